@@ -1,0 +1,188 @@
+//! Buyers: what makes two of them the same (contract 10 §2.1), and the document that names one. How they are looked
+//! up and stored never lives here.
+
+use serde::{Deserialize, Serialize};
+
+use crate::country::Country;
+use crate::id::CustomerId;
+use crate::problems::Problems;
+use crate::text::chars_max;
+
+mod address;
+
+pub use address::{Address, Demand};
+
+/// The document type that says that there is no document.
+pub const NO_DOCUMENT: &str = "noDocument";
+
+/// Digits of a CPF, the Brazilian number of a person.
+const CPF_DIGITS: usize = 11;
+/// Digits of a CNPJ, the Brazilian number of a company; since July 2026 it may hold letters.
+const CNPJ_CHARS: usize = 14;
+
+/// The form in which e-mail addresses are compared: without surrounding white space, in lower case.
+pub fn normal_email(email: &str) -> String {
+    email.trim().to_lowercase()
+}
+
+/// The form in which document numbers are compared: letters and digits alone, in upper case.
+pub fn normal_number(number: &str) -> String {
+    number.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_uppercase).collect()
+}
+
+/// The form in which documents are compared: country, type in upper case, number in its normal form.
+pub fn normal_document(country: Country, kind: &str, number: &str) -> String {
+    format!("{country}:{}:{}", kind.to_uppercase(), normal_number(number))
+}
+
+/// A buyer's document, as it was sent; check digits are not verified (contract 10 open point 4).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// The type in the caller's own spelling.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The number with or without punctuation; may be empty for [`NO_DOCUMENT`] alone.
+    pub number: String,
+    /// The country that issued it.
+    pub country: Country,
+}
+
+impl Document {
+    /// Reads a document; `path` is that of the object, for example `document`. Without a country it is Brazilian.
+    /// `None` when something is wrong, which `problems` then names.
+    pub fn parse(
+        kind: &str,
+        number: &str,
+        country: Option<&str>,
+        path: &str,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let Some(country) = country.map_or(Some(Country::BR), Country::parse) else {
+            problems.add(format_args!("{path}.country"), one_of(Country::all().map(Country::code)));
+            return None;
+        };
+        let kind_is_right = is_kind_of(country, kind);
+        if !kind_is_right {
+            problems.add(format_args!("{path}.type"), kind_rule(country));
+        }
+        let broken = broken_number_rule(country, kind, number);
+        if let Some(rule) = &broken {
+            problems.add(format_args!("{path}.number"), rule);
+        }
+        (kind_is_right && broken.is_none()).then(|| Self {
+            kind: kind.to_owned(),
+            number: number.to_owned(),
+            country,
+        })
+    }
+
+    /// Whether this is the word for the absence of a document.
+    pub fn is_absent(&self) -> bool {
+        self.kind.eq_ignore_ascii_case(NO_DOCUMENT)
+    }
+
+    /// The form in which it must be unique in an account; `None` for the absence of a document.
+    pub fn key(&self) -> Option<String> {
+        (!self.is_absent()).then(|| normal_document(self.country, &self.kind, &self.number))
+    }
+
+    /// What this document means for finding a customer.
+    pub fn sent(&self) -> Sent {
+        if self.is_absent() { Sent::NoDocument } else { Sent::Document }
+    }
+}
+
+fn is_kind_of(country: Country, kind: &str) -> bool {
+    let types = country.document_types();
+    if kind.eq_ignore_ascii_case(NO_DOCUMENT) {
+        true
+    } else if types.is_empty() {
+        (1..=chars_max::DOCUMENT_NUMBER).contains(&kind.len())
+            && kind.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    } else {
+        types.iter().any(|known| known.name.eq_ignore_ascii_case(kind))
+    }
+}
+
+fn kind_rule(country: Country) -> String {
+    match country.document_types() {
+        [] => format!("must be 1 to {} letters and digits", chars_max::DOCUMENT_NUMBER),
+        types => one_of(types.iter().map(|known| known.name).chain([NO_DOCUMENT])),
+    }
+}
+
+/// What the number must be and is not.
+fn broken_number_rule(country: Country, kind: &str, number: &str) -> Option<String> {
+    if number.chars().count() > chars_max::DOCUMENT_NUMBER {
+        return Some(format!("must be shorter than or equal to {} characters", chars_max::DOCUMENT_NUMBER));
+    }
+    if kind.eq_ignore_ascii_case(NO_DOCUMENT) {
+        return None;
+    }
+    let normal = normal_number(number);
+    let is_kind = |name| country == Country::BR && kind.eq_ignore_ascii_case(name);
+    if normal.is_empty() {
+        Some("should not be empty".to_owned())
+    } else if is_kind("CPF")
+        && !(normal.len() == CPF_DIGITS && normal.bytes().all(|byte| byte.is_ascii_digit()))
+    {
+        Some(format!("must have {CPF_DIGITS} digits"))
+    } else if is_kind("CNPJ")
+        && !(normal.len() == CNPJ_CHARS && normal.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    {
+        Some(format!("must have {CNPJ_CHARS} letters and digits"))
+    } else {
+        None
+    }
+}
+
+fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    format!("must be one of the following values: {}", words.collect::<Vec<_>>().join(", "))
+}
+
+/// Whether a stored customer has a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HasDocument {
+    /// One that counts.
+    Yes,
+    /// None, or `noDocument`.
+    No,
+}
+
+/// What was sent to be found by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sent {
+    /// An e-mail address and a document.
+    Document,
+    /// An e-mail address alone.
+    NoDocument,
+}
+
+/// Who a buyer's data belong to: the cases 1 to 4 of contract 10 §2.1, of which the first that holds decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// 1: the document is this customer's, whoever holds the e-mail address.
+    DocumentBelongsTo(CustomerId),
+    /// 2: the e-mail address is this customer's, and no document speaks against it.
+    EmailBelongsTo(CustomerId),
+    /// 3: the e-mail address is someone's who has another document. The document decides, because it names the payer
+    /// while a couple or a company may share a mailbox.
+    EmailTaken,
+    /// 4: nobody holds either.
+    Free,
+}
+
+/// Decides between the cases. `found_by_document` is looked at only when a document was sent.
+pub fn decide(
+    found_by_document: Option<CustomerId>,
+    found_by_email: Option<(CustomerId, HasDocument)>,
+    sent_document: Sent,
+) -> Case {
+    match (sent_document, found_by_document, found_by_email) {
+        (Sent::Document, Some(owner), _) => Case::DocumentBelongsTo(owner),
+        (Sent::NoDocument, _, Some((owner, HasDocument::Yes | HasDocument::No)))
+        | (Sent::Document, None, Some((owner, HasDocument::No))) => Case::EmailBelongsTo(owner),
+        (Sent::Document, None, Some((_, HasDocument::Yes))) => Case::EmailTaken,
+        (Sent::Document | Sent::NoDocument, _, None) => Case::Free,
+    }
+}

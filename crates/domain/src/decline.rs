@@ -1,0 +1,136 @@
+//! Why a payment was refused. 24 codes are sent, finer reasons are read from providers and sent as one of them
+//! (contract 00 §7, 20 §4). Which provider writes what is the business of its adapter.
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::chars_max;
+
+mod words;
+
+pub use words::{DeclinedCode, Reason};
+
+/// Whether routing may try the next provider after a refusal, by the code or reason alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Retryable {
+    /// It may.
+    Yes,
+    /// It must not.
+    No,
+    /// What the provider says counts; silence means no.
+    ProviderDecides,
+}
+
+/// What a provider itself says about trying again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Retry {
+    /// Worth another try.
+    Yes,
+    /// Final.
+    No,
+}
+
+impl Retryable {
+    /// Settles the question. A provider's "no" always counts; its "yes" never overrules a final refusal, so that
+    /// a stolen card is not sent around.
+    pub fn settle(self, provider_says: Option<Retry>) -> bool {
+        match (self, provider_says) {
+            (Self::No, _) | (_, Some(Retry::No)) | (Self::ProviderDecides, None) => false,
+            (Self::Yes, None | Some(Retry::Yes)) | (Self::ProviderDecides, Some(Retry::Yes)) => true,
+        }
+    }
+}
+
+/// A refusal, as the charge carries it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decline {
+    /// One of the 24 codes.
+    pub code: DeclinedCode,
+    /// Whether the next provider may be tried.
+    pub retryable: bool,
+    /// A short text for people.
+    pub message: String,
+    /// The provider's own reason; without one, the finer reason that was mapped to the code.
+    pub network_denied_reason: Option<String>,
+    /// The provider's own text.
+    pub network_denied_message: Option<String>,
+}
+
+impl Decline {
+    /// A refusal with the code's own text and default.
+    pub fn of(code: DeclinedCode) -> Self {
+        Self {
+            code,
+            retryable: code.retryable().settle(None),
+            message: code.message().to_owned(),
+            network_denied_reason: None,
+            network_denied_message: None,
+        }
+    }
+
+    /// A refusal for a finer reason: it is sent as the reason's code, and the reason stands beside it.
+    pub fn from_reason(reason: Reason) -> Self {
+        Self::with_provider_word(Word::Reason(reason), None)
+    }
+
+    /// A refusal for the word of a provider: a code, a reason or a known other spelling of one. An unknown word
+    /// becomes `generic` and is kept beside it as the network's reason.
+    pub fn from_word(word: &str, provider_says_retryable: Option<Retry>) -> Self {
+        match Word::parse(word) {
+            Some(known) => Self::with_provider_word(known, provider_says_retryable),
+            None => Self {
+                retryable: DeclinedCode::Generic.retryable().settle(provider_says_retryable),
+                network_denied_reason: (!word.is_empty())
+                    .then(|| word.chars().take(chars_max::LINE).collect()),
+                ..Self::of(DeclinedCode::Generic)
+            },
+        }
+    }
+
+    /// Says what the network said in its own words, in place of what was mapped.
+    #[must_use]
+    pub fn with_network(mut self, reason: impl Into<String>, message: impl Into<String>) -> Self {
+        self.network_denied_reason = Some(reason.into());
+        self.network_denied_message = Some(message.into());
+        self
+    }
+
+    fn with_provider_word(word: Word, provider_says: Option<Retry>) -> Self {
+        match word {
+            Word::Code(code) => Self { retryable: code.retryable().settle(provider_says), ..Self::of(code) },
+            Word::Reason(reason) => Self {
+                code: reason.sent_as(),
+                retryable: reason.retryable().settle(provider_says),
+                message: reason.message().to_owned(),
+                network_denied_reason: Some(reason.word().to_owned()),
+                network_denied_message: None,
+            },
+        }
+    }
+}
+
+/// What a provider's word stands for.
+enum Word {
+    Code(DeclinedCode),
+    Reason(Reason),
+}
+
+impl Word {
+    fn parse(word: &str) -> Option<Self> {
+        let word = ALIASES.iter().find(|(alias, _)| *alias == word).map_or(word, |(_, meant)| meant);
+        DeclinedCode::parse(word).map(Self::Code).or_else(|| Reason::parse(word).map(Self::Reason))
+    }
+}
+
+/// Other spellings that providers' dashboards use, and what they mean (contract 20 §4).
+const ALIASES: [(&str, &str); 9] = [
+    ("invalid_security_code", "invalid_cvv"),
+    ("invalid_credential", "invalid_credentials"),
+    ("invalid_card_number", "invalid_number"),
+    ("pick_up_card", "pickup_card"),
+    ("card_reported_lost", "lost_card"),
+    ("card_reported_stolen", "stolen_card"),
+    ("card_cannot_make_this_charge", "card_not_supported"),
+    ("pin_retry_exceeded", "pin_try_exceeded"),
+    ("invalid_charge_amount", "invalid_amount"),
+];

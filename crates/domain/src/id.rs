@@ -1,0 +1,159 @@
+//! Typed identifiers. An [`Id`] is a UUID that knows whose it is; it never comes from a random source here:
+//! whoever makes one passes the UUID in.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use uuid::Uuid;
+
+use crate::time::Timestamp;
+
+/// Marker types: one for each thing that has an id.
+pub mod of {
+    macro_rules! markers {
+        ($($(#[$doc:meta])* $name:ident),* $(,)?) => { $($(#[$doc])* #[derive(Debug)] pub enum $name {})* };
+    }
+    markers! {
+        /// An account.
+        Client,
+        /// A sub-account: an establishment with its providers.
+        Merchant,
+        /// A payment provider as configured for one merchant.
+        Provider,
+        /// A buyer.
+        Customer,
+        /// A stand-in for a customer, given to public keys (contract 10 §2.1).
+        CustomerAlias,
+        /// A stored card.
+        Card,
+        /// A single-use card or CVV token.
+        Token,
+        /// A payment attempt.
+        Charge,
+        /// One call to a provider.
+        TransactionRequest,
+        /// Something that happened to a charge.
+        Event,
+        /// A secret key or a client token.
+        Credential,
+        /// A piece of work that is due later.
+        Job,
+        /// An entry of the audit trail.
+        Audit,
+    }
+}
+
+/// The identifier of a `T`, one of the markers in [`of`].
+pub struct Id<T> {
+    uuid: Uuid,
+    of: PhantomData<fn() -> T>,
+}
+
+/// Id of an account.
+pub type ClientId = Id<of::Client>;
+/// Id of a merchant.
+pub type MerchantId = Id<of::Merchant>;
+/// Id of a provider of a merchant.
+pub type ProviderId = Id<of::Provider>;
+/// Id of a customer.
+pub type CustomerId = Id<of::Customer>;
+/// Id of a stored card.
+pub type CardId = Id<of::Card>;
+/// Id of a token; random (v4), since it must not be guessed.
+pub type TokenId = Id<of::Token>;
+/// Id of a charge.
+pub type ChargeId = Id<of::Charge>;
+/// Id of a transaction request.
+pub type TransactionRequestId = Id<of::TransactionRequest>;
+
+impl<T> Id<T> {
+    /// Gives a UUID its type.
+    pub const fn new(uuid: Uuid) -> Self {
+        Self { uuid, of: PhantomData }
+    }
+
+    /// The bare UUID.
+    pub const fn uuid(self) -> Uuid {
+        self.uuid
+    }
+
+    /// When the thing was made: a version 7 UUID begins with its time in milliseconds (RFC 9562 §5.7).
+    /// An id that does not come from us (another version) answers the epoch.
+    pub fn created_at(self) -> Timestamp {
+        match self.uuid.get_version_num() {
+            7 => {
+                let bytes = self.uuid.as_bytes();
+                let mut millis = [0_u8; 8];
+                millis[2..].copy_from_slice(&bytes[..6]);
+                Timestamp::from_millis(i64::from_be_bytes(millis))
+            }
+            _ => Timestamp::EPOCH,
+        }
+    }
+
+    /// The lowest version 7 id that can be made at `at`: everything made from then on sorts at or after it.
+    pub fn first_at(at: Timestamp) -> Self {
+        let millis = at.as_millis().clamp(0, (1 << 48) - 1);
+        let mut bytes = [0_u8; 16];
+        bytes[..6].copy_from_slice(&millis.to_be_bytes()[2..]);
+        Self::new(Uuid::from_bytes(bytes))
+    }
+}
+
+impl<T> Clone for Id<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Id<T> {}
+impl<T> PartialEq for Id<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.uuid == other.uuid
+    }
+}
+impl<T> Eq for Id<T> {}
+impl<T> PartialOrd for Id<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<T> Ord for Id<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.uuid.cmp(&other.uuid)
+    }
+}
+impl<T> Hash for Id<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.uuid.hash(state);
+    }
+}
+impl<T> fmt::Debug for Id<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.uuid, f)
+    }
+}
+impl<T> fmt::Display for Id<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.uuid, f)
+    }
+}
+impl<T> FromStr for Id<T> {
+    type Err = uuid::Error;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Uuid::try_parse(text).map(Self::new)
+    }
+}
+impl<T> Serialize for Id<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.uuid.serialize(serializer)
+    }
+}
+impl<'de, T> Deserialize<'de> for Id<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Uuid::deserialize(deserializer).map(Self::new)
+    }
+}

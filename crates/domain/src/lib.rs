@@ -1,0 +1,21 @@
+//! The rules of money: types that cannot hold a wrong value, state machines, routing.
+//!
+//! Nothing here does I/O, awaits, asks a clock or a random source: time, ids and chance come in as arguments.
+
+pub mod actor;
+pub mod card;
+pub mod charge;
+pub mod country;
+pub mod currency;
+pub mod customer;
+pub mod decline;
+pub mod id;
+pub mod mcc;
+pub mod merchant;
+pub mod money;
+pub mod problems;
+pub mod provider_type;
+pub mod routing;
+pub mod scope;
+pub mod text;
+pub mod time;

@@ -1,0 +1,132 @@
+//! The abilities that a provider type has or lacks, and the questions that are asked of them. Which type has which is
+//! the table's; what a configured provider takes away from it is routing's business.
+
+use crate::card::Brand;
+use crate::charge::PaymentType;
+use crate::currency::Currency;
+
+/// Whether a provider can do a thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ability {
+    /// It can.
+    Yes,
+    /// It cannot, or nobody says that it can.
+    No,
+}
+
+impl Ability {
+    /// Whether it can.
+    pub const fn is_yes(self) -> bool {
+        matches!(self, Self::Yes)
+    }
+}
+
+/// How much of a payment a provider gives back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refund {
+    /// Nothing by API.
+    No,
+    /// Everything at once, for these payment types.
+    FullOnly(&'static [PaymentType]),
+    /// Any part, for these payment types.
+    Partial(&'static [PaymentType]),
+}
+
+/// The ways in which a provider analyses the risk of a charge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AntiFraud {
+    /// The verdict is in the answer.
+    pub real_time: Ability,
+    /// The verdict comes later.
+    pub asynchronous: Ability,
+}
+
+/// What a provider type can do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// What it charges; empty for a type that only analyses risk.
+    pub payment_types: &'static [PaymentType],
+    /// What it can reserve now and capture later.
+    pub pre_authorization: &'static [PaymentType],
+    /// Where less than the reserved amount can be captured.
+    pub partial_capture: &'static [PaymentType],
+    /// What it gives back.
+    pub refund: Refund,
+    /// Where it divides the amount among sellers.
+    pub split: &'static [PaymentType],
+    /// Pix in installments.
+    pub pix_installments: Ability,
+    /// 3-D Secure 2 by itself.
+    pub three_ds: Ability,
+    /// Checks a card with a zero amount.
+    pub zero_dollar: Ability,
+    /// The only brands that it checks so; `None` means any.
+    pub zero_dollar_brands: Option<&'static [Brand]>,
+    /// Takes the recurrence flag; other providers process a normal charge.
+    pub recurrence: Ability,
+    /// Charges in every listed currency; otherwise in BRL alone.
+    pub multi_currency: Ability,
+    /// Analyses risk within the charge.
+    pub own_anti_fraud: Ability,
+    /// Uses network tokens.
+    pub network_tokens: Ability,
+    /// Tells of a dispute.
+    pub dispute_notice: Ability,
+    /// Tells of a chargeback.
+    pub chargeback_notice: Ability,
+    /// Forwards the data of a vendor; others drop it.
+    pub vendors: Ability,
+    /// Set for a type whose only work is to analyse risk.
+    pub anti_fraud: Option<AntiFraud>,
+    /// Most installments of a charge.
+    pub installments_max: u8,
+}
+
+impl Capabilities {
+    /// Whether it can charge that way.
+    pub fn can_charge(&self, payment_type: PaymentType) -> bool {
+        self.payment_types.contains(&payment_type)
+    }
+
+    /// Whether it can reserve now and capture later.
+    pub fn can_pre_authorize(&self, payment_type: PaymentType) -> bool {
+        self.pre_authorization.contains(&payment_type)
+    }
+
+    /// Whether it can capture less than it reserved.
+    pub fn can_capture_part(&self, payment_type: PaymentType) -> bool {
+        self.partial_capture.contains(&payment_type)
+    }
+
+    /// Whether it can give everything back.
+    pub fn can_refund(&self, payment_type: PaymentType) -> bool {
+        match self.refund {
+            Refund::No => false,
+            Refund::FullOnly(types) | Refund::Partial(types) => types.contains(&payment_type),
+        }
+    }
+
+    /// Whether it can give a part back.
+    pub fn can_refund_part(&self, payment_type: PaymentType) -> bool {
+        match self.refund {
+            Refund::No | Refund::FullOnly(_) => false,
+            Refund::Partial(types) => types.contains(&payment_type),
+        }
+    }
+
+    /// Whether it can divide the amount among sellers.
+    pub fn can_split(&self, payment_type: PaymentType) -> bool {
+        self.split.contains(&payment_type)
+    }
+
+    /// Whether it charges in `currency` (contract 20 open point 1).
+    pub fn takes_currency(&self, currency: Currency) -> bool {
+        self.multi_currency.is_yes() || currency == Currency::BRL
+    }
+
+    /// Whether it can check a card of this brand with a zero amount; `None` is a card of no known brand.
+    pub fn can_check_card(&self, brand: Option<Brand>) -> bool {
+        self.zero_dollar.is_yes()
+            && self.zero_dollar_brands.is_none_or(|brands| brand.is_some_and(|brand| brands.contains(&brand)))
+    }
+}

@@ -1,0 +1,131 @@
+//! Which provider is asked, and whether the next one is. Pure: the providers and the charge's needs come in, a route
+//! comes out (contract 14 §3, §6).
+
+use std::time::Duration;
+
+use crate::charge::explanation::{Considered, Explanation, Skipped, Stopped};
+use crate::charge::{CaptureMode, PaymentType};
+use crate::currency::Currency;
+use crate::decline::Decline;
+use crate::id::ProviderId;
+use crate::provider_type::{Capabilities, ProviderType};
+
+/// No new try starts after this long (contract 14 §6).
+pub const BUDGET: Duration = Duration::from_secs(60);
+
+/// What a provider must be able to do for a charge.
+#[derive(Clone, Copy, Debug)]
+pub struct Needs {
+    /// How the buyer pays.
+    pub payment_type: PaymentType,
+    /// In which currency.
+    pub currency: Currency,
+    /// In how many installments.
+    pub installments: u8,
+    /// Captured at once or later.
+    pub capture: CaptureMode,
+}
+
+/// What a provider's own options take away from what its type can do; `None` takes nothing away.
+#[derive(Clone, Debug, Default)]
+pub struct Narrowed {
+    /// The only payment types.
+    pub payment_types: Option<Vec<PaymentType>>,
+    /// The only currencies.
+    pub currencies: Option<Vec<Currency>>,
+    /// The most installments.
+    pub installments_max: Option<u8>,
+}
+
+/// A provider of the merchant, as far as routing must know it.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The provider.
+    pub id: ProviderId,
+    /// Its type, which decides what it can do.
+    pub provider_type: ProviderType,
+    /// 1 is asked first; equal priorities go by age.
+    pub priority: i64,
+    /// What its options take away.
+    pub narrowed: Narrowed,
+}
+
+/// Chooses the route: every provider in the order of priority, and for each that cannot serve the charge the reason.
+pub fn route(mut candidates: Vec<Candidate>, needs: &Needs) -> Explanation {
+    candidates.sort_by_key(|candidate| (candidate.priority, candidate.id));
+    let considered = candidates
+        .iter()
+        .map(|candidate| Considered {
+            provider_id: candidate.id,
+            provider_type: candidate.provider_type,
+            priority: candidate.priority,
+            skipped: skip(candidate, needs),
+        })
+        .collect();
+    Explanation { considered, stopped: None }
+}
+
+fn skip(candidate: &Candidate, needs: &Needs) -> Option<Skipped> {
+    let can: &Capabilities = candidate.provider_type.capabilities();
+    let only = &candidate.narrowed;
+    if can.payment_types.is_empty() {
+        return Some(Skipped::NotAPaymentProvider);
+    }
+    let narrowed_out = only.payment_types.as_ref().is_some_and(|types| !types.contains(&needs.payment_type));
+    if narrowed_out || !can.payment_types.contains(&needs.payment_type) {
+        return Some(Skipped::PaymentType);
+    }
+    let narrowed_out = only.currencies.as_ref().is_some_and(|list| !list.contains(&needs.currency));
+    if narrowed_out || !can.takes_currency(needs.currency) {
+        return Some(Skipped::Currency);
+    }
+    let installments_max = only.installments_max.unwrap_or(can.installments_max).min(can.installments_max);
+    if needs.installments > installments_max {
+        return Some(Skipped::Installments);
+    }
+    match needs.capture {
+        CaptureMode::Manual if !can.can_pre_authorize(needs.payment_type) => Some(Skipped::PreAuthorization),
+        CaptureMode::Manual | CaptureMode::Automatic => None,
+    }
+}
+
+/// What to do after a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Ask this provider.
+    Ask(ProviderId, ProviderType),
+    /// Ask nobody else.
+    Stop(Stopped),
+}
+
+/// The first provider of the route, if any can serve the charge.
+pub fn first(explanation: &Explanation) -> Option<(ProviderId, ProviderType)> {
+    usable(explanation).next()
+}
+
+/// What comes after `tried` providers were asked and the last one refused with `decline`, `elapsed` after the charge
+/// began. The next provider is asked only after a retryable refusal and within `budget`.
+pub fn next(
+    explanation: &Explanation,
+    tried: usize,
+    decline: &Decline,
+    elapsed: Duration,
+    budget: Duration,
+) -> Next {
+    if !decline.retryable {
+        return Next::Stop(Stopped::NotRetryable);
+    }
+    match usable(explanation).nth(tried) {
+        None => Next::Stop(Stopped::NoProviderLeft),
+        Some(_) if elapsed >= budget => Next::Stop(Stopped::BudgetUsedUp),
+        Some((id, provider_type)) => Next::Ask(id, provider_type),
+    }
+}
+
+fn usable(explanation: &Explanation) -> impl Iterator<Item = (ProviderId, ProviderType)> + '_ {
+    explanation
+        .considered
+        .iter()
+        .filter(|considered| considered.skipped.is_none())
+        .map(|considered| (considered.provider_id, considered.provider_type))
+}

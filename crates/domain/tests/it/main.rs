@@ -1,0 +1,14 @@
+//! The rules of the domain as tables and properties.
+#![allow(clippy::unwrap_used)]
+
+mod card;
+mod country;
+mod currency;
+mod customer;
+mod decline;
+mod id;
+mod mcc;
+mod money;
+mod provider_type;
+mod scope;
+mod time;

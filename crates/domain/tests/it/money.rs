@@ -1,0 +1,30 @@
+use proptest::prelude::*;
+use regente_domain::money::Amount;
+
+#[test]
+fn an_amount_is_between_zero_and_the_last_exact_integer() {
+    assert_eq!(Amount::new(-1), None);
+    assert_eq!(Amount::new(0), Some(Amount::ZERO));
+    assert_eq!(Amount::MINOR_UNITS_MAX, 9_007_199_254_740_991);
+    assert_eq!(Amount::new(Amount::MINOR_UNITS_MAX).unwrap().minor_units(), Amount::MINOR_UNITS_MAX);
+    assert_eq!(Amount::new(Amount::MINOR_UNITS_MAX + 1), None);
+    assert_eq!(Amount::new(i64::MIN), None);
+    assert_eq!(Amount::new(i64::MAX), None);
+}
+
+#[test]
+fn it_is_a_bare_integer_on_the_wire() {
+    assert_eq!(serde_json::to_string(&Amount::new(150).unwrap()).unwrap(), "150");
+    assert!(serde_json::from_str::<Amount>("1.5").is_err());
+    assert!(serde_json::from_str::<Amount>("\"150\"").is_err());
+}
+
+proptest! {
+    #[test]
+    fn parts_come_off_but_never_more_than_there_is(
+        whole in 0..=Amount::MINOR_UNITS_MAX, part in 0..=Amount::MINOR_UNITS_MAX
+    ) {
+        let rest = Amount::new(whole).unwrap().minus(Amount::new(part).unwrap());
+        prop_assert_eq!(rest.map(Amount::minor_units), (part <= whole).then_some(whole - part));
+    }
+}

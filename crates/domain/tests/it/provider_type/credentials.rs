@@ -1,0 +1,130 @@
+use proptest::prelude::*;
+use regente_domain::provider_type::{
+    CREDENTIAL_CHARS_MAX, CredentialFields, mask_credentials, merge_credentials, validate_credentials,
+};
+use serde_json::{Value, json};
+
+use super::{details, object, provider};
+
+fn credential_problems(code: &str, credentials: Value) -> Vec<String> {
+    details(validate_credentials(provider(code), &object(credentials), "credentials"))
+}
+
+#[test]
+fn missing_credentials_are_named() {
+    for (code, sent, problems) in [
+        ("SANDBOX", json!({ "type": "SANDBOX" }), vec![]),
+        ("SANDBOX", json!({ "type": "SANDBOX", "apiKey": "any", "more": "kept" }), vec![]),
+        ("SANDBOX", json!({ "type": "SANDBOX", "apiKey": 7 }), vec!["credentials.apiKey must be a string"]),
+        ("PAGSEGURO", json!({ "token": "t" }), vec!["credentials.email should not be empty"]),
+        (
+            "PAGSEGURO",
+            json!({ "token": "", "email": null }),
+            vec!["credentials.email should not be empty", "credentials.token should not be empty"],
+        ),
+        (
+            "KLAP",
+            json!({ "apiKey": "a", "commerceId": "b", "keyComponent1": "c", "keyComponent2": "d" }),
+            vec![],
+        ),
+        ("ITAU", json!({}), vec![]),
+        ("BANRISUL", json!({ "anything": "goes" }), vec![]),
+        ("OWEMPAY", json!({ "anything": ["goes"] }), vec!["credentials.anything must be a string"]),
+    ] {
+        assert_eq!(credential_problems(code, sent.clone()), problems, "{code} {sent}");
+    }
+    let long = json!({ "secretKey": "x".repeat(CREDENTIAL_CHARS_MAX + 1) });
+    assert_eq!(
+        credential_problems("STRIPE", long),
+        ["credentials.secretKey must be shorter than or equal to 32768 characters"]
+    );
+}
+
+#[test]
+fn required_credentials_are_those_of_the_contract() {
+    let fields = |code: &str, wanted: bool| match provider(code).credential_fields() {
+        CredentialFields::Known(fields) => fields
+            .iter()
+            .filter(|field| field.required == wanted)
+            .map(|field| field.name)
+            .collect::<Vec<_>>()
+            .join(" "),
+        CredentialFields::AnyText => "any".to_owned(),
+    };
+    for (code, required, optional) in [
+        ("SANDBOX", "", "apiKey"),
+        ("SANDBOX_ANTIFRAUD", "", "apiKey"),
+        ("ADYEN", "apiKey liveUrlPrefix merchantAccount", "webhookHmacKey version"),
+        ("BB", "authBasic devAppKey pixKey", "version mtlsPemBase64 mtlsPassPhrase"),
+        ("BOLT", "", "gatewayId gatewayKey merchantId merchantKey merchantTerminal"),
+        ("CLEARSALE", "name password", "app"),
+        ("VR", "affiliationId", "clientId clientSecret"),
+        ("WORLDPAY", "merchantCode userAPI senha", ""),
+        ("ZOOP", "marketplaceId sellerId apiKey xApiKeyToken privateKey publicKey", ""),
+        ("BANRISUL", "any", "any"),
+        ("OWEMPAY", "any", "any"),
+    ] {
+        assert_eq!(
+            (fields(code, true).as_str(), fields(code, false).as_str()),
+            (required, optional),
+            "{code}"
+        );
+    }
+}
+
+#[test]
+fn answers_mask_what_is_secret() {
+    for (sent, shown) in [
+        (json!({ "type": "SANDBOX", "apiKey": "any" }), json!({ "type": "SANDBOX", "apiKey": "****" })),
+        (
+            json!({ "type": "PAGSEGURO", "token": "1B2B32530CA24641324AB63843240F5633", "email": "pay@example.com" }),
+            json!({ "type": "PAGSEGURO", "token": "****5633", "email": "pay@example.com" }),
+        ),
+        (
+            json!({ "merchantId": "2222222222", "merchantKey": "12345678", "other": "123456789" }),
+            json!({ "merchantId": "2222222222", "merchantKey": "****", "other": "****6789" }),
+        ),
+        // A password that looks like an e-mail address is still a password.
+        (json!({ "password": "s3cr@t.example" }), json!({ "password": "****mple" })),
+        (
+            json!({ "number": 12, "nothing": null, "secretId": { "a": 1 } }),
+            json!({ "number": "****", "nothing": null, "secretId": "****" }),
+        ),
+    ] {
+        assert_eq!(Value::Object(mask_credentials(&object(sent))), shown);
+    }
+}
+
+#[test]
+fn a_mask_that_comes_back_changes_nothing() {
+    let stored =
+        object(json!({ "type": "PAGSEGURO", "token": "1B2B32530CA24641", "email": "pay@example.com" }));
+    for (sent, token) in [
+        (json!({ "token": "****4641" }), "1B2B32530CA24641"),
+        (json!({ "token": "****" }), "1B2B32530CA24641"),
+        // Shown before the token changed last.
+        (json!({ "token": "****9999" }), "1B2B32530CA24641"),
+        (json!({ "type": "ADYEN", "token": "NEWTOKEN" }), "NEWTOKEN"),
+        (json!({ "token": "****4641x" }), "****4641x"),
+    ] {
+        let merged = merge_credentials(&stored, &object(sent.clone()));
+        assert_eq!(merged["token"], token, "{sent}");
+        assert_eq!((&merged["type"], &merged["email"]), (&json!("PAGSEGURO"), &json!("pay@example.com")));
+    }
+    let removed = merge_credentials(&stored, &object(json!({ "email": null })));
+    assert_eq!(
+        details(validate_credentials(provider("PAGSEGURO"), &removed, "credentials")),
+        ["credentials.email should not be empty"]
+    );
+}
+
+proptest! {
+    #[test]
+    fn a_mask_shows_four_characters_at_most(secret in any::<String>()) {
+        let stored = object(json!({ "type": "STRIPE", "secretKey": secret }));
+        let shown = mask_credentials(&stored);
+        let rest = shown["secretKey"].as_str().unwrap().strip_prefix("****").unwrap();
+        prop_assert!(rest.is_empty() || (rest.chars().count() == 4 && secret.chars().count() > 8 && secret.ends_with(rest)));
+        prop_assert_eq!(merge_credentials(&stored, &shown), stored);
+    }
+}

@@ -1,0 +1,85 @@
+//! What every provider has, and the one door to all of them. What a provider can do is data in the domain
+//! (`provider_type`), not code here.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::time::Duration;
+
+use regente_domain::decline::{Decline, DeclinedCode};
+use regente_domain::provider_type::ProviderType;
+use tokio::time::timeout;
+
+use crate::outcome::{Answer, Probe, UnknownReason};
+use crate::request::{Call, Inquiry};
+use crate::sandbox::Sandbox;
+
+/// A future that a `dyn` [`Provider`] can return.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The adapter of one provider type.
+pub trait Provider: Send + Sync {
+    /// Does the operation once, however often it is called with the same key. It may take as long as it likes:
+    /// [`Providers`] cuts it at [`Self::deadline`].
+    fn call(&self, call: Call) -> BoxFuture<'_, Answer>;
+
+    /// Says what became of the call with this key.
+    fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe>;
+
+    /// How long a caller waits for an answer before it counts as unknown.
+    fn deadline(&self) -> Duration;
+}
+
+/// The adapters that this build has.
+pub struct Providers {
+    adapters: HashMap<ProviderType, Box<dyn Provider>>,
+}
+
+impl Providers {
+    /// Every adapter, with the simulator as configured.
+    pub fn new(sandbox: Sandbox) -> Self {
+        let adapters: [(ProviderType, Box<dyn Provider>); 1] = [(ProviderType::Sandbox, Box::new(sandbox))];
+        Self { adapters: HashMap::from(adapters) }
+    }
+
+    /// How long a call to a provider of this type may take. What has no adapter answers at once.
+    pub fn deadline(&self, provider_type: ProviderType) -> Duration {
+        self.adapters.get(&provider_type).map_or(Duration::ZERO, |provider| provider.deadline())
+    }
+
+    /// Calls the provider and waits no longer than its deadline. Dropping the future does not undo the call: to
+    /// survive a caller that goes away, it must run in a task of its own.
+    pub async fn call(&self, call: Call) -> Answer {
+        let provider_type = call.provider_type;
+        let Some(provider) = self.adapters.get(&provider_type) else {
+            return Answer::Declined(no_adapter(provider_type));
+        };
+        match timeout(provider.deadline(), provider.call(call)).await {
+            Ok(answer) => answer,
+            Err(_elapsed) => Answer::Unknown(UnknownReason::TimedOut),
+        }
+    }
+
+    /// Asks the provider what became of an earlier call, and waits no longer than its deadline.
+    pub async fn probe(&self, inquiry: Inquiry) -> Probe {
+        // What has no adapter was never sent anything.
+        let Some(provider) = self.adapters.get(&inquiry.provider_type) else {
+            return Probe::Absent;
+        };
+        match timeout(provider.deadline(), provider.probe(inquiry)).await {
+            Ok(probe) => probe,
+            Err(_elapsed) => Probe::Unknown,
+        }
+    }
+}
+
+/// Every code of the closed list may be registered; one without an adapter refuses, and routing goes on (contract 12
+/// open point 2).
+fn no_adapter(provider_type: ProviderType) -> Decline {
+    let decline = Decline::of(DeclinedCode::InvalidMerchant);
+    Decline {
+        retryable: true,
+        network_denied_reason: Some(format!("no adapter for {}", provider_type.code())),
+        network_denied_message: Some(decline.message.clone()),
+        ..decline
+    }
+}

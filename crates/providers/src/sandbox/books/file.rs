@@ -1,0 +1,104 @@
+//! Books in a SQLite file of their own. One thread owns the connection; whatever waits for it is written in one commit
+//! with one sync, and answered after it.
+
+use std::path::Path;
+use std::thread;
+
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+use uuid::Uuid;
+
+use super::{BooksError, Entry};
+
+mod rows;
+
+/// Most requests that wait for the thread; more wait for a place in the queue.
+const QUEUE_LENGTH_MAX: usize = 1024;
+/// Most entries in one commit.
+const GROUP_ENTRIES_MAX: usize = 256;
+
+/// A hand on the thread that keeps the file. The file is closed when the last hand is dropped.
+#[derive(Clone)]
+pub(super) struct File(mpsc::Sender<Request>);
+
+type Reply<T> = oneshot::Sender<Result<T, BooksError>>;
+
+enum Request {
+    Put(Box<Entry>, Reply<Entry>),
+    Find(Uuid, Reply<Option<Entry>>),
+    Entries(Reply<Vec<Entry>>),
+}
+
+impl File {
+    pub(super) fn open(path: &Path) -> Result<Self, BooksError> {
+        let connection = rows::open(path)?;
+        let (sender, receiver) = mpsc::channel(QUEUE_LENGTH_MAX);
+        thread::Builder::new()
+            .name("sandbox-books".to_owned())
+            .spawn(move || keep(connection, receiver))
+            .map_err(|_spawn_error| BooksError::Closed)?;
+        Ok(Self(sender))
+    }
+
+    pub(super) async fn put(&self, entry: Entry) -> Result<Entry, BooksError> {
+        self.ask(|reply| Request::Put(Box::new(entry), reply)).await
+    }
+
+    pub(super) async fn find(&self, key: Uuid) -> Result<Option<Entry>, BooksError> {
+        self.ask(|reply| Request::Find(key, reply)).await
+    }
+
+    pub(super) async fn entries(&self) -> Result<Vec<Entry>, BooksError> {
+        self.ask(Request::Entries).await
+    }
+
+    async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, BooksError> {
+        let (reply, answer) = oneshot::channel();
+        self.0.send(request(reply)).await.map_err(|_closed| BooksError::Closed)?;
+        answer.await.map_err(|_closed| BooksError::Closed)?
+    }
+}
+
+/// The thread. A caller that no longer waits is no reason to stop: what he asked for is done, and a probe finds it.
+fn keep(mut connection: Connection, mut requests: mpsc::Receiver<Request>) {
+    while let Some(first) = requests.blocking_recv() {
+        let mut puts = Vec::new();
+        let mut next = Some(first);
+        while let Some(request) = next {
+            match request {
+                Request::Put(entry, reply) => puts.push((entry, reply)),
+                Request::Find(key, reply) => {
+                    put_all(&mut connection, std::mem::take(&mut puts));
+                    let _ = reply.send(rows::find(&connection, key));
+                }
+                Request::Entries(reply) => {
+                    put_all(&mut connection, std::mem::take(&mut puts));
+                    let _ = reply.send(rows::all(&connection));
+                }
+            }
+            next = if puts.len() < GROUP_ENTRIES_MAX { requests.try_recv().ok() } else { None };
+        }
+        put_all(&mut connection, puts);
+    }
+}
+
+/// One commit for all. When it fails nothing was written by it, and each is told so on its own.
+fn put_all(connection: &mut Connection, puts: Vec<(Box<Entry>, Reply<Entry>)>) {
+    if puts.is_empty() {
+        return;
+    }
+    let entries: Vec<&Entry> = puts.iter().map(|(entry, _)| entry.as_ref()).collect();
+    match rows::put(connection, &entries) {
+        Ok(standing) => {
+            for ((_, reply), entry) in puts.into_iter().zip(standing) {
+                let _ = reply.send(Ok(entry));
+            }
+        }
+        Err(error) => {
+            tracing::error!(%error, "the simulator's books refused a commit");
+            for (_, reply) in puts {
+                let _ = reply.send(Err(BooksError::NotWritten));
+            }
+        }
+    }
+}

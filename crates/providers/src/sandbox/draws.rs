@@ -1,0 +1,85 @@
+//! Chance without a random source: every draw is a keyed hash of what it is for, so that it comes out the same again.
+
+use aws_lc_rs::hmac;
+use uuid::Uuid;
+
+use crate::outcome::Approval;
+
+/// One certain chance is a million parts.
+pub(super) const MILLION: u32 = 1_000_000;
+
+/// Codes have seven digits and do not begin with a zero.
+const CODE_MIN: u32 = 1_000_000;
+const CODES: u32 = 9_000_000;
+
+/// The draws of one call.
+pub(super) struct Draws {
+    hmac_key: hmac::Key,
+    scope: Scope,
+    call_key: Uuid,
+}
+
+/// What a decision depends on besides the seed.
+enum Scope {
+    /// The simulator's own seed: each call decides anew.
+    Call,
+    /// A seed that came with the request: the caller cannot choose the key of the call, so only without it does his
+    /// seed fix the result (contract 07 §7).
+    Request,
+}
+
+impl Draws {
+    pub(super) fn new(own_seed: u64, request_seed: Option<&str>, call_key: Uuid) -> Self {
+        let (scope, seed) = match request_seed {
+            Some(seed) => (Scope::Request, [b"request:", seed.as_bytes()].concat()),
+            None => (Scope::Call, [b"own:".as_slice(), &own_seed.to_be_bytes()].concat()),
+        };
+        Self { hmac_key: hmac::Key::new(hmac::HMAC_SHA256, &seed), scope, call_key }
+    }
+
+    /// Whether something happens that happens in `chance_ppm` of a million cases.
+    pub(super) fn happens(&self, what: &str, chance_ppm: u32) -> bool {
+        let tag = match self.scope {
+            Scope::Call => self.tag(what, self.call_key.as_bytes()),
+            Scope::Request => self.tag(what, &[]),
+        };
+        words(&tag)[0] % MILLION < chance_ppm
+    }
+
+    /// The identifiers of an approval. They always depend on the key of the call, so that no two calls share them.
+    pub(super) fn approval(&self) -> Approval {
+        let transaction_id = self.tag("transaction id", self.call_key.as_bytes());
+        let mut id = [0_u8; 16];
+        id.copy_from_slice(&transaction_id.as_ref()[..16]);
+        let [authorization, nsu, network_authorization, network_response, ..] =
+            words(&self.tag("codes", self.call_key.as_bytes())).map(|word| Some(code(word)));
+        Approval {
+            transaction_id: Some(uuid::Builder::from_random_bytes(id).into_uuid().to_string()),
+            authorization_code: authorization,
+            authorization_nsu: nsu,
+            network_authorization_code: network_authorization,
+            network_response_code: network_response,
+            response_code: None,
+        }
+    }
+
+    fn tag(&self, what: &str, about: &[u8]) -> hmac::Tag {
+        let mut context = hmac::Context::with_key(&self.hmac_key);
+        context.update(what.as_bytes());
+        context.update(&[0]);
+        context.update(about);
+        context.sign()
+    }
+}
+
+fn words(tag: &hmac::Tag) -> [u32; 8] {
+    let mut words = [0_u32; 8];
+    for (word, bytes) in words.iter_mut().zip(tag.as_ref().chunks_exact(4)) {
+        *word = bytes.iter().fold(0, |word, byte| word << 8 | u32::from(*byte));
+    }
+    words
+}
+
+fn code(word: u32) -> String {
+    (CODE_MIN + word % CODES).to_string()
+}

@@ -1,0 +1,91 @@
+//! What the simulator makes of a card: the security code first, then the last digit of the number (contract 07 §2).
+//! Pure; the books and the deadline are not its business.
+
+use regente_domain::decline::{Decline, DeclinedCode, Reason};
+
+use crate::outcome::Approval;
+use crate::request::{CardDetails, Operation};
+
+use super::draws::{Draws, MILLION};
+
+/// Digit 8 is approved this often.
+const DIGIT_8_APPROVED_PPM: u32 = MILLION / 2;
+
+/// Whether a wrong security code refuses a charge (contract 07 open point 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CvvRule {
+    /// It does, whenever a security code is present.
+    Applied,
+    /// It does not: the number alone decides.
+    Ignored,
+}
+
+/// What the simulator will do.
+#[derive(Debug)]
+pub(super) enum Verdict {
+    /// Do it.
+    Approve(Approval),
+    /// Refuse it.
+    Decline(Decline),
+    /// Do nothing and never answer.
+    Silence,
+}
+
+/// Decides an operation.
+pub(super) fn judge(operation: &Operation, cvv_on_charge: CvvRule, draws: &Draws) -> Verdict {
+    match operation {
+        Operation::VerifyCard(verification) => match cvv(&verification.card) {
+            CvvCheck::Validated => Verdict::Approve(draws.approval()),
+            CvvCheck::NotValidated | CvvCheck::NoCvv => Verdict::Decline(invalid_cvv()),
+        },
+        // Vouchers follow the same rules as credit and debit cards; wallets carry no number and never come here.
+        Operation::Authorize(authorization) => match (cvv(&authorization.card), cvv_on_charge) {
+            (CvvCheck::NotValidated, CvvRule::Applied) => Verdict::Decline(invalid_cvv()),
+            (CvvCheck::NotValidated, CvvRule::Ignored) | (CvvCheck::Validated | CvvCheck::NoCvv, _) => {
+                by_last_digit(&authorization.card, draws)
+            }
+        },
+    }
+}
+
+enum CvvCheck {
+    Validated,
+    NotValidated,
+    NoCvv,
+}
+
+fn cvv(card: &CardDetails) -> CvvCheck {
+    match &card.cvv {
+        None => CvvCheck::NoCvv,
+        Some(cvv) if cvv.expose().ends_with('0') => CvvCheck::Validated,
+        Some(_) => CvvCheck::NotValidated,
+    }
+}
+
+fn by_last_digit(card: &CardDetails, draws: &Draws) -> Verdict {
+    let refuse = |decline, reason| Verdict::Decline(network_says(decline, reason));
+    match card.number.last_digit() {
+        2 => refuse(Decline::of(DeclinedCode::Generic), "sandbox not authorized"),
+        3 => refuse(Decline::of(DeclinedCode::ExpiredCard), "sandbox expired card"),
+        5 => refuse(Decline::from_reason(Reason::BlockedCard), "sandbox blocked card"),
+        6 => Verdict::Silence,
+        7 => refuse(Decline::from_reason(Reason::CanceledCard), "sandbox canceled card"),
+        8 if !draws.happens("digit 8", DIGIT_8_APPROVED_PPM) => Verdict::Silence,
+        _ => Verdict::Approve(draws.approval()),
+    }
+}
+
+/// Unlike elsewhere it is final here, as the published sample shows it (contract 00 §7).
+fn invalid_cvv() -> Decline {
+    let decline = network_says(Decline::of(DeclinedCode::InvalidCvv), "sandbox invalid cvv");
+    Decline { retryable: false, ..decline }
+}
+
+/// The simulator has no network: the reason is its own, the message repeats the one of the refusal.
+pub(super) fn network_says(decline: Decline, reason: impl Into<String>) -> Decline {
+    Decline {
+        network_denied_reason: Some(reason.into()),
+        network_denied_message: Some(decline.message.clone()),
+        ..decline
+    }
+}

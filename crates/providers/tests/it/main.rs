@@ -1,0 +1,10 @@
+//! Tests of the calls to providers and of the simulator.
+#![allow(clippy::unwrap_used)]
+
+mod books;
+mod cards;
+mod crash;
+mod faults;
+mod providers;
+mod rules;
+mod support;

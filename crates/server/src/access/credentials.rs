@@ -1,0 +1,189 @@
+//! From two headers to a caller. What was found valid is trusted for a few seconds without asking the database again;
+//! what was refused is never remembered, so that a new key works at once.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use axum::http::HeaderMap;
+use regente_domain::id::ClientId;
+use regente_domain::time::Timestamp;
+use regente_store::clients::ClientStatus;
+use regente_store::credentials::{self, Credential, CredentialDigest, CredentialKind};
+use regente_store::{Batch, Commit};
+use uuid::Uuid;
+
+use super::{Authority, Caller};
+use crate::api::error::ApiError;
+use crate::api::headers::{API_KEY, CLIENT_ID, single};
+use crate::app::App;
+use crate::clock::MachineTime;
+use crate::vault::sha256;
+
+/// Credentials that are remembered; about 300 bytes each.
+const CREDENTIALS_REMEMBERED_MAX: u64 = 50_000;
+/// Characters of a UUID in its usual form.
+const UUID_CHARS: usize = 36;
+/// Milliseconds of a day.
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
+
+/// Credentials that were found valid a moment ago.
+pub struct Credentials {
+    known: moka::sync::Cache<(ClientId, CredentialDigest), Known>,
+    /// Counts revocations: what was found before one is not trusted after it.
+    generation: AtomicU64,
+}
+
+#[derive(Clone)]
+struct Known {
+    credential: Arc<Credential>,
+    asked_at: MachineTime,
+    generation: u64,
+}
+
+impl Credentials {
+    /// Nothing is known yet.
+    pub fn new() -> Self {
+        Self { known: moka::sync::Cache::new(CREDENTIALS_REMEMBERED_MAX), generation: AtomicU64::new(0) }
+    }
+
+    /// Trusts nothing that was found before: after a revocation, or a change of a client's status. Other nodes notice
+    /// when what they know has become too old.
+    pub fn forget(&self) {
+        self.generation.fetch_add(1, Ordering::SeqCst);
+        self.known.invalidate_all();
+    }
+
+    fn get(&self, app: &App, key: &(ClientId, CredentialDigest)) -> Option<Arc<Credential>> {
+        let known = self.known.get(key)?;
+        let age = app.clock.machine().since(known.asked_at);
+        let is_fresh = age < app.settings.credential_cache_life
+            && known.generation == self.generation.load(Ordering::SeqCst);
+        is_fresh.then_some(known.credential)
+    }
+
+    /// Asks the database. `None` when the client has no such credential.
+    async fn ask(
+        &self,
+        app: &App,
+        client_id: ClientId,
+        digest: &CredentialDigest,
+    ) -> Result<Option<Arc<Credential>>, ApiError> {
+        // Both before the question: a revocation that comes in between makes the answer worthless.
+        let (asked_at, generation) = (app.clock.machine(), self.generation.load(Ordering::SeqCst));
+        let found =
+            credentials::look_up(&app.store, client_id, digest).await?.ok_or(ApiError::Unauthorized)?;
+        match found.client_status {
+            ClientStatus::Active => {}
+            ClientStatus::Suspended => return Err(ApiError::Unauthorized),
+        }
+        let Some(credential) = found.credential.map(Arc::new) else { return Ok(None) };
+        if is_good(&credential, digest, app.clock.now()) {
+            let known = Known { credential: Arc::clone(&credential), asked_at, generation };
+            self.known.insert((client_id, *digest), known);
+        }
+        Ok(Some(credential))
+    }
+}
+
+impl Default for Credentials {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Credentials({} known)", self.known.entry_count())
+    }
+}
+
+/// What a key is found by: its SHA-256. Keys are long and random, so a slower hash would protect nothing.
+pub fn digest(key: &str) -> CredentialDigest {
+    sha256(&[key.as_bytes()])
+}
+
+/// Finds out who is calling.
+///
+/// # Errors
+/// [`ApiError::Unauthorized`] when `X-Client-Id` is missing, empty, no UUID, there twice, unknown or suspended;
+/// otherwise [`ApiError::Forbidden`] when `X-Api-Key` is missing, empty, there twice, wrong, expired or revoked; or
+/// what the database answers.
+pub(super) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Caller, ApiError> {
+    let client_id = client_id(headers).ok_or(ApiError::Unauthorized)?;
+    let Some(digest) = api_key(headers).map(digest) else {
+        // No key has this digest; the question tells an unknown client (401) from a missing key (403).
+        app.credentials.ask(app, client_id, &[0; 32]).await?;
+        return Err(ApiError::Forbidden);
+    };
+    let known = app.credentials.get(app, &(client_id, digest));
+    let credential = match known {
+        Some(credential) => credential,
+        None => {
+            let found = app.credentials.ask(app, client_id, &digest).await?.ok_or(ApiError::Forbidden)?;
+            note_use(app, client_id, &found);
+            found
+        }
+    };
+    // Also for what is remembered: a key ends at its time, not a few seconds later.
+    if !is_good(&credential, &digest, app.clock.now()) {
+        return Err(ApiError::Forbidden);
+    }
+    caller(client_id, &credential)
+}
+
+fn client_id(headers: &HeaderMap) -> Option<ClientId> {
+    let text = single(headers, CLIENT_ID).ok()??;
+    let uuid = if text.len() == UUID_CHARS { Uuid::try_parse(text).ok()? } else { return None };
+    // The nil id stands for the deployment, which is nobody's account.
+    (!uuid.is_nil()).then(|| ClientId::new(uuid))
+}
+
+fn api_key(headers: &HeaderMap) -> Option<&str> {
+    single(headers, API_KEY).ok()?.filter(|key| !key.is_empty())
+}
+
+fn is_good(credential: &Credential, digest: &CredentialDigest, now: Timestamp) -> bool {
+    verify_slices_are_equal(&credential.digest, digest).is_ok()
+        && credential.revoked_at.is_none()
+        && credential.expires_at.is_none_or(|end| now < end)
+}
+
+fn caller(client_id: ClientId, credential: &Credential) -> Result<Caller, ApiError> {
+    let authority = match (credential.kind, credential.expires_at) {
+        (CredentialKind::SecretKey, _) => Authority::SecretKey,
+        (CredentialKind::ClientToken, Some(expires_at)) => {
+            Authority::ClientToken { scopes: credential.scopes.clone(), expires_at }
+        }
+        (CredentialKind::ClientToken, None) => {
+            return Err(ApiError::internal(format!("client token {} has no end", credential.id)));
+        }
+    };
+    Ok(Caller { client_id, credential_id: credential.id, authority })
+}
+
+/// Notes the day of use, once a day for each key and beside the request: nobody waits for it, and it may be lost.
+fn note_use(app: &App, client_id: ClientId, credential: &Credential) {
+    let now = app.clock.now();
+    let today = now.as_millis().div_euclid(DAY_MILLIS);
+    if !is_good(credential, &credential.digest, now)
+        || credential.last_used_day.is_some_and(|day| day >= today)
+    {
+        return;
+    }
+    let mut batch = Batch::new(client_id);
+    credentials::mark_used(&mut batch, &credential.digest, today);
+    let store = app.store.clone();
+    tokio::spawn(async move {
+        match store.apply(batch).await {
+            Ok(Commit::Applied | Commit::Refused(_) | Commit::Unknown) => {}
+            Err(error) => {
+                tracing::debug!(
+                    error = &error as &dyn std::error::Error,
+                    "the day of use of a key was not noted"
+                );
+            }
+        }
+    });
+}

@@ -1,0 +1,312 @@
+//! Clients and their secret keys, as the operator makes and ends them. Client tokens are made by the interface
+//! (`api/auth.rs`).
+
+use std::fmt;
+
+use regente_domain::actor::Actor;
+use regente_domain::id::{ClientId, Id, of};
+use regente_domain::scope::Scopes;
+use regente_domain::time::Timestamp;
+use regente_store::audit::{self, AuditEntry};
+use regente_store::clients::{self, Client, ClientStatus, Contact};
+use regente_store::credentials::{self, Credential, CredentialKind, NewCredential};
+use regente_store::{Batch, Commit, StoreError};
+use serde_json::Map;
+use uuid::Uuid;
+use zeroize::{Zeroize, Zeroizing};
+
+use super::digest;
+use crate::app::App;
+use crate::settings::Mode;
+
+/// Secret keys that a client may have at once: one in use and one that takes over (contract 01 open point 11).
+pub const SECRET_KEYS_ACTIVE_MAX: usize = 2;
+
+/// Random bytes of a secret key (contract 01 open point 10).
+const SECRET_KEY_BYTES: usize = 32;
+/// Digits that 256 bits need in base 62.
+const SECRET_KEY_CHARS: usize = 43;
+/// How often a change that lost a race is decided again.
+const ATTEMPTS_MAX: usize = 5;
+
+/// Why a client or a key was not made or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum AccessError {
+    /// There is no such client.
+    #[error("there is no client {0}")]
+    UnknownClient(ClientId),
+    /// The client has no such secret key that is not revoked.
+    #[error("the client has no active secret key {0}")]
+    UnknownKey(Id<of::Credential>),
+    /// The client has as many secret keys as it may have: one must be revoked first.
+    #[error("the client has {SECRET_KEYS_ACTIVE_MAX} active secret keys already")]
+    TooManyKeys,
+    /// Others kept changing the same client.
+    #[error("others are changing the same client; try again")]
+    Busy,
+    /// The connection was lost during the commit.
+    #[error("it is not known whether the change was written; look before you try again")]
+    Unknown,
+    /// The database failed.
+    #[error("the database failed")]
+    Store(#[from] StoreError),
+}
+
+/// A secret key in the clear, for the moment in which it is shown. Wiped when dropped, never printed.
+pub struct SecretKey(Zeroizing<String>);
+
+impl SecretKey {
+    /// `sk_test_` or `sk_live_` and 32 random bytes in base 62.
+    fn draw(app: &App) -> Self {
+        let prefix = match app.settings.mode {
+            Mode::Sandbox => "sk_test_",
+            Mode::Production => "sk_live_",
+        };
+        let mut key = Zeroizing::new(String::with_capacity(prefix.len() + SECRET_KEY_CHARS));
+        key.push_str(prefix);
+        let mut random: [u8; SECRET_KEY_BYTES] = app.chance.bytes();
+        push_base62(&mut key, &mut random);
+        Self(key)
+    }
+
+    /// The key. To show it once, and to send it; nothing else.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey(…)")
+    }
+}
+
+/// A secret key that was just made.
+#[derive(Debug)]
+pub struct NewSecretKey {
+    /// What it is called in lists and in the audit trail.
+    pub id: Id<of::Credential>,
+    /// The key itself, which nobody can find out again.
+    pub key: SecretKey,
+}
+
+/// What a new client is like.
+#[derive(Clone, Debug)]
+pub struct NewClient {
+    /// The account's name.
+    pub name: String,
+    /// Whom to turn to.
+    pub contacts: Vec<Contact>,
+    /// A BCP 47 tag.
+    pub language: String,
+    /// An IANA name.
+    pub time_zone: String,
+}
+
+impl NewClient {
+    /// A Brazilian account without contacts.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            contacts: Vec::new(),
+            language: "pt-BR".to_owned(),
+            time_zone: "America/Sao_Paulo".to_owned(),
+        }
+    }
+}
+
+/// Makes a client. It has no key yet.
+///
+/// # Errors
+/// [`AccessError::Unknown`], [`AccessError::Store`].
+pub async fn create_client(app: &App, new: NewClient, actor: Actor) -> Result<ClientId, AccessError> {
+    let now = app.clock.now();
+    let NewClient { name, contacts, language, time_zone } = new;
+    let client = Client {
+        id: app.chance.id(now),
+        name,
+        status: ClientStatus::Active,
+        contacts,
+        language,
+        time_zone,
+        version: 1,
+        updated_at: now,
+        unknown_members: Map::new(),
+    };
+    let mut batch = Batch::new(client.id);
+    clients::insert(&mut batch, &client, &app.vault.new_client_secret(client.id))?;
+    record(app, &mut batch, now, actor, "client.created", "client", client.id.uuid());
+    match app.store.apply(batch).await? {
+        Commit::Applied => Ok(client.id),
+        Commit::Refused(_) => Err(AccessError::Busy),
+        Commit::Unknown => Err(AccessError::Unknown),
+    }
+}
+
+/// Suspends a client or lets it go on. On this node it holds for the next request, on others within seconds.
+///
+/// # Errors
+/// [`AccessError::UnknownClient`], [`AccessError::Busy`], [`AccessError::Unknown`], [`AccessError::Store`].
+pub async fn set_client_status(
+    app: &App,
+    client_id: ClientId,
+    status: ClientStatus,
+    actor: Actor,
+) -> Result<(), AccessError> {
+    let action = match status {
+        ClientStatus::Active => "client.activated",
+        ClientStatus::Suspended => "client.suspended",
+    };
+    for _ in 0..ATTEMPTS_MAX {
+        let mut client = find_client(app, client_id).await?;
+        if client.status == status {
+            return Ok(());
+        }
+        let now = app.clock.now();
+        client.status = status;
+        client.updated_at = now.max(client.updated_at);
+        let mut batch = Batch::new(client_id);
+        clients::update(&mut batch, &client)?;
+        record(app, &mut batch, now, actor, action, "client", client_id.uuid());
+        let commit = app.store.apply(batch).await?;
+        app.credentials.forget();
+        match commit {
+            Commit::Applied => return Ok(()),
+            Commit::Refused(_) => {}
+            Commit::Unknown => return Err(AccessError::Unknown),
+        }
+    }
+    Err(AccessError::Busy)
+}
+
+/// Makes a secret key. It is in the answer and nowhere else.
+///
+/// # Errors
+/// [`AccessError::TooManyKeys`], [`AccessError::UnknownClient`], [`AccessError::Busy`], [`AccessError::Unknown`],
+/// [`AccessError::Store`].
+pub async fn create_secret_key(
+    app: &App,
+    client_id: ClientId,
+    label: &str,
+    actor: Actor,
+) -> Result<NewSecretKey, AccessError> {
+    for _ in 0..ATTEMPTS_MAX {
+        // The version of the client is read before its keys: of two that count the same keys, one loses.
+        let client = find_client(app, client_id).await?;
+        let active = secret_keys(app, client_id).await?.iter().filter(|key| key.revoked_at.is_none()).count();
+        if active >= SECRET_KEYS_ACTIVE_MAX {
+            return Err(AccessError::TooManyKeys);
+        }
+        let now = app.clock.now();
+        let new = NewSecretKey { id: app.chance.id(now), key: SecretKey::draw(app) };
+        let mut batch = Batch::new(client_id);
+        clients::touch(&mut batch, client_id, client.version, now.max(client.updated_at));
+        credentials::insert(
+            &mut batch,
+            &NewCredential {
+                digest: digest(new.key.expose()),
+                id: new.id,
+                kind: CredentialKind::SecretKey,
+                label: label.to_owned(),
+                scopes: Scopes::All,
+                expires_at: None,
+                actor,
+            },
+        );
+        record(app, &mut batch, now, actor, "secret_key.created", "credential", new.id.uuid());
+        match app.store.apply(batch).await? {
+            Commit::Applied => return Ok(new),
+            Commit::Refused(_) => {}
+            Commit::Unknown => return Err(AccessError::Unknown),
+        }
+    }
+    Err(AccessError::Busy)
+}
+
+/// The secret keys of a client without the keys themselves, revoked ones among them, oldest first.
+///
+/// # Errors
+/// [`AccessError::Store`].
+pub async fn secret_keys(app: &App, client_id: ClientId) -> Result<Vec<Credential>, AccessError> {
+    Ok(credentials::secret_keys(&app.store, client_id).await?)
+}
+
+/// Revokes a secret key. On this node it works no more for the next request, on others within seconds.
+///
+/// # Errors
+/// [`AccessError::UnknownKey`], [`AccessError::Unknown`], [`AccessError::Store`].
+pub async fn revoke_secret_key(
+    app: &App,
+    client_id: ClientId,
+    id: Id<of::Credential>,
+    actor: Actor,
+) -> Result<(), AccessError> {
+    let now = app.clock.now();
+    let mut batch = Batch::new(client_id);
+    credentials::revoke_secret_key(&mut batch, id, now);
+    record(app, &mut batch, now, actor, "secret_key.revoked", "credential", id.uuid());
+    let commit = app.store.apply(batch).await?;
+    app.credentials.forget();
+    match commit {
+        Commit::Applied => Ok(()),
+        Commit::Refused(_) => Err(AccessError::UnknownKey(id)),
+        Commit::Unknown => Err(AccessError::Unknown),
+    }
+}
+
+/// Forgets at most `limit` credentials that ended before `before`; answers how many there were.
+///
+/// # Errors
+/// [`AccessError::Store`].
+pub async fn forget_ended_credentials(
+    app: &App,
+    before: Timestamp,
+    limit: i64,
+) -> Result<usize, AccessError> {
+    let ended = credentials::ended(&app.store, before, limit).await?;
+    for of_one_client in ended.chunk_by(|(one, _), (other, _)| one == other) {
+        let Some((client_id, _)) = of_one_client.first() else { continue };
+        let mut batch = Batch::new(*client_id);
+        for (_, digest) in of_one_client {
+            credentials::delete_ended(&mut batch, digest, before);
+        }
+        match app.store.apply(batch).await? {
+            // The next run meets what was not forgotten.
+            Commit::Applied | Commit::Refused(_) | Commit::Unknown => {}
+        }
+    }
+    Ok(ended.len())
+}
+
+async fn find_client(app: &App, client_id: ClientId) -> Result<Client, AccessError> {
+    clients::find(&app.store, client_id).await?.ok_or(AccessError::UnknownClient(client_id))
+}
+
+fn record(
+    app: &App,
+    batch: &mut Batch,
+    now: Timestamp,
+    actor: Actor,
+    action: &'static str,
+    object_kind: &'static str,
+    object_id: Uuid,
+) {
+    let entry =
+        AuditEntry { id: app.chance.id(now), actor, action, object_kind, object_id, request_id: None };
+    audit::record(batch, entry);
+}
+
+/// Writes a number of 256 bits, big-endian, in base 62 with leading zeros; `number` is wiped on the way.
+fn push_base62(text: &mut String, number: &mut [u8; SECRET_KEY_BYTES]) {
+    const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    for _ in 0..SECRET_KEY_CHARS {
+        let remainder = number.iter_mut().fold(0_u32, |carry, byte| {
+            let dividend = carry * 256 + u32::from(*byte);
+            // Less than 256, because the carry is less than 62.
+            *byte = (dividend / 62) as u8;
+            dividend % 62
+        });
+        text.push(char::from(DIGITS[remainder as usize]));
+    }
+    number.zeroize();
+}

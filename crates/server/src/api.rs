@@ -1,0 +1,31 @@
+//! The HTTP interface: what is asked is parsed here, what is answered is shown here. What crosses the store and a
+//! provider is in `flows`.
+
+pub mod auth;
+pub mod cards;
+pub mod charges;
+pub mod cors;
+pub mod customer_cards;
+pub mod customers;
+pub mod error;
+pub mod fields;
+pub mod headers;
+pub mod idempotency;
+pub mod limits;
+pub mod merchants;
+pub mod openapi;
+pub mod page;
+pub mod providers;
+pub mod query;
+pub mod request_id;
+pub mod router;
+pub mod schema;
+pub mod tokens;
+
+use error::ApiError;
+use regente_domain::id::Id;
+
+/// The id in a path. What is no UUID is answered like an id that does not exist (contract 00 open point 4).
+pub fn path_id<T>(text: &str) -> Result<Id<T>, ApiError> {
+    text.parse().map_err(|_| ApiError::NotFound)
+}

@@ -1,0 +1,288 @@
+//! `POST /v1/auth` and `DELETE /v1/auth/{publicKey}`: client tokens, the public keys of front ends (contract 01).
+//!
+//! Secret keys are made by the operator and never here.
+
+use std::time::Duration;
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use regente_domain::id::{ClientId, Id, of};
+use regente_domain::scope::Scopes;
+use regente_domain::time::Timestamp;
+use regente_store::audit::{self, AuditEntry};
+use regente_store::credentials::{self, CredentialKind, NewCredential};
+use regente_store::{Batch, Commit};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::error::ApiError;
+use super::fields::{Body, Fields};
+use super::idempotency::{Planned, commit_once};
+use super::request_id::RequestId;
+use super::schema::{CommonErrors, ErrorEnvelope};
+use crate::access::{Authority, Caller, digest};
+use crate::app::App;
+
+/// How often a revocation that lost a race is looked at again.
+const REVOCATION_ATTEMPTS_MAX: usize = 3;
+
+/// What a client token is asked for with.
+#[derive(ToSchema)]
+#[schema(as = NewClientToken, example = json!({ "scope": ["tokens", "cards"], "expires": 600 }))]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct NewClientTokenBody {
+    /// The groups of routes that the key may call: an array, or one word alone. `"*"` is all of them: `customers`,
+    /// `cards`, `tokens`, `charges`, `webhooks`, `sessions`, `auth`, `flows`, `sellers`, `providers`,
+    /// `subscriptions`, `reports`.
+    scope: OneOrMany,
+    /// The life of the key in seconds. `0`, the default, is the longest life allowed: a year, or what is left of the
+    /// life of the client token that asks.
+    #[schema(minimum = 0, maximum = 31_536_000, default = 0)]
+    expires: Option<i64>,
+}
+
+/// One word, or several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(example = json!(["tokens", "cards"]))]
+pub enum OneOrMany {
+    /// `"*"`, or in a request one group alone.
+    One(String),
+    /// Groups of routes.
+    Many(Vec<String>),
+}
+
+/// A client token: a public key for front ends.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({
+    "publicKey": "30173513-f2a3-42ba-822e-14078ad74c06",
+    "clientId": "cc0b1e41-2936-45c5-947f-93995ffcdc00",
+    "scope": ["tokens", "cards"],
+    "expires": 600,
+    "createdAt": "2023-09-20T18:30:22.344Z"
+}))]
+pub struct ClientToken {
+    /// The new key, for `X-Api-Key`. It is shown in this answer alone.
+    #[schema(value_type = String, format = "uuid")]
+    public_key: Uuid,
+    /// The account.
+    #[schema(value_type = String, format = "uuid")]
+    client_id: ClientId,
+    /// What it may call, in the form that was sent; a single word becomes an array.
+    scope: OneOrMany,
+    /// Its life in seconds.
+    #[schema(example = 600)]
+    expires: u64,
+    /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+}
+
+/// Makes a client token.
+///
+/// A public key for front ends: it may call the groups of routes in `scope`, until it ends. It cannot be renewed. A
+/// client token can make another one when it has the scope `auth`; the new key then may do no more and live no longer
+/// than the one that asks.
+#[utoipa::path(
+    post,
+    path = "/v1/auth",
+    operation_id = "createClientToken",
+    tag = "Authentication",
+    params(
+        ("X-Idempotency-Key" = Option<String>, Header, max_length = 255,
+            description = "The same key and body give the same answer again for 24 hours"),
+    ),
+    request_body(content = NewClientTokenBody, content_type = "application/json"),
+    responses(
+        (status = 201, description = "The client token.", body = ClientToken),
+        (status = 409, description = "The idempotency key is in use, or was used with another body.",
+            body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn create(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let limits = Limits::of(&app, &caller);
+    let new = body.read(|fields| NewClientToken::read(fields, &limits))?;
+    if !limits.allow(&new.scopes) {
+        return Err(ApiError::Forbidden);
+    }
+    commit_once(&app, &caller, &headers, "POST /v1/auth", &body, || async {
+        new.plan(&app, &caller, &limits)
+    })
+    .await
+}
+
+/// Revokes a client token.
+///
+/// On the node that is asked it works no more at once, on others within seconds. A key that is revoked already stays
+/// so.
+#[utoipa::path(
+    delete,
+    path = "/v1/auth/{publicKey}",
+    operation_id = "revokeClientToken",
+    tag = "Authentication",
+    params(("publicKey" = String, Path, format = "uuid", description = "The client token")),
+    responses(
+        (status = 204, description = "The key is revoked."),
+        (status = 404, description = "The account has no such client token.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn revoke(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    request_id: Option<Extension<RequestId>>,
+    Path(public_key): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    // In the spelling in which it was handed out.
+    let public_key = Uuid::try_parse(&public_key).map_err(|_| ApiError::NotFound)?;
+    let digest = digest(&public_key.to_string());
+    let request_id = request_id.map(|Extension(id)| id.as_str().to_owned());
+    for _ in 0..REVOCATION_ATTEMPTS_MAX {
+        let found = credentials::look_up(&app.store, caller.client_id, &digest).await?;
+        let token = found
+            .and_then(|found| found.credential)
+            .filter(|credential| credential.kind == CredentialKind::ClientToken)
+            .ok_or(ApiError::NotFound)?;
+        if token.revoked_at.is_some() {
+            return Ok(StatusCode::NO_CONTENT);
+        }
+        let now = app.clock.now();
+        let mut batch = Batch::new(caller.client_id);
+        credentials::revoke_client_token(&mut batch, &digest, now);
+        audit::record(
+            &mut batch,
+            AuditEntry {
+                id: app.chance.id(now),
+                actor: caller.actor(),
+                action: "client_token.revoked",
+                object_kind: "credential",
+                object_id: token.id.uuid(),
+                request_id: request_id.clone(),
+            },
+        );
+        let commit = app.store.apply(batch).await?;
+        app.credentials.forget();
+        match commit {
+            Commit::Applied => return Ok(StatusCode::NO_CONTENT),
+            Commit::Refused(_) | Commit::Unknown => {}
+        }
+    }
+    Err(ApiError::busy())
+}
+
+/// What the caller may give away at most (contract 01 open points 4 and 7).
+struct Limits {
+    now: Timestamp,
+    scopes: Scopes,
+    expires_at: Timestamp,
+}
+
+impl Limits {
+    fn of(app: &App, caller: &Caller) -> Self {
+        let now = app.clock.now();
+        let longest = now + app.settings.client_token_life_max;
+        match &caller.authority {
+            Authority::SecretKey => Self { now, scopes: Scopes::All, expires_at: longest },
+            Authority::ClientToken { scopes, expires_at } => {
+                Self { now, scopes: scopes.clone(), expires_at: longest.min(*expires_at) }
+            }
+        }
+    }
+
+    /// In whole seconds.
+    fn life_max(&self) -> u64 {
+        self.expires_at.since(self.now).as_secs()
+    }
+
+    fn allow(&self, scopes: &Scopes) -> bool {
+        scopes.is_within(&self.scopes)
+    }
+}
+
+/// A client token as asked for.
+struct NewClientToken {
+    scopes: Scopes,
+    /// The scopes in the form in which the answer shows them.
+    shown: OneOrMany,
+    /// In seconds; nothing for the longest life allowed.
+    life: Option<u64>,
+}
+
+impl NewClientToken {
+    fn read(fields: &Fields<'_>, limits: &Limits) -> Option<Self> {
+        let scope = fields.required("scope").read(read_scope);
+        let life_max = i64::try_from(limits.life_max()).unwrap_or(i64::MAX);
+        let life = fields.optional("expires").integer(0..=life_max).and_then(|life| u64::try_from(life).ok());
+        let (scopes, shown) = scope?;
+        Some(Self { scopes, shown, life: life.filter(|life| *life > 0) })
+    }
+
+    /// The whole effect. The key is drawn here, so a plan that lost a race takes its key with it.
+    fn plan(&self, app: &App, caller: &Caller, limits: &Limits) -> Result<Planned, ApiError> {
+        let public_key = app.chance.uuid();
+        let id: Id<of::Credential> = app.chance.id(limits.now);
+        let expires_at = self.life.map_or(limits.expires_at, |life| limits.now + Duration::from_secs(life));
+        let mut batch = Batch::new(caller.client_id);
+        credentials::insert(
+            &mut batch,
+            &NewCredential {
+                digest: digest(&public_key.to_string()),
+                id,
+                kind: CredentialKind::ClientToken,
+                label: String::new(),
+                scopes: self.scopes.clone(),
+                expires_at: Some(expires_at),
+                actor: caller.actor(),
+            },
+        );
+        let answer = ClientToken {
+            public_key,
+            client_id: caller.client_id,
+            scope: self.shown.clone(),
+            // Never 0, which would read as the longest life.
+            expires: self.life.unwrap_or(limits.life_max()).max(1),
+            created_at: id.created_at(),
+        };
+        let body = serde_json::to_value(answer).map_err(ApiError::internal)?;
+        Ok(Planned { batch, status: StatusCode::CREATED, body })
+    }
+}
+
+/// `"*"`, one word, or an array of words. The answer shows what came, each word once.
+fn read_scope(value: &Value) -> Result<(Scopes, OneOrMany), &'static str> {
+    const UNKNOWN: &str = "must contain only known values";
+    let mut words: Vec<&str> = Vec::new();
+    let sent = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+    for word in sent {
+        let word = word.as_str().ok_or(UNKNOWN)?;
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    if words.is_empty() {
+        return Err("should not be empty");
+    }
+    let scopes = Scopes::parse(words.iter().copied()).ok_or(UNKNOWN)?;
+    let shown = if value.as_str() == Some(Scopes::ALL_WORD) {
+        OneOrMany::One(Scopes::ALL_WORD.to_owned())
+    } else {
+        OneOrMany::Many(words.into_iter().map(str::to_owned).collect())
+    };
+    Ok((scopes, shown))
+}

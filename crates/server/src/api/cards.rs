@@ -1,0 +1,376 @@
+//! `/v1/cards`: stored cards (contract 02 §3–4).
+
+pub mod view;
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use regente_domain::card::record::{Card, CardFace, CardState};
+use regente_domain::id::{CardId, MerchantId, TokenId};
+use regente_providers::request::CardDetails;
+use regente_store::audit::{self, AuditEntry};
+use regente_store::cards::{self, StoredCard};
+use regente_store::tokens::{self, TokenKind};
+use regente_store::{Batch, Commit, merchants};
+use serde_json::Map;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::customers::CustomerView;
+use super::error::ApiError;
+use super::fields::{Body, Fields};
+use super::headers::sandbox_seed;
+use super::idempotency::{Claim, Claimed, Planned, commit_once, json_response};
+use super::page::Page;
+use super::path_id;
+use super::query::Query;
+use super::request_id::RequestId;
+use super::schema::{CommonErrors, ErrorEnvelope};
+use crate::access::Caller;
+use crate::app::App;
+use crate::card_data::{TokenContents, open_holder, open_token, seal_card};
+use crate::flows::card_check::{self, Checked, NewCheck};
+use crate::flows::customers;
+use crate::vault::token_digest;
+use view::CardView;
+
+/// Cards on a page when nothing is asked for (contract 00 open point 5).
+const LIMIT_DEFAULT: u32 = 15;
+
+/// A card from a token.
+#[derive(ToSchema)]
+#[schema(as = NewCard, rename_all = "camelCase",
+    example = json!({ "tokenId": "82aba896-9e37-45b6-aa90-d510c9050596" }))]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct NewCardBody {
+    /// A card token; it is used up.
+    token_id: Uuid,
+    /// A merchant with a provider that can check a card with a zero amount.
+    merchant_id: Option<Uuid>,
+    /// Whether the card is checked; needs `merchantId`.
+    cvv_check: Option<bool>,
+    /// The same two members, nested; they win.
+    zero_dollar: Option<ZeroDollarBody>,
+}
+
+/// Where and whether a card is checked.
+#[derive(ToSchema)]
+#[schema(as = ZeroDollar, rename_all = "camelCase")]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct ZeroDollarBody {
+    /// The merchant.
+    merchant_id: Option<Uuid>,
+    /// Whether the card is checked.
+    cvv_check: Option<bool>,
+}
+
+struct NewCard {
+    token_id: TokenId,
+    check_at: Option<MerchantId>,
+}
+
+fn read(fields: &Fields<'_>) -> Option<NewCard> {
+    let token_id = fields.required("tokenId").id();
+    let flat = read_zero_dollar(fields);
+    let nested = fields.optional("zeroDollar").object(|nested| Some(read_zero_dollar(nested)));
+    let (merchant_id, cvv_check) = match nested {
+        Some((merchant_id, cvv_check)) => (merchant_id.or(flat.0), cvv_check.or(flat.1)),
+        None => flat,
+    };
+    Some(NewCard { token_id: token_id?, check_at: merchant_id.filter(|_| cvv_check == Some(true)) })
+}
+
+fn read_zero_dollar(fields: &Fields<'_>) -> (Option<MerchantId>, Option<bool>) {
+    (fields.optional("merchantId").id(), fields.optional("cvvCheck").boolean())
+}
+
+/// Stores a card.
+///
+/// The token is used up. With `cvvCheck` and `merchantId` a provider checks the card with a zero amount: it is then
+/// `active` or `failed`; without a check it is `pending` until its first charge.
+#[utoipa::path(
+    post,
+    path = "/v1/cards",
+    operation_id = "createCard",
+    tag = "Cards",
+    params(
+        ("X-Idempotency-Key" = Option<String>, Header, max_length = 255,
+            description = "The same key and body give the same answer again for 24 hours"),
+        ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
+            description = "Sandbox only: fixes what the simulator draws by lot"),
+    ),
+    request_body(content = NewCardBody, content_type = "application/json"),
+    responses(
+        (status = 201, description = "The card.", body = CardView),
+        (status = 404, description = "`merchantId` is not one of the account.", body = ErrorEnvelope),
+        (status = 409, description = "The idempotency key is in use, or was used with another body.",
+            body = ErrorEnvelope),
+        (status = 424, description = "The card could not be checked; there is no card.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn create(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let new = body.read(read)?;
+    let seed = sandbox_seed(&headers)?;
+    match new.check_at {
+        Some(merchant_id) => {
+            let claim = match Claim::read(&app, &caller, &headers, "POST /v1/cards", &body).await? {
+                Claimed::Without => None,
+                Claimed::Free(claim) => Some(claim),
+                Claimed::Answered(finished) => return finished.into_body_response(),
+            };
+            checked(app, caller, new.token_id, merchant_id, claim, seed).await
+        }
+        None => {
+            commit_once(&app, &caller, &headers, "POST /v1/cards", &body, || async {
+                unchecked(&app, &caller, &request_id, new.token_id).await
+            })
+            .await
+        }
+    }
+}
+
+/// The card of a token that is still good, and its data.
+async fn from_token(
+    app: &App,
+    caller: &Caller,
+    token_id: TokenId,
+    state: CardState,
+) -> Result<(Card, CardDetails), ApiError> {
+    let now = app.clock.now();
+    let found = tokens::find(&app.store, caller.client_id, token_digest(token_id), now).await?;
+    let token = found.filter(|token| token.kind == TokenKind::Card).ok_or_else(ApiError::token_not_found)?;
+    let TokenContents::Card(details) = open_token(app, caller.client_id, token_id, &token.sealed).await?
+    else {
+        return Err(ApiError::token_not_found());
+    };
+    let card = new_card(app, caller, &details, state).await?;
+    Ok((card, details))
+}
+
+/// A new card of the caller's account.
+pub async fn new_card(
+    app: &App,
+    caller: &Caller,
+    details: &CardDetails,
+    state: CardState,
+) -> Result<Card, ApiError> {
+    let now = app.clock.now();
+    let keys = app.vault.client_keys(caller.client_id).await?;
+    Ok(Card {
+        id: app.chance.id(now),
+        client_id: caller.client_id,
+        link: None,
+        fingerprint: keys.card_fingerprint(&details.number, details.expiry),
+        face: CardFace::of(&details.number, details.expiry),
+        state,
+        cvv_checked: false,
+        claim: None,
+        unknown_members: Map::new(),
+        version: 1,
+        updated_at: now,
+    })
+}
+
+async fn unchecked(
+    app: &App,
+    caller: &Caller,
+    request_id: &RequestId,
+    token_id: TokenId,
+) -> Result<Planned, ApiError> {
+    let (card, details) = from_token(app, caller, token_id, CardState::Pending).await?;
+    let sealed = seal_card(app, caller.client_id, card.id, &details);
+    let mut batch = Batch::new(caller.client_id);
+    tokens::consume(&mut batch, token_digest(token_id), app.clock.now());
+    cards::insert(&mut batch, &card, sealed.number, sealed.holder)?;
+    record(app, &mut batch, caller, request_id, "card.created", card.id);
+    let body = serde_json::to_value(CardView::created(&card, Some(details.holder_name), &[]))
+        .map_err(ApiError::internal)?;
+    Ok(Planned { batch, status: StatusCode::CREATED, body })
+}
+
+async fn checked(
+    app: App,
+    caller: Caller,
+    token_id: TokenId,
+    merchant_id: MerchantId,
+    claim: Option<Claim>,
+    seed: Option<String>,
+) -> Result<Response, ApiError> {
+    let merchant = merchants::with_providers(&app.store, caller.client_id, merchant_id)
+        .await?
+        .ok_or(ApiError::ReferenceNotFound("merchantId"))?;
+    let (mut card, details) = from_token(&app, &caller, token_id, CardState::Verifying).await?;
+    card.claim = claim.as_ref().map(Claim::to_hex);
+    let holder_name = details.holder_name.clone();
+    let new = NewCheck {
+        sealed: seal_card(&app, caller.client_id, card.id, &details),
+        token: token_digest(token_id),
+        actor: caller.actor(),
+        card,
+        details,
+        merchant,
+        claim,
+        seed,
+    };
+    let check = tokio::spawn(card_check::create(app, new)).await.map_err(ApiError::internal)?;
+    match check? {
+        Checked::Answered(finished) => finished.into_body_response(),
+        Checked::Card(card, request) => {
+            let view = CardView::created(&card, Some(holder_name), std::slice::from_ref(&*request));
+            Ok(json_response(StatusCode::CREATED, serde_json::to_vec(&view).map_err(ApiError::internal)?))
+        }
+    }
+}
+
+fn record(
+    app: &App,
+    batch: &mut Batch,
+    caller: &Caller,
+    request_id: &RequestId,
+    action: &'static str,
+    card_id: CardId,
+) {
+    let entry = AuditEntry {
+        id: app.chance.id(app.clock.now()),
+        actor: caller.actor(),
+        action,
+        object_kind: "card",
+        object_id: card_id.uuid(),
+        request_id: Some(request_id.to_string()),
+    };
+    audit::record(batch, entry);
+}
+
+/// Lists cards.
+///
+/// Newest first. Public keys need the scope `*`.
+#[utoipa::path(
+    get,
+    path = "/v1/cards",
+    operation_id = "listCards",
+    tag = "Cards",
+    params(
+        ("page" = Option<i64>, Query, minimum = 1, description = "From 1."),
+        ("limit" = Option<i64>, Query, minimum = 1, maximum = 100, description = "Cards on a page; 15 by default."),
+    ),
+    responses((status = 200, description = "A page of cards.", body = Page<CardView>), CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn list(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    query: Query,
+) -> Result<Response, ApiError> {
+    let request = query.read(|parameters| parameters.page(LIMIT_DEFAULT))?;
+    let limit = i64::from(request.limit);
+    let stored = cards::page(&app.store, caller.client_id, limit, request.offset()).await?;
+    let total = cards::count(&app.store, caller.client_id).await?;
+    let mut items = Vec::with_capacity(stored.len());
+    for card in &stored {
+        items.push(listed(&app, card).await?);
+    }
+    Ok(axum::Json(Page::new(request, items, total.unsigned_abs())).into_response())
+}
+
+/// A card as lists show it.
+pub async fn listed(app: &App, stored: &StoredCard) -> Result<CardView, ApiError> {
+    Ok(CardView::listed(&stored.card, holder_name(app, stored).await?))
+}
+
+async fn holder_name(app: &App, stored: &StoredCard) -> Result<Option<String>, ApiError> {
+    match &stored.holder {
+        Some(holder) => Ok(Some(open_holder(app, stored.card.client_id, stored.card.id, holder).await?)),
+        None => Ok(None),
+    }
+}
+
+/// Reads a card.
+///
+/// With its buyer, when it is linked to one.
+#[utoipa::path(
+    get,
+    path = "/v1/cards/{id}",
+    operation_id = "readCard",
+    tag = "Cards",
+    params(("id" = Uuid, Path, description = "The card.")),
+    responses(
+        (status = 200, description = "The card.", body = CardView),
+        (status = 404, description = "There is no such card.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn read_one(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let stored = visible(&app, &caller, path_id(&id)?).await?;
+    let customer = match stored.card.link {
+        Some(link) => match customers::find(&app, &caller, link.customer_id).await {
+            Ok(customer) => Some(CustomerView::of(&customer)),
+            Err(ApiError::NotFound) => None,
+            Err(error) => return Err(error),
+        },
+        None => None,
+    };
+    let view = CardView::read(&stored.card, holder_name(&app, &stored).await?, customer);
+    Ok(axum::Json(view).into_response())
+}
+
+/// A card that answers may show: one that is being checked is not there yet.
+pub async fn visible(app: &App, caller: &Caller, id: CardId) -> Result<StoredCard, ApiError> {
+    cards::find(&app.store, caller.client_id, id)
+        .await?
+        .filter(|stored| stored.card.state != CardState::Verifying)
+        .ok_or(ApiError::NotFound)
+}
+
+/// Deletes a card.
+///
+/// An addition to the published interface: the number and the name are erased, charges that used the card keep its id.
+#[utoipa::path(
+    delete,
+    path = "/v1/cards/{id}",
+    operation_id = "deleteCard",
+    tag = "Cards",
+    params(("id" = Uuid, Path, description = "The card.")),
+    responses(
+        (status = 204, description = "The card is deleted."),
+        (status = 404, description = "There is no such card.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn delete(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let card_id = visible(&app, &caller, path_id(&id)?).await?.card.id;
+    let mut batch = Batch::new(caller.client_id);
+    cards::delete(&mut batch, card_id, app.clock.now());
+    record(&app, &mut batch, &caller, &request_id, "card.deleted", card_id);
+    let _admission = app.store.admit()?;
+    match app.store.apply(batch).await? {
+        Commit::Applied => Ok(StatusCode::NO_CONTENT.into_response()),
+        Commit::Refused(_) => Err(ApiError::NotFound),
+        Commit::Unknown => Err(ApiError::unavailable()),
+    }
+}

@@ -1,0 +1,380 @@
+//! `/v1/charges`: charges by card (contract 03).
+
+mod prepare;
+pub mod request;
+pub mod view;
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::{ChargeStatus, PaymentType};
+use regente_domain::id::ChargeId;
+use regente_domain::provider_type::ProviderType;
+use regente_store::charges::{self, ChargeFilter, Direction, StoredCharge};
+use regente_store::counters::CounterFilter;
+use regente_store::transaction_requests;
+use serde_json::Map;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::error::ApiError;
+use super::fields::Body;
+use super::headers::sandbox_seed;
+use super::idempotency::{Claim, Claimed, Finished, replayed};
+use super::page::{Page, PageRequest};
+use super::path_id;
+use super::query::{Parameters, Query, SortOrder};
+use super::schema::{CommonErrors, ErrorEnvelope};
+use crate::access::Caller;
+use crate::app::App;
+use crate::flows::charge::{self, Created, Ran};
+use crate::vault::{Binding, Purpose};
+use view::{ChargeView, Private};
+
+/// Charges on a page when nothing is asked for (contract 00 open point 5).
+const LIMIT_DEFAULT: u32 = 15;
+/// Characters of one `orderId` in a filter.
+const ORDER_ID_CHARS_MAX: usize = regente_domain::text::chars_max::LINE;
+
+/// A charge.
+#[derive(ToSchema)]
+#[schema(as = NewCharge, rename_all = "camelCase", example = json!({
+    "merchantId": "7f8870a2-71c9-4ef0-a531-82000e00b7e1", "amount": 150, "currency": "BRL", "capture": true,
+    "orderId": "order-231", "description": "Order 231", "statementDescriptor": "LOJA JOAO",
+    "paymentMethod": { "paymentType": "credit", "installments": 1 },
+    "paymentSource": { "sourceType": "card", "card": {
+        "cardHolderName": "JOAO DA SILVA", "cardNumber": "4916745120294124", "cardCvv": "560",
+        "cardExpirationDate": "12/2030" } }
+}))]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct NewChargeBody {
+    /// The merchant whose providers process it.
+    merchant_id: Uuid,
+    /// In the minor unit of the currency: 150 is BRL 1.50.
+    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
+    amount: i64,
+    /// One of the accepted ISO 4217 codes.
+    #[schema(default = "BRL")]
+    currency: Option<String>,
+    /// Text on the buyer's statement.
+    #[schema(max_length = 255)]
+    statement_descriptor: Option<String>,
+    /// Free text.
+    #[schema(max_length = 2048)]
+    description: Option<String>,
+    /// Whether the amount is captured at once; otherwise it is only reserved. Vouchers are always captured.
+    #[schema(default = false)]
+    capture: Option<bool>,
+    /// The merchant's own reference; not unique.
+    #[schema(max_length = 255)]
+    order_id: Option<String>,
+    /// The buyer, or an alias of one.
+    customer_id: Option<Uuid>,
+    /// Reference handed to the provider.
+    #[schema(max_length = 255)]
+    provider_reference_key: Option<String>,
+    payment_method: PaymentMethodBody,
+    payment_source: PaymentSourceBody,
+    /// Data for risk analysis; stored sealed.
+    #[schema(value_type = Option<Object>)]
+    fraud_analysis: Option<()>,
+    payment_flow: Option<PaymentFlowBody>,
+    /// Traceability: `platform`, `device`, `system`.
+    #[schema(value_type = Option<Object>)]
+    app_info: Option<()>,
+}
+
+/// How it is paid.
+#[derive(ToSchema)]
+#[schema(as = NewPaymentMethod, rename_all = "camelCase")]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct PaymentMethodBody {
+    /// `credit` or `voucher`.
+    #[schema(pattern = "^(credit|voucher)$")]
+    payment_type: String,
+    #[schema(minimum = 1, maximum = 24, default = 1)]
+    installments: Option<i64>,
+    /// `initial`, `subsequent` or `unscheduled`; passed on to providers that take it.
+    #[schema(pattern = "^(initial|subsequent|unscheduled)$")]
+    recurrence: Option<String>,
+    /// Vouchers only.
+    #[schema(value_type = Option<Vec<Object>>)]
+    items: Option<()>,
+    /// Vouchers only: the buyer.
+    #[schema(value_type = Option<Object>)]
+    customer: Option<()>,
+}
+
+/// With what it is paid: a stored card (`card` + `cardId`), a card (`card` + `card`), a card token (`token` +
+/// `tokenId`), or the default card of a customer (`customer` + `customerId`).
+#[derive(ToSchema)]
+#[schema(as = NewPaymentSource, rename_all = "camelCase")]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct PaymentSourceBody {
+    /// `card`, `token` or `customer`.
+    #[schema(pattern = "^(card|token|customer)$")]
+    source_type: String,
+    card_id: Option<Uuid>,
+    card: Option<CardBody>,
+    token_id: Option<Uuid>,
+    customer_id: Option<Uuid>,
+    /// Security code of a stored card, when the buyer is present.
+    #[schema(pattern = "^[0-9]{3,4}$")]
+    card_cvv: Option<String>,
+    /// A CVV token instead of `cardCvv`; it wins.
+    token_cvv: Option<Uuid>,
+}
+
+/// A card, server to server. It is stored.
+#[derive(ToSchema)]
+#[schema(as = InlineCard, rename_all = "camelCase")]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct CardBody {
+    #[schema(max_length = 256)]
+    card_holder_name: String,
+    card_number: String,
+    #[schema(pattern = "^[0-9]{3,4}$")]
+    card_cvv: String,
+    #[schema(pattern = "^(0[1-9]|1[0-2])/[0-9]{4}$")]
+    card_expiration_date: String,
+}
+
+/// Values for the conditions of smart flows.
+#[derive(ToSchema)]
+#[schema(as = PaymentFlow, rename_all = "camelCase")]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct PaymentFlowBody {
+    #[schema(value_type = Object)]
+    metadata: (),
+}
+
+/// Charges a card.
+///
+/// The merchant's providers are asked one after the other, by priority, until one approves or a refusal is not
+/// retryable; `transactionRequests` tells the story, newest first. A refused charge is a 201 with `status: failed`.
+/// `pending` means that a provider has not told yet what happened: the truth comes later, nothing is tried meanwhile.
+#[utoipa::path(
+    post,
+    path = "/v1/charges",
+    operation_id = "createCharge",
+    tag = "Charges",
+    params(
+        ("X-Idempotency-Key" = Option<String>, Header, max_length = 255,
+            description = "The same key and body give the same answer again for 24 hours"),
+        ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
+            description = "Sandbox only: fixes what the simulator draws by lot"),
+    ),
+    request_body(content = NewChargeBody, content_type = "application/json"),
+    responses(
+        (status = 201, description = "The charge, also when it was refused.", body = ChargeView),
+        (status = 404, description = "The body names a merchant, card or customer that the account does not have.",
+            body = ErrorEnvelope),
+        (status = 409, description = "The idempotency key is in use, or was used with another body.",
+            body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn create(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let request = body.read(request::read)?;
+    let seed = sandbox_seed(&headers)?;
+    let claim = match Claim::read(&app, &caller, &headers, "POST /v1/charges", &body).await? {
+        Claimed::Without => None,
+        Claimed::Free(claim) => Some(claim),
+        Claimed::Answered(finished) => return replay(&app, &caller, finished).await,
+    };
+    let private = request.private.clone();
+    let new = prepare::prepare(&app, &caller, request, claim, seed).await?;
+    // In a task of its own: a caller who hangs up must not leave a charge half done.
+    let run = tokio::spawn(charge::create(app.clone(), new)).await.map_err(ApiError::internal)?;
+    match run? {
+        Created::Answered(finished) => replay(&app, &caller, finished).await,
+        Created::Ran(ran) => {
+            let Ran { charge, requests } = *ran;
+            let view = ChargeView::of(&charge, &private, &requests, &caller);
+            Ok((StatusCode::CREATED, axum::Json(view)).into_response())
+        }
+    }
+}
+
+/// The answer that was given first, from the version of the charge that it showed.
+async fn replay(app: &App, caller: &Caller, finished: Finished) -> Result<Response, ApiError> {
+    let Finished::Record { status, id, version } = finished else {
+        return finished.into_body_response();
+    };
+    let stored = charges::find(&app.store, caller.client_id, ChargeId::new(id)).await?;
+    let stored = stored.filter(|stored| stored.charge.version == version);
+    let stored =
+        stored.ok_or_else(|| ApiError::internal("an answer points at a version that is not kept"))?;
+    let view = view_of(app, caller, &stored).await?;
+    Ok(replayed((status, axum::Json(view)).into_response()))
+}
+
+async fn view_of(app: &App, caller: &Caller, stored: &StoredCharge) -> Result<ChargeView, ApiError> {
+    let charge = &stored.charge;
+    let requests = transaction_requests::of_object(&app.store, charge.client_id, charge.id.uuid()).await?;
+    let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
+    Ok(ChargeView::of(charge, &open_private(app, stored).await?, &requests, caller))
+}
+
+async fn open_private(app: &App, stored: &StoredCharge) -> Result<Private, ApiError> {
+    let Some(sealed) = &stored.private else { return Ok(Map::new()) };
+    let binding = Binding::new(Purpose::ChargeData, stored.charge.client_id, stored.charge.id.uuid());
+    let plain = app.vault.open(binding, sealed).await?;
+    serde_json::from_slice(&plain).map_err(ApiError::internal)
+}
+
+/// Reads a charge.
+#[utoipa::path(
+    get,
+    path = "/v1/charges/{id}",
+    operation_id = "readCharge",
+    tag = "Charges",
+    params(("id" = Uuid, Path, description = "The charge.")),
+    responses(
+        (status = 200, description = "The charge.", body = ChargeView),
+        (status = 404, description = "There is no such charge.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn read_one(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let stored =
+        charges::find(&app.store, caller.client_id, path_id(&id)?).await?.ok_or(ApiError::NotFound)?;
+    Ok(axum::Json(view_of(&app, &caller, &stored).await?).into_response())
+}
+
+/// Lists charges.
+///
+/// Newest first unless `sort=ASC`. Several values of a filter are separated by commas and mean "or". Public keys need
+/// the scope `*`.
+#[utoipa::path(
+    get,
+    path = "/v1/charges",
+    operation_id = "listCharges",
+    tag = "Charges",
+    params(
+        ("page" = Option<i64>, Query, minimum = 1, description = "From 1."),
+        ("limit" = Option<i64>, Query, minimum = 1, maximum = 100, description = "Charges on a page; 15 by default."),
+        ("sort" = Option<String>, Query, description = "`ASC` or `DESC` by creation."),
+        ("id" = Option<String>, Query, description = "Ids of charges."),
+        ("merchantId" = Option<String>, Query, description = "Ids of merchants."),
+        ("sessionId" = Option<String>, Query, description = "Ids of sessions."),
+        ("orderId" = Option<String>, Query, description = "The merchant's references."),
+        ("originalAmount" = Option<String>, Query, description = "Amounts in minor units."),
+        ("status" = Option<String>, Query, description = "Statuses.", example = "authorized,failed"),
+        ("paymentType" = Option<String>, Query, description = "Payment types.", example = "credit"),
+        ("providerType" = Option<String>, Query, description = "Types of the provider that handled it."),
+        ("splitRules" = Option<String>, Query, description = "`true`: charges with split rules alone."),
+        ("created" = Option<String>, Query, description = "Made on this day (UTC), or in this second."),
+        ("created.gt" = Option<String>, Query, description = "Made after."),
+        ("created.lt" = Option<String>, Query, description = "Made before."),
+    ),
+    responses((status = 200, description = "A page of charges.", body = Page<ChargeView>), CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn list(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    query: Query,
+) -> Result<Response, ApiError> {
+    let listing = query.read(Listing::read)?;
+    let Listing { request, direction, filter, only_with_split } = listing;
+    // No charge has split rules yet.
+    if only_with_split {
+        return Ok(axum::Json(Page::<ChargeView>::new(request, Vec::new(), 0)).into_response());
+    }
+    let (limit, offset) = (i64::from(request.limit), request.offset());
+    let stored = charges::page(&app.store, caller.client_id, &filter, direction, limit, offset).await?;
+    let total = charges::count(&app.store, caller.client_id, &filter).await?;
+    let items = views_of(&app, &caller, &stored).await?;
+    Ok(axum::Json(Page::new(request, items, total.unsigned_abs())).into_response())
+}
+
+async fn views_of(app: &App, caller: &Caller, stored: &[StoredCharge]) -> Result<Vec<ChargeView>, ApiError> {
+    let ids: Vec<Uuid> = stored.iter().map(|stored| stored.charge.id.uuid()).collect();
+    let mut requests: Vec<TransactionRequest> =
+        transaction_requests::of_objects(&app.store, caller.client_id, &ids)
+            .await?
+            .into_iter()
+            .map(|stored| stored.request)
+            .collect();
+    let mut views = Vec::with_capacity(stored.len());
+    for stored in stored {
+        let of_this = |request: &mut TransactionRequest| request.object_id == stored.charge.id.uuid();
+        let own: Vec<TransactionRequest> = requests.extract_if(.., of_this).collect();
+        views.push(ChargeView::of(&stored.charge, &open_private(app, stored).await?, &own, caller));
+    }
+    Ok(views)
+}
+
+struct Listing {
+    request: PageRequest,
+    direction: Direction,
+    filter: ChargeFilter,
+    only_with_split: bool,
+}
+
+impl Listing {
+    fn read(parameters: &Parameters<'_>) -> Self {
+        let provider_types: Vec<(&str, ProviderType)> =
+            ProviderType::all().map(|provider| (provider.code(), provider)).collect();
+        let created = parameters.time_range("created");
+        let amounts = parameters.amounts("originalAmount");
+        Self {
+            request: parameters.page(LIMIT_DEFAULT),
+            direction: match parameters.sort() {
+                SortOrder::Ascending => Direction::Ascending,
+                SortOrder::Descending => Direction::Descending,
+            },
+            only_with_split: parameters.boolean("splitRules") == Some(true),
+            filter: ChargeFilter {
+                ids: given(parameters.ids("id")),
+                order_ids: given(parameters.texts("orderId", ORDER_ID_CHARS_MAX)),
+                session_ids: given(
+                    parameters.ids::<()>("sessionId").into_iter().map(|id| id.uuid()).collect(),
+                ),
+                original_amounts: given(amounts.into_iter().map(|amount| amount.minor_units()).collect()),
+                counted: CounterFilter {
+                    merchants: given(parameters.ids("merchantId")),
+                    statuses: given(parameters.one_of("status", ChargeStatus::WORDS)),
+                    payment_types: given(parameters.one_of("paymentType", PaymentType::WORDS)),
+                    provider_types: given(parameters.one_of("providerType", &provider_types)),
+                },
+                from: created.from,
+                to: created.before,
+            },
+        }
+    }
+}
+
+/// An empty list of values is no filter.
+fn given<T>(values: Vec<T>) -> Option<Vec<T>> {
+    (!values.is_empty()).then_some(values)
+}

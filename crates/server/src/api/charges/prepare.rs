@@ -1,0 +1,271 @@
+//! From a parsed body to a charge that everything is known for: merchant, buyer, card and route. Only reads; whatever is
+//! refused here leaves nothing behind.
+
+use regente_domain::card::Cvv;
+use regente_domain::card::record::{Card, CardState};
+use regente_domain::charge::explanation::Explanation;
+use regente_domain::charge::{Charge, ChargeState, PaymentSource, PaymentType};
+use regente_domain::id::{CardId, CustomerId, Id, TokenId, of};
+use regente_domain::provider_type::ProviderType;
+use regente_domain::routing::{self, Candidate, Narrowed, Needs};
+use regente_providers::request::CardDetails;
+use regente_providers::sandbox;
+use regente_store::merchants::MerchantWithProviders;
+use regente_store::providers::Provider;
+use regente_store::tokens::TokenKind;
+use regente_store::{cards, merchants, tokens};
+use serde_json::Map;
+
+use super::request::{ChargeRequest, CvvSource, Source};
+use crate::access::Caller;
+use crate::api::cards::new_card;
+use crate::api::error::ApiError;
+use crate::api::idempotency::Claim;
+use crate::app::App;
+use crate::card_data::{SealedCard, TokenContents, open_card, open_token, seal_card};
+use crate::flows::charge::NewCharge;
+use crate::flows::customers::{ResolvedCustomer, resolve_customer};
+use crate::vault::{Binding, Purpose, token_digest};
+
+/// Resolves what a request names and chooses its route.
+pub(super) async fn prepare(
+    app: &App,
+    caller: &Caller,
+    request: ChargeRequest,
+    claim: Option<Claim>,
+    seed: Option<String>,
+) -> Result<NewCharge, ApiError> {
+    let merchant = merchants::with_providers(&app.store, caller.client_id, request.merchant_id)
+        .await?
+        .ok_or(ApiError::ReferenceNotFound("merchantId"))?;
+    let customer = match request.customer_id {
+        Some(id) => {
+            Some(resolve_customer(app, caller, id).await?.ok_or(ApiError::ReferenceNotFound("customerId"))?)
+        }
+        None => None,
+    };
+    let explanation = route(&merchant, &request)?;
+    let charged = resolve_source(app, caller, request.source).await?;
+    let customer = same_customer(customer, charged.customer)?;
+    let now = app.clock.now();
+    let id = app.chance.id(now);
+    let private = match request.private.is_empty() {
+        true => None,
+        false => {
+            let plain = serde_json::to_vec(&request.private).map_err(ApiError::internal)?;
+            Some(app.vault.seal(Binding::new(Purpose::ChargeData, caller.client_id, id.uuid()), &plain))
+        }
+    };
+    let charge = Charge {
+        id,
+        client_id: caller.client_id,
+        merchant_id: request.merchant_id,
+        customer_id: customer.as_ref().map(|customer| customer.real_id),
+        customer_alias: customer.as_ref().and_then(alias_of),
+        order_id: request.order_id,
+        payment_type: request.payment_type,
+        payment: request.payment,
+        source: charged.source,
+        amount: request.amount,
+        original_amount: request.amount,
+        currency: request.currency,
+        capture: request.capture,
+        references: request.references,
+        state: ChargeState::Pending,
+        explanation,
+        requests: 1,
+        claim: claim.as_ref().map(Claim::to_hex),
+        unknown_members: Map::new(),
+        version: 1,
+        updated_at: now,
+    };
+    Ok(NewCharge {
+        charge,
+        private,
+        card: charged.card,
+        new_card: charged.new_card,
+        details: charged.details,
+        tokens: charged.tokens,
+        merchant,
+        claim,
+        actor: caller.actor(),
+        seed,
+    })
+}
+
+fn alias_of(customer: &ResolvedCustomer) -> Option<Id<of::CustomerAlias>> {
+    customer.via_alias.then(|| Id::new(customer.shown_id.uuid()))
+}
+
+/// A buyer named twice must be the same (contract 03 open point 14).
+fn same_customer(
+    named: Option<ResolvedCustomer>,
+    paying: Option<ResolvedCustomer>,
+) -> Result<Option<ResolvedCustomer>, ApiError> {
+    match (named, paying) {
+        (Some(named), Some(paying)) if named.real_id != paying.real_id => {
+            Err(ApiError::invalid("customerId", "must be the customer of paymentSource"))
+        }
+        (Some(named), _) => Ok(Some(named)),
+        (None, paying) => Ok(paying),
+    }
+}
+
+/// The route, unless no provider of the merchant can serve the charge (contract 03 open point 16).
+fn route(merchant: &MerchantWithProviders, request: &ChargeRequest) -> Result<Explanation, ApiError> {
+    let needs = Needs {
+        payment_type: request.payment_type,
+        currency: request.currency,
+        installments: if request.payment_type == PaymentType::Voucher {
+            1
+        } else {
+            request.payment.installments
+        },
+        capture: Charge::capture_of(request.payment_type, request.capture),
+    };
+    let candidates = merchant.providers.iter().map(candidate).collect();
+    let explanation = routing::route(candidates, &needs);
+    match routing::first(&explanation) {
+        Some(_) => Ok(explanation),
+        None => {
+            let message = format!("no provider available for paymentType {}", request.payment_type.word());
+            Err(ApiError::impossible(message))
+        }
+    }
+}
+
+fn candidate(provider: &Provider) -> Candidate {
+    let narrowed = match (provider.provider_type, &provider.options) {
+        (ProviderType::Sandbox, Some(options)) => {
+            sandbox::Options::parse(options, "options").map(|options| options.supports).unwrap_or_default()
+        }
+        _ => Narrowed::default(),
+    };
+    Candidate {
+        id: provider.id,
+        provider_type: provider.provider_type,
+        priority: provider.priority,
+        narrowed,
+    }
+}
+
+/// The card of a charge, resolved.
+struct Charged {
+    source: PaymentSource,
+    card: Card,
+    new_card: Option<SealedCard>,
+    details: CardDetails,
+    tokens: Vec<[u8; 32]>,
+    customer: Option<ResolvedCustomer>,
+}
+
+async fn resolve_source(app: &App, caller: &Caller, source: Source) -> Result<Charged, ApiError> {
+    match source {
+        Source::InlineCard(card) => {
+            let details = card.checked(app.clock.now())?;
+            store_first(app, caller, details, None).await
+        }
+        Source::Token(token_id) => {
+            let TokenContents::Card(details) = token(app, caller, token_id, TokenKind::Card).await? else {
+                return Err(ApiError::token_not_found());
+            };
+            store_first(app, caller, details, Some(token_id)).await
+        }
+        Source::StoredCard { card_id, cvv } => {
+            let source = PaymentSource::Card { card_id, token_id: None };
+            stored(app, caller, card_id, "paymentSource.cardId", cvv, source).await
+        }
+        Source::Customer { customer_id, cvv } => default_card(app, caller, customer_id, cvv).await,
+    }
+}
+
+/// A card that is stored with this charge.
+async fn store_first(
+    app: &App,
+    caller: &Caller,
+    details: CardDetails,
+    token_id: Option<TokenId>,
+) -> Result<Charged, ApiError> {
+    let card = new_card(app, caller, &details, CardState::Pending).await?;
+    Ok(Charged {
+        source: PaymentSource::Card { card_id: card.id, token_id },
+        new_card: Some(seal_card(app, caller.client_id, card.id, &details)),
+        card,
+        details,
+        tokens: token_id.map(token_digest).into_iter().collect(),
+        customer: None,
+    })
+}
+
+async fn stored(
+    app: &App,
+    caller: &Caller,
+    card_id: CardId,
+    path: &'static str,
+    cvv: CvvSource,
+    source: PaymentSource,
+) -> Result<Charged, ApiError> {
+    let found = cards::find_with_number(&app.store, caller.client_id, card_id)
+        .await?
+        .ok_or(ApiError::ReferenceNotFound(path))?;
+    if let CardState::Failed { .. } = found.stored.card.state {
+        return Err(ApiError::impossible("card cannot be used in status failed"));
+    }
+    let (cvv, tokens) = resolve_cvv(app, caller, cvv).await?;
+    let details = open_card(app, &found, cvv).await?;
+    Ok(Charged { source, card: found.stored.card, new_card: None, details, tokens, customer: None })
+}
+
+async fn resolve_cvv(
+    app: &App,
+    caller: &Caller,
+    cvv: CvvSource,
+) -> Result<(Option<Cvv>, Vec<[u8; 32]>), ApiError> {
+    match cvv {
+        CvvSource::None => Ok((None, Vec::new())),
+        CvvSource::Inline(cvv) => Ok((Some(cvv), Vec::new())),
+        CvvSource::Token(token_id) => match token(app, caller, token_id, TokenKind::Cvv).await? {
+            TokenContents::Cvv(cvv) => Ok((Some(cvv), vec![token_digest(token_id)])),
+            TokenContents::Card(_) => Err(ApiError::token_not_found()),
+        },
+    }
+}
+
+/// The card that was linked last and may be used (contract 02 open point 4).
+async fn default_card(
+    app: &App,
+    caller: &Caller,
+    customer_id: CustomerId,
+    cvv: CvvSource,
+) -> Result<Charged, ApiError> {
+    const PATH: &str = "paymentSource.customerId";
+    let customer =
+        resolve_customer(app, caller, customer_id).await?.ok_or(ApiError::ReferenceNotFound(PATH))?;
+    if customer.via_alias && caller.is_public_key() {
+        return Err(ApiError::invalid(PATH, "must be a customer whose cards may be used"));
+    }
+    let of_customer = cards::of_customer(&app.store, caller.client_id, customer.real_id).await?;
+    let usable = |stored: &&cards::StoredCard| match stored.card.state {
+        CardState::Active | CardState::Pending => true,
+        CardState::Failed { .. } | CardState::Verifying => false,
+    };
+    let Some(card_id) = of_customer.iter().find(usable).map(|stored| stored.card.id) else {
+        return Err(ApiError::impossible("customer has no card that can be charged"));
+    };
+    let source = PaymentSource::Customer { customer_id: customer.real_id, card_id };
+    let charged = stored(app, caller, card_id, PATH, cvv, source).await?;
+    Ok(Charged { customer: Some(customer), ..charged })
+}
+
+/// The contents of a token that is still good. It is used up by the batch that begins the charge.
+async fn token(
+    app: &App,
+    caller: &Caller,
+    token_id: TokenId,
+    kind: TokenKind,
+) -> Result<TokenContents, ApiError> {
+    let now = app.clock.now();
+    let found = tokens::find(&app.store, caller.client_id, token_digest(token_id), now).await?;
+    let stored = found.filter(|token| token.kind == kind).ok_or_else(ApiError::token_not_found)?;
+    Ok(open_token(app, caller.client_id, token_id, &stored.sealed).await?)
+}

@@ -1,0 +1,279 @@
+//! `POST /v1/charges`: the body, parsed once into values that cannot be wrong (contract 03 §2–5).
+
+use regente_domain::card::{CardNumber, CardNumberError, Cvv, Expiry};
+use regente_domain::charge::{
+    CaptureMode, CardPayment, INSTALLMENTS_MAX, PaymentType, Recurrence, References,
+};
+use regente_domain::currency::Currency;
+use regente_domain::decline::DeclinedCode;
+use regente_domain::id::{CardId, CustomerId, MerchantId, TokenId};
+use regente_domain::money::Amount;
+use regente_domain::text::chars_max;
+use regente_domain::time::Timestamp;
+use regente_providers::request::CardDetails;
+use serde_json::{Map, Value, json};
+
+use crate::api::error::ApiError;
+use crate::api::fields::{Field, Fields};
+
+/// Bytes of free-form JSON that a charge keeps of one member.
+const FREE_FORM_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of fraud analysis data.
+const FRAUD_ANALYSIS_BYTES_MAX: usize = 64 * 1024;
+/// Characters of a card holder's name.
+const HOLDER_CHARS_MAX: usize = chars_max::NAME;
+/// Items of a voucher.
+const ITEMS_MAX: usize = 1000;
+
+/// What was asked for.
+pub struct ChargeRequest {
+    /// The sub-account.
+    pub merchant_id: MerchantId,
+    /// What is charged.
+    pub amount: Amount,
+    /// In which currency.
+    pub currency: Currency,
+    /// Captured at once or later.
+    pub capture: CaptureMode,
+    /// The merchant's reference.
+    pub order_id: Option<String>,
+    /// The buyer.
+    pub customer_id: Option<CustomerId>,
+    /// How it is paid.
+    pub payment_type: PaymentType,
+    /// The details of the card payment.
+    pub payment: CardPayment,
+    /// With what.
+    pub source: Source,
+    /// Texts and references.
+    pub references: References,
+    /// Personal data that is sealed: fraud analysis and the buyer of a voucher.
+    pub private: Map<String, Value>,
+}
+
+/// What the charge is paid with (contract 03 §4).
+pub enum Source {
+    /// A stored card.
+    StoredCard {
+        /// Which.
+        card_id: CardId,
+        /// Its security code, when the buyer is present.
+        cvv: CvvSource,
+    },
+    /// A card in the body.
+    InlineCard(InlineCard),
+    /// A card token.
+    Token(TokenId),
+    /// The default card of a customer.
+    Customer {
+        /// Which.
+        customer_id: CustomerId,
+        /// The card's security code, when the buyer is present.
+        cvv: CvvSource,
+    },
+}
+
+/// Where the security code of a stored card comes from. Both given: the token wins.
+pub enum CvvSource {
+    /// The buyer is not present.
+    None,
+    /// In the body.
+    Inline(Cvv),
+    /// A CVV token.
+    Token(TokenId),
+}
+
+/// A card in the body: every member has its shape. Whether it can be a card at all, [`InlineCard::checked`] says.
+pub struct InlineCard {
+    number: Option<CardNumber>,
+    holder_name: String,
+    expiry: Expiry,
+    cvv: Cvv,
+}
+
+impl InlineCard {
+    /// The card, unless its check digit is wrong or it has expired: both are answered as a declined card (contract 02
+    /// §2, open point 9).
+    pub fn checked(self, now: Timestamp) -> Result<CardDetails, ApiError> {
+        let Self { number, holder_name, expiry, cvv } = self;
+        let declined = |code, message: &'static str| ApiError::CardDeclined { code, message: message.into() };
+        let number = number.ok_or_else(|| declined(DeclinedCode::InvalidNumber, "invalid card number"))?;
+        if expiry.is_past(now) {
+            return Err(declined(DeclinedCode::ExpiredCard, "expired card"));
+        }
+        Ok(CardDetails { number, holder_name, expiry, cvv: Some(cvv) })
+    }
+}
+
+/// Payment types that this release charges.
+const PAYMENT_TYPES: &[(&str, PaymentType)] =
+    &[("credit", PaymentType::Credit), ("voucher", PaymentType::Voucher)];
+
+/// Members that change what a charge does and that this release cannot honour: refused, because to leave them out
+/// would move money in another way than asked for.
+const NOT_YET: &[&str] = &["splitRules", "threeDSecure2", "vendor"];
+
+/// Reads the body; every problem is noted with its path.
+pub fn read(fields: &Fields<'_>) -> Option<ChargeRequest> {
+    let merchant_id = fields.required("merchantId").id();
+    let amount = fields.required("amount").positive_amount();
+    let currency = or_default(fields, "currency", Currency::BRL, |field| field.currency());
+    let capture = or_default(fields, "capture", false, |field| field.boolean());
+    let order_id = fields.optional("orderId").text(chars_max::LINE);
+    let customer_id = fields.optional("customerId").id();
+    let method = fields.required("paymentMethod").object(read_method);
+    let source = fields.required("paymentSource").object(read_source);
+    let references = read_references(fields);
+    let fraud_analysis = fields.optional("fraudAnalysis").object(read_fraud_analysis);
+    for name in NOT_YET {
+        let is_empty_list = fields.members().get(*name).is_some_and(|value| *value == json!([]));
+        if fields.has(name) && !is_empty_list {
+            fields.problem(name, "is not available in this release");
+        }
+    }
+    let method = method?;
+    let mut private = Map::new();
+    private.extend(fraud_analysis.map(|data| ("fraudAnalysis".to_owned(), Value::Object(data))));
+    private.extend(method.customer.map(|data| ("voucherCustomer".to_owned(), Value::Object(data))));
+    Some(ChargeRequest {
+        merchant_id: merchant_id?,
+        amount: amount?,
+        currency: currency?,
+        capture: CaptureMode::from_flag(capture?),
+        order_id,
+        customer_id,
+        payment_type: method.payment_type,
+        payment: method.payment,
+        source: source?,
+        references,
+        private,
+    })
+}
+
+/// An optional field with a default: absent gives the default, wrong gives nothing.
+fn or_default<T>(
+    fields: &Fields<'_>,
+    name: &str,
+    default: T,
+    read: impl FnOnce(Field<'_>) -> Option<T>,
+) -> Option<T> {
+    if fields.has(name) { read(fields.optional(name)) } else { Some(default) }
+}
+
+struct Method {
+    payment_type: PaymentType,
+    payment: CardPayment,
+    customer: Option<Map<String, Value>>,
+}
+
+fn read_method(fields: &Fields<'_>) -> Option<Method> {
+    let payment_type = fields.required("paymentType").one_of(PAYMENT_TYPES);
+    let installments = or_default(fields, "installments", 1, |field| {
+        field.integer(1..=i64::from(INSTALLMENTS_MAX)).and_then(|number| u8::try_from(number).ok())
+    });
+    let recurrence = fields.optional("recurrence").one_of(Recurrence::WORDS);
+    let voucher = |name: &str| payment_type == Some(PaymentType::Voucher) && fields.has(name);
+    let items = if voucher("items") { read_items(fields.optional("items")) } else { None };
+    let customer =
+        if voucher("customer") { fields.optional("customer").raw_object(FREE_FORM_BYTES_MAX) } else { None };
+    Some(Method {
+        payment_type: payment_type?,
+        payment: CardPayment { installments: installments?, recurrence, items },
+        customer,
+    })
+}
+
+fn read_items(field: Field<'_>) -> Option<Value> {
+    field
+        .array(0..=ITEMS_MAX, |item| item.raw_object(FREE_FORM_BYTES_MAX).map(Value::Object))
+        .map(Value::Array)
+}
+
+#[derive(Clone, Copy)]
+enum SourceType {
+    Card,
+    Token,
+    Customer,
+}
+
+const SOURCE_TYPES: &[(&str, SourceType)] =
+    &[("card", SourceType::Card), ("token", SourceType::Token), ("customer", SourceType::Customer)];
+
+fn read_source(fields: &Fields<'_>) -> Option<Source> {
+    match fields.required("sourceType").one_of(SOURCE_TYPES)? {
+        SourceType::Token => fields.required("tokenId").id().map(Source::Token),
+        SourceType::Customer => {
+            let customer_id = fields.required("customerId").id();
+            let cvv = read_cvv_source(fields);
+            Some(Source::Customer { customer_id: customer_id?, cvv: cvv? })
+        }
+        SourceType::Card if fields.has("card") && !fields.has("cardId") => {
+            fields.required("card").object(|card| read_card(card, "cardCvv")).map(Source::InlineCard)
+        }
+        SourceType::Card => {
+            let card_id = fields.required("cardId").id();
+            let cvv = read_cvv_source(fields);
+            Some(Source::StoredCard { card_id: card_id?, cvv: cvv? })
+        }
+    }
+}
+
+fn read_cvv_source(fields: &Fields<'_>) -> Option<CvvSource> {
+    if fields.has("tokenCvv") {
+        return fields.optional("tokenCvv").id().map(CvvSource::Token);
+    }
+    or_default(fields, "cardCvv", CvvSource::None, |field| read_cvv(field).map(CvvSource::Inline))
+}
+
+/// A card with all its members; the name of the security code differs in tokens (contract 02 open point 8).
+pub fn read_card(fields: &Fields<'_>, cvv: &'static str) -> Option<InlineCard> {
+    let holder_name = fields.required("cardHolderName").non_empty_text(HOLDER_CHARS_MAX);
+    let number = read_card_number(fields.required("cardNumber"));
+    let cvv = read_cvv(fields.required(cvv));
+    let expiry = read_expiry(fields.required("cardExpirationDate"));
+    Some(InlineCard { number: number?, holder_name: holder_name?, expiry: expiry?, cvv: cvv? })
+}
+
+/// A card number of the right shape; nothing inside when its check digit is wrong, which is no problem of shape.
+fn read_card_number(field: Field<'_>) -> Option<Option<CardNumber>> {
+    field.text_as("must be a card number of 13 to 19 digits", |text| match CardNumber::parse(text) {
+        Ok(number) => Some(Some(number)),
+        Err(CardNumberError::Checksum) => Some(None),
+        Err(CardNumberError::NotDigits | CardNumberError::Length) => None,
+    })
+}
+
+/// A security code.
+pub fn read_cvv(field: Field<'_>) -> Option<Cvv> {
+    field.text_as("must be 3 or 4 digits", Cvv::parse)
+}
+
+/// An expiry `MM/YYYY`.
+pub fn read_expiry(field: Field<'_>) -> Option<Expiry> {
+    field.text_as("must be a month in the form MM/YYYY", Expiry::parse)
+}
+
+fn read_references(fields: &Fields<'_>) -> References {
+    References {
+        description: fields.optional("description").text(chars_max::FREE),
+        statement_descriptor: fields.optional("statementDescriptor").text(chars_max::LINE),
+        provider_reference_key: fields.optional("providerReferenceKey").text(chars_max::LINE),
+        flow_metadata: fields
+            .optional("paymentFlow")
+            .object(|flow| flow.required("metadata").raw_object(FREE_FORM_BYTES_MAX).map(Value::Object)),
+        app_info: fields.optional("appInfo").raw_object(FREE_FORM_BYTES_MAX).map(Value::Object),
+    }
+}
+
+fn read_fraud_analysis(fields: &Fields<'_>) -> Option<Map<String, Value>> {
+    fields.optional("sla").integer(0..=i64::from(i32::MAX));
+    fields.optional("customer").raw_object(FRAUD_ANALYSIS_BYTES_MAX);
+    fields.optional("cart").object(|cart| {
+        cart.optional("items").one_or_many(0..=ITEMS_MAX, |item| item.raw_object(FREE_FORM_BYTES_MAX));
+        Some(())
+    });
+    if serde_json::to_string(fields.members()).map_or(0, |text| text.len()) > FRAUD_ANALYSIS_BYTES_MAX {
+        fields.problem_here(format!("must not be larger than {FRAUD_ANALYSIS_BYTES_MAX} bytes"));
+    }
+    Some(fields.members().clone())
+}

@@ -1,0 +1,310 @@
+//! A charge as answers show it (contract 03 §7).
+
+use regente_domain::charge::attempt::{Outcome, ProviderReferences, TransactionRequest};
+use regente_domain::charge::{Charge, PaymentSource, PaymentType};
+use regente_domain::decline::Decline;
+use regente_domain::id::{
+    CardId, ChargeId, ClientId, CustomerId, MerchantId, ProviderId, TokenId, TransactionRequestId,
+};
+use regente_domain::money::Amount;
+use regente_domain::time::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::access::{Authority, Caller};
+
+/// A charge.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(title = "Charge")]
+pub struct ChargeView {
+    #[schema(value_type = Uuid)]
+    id: ChargeId,
+    #[schema(value_type = Uuid)]
+    client_id: ClientId,
+    #[schema(value_type = Uuid)]
+    merchant_id: MerchantId,
+    customer_id: Option<Uuid>,
+    description: Option<String>,
+    order_id: Option<String>,
+    provider_reference_key: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Timestamp,
+    /// What the merchant still keeps, in the minor unit of the currency.
+    #[schema(value_type = i64, example = 150)]
+    amount: Amount,
+    /// What was charged; never changes.
+    #[schema(value_type = i64, example = 150)]
+    original_amount: Amount,
+    #[schema(value_type = String, example = "BRL")]
+    currency: &'static str,
+    statement_descriptor: Option<String>,
+    capture: bool,
+    is_dispute: bool,
+    #[schema(value_type = String, example = "authorized")]
+    status: &'static str,
+    /// The provider that handled it; null while none has.
+    #[schema(value_type = Option<String>, example = "SANDBOX")]
+    responsible_provider_type: Option<&'static str>,
+    payment_method: PaymentMethodView,
+    payment_source: PaymentSourceView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    fraud_analysis_metadata: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    payment_flow: Option<Value>,
+    /// Every call to a provider, newest first.
+    transaction_requests: Vec<TransactionRequestView>,
+    #[schema(value_type = Option<Object>)]
+    app_info: Option<Value>,
+}
+
+/// How a charge is paid.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(title = "PaymentMethod")]
+pub struct PaymentMethodView {
+    #[schema(value_type = String, example = "credit")]
+    payment_type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = 1)]
+    installments: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "initial")]
+    recurrence: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Object>>)]
+    items: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    customer: Option<Value>,
+}
+
+/// What a charge was paid with.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(title = "PaymentSource")]
+pub struct PaymentSourceView {
+    #[schema(value_type = String, example = "card")]
+    source_type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Uuid>)]
+    card_id: Option<CardId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Uuid>)]
+    token_id: Option<TokenId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Uuid>)]
+    customer_id: Option<CustomerId>,
+}
+
+/// One call to a provider.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(title = "TransactionRequest")]
+pub struct TransactionRequestView {
+    #[schema(value_type = Uuid)]
+    id: TransactionRequestId,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Timestamp,
+    /// The key sent to the provider.
+    idempotency_key: Uuid,
+    request_id: Option<String>,
+    #[schema(value_type = Uuid)]
+    provider_id: ProviderId,
+    #[schema(value_type = String, example = "SANDBOX")]
+    provider_type: &'static str,
+    transaction_id: Option<String>,
+    #[schema(value_type = i64, example = 150)]
+    amount: Amount,
+    authorization_code: Option<String>,
+    authorization_nsu: Option<String>,
+    response_code: Option<String>,
+    #[schema(value_type = String, example = "success")]
+    request_status: &'static str,
+    request_status_reason: Option<String>,
+    #[schema(value_type = String, example = "authorization")]
+    request_type: &'static str,
+    tokenized_payment: bool,
+    #[schema(example = "35ms")]
+    response_ts: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider_error: Option<ProviderErrorView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider_authorization: Option<ProviderAuthorizationView>,
+}
+
+/// What a provider refused with.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(title = "ProviderError")]
+pub struct ProviderErrorView {
+    message: String,
+    /// One of the 24 declined codes.
+    #[schema(value_type = String, example = "try_again")]
+    declined_code: &'static str,
+    /// Whether the next provider may be asked.
+    retryable: bool,
+    network_denied_reason: Option<String>,
+    network_denied_message: Option<String>,
+}
+
+/// What the card network said.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(title = "ProviderAuthorization")]
+pub struct ProviderAuthorizationView {
+    network_authorization_code: Option<String>,
+    network_response_code: Option<String>,
+}
+
+/// Personal data of a charge, opened.
+pub type Private = Map<String, Value>;
+
+impl ChargeView {
+    /// The charge as `caller` may see it: to public keys a buyer that they named shows as the alias they were given.
+    /// `requests` are those of this version, oldest first.
+    pub fn of(charge: &Charge, private: &Private, requests: &[TransactionRequest], caller: &Caller) -> Self {
+        let references = charge.references.clone();
+        let shown = usize::try_from(charge.requests).unwrap_or(usize::MAX);
+        Self {
+            id: charge.id,
+            client_id: charge.client_id,
+            merchant_id: charge.merchant_id,
+            customer_id: shown_customer(charge, caller),
+            description: references.description,
+            order_id: charge.order_id.clone(),
+            provider_reference_key: references.provider_reference_key,
+            created_at: charge.id.created_at(),
+            updated_at: charge.updated_at,
+            amount: charge.amount,
+            original_amount: charge.original_amount,
+            currency: charge.currency.code(),
+            statement_descriptor: references.statement_descriptor,
+            capture: charge.capture.flag(),
+            is_dispute: false,
+            status: charge.state.status().word(),
+            responsible_provider_type: charge.state.responsible().map(|provider| provider.code()),
+            payment_method: PaymentMethodView::of(charge, private),
+            payment_source: PaymentSourceView::of(&charge.source),
+            fraud_analysis_metadata: private.get("fraudAnalysis").map(fraud_analysis_metadata),
+            payment_flow: references.flow_metadata.map(|metadata| json!({ "metadata": metadata })),
+            transaction_requests: requests.iter().take(shown).rev().map(TransactionRequestView::of).collect(),
+            app_info: references.app_info,
+        }
+    }
+}
+
+fn shown_customer(charge: &Charge, caller: &Caller) -> Option<Uuid> {
+    let real = charge.customer_id.map(|id| id.uuid());
+    match caller.authority {
+        Authority::SecretKey => real,
+        Authority::ClientToken { .. } => charge.customer_alias.map(|alias| alias.uuid()).or(real),
+    }
+}
+
+impl PaymentMethodView {
+    fn of(charge: &Charge, private: &Private) -> Self {
+        let payment = &charge.payment;
+        Self {
+            payment_type: charge.payment_type.word(),
+            installments: (charge.payment_type != PaymentType::Voucher).then_some(payment.installments),
+            recurrence: payment.recurrence.map(|recurrence| recurrence.word()),
+            items: payment.items.clone(),
+            customer: private.get("voucherCustomer").cloned(),
+        }
+    }
+}
+
+impl PaymentSourceView {
+    fn of(source: &PaymentSource) -> Self {
+        match source {
+            PaymentSource::Card { card_id, token_id } => {
+                Self { source_type: "card", card_id: Some(*card_id), token_id: *token_id, customer_id: None }
+            }
+            PaymentSource::Customer { customer_id, .. } => Self {
+                source_type: "customer",
+                card_id: None,
+                token_id: None,
+                customer_id: Some(*customer_id),
+            },
+        }
+    }
+}
+
+impl TransactionRequestView {
+    fn of(request: &TransactionRequest) -> Self {
+        let references = match &request.outcome {
+            Outcome::Approved(references) => references.clone(),
+            Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => ProviderReferences::default(),
+        };
+        let approved = matches!(request.outcome, Outcome::Approved(_));
+        Self {
+            id: request.id,
+            created_at: request.id.created_at(),
+            updated_at: request.updated_at,
+            idempotency_key: request.provider_key(),
+            request_id: None,
+            provider_id: request.provider_id,
+            provider_type: request.provider_type.code(),
+            transaction_id: references.transaction_id,
+            amount: request.amount,
+            authorization_code: references.authorization_code,
+            authorization_nsu: references.authorization_nsu,
+            response_code: references.response_code,
+            request_status: request.status().word(),
+            request_status_reason: None,
+            request_type: request.request_type.word(),
+            tokenized_payment: false,
+            response_ts: request.duration.map(|duration| format!("{}ms", duration.as_millis())),
+            provider_error: request.decline().map(ProviderErrorView::of),
+            provider_authorization: approved.then_some(ProviderAuthorizationView {
+                network_authorization_code: references.network_authorization_code,
+                network_response_code: references.network_response_code,
+            }),
+        }
+    }
+}
+
+impl ProviderErrorView {
+    fn of(decline: &Decline) -> Self {
+        Self {
+            message: decline.message.clone(),
+            declined_code: decline.code.code(),
+            retryable: decline.retryable,
+            network_denied_reason: decline.network_denied_reason.clone(),
+            network_denied_message: decline.network_denied_message.clone(),
+        }
+    }
+}
+
+/// Members of `fraudAnalysis` that answers repeat; what was not sent is null (contract 03 §5).
+fn fraud_analysis_metadata(sent: &Value) -> Value {
+    const MEMBERS: &[&str] = &["sla", "cart", "orderOrigin", "operationalSystem", "country"];
+    const CUSTOMER_MEMBERS: &[&str] = &[
+        "name",
+        "identity",
+        "identityType",
+        "birthdate",
+        "phone",
+        "email",
+        "billingAddress",
+        "deliveryAddress",
+    ];
+    let mut shown = pick(sent, MEMBERS);
+    let customer =
+        sent.get("customer").map_or(Value::Null, |customer| pick(customer, CUSTOMER_MEMBERS).into());
+    shown.insert("customer".to_owned(), customer);
+    shown.into()
+}
+
+fn pick(from: &Value, members: &[&str]) -> Map<String, Value> {
+    members.iter().map(|name| ((*name).to_owned(), from.get(name).cloned().unwrap_or(Value::Null))).collect()
+}

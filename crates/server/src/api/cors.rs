@@ -1,0 +1,51 @@
+//! Cross-origin rules: which routes a merchant's page may call from a browser (contract 00 open point 12).
+//!
+//! The answers of these routes carry the headers whatever their status, because a browser hides an answer without them
+//! and shipped checkouts break on what is hidden. So this layer is the outermost but for the request id.
+
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+const ALLOWED_HEADERS: HeaderValue =
+    HeaderValue::from_static("content-type,x-api-key,x-client-id,x-idempotency-key");
+const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET,POST,OPTIONS");
+const EXPOSED_HEADERS: HeaderValue =
+    HeaderValue::from_static("x-request-id, retry-after, idempotent-replayed");
+/// How long a browser may remember the answer to a preflight request.
+const SECONDS_MAX: HeaderValue = HeaderValue::from_static("600");
+const ANY_ORIGIN: HeaderValue = HeaderValue::from_static("*");
+
+/// The middleware, for [`axum::middleware::from_fn`]. Keys travel in headers, not cookies, so any origin may call; a
+/// preflight request carries no key and is answered here.
+pub async fn answer(request: Request, next: Next) -> Response {
+    if !is_open_to_pages(request.uri().path()) {
+        return next.run(request).await;
+    }
+    if request.method() == Method::OPTIONS {
+        let preflight: [(HeaderName, HeaderValue); 4] = [
+            (header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY_ORIGIN),
+            (header::ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED_HEADERS),
+            (header::ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS),
+            (header::ACCESS_CONTROL_MAX_AGE, SECONDS_MAX),
+        ];
+        return (StatusCode::NO_CONTENT, preflight).into_response();
+    }
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY_ORIGIN);
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
+    response
+}
+
+/// `/v1/tokens`, `/v1/cards*`, `/v1/charges*`, `/v1/customers*` and what lies below `/v1/sessions`.
+fn is_open_to_pages(path: &str) -> bool {
+    let Some(path) = path.strip_prefix("/v1/") else {
+        return false;
+    };
+    match path.split_once('/') {
+        None => matches!(path, "tokens" | "cards" | "charges" | "customers"),
+        Some((resource, _)) => matches!(resource, "cards" | "charges" | "customers" | "sessions"),
+    }
+}

@@ -1,0 +1,147 @@
+//! `/v1/customers/{id}/cards`: the cards of a buyer (contract 02 §5, 10 §5).
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use regente_domain::card::record::{CardState, Linked};
+use regente_domain::id::{CardId, CustomerId};
+use regente_store::audit::{self, AuditEntry};
+use regente_store::{Batch, cards};
+use serde_json::Value;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::cards::view::CardView;
+use super::cards::{listed, visible};
+use super::error::ApiError;
+use super::fields::Body;
+use super::idempotency::{Planned, commit_once};
+use super::path_id;
+use super::request_id::RequestId;
+use super::schema::{CommonErrors, ErrorEnvelope};
+use crate::access::Caller;
+use crate::app::App;
+use crate::flows::customers;
+
+/// The card to link.
+#[derive(ToSchema)]
+#[schema(as = CardLink, rename_all = "camelCase",
+    example = json!({ "cardId": "148d5db0-f1c3-439f-902d-f1f268086e1d" }))]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct CardLinkBody {
+    /// A stored card that belongs to nobody else.
+    card_id: Uuid,
+}
+
+/// Links a card to a customer.
+///
+/// The latest link is the customer's default card. To link again what is linked already changes nothing.
+#[utoipa::path(
+    post,
+    path = "/v1/customers/{id}/cards",
+    operation_id = "linkCard",
+    tag = "Customers",
+    params(
+        ("id" = Uuid, Path, description = "The customer, or an alias of one."),
+        ("X-Idempotency-Key" = Option<String>, Header, max_length = 255,
+            description = "The same key and body give the same answer again for 24 hours"),
+    ),
+    request_body(content = CardLinkBody, content_type = "application/json"),
+    responses(
+        (status = 204, description = "The card is linked."),
+        (status = 404, description = "There is no such customer, or no such card.", body = ErrorEnvelope),
+        (status = 409, description = "The card belongs to another customer.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn link(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let customer_id: CustomerId = path_id(&id)?;
+    let card_id: CardId = body.read(|fields| fields.required("cardId").id())?;
+    let route = format!("POST /v1/customers/{customer_id}/cards");
+    commit_once(&app, &caller, &headers, &route, &body, || async {
+        plan_link(&app, &caller, &request_id, customer_id, card_id).await
+    })
+    .await
+}
+
+async fn plan_link(
+    app: &App,
+    caller: &Caller,
+    request_id: &RequestId,
+    customer_id: CustomerId,
+    card_id: CardId,
+) -> Result<Planned, ApiError> {
+    let customer = customers::resolve_customer(app, caller, customer_id).await?.ok_or(ApiError::NotFound)?;
+    let card = match visible(app, caller, card_id).await {
+        Err(ApiError::NotFound) => return Err(ApiError::ReferenceNotFound("cardId")),
+        found => found?.card,
+    };
+    let now = app.clock.now();
+    let mut batch = Batch::new(caller.client_id);
+    match card.link(customer.real_id, now) {
+        Linked::Already => {}
+        Linked::ToAnother => {
+            return Err(ApiError::conflict(vec!["cardId is linked to another customer".to_owned()]));
+        }
+        Linked::Now(linked) => {
+            cards::update(&mut batch, &card, &linked)?;
+            let entry = AuditEntry {
+                id: app.chance.id(now),
+                actor: caller.actor(),
+                action: "card.linked",
+                object_kind: "card",
+                object_id: card.id.uuid(),
+                request_id: Some(request_id.to_string()),
+            };
+            audit::record(&mut batch, entry);
+        }
+    }
+    Ok(Planned { batch, status: StatusCode::NO_CONTENT, body: Value::Null })
+}
+
+/// Lists the cards of a customer.
+///
+/// A plain array, the default card first. An alias has none.
+#[utoipa::path(
+    get,
+    path = "/v1/customers/{id}/cards",
+    operation_id = "listCustomerCards",
+    tag = "Customers",
+    params(("id" = Uuid, Path, description = "The customer.")),
+    responses(
+        (status = 200, description = "The cards.", body = Vec<CardView>),
+        (status = 404, description = "There is no such customer.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn list(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let customer =
+        customers::resolve_customer(&app, &caller, path_id(&id)?).await?.ok_or(ApiError::NotFound)?;
+    let mut views = Vec::new();
+    // What stands behind an alias is not for whoever typed a buyer's data into a page.
+    if !(customer.via_alias && caller.is_public_key()) {
+        for stored in cards::of_customer(&app.store, caller.client_id, customer.real_id).await? {
+            if stored.card.state != CardState::Verifying {
+                views.push(listed(&app, &stored).await?);
+            }
+        }
+    }
+    Ok(axum::Json(views).into_response())
+}

@@ -1,0 +1,330 @@
+//! Buyers (contract 10). Who is created, found or updated is decided in [`crate::flows::customers`]; the cards of a
+//! customer have a file of their own.
+
+mod request;
+mod view;
+
+use std::cmp::Reverse;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use axum::{Extension, Json};
+use regente_domain::charge::later_of;
+use regente_domain::customer::normal_number;
+use regente_domain::id::CustomerId;
+use regente_domain::text::chars_max;
+use regente_store::customers::{self as rows, LookupKey, Order, Slice, StoredCustomer};
+use regente_store::{Batch, Commit};
+use utoipa::IntoParams;
+
+use super::error::ApiError;
+use super::fields::Body;
+use super::idempotency::{Planned, commit_once};
+use super::page::{LIMIT_DEFAULT, Page, PageRequest};
+use super::query::{Parameters, Query, SortOrder};
+use super::request_id::RequestId;
+use super::schema::{CommonErrors, ErrorEnvelope};
+use crate::access::Caller;
+use crate::app::App;
+use crate::flows::customers::{self as flow, Customer, OnMatch, record_change};
+use crate::vault::Lookup;
+use request::CustomerChanges;
+
+pub use request::{
+    CustomerChangesBody, DocumentBody, NameNeed, NewAddressBody, NewCustomerBody, PartialAddressBody,
+    read_new,
+};
+pub use view::{AddressRecordView, AddressView, ChangedCustomerView, CustomerView, DocumentView};
+
+/// Document numbers that one list may be asked for; each is looked up by itself.
+const NUMBERS_MAX: usize = 20;
+/// How often a change is made anew after losing a race, before the caller is told to come back.
+const TRIES_MAX: usize = 4;
+
+/// Creates a customer, or with `force` finds one.
+///
+/// E-mail address and document are each unique among the customers of an account. `force=true` never answers 409: it
+/// answers with the customer that fits what was sent, updated with it. With a public key `force` is implied, nothing
+/// that is stored changes, and the answer holds only what was sent, with an alias as its `id`.
+#[utoipa::path(
+    post, path = "/v1/customers", operation_id = "createCustomer", tag = "Customers",
+    params(
+        ("force" = Option<bool>, Query, description = "Answer with a customer whatever is already stored"),
+        ("X-Idempotency-Key" = Option<String>, Header, max_length = 255,
+            description = "The same key and body give the same answer again for 24 hours"),
+    ),
+    request_body(content = NewCustomerBody, content_type = "application/json"),
+    responses(
+        (status = 201, description = "The customer.", body = CustomerView),
+        (status = 409, description = "The e-mail address or the document is another customer's, or the idempotency \
+            key is in use.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn create(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    query: Query,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let force = query.read(|parameters| parameters.boolean("force"))?;
+    let on_match = if force == Some(true) { OnMatch::Update } else { OnMatch::Refuse };
+    let new = body.read(|fields| read_new(fields, "", NameNeed::Required))?;
+    let plan = || async {
+        let mut batch = Batch::new(caller.client_id);
+        let found = flow::plan(&app, &caller, &request_id, &mut batch, &new, on_match).await?;
+        let view = match found.alias {
+            Some(alias) => CustomerView::of_alias(alias, caller.client_id, &new),
+            None => CustomerView::of(&found.customer),
+        };
+        let body = serde_json::to_value(view).map_err(ApiError::internal)?;
+        Ok(Planned { batch, status: StatusCode::CREATED, body })
+    };
+    commit_once(&app, &caller, &headers, "POST /v1/customers", &body, plan).await
+}
+
+/// What a list of customers is filtered by.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(
+    dead_code,
+    reason = "describes the query for the OpenAPI document; the query itself is read leniently"
+)]
+pub struct CustomerListQuery {
+    /// From 1.
+    #[param(minimum = 1, default = 1)]
+    page: Option<u32>,
+    /// Entries on a page.
+    #[param(minimum = 1, maximum = 100, default = 15)]
+    limit: Option<u32>,
+    /// `ASC` or `DESC` by time of creation; newest first by default.
+    #[param(default = "DESC")]
+    sort: Option<String>,
+    /// Ids, separated by commas.
+    id: Option<String>,
+    /// Document types in upper or lower case, separated by commas.
+    #[param(rename = "document.type")]
+    document_type: Option<String>,
+    /// Document numbers with or without punctuation, separated by commas.
+    #[param(rename = "document.number")]
+    document_number: Option<String>,
+}
+
+/// Lists the customers.
+#[utoipa::path(
+    get, path = "/v1/customers", operation_id = "listCustomers", tag = "Customers",
+    params(CustomerListQuery),
+    responses((status = 200, description = "A page of customers.", body = Page<CustomerView>), CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn list(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    query: Query,
+) -> Result<Json<Page<CustomerView>>, ApiError> {
+    let filter = query.read(Filter::read)?;
+    let (stored, total) = if filter.ids.is_empty() && filter.numbers.is_empty() {
+        filter.page_of_all(&app, &caller).await?
+    } else {
+        filter.page_of_chosen(&app, &caller).await?
+    };
+    let mut items = Vec::with_capacity(stored.len());
+    for customer in stored {
+        items.push(CustomerView::of(&Customer::open(&app, customer).await?));
+    }
+    Ok(Json(Page::new(filter.page, items, total)))
+}
+
+/// What a list is asked for with.
+struct Filter {
+    page: PageRequest,
+    sort: SortOrder,
+    ids: Vec<CustomerId>,
+    /// In upper case.
+    document_types: Vec<String>,
+    /// In their normal form.
+    numbers: Vec<String>,
+}
+
+impl Filter {
+    fn read(parameters: &Parameters<'_>) -> Self {
+        let document_types = parameters.texts("document.type", chars_max::DOCUMENT_NUMBER);
+        if document_types.iter().any(|name| !name.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
+            parameters.problem("document.type", "must be a document type");
+        }
+        let numbers = parameters.texts("document.number", chars_max::DOCUMENT_NUMBER);
+        let numbers: Vec<String> = numbers.iter().map(|number| normal_number(number)).collect();
+        if numbers.iter().any(String::is_empty) {
+            parameters.problem("document.number", "must contain letters or digits");
+        }
+        if numbers.len() > NUMBERS_MAX {
+            parameters
+                .problem("document.number", format_args!("must contain no more than {NUMBERS_MAX} elements"));
+        }
+        Self {
+            page: parameters.page(LIMIT_DEFAULT),
+            sort: parameters.sort(),
+            ids: parameters.ids("id"),
+            document_types: document_types.iter().map(|name| name.to_uppercase()).collect(),
+            numbers,
+        }
+    }
+
+    async fn page_of_all(&self, app: &App, caller: &Caller) -> Result<(Vec<StoredCustomer>, u64), ApiError> {
+        let types = Some(self.document_types.as_slice()).filter(|types| !types.is_empty());
+        let order = match self.sort {
+            SortOrder::Ascending => Order::OldestFirst,
+            SortOrder::Descending => Order::NewestFirst,
+        };
+        let slice = Slice { order, limit: i64::from(self.page.limit), offset: self.page.offset() };
+        let total = rows::count(&app.store, caller.client_id, types).await?;
+        Ok((rows::list(&app.store, caller.client_id, types, slice).await?, total))
+    }
+
+    /// Ids and numbers choose few customers: all of them are read, and the page is cut out here.
+    async fn page_of_chosen(
+        &self,
+        app: &App,
+        caller: &Caller,
+    ) -> Result<(Vec<StoredCustomer>, u64), ApiError> {
+        let client_id = caller.client_id;
+        let keys = app.vault.client_keys(client_id).await?;
+        let number_keys: Vec<LookupKey> =
+            self.numbers.iter().map(|number| keys.lookup_key(Lookup::DocumentNumber, number)).collect();
+        let mut chosen = if self.ids.is_empty() {
+            rows::find_by_numbers(&app.store, client_id, &number_keys).await?
+        } else {
+            rows::find_many(&app.store, client_id, &self.ids).await?
+        };
+        chosen.retain(|customer| {
+            // An alias stands for a customer towards secret keys alone.
+            let id_fits = !caller.is_public_key() || self.ids.is_empty() || self.ids.contains(&customer.id);
+            let number_fits =
+                number_keys.is_empty() || customer.keys.number.is_some_and(|key| number_keys.contains(&key));
+            let type_fits =
+                self.document_types.is_empty() || self.document_types.contains(&customer.document_type);
+            id_fits && number_fits && type_fits
+        });
+        match self.sort {
+            SortOrder::Ascending => chosen.sort_by_key(|customer| customer.id),
+            SortOrder::Descending => chosen.sort_by_key(|customer| Reverse(customer.id)),
+        }
+        let total = chosen.len() as u64;
+        let offset = usize::try_from(self.page.offset()).unwrap_or(usize::MAX);
+        let limit = usize::try_from(self.page.limit).unwrap_or(usize::MAX);
+        Ok((chosen.into_iter().skip(offset).take(limit).collect(), total))
+    }
+}
+
+/// Reads a customer.
+///
+/// A secret key may also read by an alias, and is shown the customer behind it; a public key may not.
+#[utoipa::path(
+    get, path = "/v1/customers/{id}", operation_id = "getCustomer", tag = "Customers",
+    params(("id" = Uuid, Path, description = "Id of the customer")),
+    responses(
+        (status = 200, description = "The customer.", body = CustomerView),
+        (status = 404, description = "There is no such customer.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn read(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Json<CustomerView>, ApiError> {
+    let customer = flow::find(&app, &caller, parse_id(&id)?).await?;
+    Ok(Json(CustomerView::of(&customer)))
+}
+
+/// Changes a customer.
+#[utoipa::path(
+    patch, path = "/v1/customers/{id}", operation_id = "updateCustomer", tag = "Customers",
+    params(("id" = Uuid, Path, description = "Id of the customer")),
+    request_body(content = CustomerChangesBody, content_type = "application/json"),
+    responses(
+        (status = 200, description = "The customer after the change.", body = ChangedCustomerView),
+        (status = 404, description = "There is no such customer.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn update(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path(id): Path<String>,
+    body: Body,
+) -> Result<Json<ChangedCustomerView>, ApiError> {
+    let id = parse_id(&id)?;
+    for _ in 0..TRIES_MAX {
+        let before = flow::find(&app, &caller, id).await?;
+        let changes = body.read(CustomerChanges::read)?;
+        let now = app.clock.now();
+        let data = changes.apply(&before.data, app.chance.id::<Customer>(now).uuid(), now);
+        if data == before.data {
+            return Ok(Json(ChangedCustomerView::of(&before)));
+        }
+        let after = before.changed(&app, before.stored.keys, data, now)?;
+        let mut batch = Batch::new(caller.client_id);
+        rows::update(&mut batch, &after.stored);
+        record_change(&app, &caller, &request_id, &mut batch, "customer.updated", after.id());
+        let _admission = app.store.admit()?;
+        match app.store.apply(batch).await? {
+            Commit::Applied => return Ok(Json(ChangedCustomerView::of(&after))),
+            // Lost to another change, or perhaps written: the same change once more is right in both cases.
+            Commit::Refused(_) | Commit::Unknown => {}
+        }
+    }
+    Err(ApiError::busy())
+}
+
+/// Deletes a customer and everything personal about him.
+///
+/// His cards and charges stay. His e-mail address and document are free again.
+#[utoipa::path(
+    delete, path = "/v1/customers/{id}", operation_id = "deleteCustomer", tag = "Customers",
+    params(("id" = Uuid, Path, description = "Id of the customer")),
+    responses(
+        (status = 200, description = "The customer was deleted; the body is empty."),
+        (status = 404, description = "There is no such customer.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn delete(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    let id = parse_id(&id)?;
+    let mut may_be_done = false;
+    for _ in 0..TRIES_MAX {
+        let customer = match flow::find(&app, &caller, id).await {
+            Ok(customer) => customer,
+            // A commit whose answer was lost took place after all.
+            Err(ApiError::NotFound) if may_be_done => return Ok(StatusCode::OK),
+            Err(error) => return Err(error),
+        };
+        let mut batch = Batch::new(caller.client_id);
+        rows::delete(&mut batch, &customer.stored, later_of(app.clock.now(), customer.stored.updated_at));
+        record_change(&app, &caller, &request_id, &mut batch, "customer.deleted", customer.id());
+        let _admission = app.store.admit()?;
+        match app.store.apply(batch).await? {
+            Commit::Applied => return Ok(StatusCode::OK),
+            Commit::Refused(_) => {}
+            Commit::Unknown => may_be_done = true,
+        }
+    }
+    Err(ApiError::busy())
+}
+
+fn parse_id(text: &str) -> Result<CustomerId, ApiError> {
+    text.parse().map_err(|_| ApiError::NotFound)
+}

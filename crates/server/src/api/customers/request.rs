@@ -1,0 +1,233 @@
+//! Buyers as sent: new ones, also those that a charge brings along, and changes of one that exists.
+
+use regente_domain::customer::{Address, Demand, Document, NO_DOCUMENT};
+use regente_domain::problems::Problems;
+use regente_domain::text::chars_max;
+use regente_domain::time::Timestamp;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::super::fields::Fields;
+use crate::flows::customers::{CustomerData, NewCustomer, StoredAddress};
+
+/// Largest address in bytes, with members that nobody reads.
+const ADDRESS_BYTES_MAX: usize = 16 * 1024;
+
+/// Whether a buyer must have a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameNeed {
+    /// A customer that is created by himself (contract 10 §2).
+    Required,
+    /// A buyer inside a charge (contract 03 §4).
+    Optional,
+}
+
+/// Reads a buyer; `path` is that of its object, for example `paymentSource.customer`, or empty for the body itself.
+pub fn read_new(fields: &Fields<'_>, path: &str, need: NameNeed) -> Option<NewCustomer> {
+    let name = match need {
+        NameNeed::Required => fields.required("name").non_empty_text(chars_max::NAME),
+        NameNeed::Optional => Some(fields.optional("name").text(chars_max::NAME).unwrap_or_default()),
+    };
+    let email = fields.required("email").email();
+    // Shipped checkouts send a blank for a number that they do not know.
+    let phone_number = fields.required("phoneNumber").text(chars_max::PHONE);
+    let document_path = member(path, "document");
+    let document = fields.required("document").object(|document| read_document(document, &document_path));
+    let address = read_address(fields, "address", Demand::Complete, path);
+    let billing_address = read_address(fields, "billingAddress", Demand::Parts, path);
+    let delivery_address = read_address(fields, "deliveryAddress", Demand::Parts, path);
+    Some(NewCustomer {
+        name: name?,
+        email: email?,
+        phone_number: phone_number?,
+        document: document?,
+        address,
+        billing_address,
+        delivery_address,
+    })
+}
+
+fn read_document(fields: &Fields<'_>, path: &str) -> Option<Document> {
+    let kind = fields.required("type").text(chars_max::LINE);
+    let is_absent = kind.as_ref().is_some_and(|kind| kind.eq_ignore_ascii_case(NO_DOCUMENT));
+    let number = if is_absent { fields.optional("number") } else { fields.required("number") };
+    let number = number.text(chars_max::LINE);
+    let country = fields.optional("country").blank_is_absent().text(chars_max::LINE);
+    let number = if is_absent { Some(number.unwrap_or_default()) } else { number };
+    let mut problems = Problems::new();
+    let document = Document::parse(&kind?, &number?, country.as_deref(), path, &mut problems);
+    fields.problems(problems);
+    document
+}
+
+/// Blanks and `{}` are nothing (contract 10 §2.1).
+fn read_address(fields: &Fields<'_>, name: &str, demand: Demand, path: &str) -> Option<Address> {
+    let sent = fields.optional(name).blank_is_absent().raw_object(ADDRESS_BYTES_MAX)?;
+    let mut problems = Problems::new();
+    let address = Address::parse(&sent, demand, &member(path, name), &mut problems);
+    fields.problems(problems);
+    address
+}
+
+fn member(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// A change of a customer as sent. E-mail address and document cannot change and are not looked at.
+pub(super) struct CustomerChanges {
+    name: Option<String>,
+    phone_number: Option<String>,
+    address: Option<Address>,
+}
+
+impl CustomerChanges {
+    pub(super) fn read(fields: &Fields<'_>) -> Option<Self> {
+        let address = read_address(fields, "address", Demand::Complete, "");
+        if address.is_none() && fields.has("address") {
+            // Read above, an address without a problem is one that says nothing: an address must be complete here.
+            let is_object = fields.members().get("address").is_some_and(serde_json::Value::is_object);
+            if is_object {
+                fields.problem("address", "should not be empty");
+            }
+        }
+        Some(Self {
+            name: fields.optional("name").non_empty_text(chars_max::NAME),
+            phone_number: fields.optional("phoneNumber").text(chars_max::PHONE),
+            address,
+        })
+    }
+
+    /// The data after the change; `new_address_id` is for an address where there was none.
+    pub(super) fn apply(&self, before: &CustomerData, new_address_id: Uuid, now: Timestamp) -> CustomerData {
+        let mut data = before.clone();
+        if let Some(name) = &self.name {
+            data.name.clone_from(name);
+        }
+        if let Some(phone_number) = &self.phone_number {
+            data.phone_number.clone_from(phone_number);
+        }
+        if let Some(address) = self.address.clone() {
+            data.address = Some(match data.address.take() {
+                Some(before) => before.changed(address, now),
+                None => StoredAddress::new(new_address_id, address, now),
+            });
+        }
+        data
+    }
+}
+
+/// A customer to be created.
+#[derive(Debug, ToSchema)]
+#[schema(as = NewCustomer, rename_all = "camelCase", example = json!({
+    "name": "Ana Souza", "email": "ana@example.com", "phoneNumber": "21988899909",
+    "document": { "type": "cpf", "number": "97055503019", "country": "BR" },
+    "address": { "country": "BR", "state": "RJ", "city": "Rio de Janeiro", "district": "Leblon", "zipCode": "25650011",
+        "street": "Av Geraldo Cardoso", "streetNumber": "205", "complement": "Apto 203" }
+}))]
+pub struct NewCustomerBody {
+    /// The buyer's name.
+    #[schema(min_length = 1, max_length = 256)]
+    pub name: String,
+    /// Unique in the account, without regard to case.
+    #[schema(format = Email, max_length = 254)]
+    pub email: String,
+    /// Free text; may be blank.
+    #[schema(max_length = 30)]
+    pub phone_number: String,
+    /// Unique in the account, without regard to punctuation.
+    pub document: DocumentBody,
+    /// Where he lives. `{}` counts as nothing.
+    pub address: Option<NewAddressBody>,
+    /// Where bills go.
+    pub billing_address: Option<PartialAddressBody>,
+    /// Where goods go.
+    pub delivery_address: Option<PartialAddressBody>,
+}
+
+/// A document.
+#[derive(Debug, ToSchema)]
+#[schema(as = NewDocument, example = json!({ "type": "cpf", "number": "97055503019", "country": "BR" }))]
+pub struct DocumentBody {
+    /// A document type of the country in upper or lower case, or `noDocument`.
+    #[schema(rename = "type")]
+    pub kind: String,
+    /// With or without punctuation; may be left out with `noDocument`.
+    #[schema(max_length = 40)]
+    pub number: String,
+    /// ISO 3166-1 alpha-2; `BR` by default.
+    #[schema(default = "BR")]
+    pub country: Option<String>,
+}
+
+/// A complete address.
+#[derive(Debug, ToSchema)]
+#[schema(as = NewAddress, rename_all = "camelCase")]
+pub struct NewAddressBody {
+    /// ISO 3166-1 alpha-2; `BR` by default.
+    #[schema(default = "BR")]
+    pub country: Option<String>,
+    /// State or province.
+    #[schema(min_length = 1, max_length = 255)]
+    pub state: String,
+    /// City.
+    #[schema(min_length = 1, max_length = 255)]
+    pub city: String,
+    /// District.
+    #[schema(min_length = 1, max_length = 255)]
+    pub district: String,
+    /// Postal code.
+    #[schema(min_length = 1, max_length = 255)]
+    pub zip_code: String,
+    /// Street.
+    #[schema(min_length = 1, max_length = 255)]
+    pub street: String,
+    /// Number in the street.
+    #[schema(min_length = 1, max_length = 255)]
+    pub street_number: String,
+    /// Apartment, floor and the like.
+    #[schema(max_length = 255)]
+    pub complement: Option<String>,
+}
+
+/// An address of which any part may be missing.
+#[derive(Debug, ToSchema)]
+#[schema(as = PartialAddress, rename_all = "camelCase")]
+pub struct PartialAddressBody {
+    /// ISO 3166-1 alpha-2.
+    pub country: Option<String>,
+    /// State or province.
+    #[schema(max_length = 255)]
+    pub state: Option<String>,
+    /// City.
+    #[schema(max_length = 255)]
+    pub city: Option<String>,
+    /// District.
+    #[schema(max_length = 255)]
+    pub district: Option<String>,
+    /// Postal code.
+    #[schema(max_length = 255)]
+    pub zip_code: Option<String>,
+    /// Street.
+    #[schema(max_length = 255)]
+    pub street: Option<String>,
+    /// Number in the street.
+    #[schema(max_length = 255)]
+    pub street_number: Option<String>,
+    /// Apartment, floor and the like.
+    #[schema(max_length = 255)]
+    pub complement: Option<String>,
+}
+
+/// Changes of a customer; what is absent stays. E-mail address and document cannot change.
+#[derive(Debug, ToSchema)]
+#[schema(as = CustomerChanges, rename_all = "camelCase", example = json!({ "phoneNumber": "21977777777" }))]
+pub struct CustomerChangesBody {
+    /// The buyer's name.
+    #[schema(min_length = 1, max_length = 256)]
+    pub name: Option<String>,
+    /// Free text.
+    #[schema(max_length = 30)]
+    pub phone_number: Option<String>,
+    /// A new address as a whole.
+    pub address: Option<NewAddressBody>,
+}

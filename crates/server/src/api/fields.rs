@@ -1,0 +1,274 @@
+//! Reading a JSON body field by field. Every problem is collected with its path, so that a caller sees all of them at
+//! once, in the wording of contract 10 §0.
+//!
+//! ```ignore
+//! fn new_customer(body: &Body) -> Result<NewCustomer, Problems> {
+//!     body.read(|fields| {
+//!         let name = fields.required("name").non_empty_text(chars_max::NAME);
+//!         let document = fields.required("document").object(document);
+//!         let cards = fields.optional("cards").array(0..=CARDS_MAX, |item| item.id());
+//!         Some(NewCustomer { name: name?, document: document?, cards: cards.unwrap_or_default() })
+//!     })
+//! }
+//! ```
+//!
+//! Read every field first and use `?` only when the value is put together: a `?` on the way would hide the problems
+//! behind it. A reader that answers `None` has always left a problem, except for an optional field that is not there.
+//!
+//! What a value must be is said here; what a resource needs is said by the resource.
+
+mod body;
+pub(super) mod readers;
+
+use std::cell::RefCell;
+use std::fmt;
+
+use regente_domain::problems::Problems;
+use serde_json::{Map, Value};
+
+pub use body::{BODY_DEPTH_MAX, Body};
+pub use readers::INTEGER_MAX;
+
+/// Problems that one answer lists; what comes after is not looked for by the caller anyway.
+pub const PROBLEMS_MAX: usize = 100;
+/// Characters of one member name that a problem repeats.
+const PATH_SEGMENT_CHARS_MAX: usize = 64;
+
+/// The members of one object of a body. Null counts as absent (contract 00 §3); [`Fields::is_null`] tells them apart
+/// where a change must.
+#[derive(Debug)]
+pub struct Fields<'a> {
+    members: &'a Map<String, Value>,
+    path: Path<'a>,
+    found: &'a Found,
+}
+
+impl<'a> Fields<'a> {
+    /// The field `name`, which must be there.
+    pub fn required<'f>(&'f self, name: &'f str) -> Field<'f> {
+        self.field(name, Need::Required)
+    }
+
+    /// The field `name`, which may be absent or null.
+    pub fn optional<'f>(&'f self, name: &'f str) -> Field<'f> {
+        self.field(name, Need::Optional)
+    }
+
+    /// Whether `name` is there with a value other than null.
+    pub fn has(&self, name: &str) -> bool {
+        self.members.get(name).is_some_and(|value| !value.is_null())
+    }
+
+    /// Whether `name` is there as null: in a change that means "remove", while absence means "leave".
+    pub fn is_null(&self, name: &str) -> bool {
+        self.members.get(name).is_some_and(Value::is_null)
+    }
+
+    /// The members as they came, for what is passed on unread.
+    pub fn members(&self) -> &'a Map<String, Value> {
+        self.members
+    }
+
+    /// Notes a problem of the field `name` that no reader knows, such as a rule between two fields.
+    pub fn problem(&self, name: &str, rule: impl fmt::Display) {
+        self.found.add(Path::Member(&self.path, name), rule);
+    }
+
+    /// Notes a problem of the object itself; at the top its path is `body`.
+    pub fn problem_here(&self, rule: impl fmt::Display) {
+        self.found.add(self.path, rule);
+    }
+
+    /// Takes over what a parser of its own found; its paths are taken as they are.
+    pub fn problems(&self, problems: Problems) {
+        self.found.extend(problems);
+    }
+
+    fn field<'f>(&'f self, name: &'f str, need: Need) -> Field<'f> {
+        Field::new(self.members.get(name), need, Path::Member(&self.path, name), self.found)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    Required,
+    Optional,
+}
+
+/// One value of a body on its way into a type. Each reader takes it, and answers `None` when it is absent or wrong.
+#[derive(Debug)]
+pub struct Field<'a> {
+    value: Option<&'a Value>,
+    need: Need,
+    path: Path<'a>,
+    found: &'a Found,
+}
+
+impl<'a> Field<'a> {
+    fn new(value: Option<&'a Value>, need: Need, path: Path<'a>, found: &'a Found) -> Self {
+        let field = Self { value: value.filter(|value| !value.is_null()), need, path, found };
+        if field.value.is_none() {
+            field.note_absence();
+        }
+        field
+    }
+
+    fn note_absence(&self) {
+        match self.need {
+            Need::Required => self.found.add(self.path, "should not be empty"),
+            Need::Optional => {}
+        }
+    }
+
+    /// Takes white space (`" "`) and an empty object (`{}`) for absent: shipped checkouts send them for nothing.
+    pub fn blank_is_absent(mut self) -> Self {
+        let is_blank = match self.value {
+            Some(Value::String(text)) => text.trim().is_empty(),
+            Some(Value::Object(members)) => members.is_empty(),
+            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_)) | None => false,
+        };
+        if is_blank {
+            self.value = None;
+            self.note_absence();
+        }
+        self
+    }
+
+    /// The value as it came.
+    pub fn value(self) -> Option<&'a Value> {
+        self.value
+    }
+
+    /// Notes a problem of this field.
+    pub fn problem(&self, rule: impl fmt::Display) {
+        self.found.add(self.path, rule);
+    }
+
+    /// Reads the value with a function of the caller's, whose error is the rule that was broken (`must be …`).
+    pub fn read<T, R: fmt::Display>(self, reader: impl FnOnce(&'a Value) -> Result<T, R>) -> Option<T> {
+        match reader(self.value?) {
+            Ok(value) => Some(value),
+            Err(rule) => {
+                self.found.add(self.path, rule);
+                None
+            }
+        }
+    }
+
+    /// An object, read by `reader`.
+    pub fn object<T>(self, reader: impl FnOnce(&Fields<'_>) -> Option<T>) -> Option<T> {
+        let Value::Object(members) = self.value? else {
+            self.found.add(self.path, "must be an object");
+            return None;
+        };
+        let fields = Fields { members, path: self.path, found: self.found };
+        fields.found.or_note(fields.path, || reader(&fields))
+    }
+
+    /// An array with a number of elements inside of `count`, each read by `element`. One wrong element makes it `None`.
+    pub fn array<T>(
+        self,
+        count: std::ops::RangeInclusive<usize>,
+        element: impl FnMut(Field<'_>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let Value::Array(values) = self.value? else {
+            self.found.add(self.path, "must be an array");
+            return None;
+        };
+        self.elements(values, count, element)
+    }
+
+    /// An array as in [`Field::array`], or a single value that stands for an array of one.
+    pub fn one_or_many<T>(
+        self,
+        count: std::ops::RangeInclusive<usize>,
+        mut element: impl FnMut(Field<'_>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        match self.value? {
+            Value::Array(values) => self.elements(values, count, element),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+                element(self).map(|value| vec![value])
+            }
+        }
+    }
+
+    fn elements<T>(
+        &self,
+        values: &[Value],
+        count: std::ops::RangeInclusive<usize>,
+        mut element: impl FnMut(Field<'_>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        if values.len() < *count.start() {
+            self.problem(format_args!("must contain at least {} elements", count.start()));
+            return None;
+        }
+        if values.len() > *count.end() {
+            self.problem(format_args!("must contain no more than {} elements", count.end()));
+            return None;
+        }
+        // Not `collect` over `Option`: it would stop at the first wrong element and hide the problems of the others.
+        let mut read = Vec::with_capacity(values.len());
+        for (index, value) in values.iter().enumerate() {
+            let path = Path::Index(&self.path, index);
+            read.push(
+                self.found
+                    .or_note(path, || element(Field::new(Some(value), Need::Required, path, self.found))),
+            );
+        }
+        read.into_iter().collect()
+    }
+}
+
+/// Where a value stands in the body: `owner.email`, `payments[1].amount`. Text is made only when a problem is noted.
+#[derive(Clone, Copy, Debug)]
+enum Path<'a> {
+    Root,
+    Member(&'a Path<'a>, &'a str),
+    Index(&'a Path<'a>, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => f.write_str("body"),
+            Self::Member(Self::Root, name) => write!(f, "{name:.PATH_SEGMENT_CHARS_MAX$}"),
+            Self::Member(parent, name) => write!(f, "{parent}.{name:.PATH_SEGMENT_CHARS_MAX$}"),
+            Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
+/// The problems found so far; shared by all readers of one request.
+#[derive(Debug, Default)]
+pub(super) struct Found(RefCell<Problems>);
+
+impl Found {
+    pub(super) fn add(&self, path: impl fmt::Display, rule: impl fmt::Display) {
+        let mut problems = self.0.borrow_mut();
+        if problems.details().len() < PROBLEMS_MAX {
+            problems.add(path, rule);
+        }
+    }
+
+    pub(super) fn into_problems(self) -> Problems {
+        self.0.into_inner()
+    }
+
+    fn extend(&self, problems: Problems) {
+        self.0.borrow_mut().extend(problems);
+    }
+
+    fn count(&self) -> usize {
+        self.0.borrow().details().len()
+    }
+
+    /// `None` always means refused: a reader that gives nothing and says nothing gets a problem noted for it.
+    fn or_note<T>(&self, path: Path<'_>, reader: impl FnOnce() -> Option<T>) -> Option<T> {
+        let before = self.count();
+        let value = reader();
+        if value.is_none() && self.count() == before {
+            self.add(path, "is not valid");
+        }
+        value
+    }
+}

@@ -1,0 +1,193 @@
+//! From bytes to a JSON object that is safe to read: valid, of bounded depth, free of U+0000.
+
+use std::fmt;
+
+use axum::extract::{FromRequest, Request};
+use regente_domain::problems::Problems;
+use serde_json::{Map, Value};
+use zeroize::Zeroizing;
+
+use super::super::error::ApiError;
+use super::super::limits;
+use super::readers::plain;
+use super::{Fields, Found, Path};
+
+/// Levels of objects and arrays inside of one another, the body itself being the first.
+pub const BODY_DEPTH_MAX: usize = 64;
+
+/// The JSON object of a request. May hold card data: it is never printed, not even for debugging.
+pub struct Body {
+    members: Map<String, Value>,
+}
+
+impl Body {
+    /// Reads a body. No bytes at all, or white space alone, are an empty object: shipped clients send POST without a
+    /// body (contract 00 §1). Of a member that is there twice, the last one counts.
+    ///
+    /// # Errors
+    /// [`ApiError::MalformedBody`] when it is no JSON object of bounded depth, [`ApiError::Invalid`] when a string in
+    /// it contains U+0000. Nothing of the content is repeated.
+    pub fn parse(bytes: &[u8]) -> Result<Self, ApiError> {
+        let malformed = |sentence: String| Err(ApiError::MalformedBody(sentence));
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return malformed("body must be valid UTF-8".to_owned());
+        };
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.trim_ascii().is_empty() {
+            return Ok(Self { members: Map::new() });
+        }
+        if depth(text) > BODY_DEPTH_MAX {
+            return malformed(format!("body must not be nested deeper than {BODY_DEPTH_MAX} levels"));
+        }
+        let members = match serde_json::from_str(text) {
+            Ok(Value::Object(members)) => members,
+            Ok(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+                return malformed("body must be an object".to_owned());
+            }
+            Err(error) => {
+                let (line, column) = (error.line(), error.column());
+                return malformed(format!("body must be valid JSON: line {line} column {column}"));
+            }
+        };
+        let found = Found::default();
+        refuse_nul_in_members(&members, Path::Root, &found);
+        found.into_problems().into_result()?;
+        Ok(Self { members })
+    }
+
+    /// Reads the body with `reader`; see the module for how to write one.
+    ///
+    /// # Errors
+    /// Every problem that was found.
+    pub fn read<T>(&self, reader: impl FnOnce(&Fields<'_>) -> Option<T>) -> Result<T, Problems> {
+        let found = Found::default();
+        let value = {
+            let fields = Fields { members: &self.members, path: Path::Root, found: &found };
+            found.or_note(Path::Root, || reader(&fields))
+        };
+        found.into_problems().into_result()?;
+        value.ok_or_else(|| Problems::one("body", "is not valid"))
+    }
+
+    /// The members as they came.
+    pub fn members(&self) -> &Map<String, Value> {
+        &self.members
+    }
+
+    /// The same bytes for the same content: members in order of their names, no white space, `100` for `100.0`. What
+    /// the fingerprint of an idempotent request is made of.
+    pub fn canonical_bytes(&self) -> Zeroizing<Vec<u8>> {
+        let mut bytes = Zeroizing::new(Vec::new());
+        write_canonical_object(&self.members, &mut bytes);
+        bytes
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Body({} members)", self.members.len())
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for Body {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, Self::Rejection> {
+        let bytes = limits::read_bytes(request).await?;
+        Self::parse(&bytes)
+    }
+}
+
+/// How deep brackets are nested outside of strings; measured before parsing, so that the parser's own limit, whose
+/// message we do not choose, is never met.
+fn depth(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0_usize);
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'{' | b'[' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => skip_string(&mut bytes),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+fn skip_string(bytes: &mut impl Iterator<Item = u8>) {
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => {
+                bytes.next();
+            }
+            b'"' => return,
+            _ => {}
+        }
+    }
+}
+
+fn refuse_nul_in_members(members: &Map<String, Value>, path: Path<'_>, found: &Found) {
+    for (name, value) in members {
+        if name.contains('\0') {
+            found.add(path, "must not have a member name with the character U+0000");
+        } else {
+            refuse_nul(value, Path::Member(&path, name), found);
+        }
+    }
+}
+
+fn refuse_nul(value: &Value, path: Path<'_>, found: &Found) {
+    match value {
+        Value::String(text) if text.contains('\0') => {
+            found.add(path, "must not contain the character U+0000")
+        }
+        Value::Object(members) => refuse_nul_in_members(members, path, found),
+        Value::Array(values) => {
+            for (index, value) in values.iter().enumerate() {
+                refuse_nul(value, Path::Index(&path, index), found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn write_canonical_object(members: &Map<String, Value>, bytes: &mut Vec<u8>) {
+    let mut sorted: Vec<_> = members.iter().collect();
+    sorted.sort_unstable_by_key(|(name, _)| name.as_str());
+    bytes.push(b'{');
+    for (position, (name, value)) in sorted.into_iter().enumerate() {
+        if position > 0 {
+            bytes.push(b',');
+        }
+        write_plain(name, bytes);
+        bytes.push(b':');
+        write_canonical(value, bytes);
+    }
+    bytes.push(b'}');
+}
+
+fn write_canonical(value: &Value, bytes: &mut Vec<u8>) {
+    match value {
+        Value::Object(members) => write_canonical_object(members, bytes),
+        Value::Array(values) => {
+            bytes.push(b'[');
+            for (position, value) in values.iter().enumerate() {
+                if position > 0 {
+                    bytes.push(b',');
+                }
+                write_canonical(value, bytes);
+            }
+            bytes.push(b']');
+        }
+        Value::Number(number) => bytes.extend_from_slice(plain(number).as_bytes()),
+        Value::Null | Value::Bool(_) | Value::String(_) => write_plain(value, bytes),
+    }
+}
+
+fn write_plain(value: &(impl serde::Serialize + ?Sized), bytes: &mut Vec<u8>) {
+    // Writing text, numbers and literals into memory has no way to fail.
+    let _ = serde_json::to_writer(bytes, value);
+}

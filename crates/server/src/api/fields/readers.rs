@@ -1,0 +1,348 @@
+//! What single values must be: texts, ids, numbers, times, choices. The wording is that of contract 10 §0.
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+use regente_domain::country::Country;
+use regente_domain::currency::Currency;
+use regente_domain::id::Id;
+use regente_domain::money::Amount;
+use regente_domain::text::{chars_max, is_email};
+use regente_domain::time::{Timestamp, parse_date};
+use serde_json::{Map, Number, Value};
+use uuid::Uuid;
+
+use super::Field;
+
+/// The integer furthest from zero, either way, that every JSON reader takes exactly: 2^53 − 1 (RFC 8259 §6).
+pub const INTEGER_MAX: i64 = (1 << 53) - 1;
+
+const NOT_A_STRING: &str = "must be a string";
+const EMPTY: &str = "should not be empty";
+const NOT_AN_INTEGER: &str = "must be an integer number";
+const NOT_A_NUMBER: &str = "must be a number conforming to the specified constraints";
+const NOT_A_DATE: &str = "must be a valid ISO 8601 date string";
+
+type Rule = Cow<'static, str>;
+
+/// Texts.
+impl<'a> Field<'a> {
+    /// Text of at most `chars_max` characters (see [`chars_max`]); may be empty.
+    pub fn text(self, chars_max: usize) -> Option<String> {
+        self.str(chars_max).map(str::to_owned)
+    }
+
+    /// Like [`Field::text`], borrowed from the body: for secrets, which must not be copied into plain strings.
+    pub fn str(self, chars_max: usize) -> Option<&'a str> {
+        self.read(|value| bounded(string(value)?, chars_max))
+    }
+
+    /// Text with at least one character that is no white space. It is taken as it came, not trimmed.
+    pub fn non_empty_text(self, chars_max: usize) -> Option<String> {
+        self.read(|value| bounded(not_blank(string(value)?)?, chars_max)).map(str::to_owned)
+    }
+
+    /// Text, or a number that is taken as its text: some clients send house numbers as numbers.
+    pub fn lenient_text(self, chars_max: usize) -> Option<String> {
+        self.read(|value| match value {
+            Value::Number(number) => bounded(&plain(number), chars_max).map(str::to_owned),
+            Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                string(value).and_then(|text| bounded(text, chars_max)).map(str::to_owned)
+            }
+        })
+    }
+
+    /// Text that `parse` turns into something better; where it cannot, the problem is `rule`.
+    pub fn text_as<T>(self, rule: &'static str, parse: impl FnOnce(&'a str) -> Option<T>) -> Option<T> {
+        self.read(|value| parse(string(value)?).ok_or(Rule::Borrowed(rule)))
+    }
+
+    /// An e-mail address, as it came.
+    pub fn email(self) -> Option<String> {
+        self.read(|value| {
+            let text = string(value)?;
+            // White space around an address says nothing, and no address can begin or end with it.
+            let text = bounded(text.trim(), chars_max::EMAIL)?;
+            if is_email(text) { Ok(text.to_owned()) } else { Err(Rule::Borrowed("must be an email")) }
+        })
+    }
+
+    /// A currency of the interface, in upper case.
+    pub fn currency(self) -> Option<Currency> {
+        self.read(|value| {
+            value
+                .as_str()
+                .and_then(Currency::parse)
+                .ok_or_else(|| not_among(Currency::all().map(Currency::code)))
+        })
+    }
+
+    /// A country of the interface, in upper case.
+    pub fn country(self) -> Option<Country> {
+        self.read(|value| {
+            value
+                .as_str()
+                .and_then(Country::parse)
+                .ok_or_else(|| not_among(Country::all().map(Country::code)))
+        })
+    }
+
+    /// One of the names of `table`, spelt exactly so.
+    pub fn one_of<T: Clone>(self, table: &[(&str, T)]) -> Option<T> {
+        self.choice(table, |name, text| name == text)
+    }
+
+    /// One of the names of `table`, in upper or lower case.
+    pub fn one_of_any_case<T: Clone>(self, table: &[(&str, T)]) -> Option<T> {
+        self.choice(table, str::eq_ignore_ascii_case)
+    }
+
+    fn choice<T: Clone>(self, table: &[(&str, T)], same: impl Fn(&str, &str) -> bool) -> Option<T> {
+        self.read(|value| {
+            let text = value.as_str().ok_or_else(|| not_one_of(table))?;
+            let found = table.iter().find(|(name, _)| same(name, text));
+            found.map(|(_, choice)| choice.clone()).ok_or_else(|| not_one_of(table))
+        })
+    }
+}
+
+/// Ids and truths.
+impl Field<'_> {
+    /// The id of a `T`. Whether there is such a `T` is not looked at.
+    pub fn id<T>(self) -> Option<Id<T>> {
+        self.uuid().map(Id::new)
+    }
+
+    /// A UUID of any version in its usual form, with hyphens.
+    pub fn uuid(self) -> Option<Uuid> {
+        self.read(|value| value.as_str().and_then(parse_uuid).ok_or("must be a UUID"))
+    }
+
+    /// `true` or `false`.
+    pub fn boolean(self) -> Option<bool> {
+        self.read(|value| value.as_bool().ok_or("must be a boolean"))
+    }
+
+    /// `true` or `false`, also as text.
+    pub fn lenient_boolean(self) -> Option<bool> {
+        self.read(|value| match value.as_str() {
+            Some("true") => Ok(true),
+            Some("false") => Ok(false),
+            Some(_) | None => value.as_bool().ok_or("must be a boolean"),
+        })
+    }
+}
+
+/// Numbers. Nothing here computes with floating point.
+impl Field<'_> {
+    /// An integer inside of `range`; `100.0` is one, `100.5` and `"100"` are not.
+    pub fn integer(self, range: RangeInclusive<i64>) -> Option<i64> {
+        self.read(|value| in_range(integer(value)?, range))
+    }
+
+    /// An integer inside of `range`, also as text (`"5651"`).
+    pub fn lenient_integer(self, range: RangeInclusive<i64>) -> Option<i64> {
+        self.read(|value| {
+            let number = match value {
+                Value::String(text) => text.trim().parse().map_err(|_| Rule::Borrowed(NOT_A_NUMBER))?,
+                Value::Number(number) => whole(number).map_err(|_| Rule::Borrowed(NOT_A_NUMBER))?,
+                Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+                    return Err(Rule::Borrowed(NOT_A_NUMBER));
+                }
+            };
+            in_range(number, range)
+        })
+    }
+
+    /// An amount in minor units, 0 or more.
+    pub fn amount(self) -> Option<Amount> {
+        self.read(|value| amount(in_range(integer(value)?, 0..=Amount::MINOR_UNITS_MAX)?))
+    }
+
+    /// An amount in minor units, more than 0.
+    pub fn positive_amount(self) -> Option<Amount> {
+        self.read(|value| {
+            let number = integer(value)?;
+            if number <= 0 {
+                return Err(Rule::Borrowed("must be greater than 0"));
+            }
+            amount(in_range(number, 1..=Amount::MINOR_UNITS_MAX)?)
+        })
+    }
+
+    /// A number with at most two decimals, such as a percentage, in hundredths: `2.5` is 250. `range` is in hundredths.
+    pub fn hundredths(self, range: RangeInclusive<i64>) -> Option<i64> {
+        self.read(|value| {
+            let number = match value {
+                Value::Number(number) => hundredths(&number.to_string()),
+                Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
+            };
+            let number = number.ok_or(Rule::Borrowed(NOT_A_NUMBER))?;
+            if number < *range.start() {
+                Err(Rule::Owned(format!("must not be less than {}", show_hundredths(*range.start()))))
+            } else if number > *range.end() {
+                Err(Rule::Owned(format!("must not be greater than {}", show_hundredths(*range.end()))))
+            } else {
+                Ok(number)
+            }
+        })
+    }
+}
+
+/// Times.
+impl Field<'_> {
+    /// A calendar day, `YYYY-MM-DD`.
+    pub fn date(self) -> Option<jiff::civil::Date> {
+        self.read(|value| value.as_str().and_then(date).ok_or(NOT_A_DATE))
+    }
+
+    /// A point in time: RFC 3339 with any offset, or a calendar day, which is its midnight in UTC.
+    pub fn timestamp(self) -> Option<Timestamp> {
+        self.read(|value| value.as_str().and_then(timestamp).ok_or(NOT_A_DATE))
+    }
+}
+
+/// What is stored or passed on as it came.
+impl Field<'_> {
+    /// An object of any members, at most `bytes_max` bytes when written without white space.
+    pub fn raw_object(self, bytes_max: usize) -> Option<Map<String, Value>> {
+        self.read(|value| match value {
+            Value::Object(members) => small(value, bytes_max).map(|()| members.clone()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Err(Rule::Borrowed("must be an object"))
+            }
+        })
+    }
+
+    /// Any value, at most `bytes_max` bytes when written without white space.
+    pub fn raw(self, bytes_max: usize) -> Option<Value> {
+        self.read(|value| small(value, bytes_max).map(|()| value.clone()))
+    }
+}
+
+fn string(value: &Value) -> Result<&str, Rule> {
+    value.as_str().ok_or(Rule::Borrowed(NOT_A_STRING))
+}
+
+fn not_blank(text: &str) -> Result<&str, Rule> {
+    if text.trim().is_empty() { Err(Rule::Borrowed(EMPTY)) } else { Ok(text) }
+}
+
+fn bounded(text: &str, chars_max: usize) -> Result<&str, Rule> {
+    // Counting bytes first spares the usual short text the walk.
+    if text.len() > chars_max && text.chars().count() > chars_max {
+        Err(Rule::Owned(format!("must be shorter than or equal to {chars_max} characters")))
+    } else {
+        Ok(text)
+    }
+}
+
+pub(in super::super) fn not_one_of<T>(table: &[(&str, T)]) -> Rule {
+    not_among(table.iter().map(|(name, _)| *name))
+}
+
+fn not_among<'n>(names: impl Iterator<Item = &'n str>) -> Rule {
+    let names: Vec<&str> = names.collect();
+    Rule::Owned(format!("must be one of the following values: {}", names.join(", ")))
+}
+
+pub(in super::super) fn parse_uuid(text: &str) -> Option<Uuid> {
+    const CHARS: usize = 36;
+    if text.len() == CHARS { Uuid::try_parse(text).ok() } else { None }
+}
+
+pub(in super::super) fn date(text: &str) -> Option<jiff::civil::Date> {
+    let has_shape = text.len() == 10
+        && text.bytes().enumerate().all(|(index, byte)| match index {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        });
+    if has_shape { parse_date(text) } else { None }
+}
+
+pub(in super::super) fn timestamp(text: &str) -> Option<Timestamp> {
+    if text.is_ascii() { Timestamp::parse(text) } else { None }
+}
+
+fn amount(minor_units: i64) -> Result<Amount, Rule> {
+    Amount::new(minor_units).ok_or(Rule::Borrowed(NOT_AN_INTEGER))
+}
+
+fn integer(value: &Value) -> Result<i64, Rule> {
+    match value {
+        Value::Number(number) => whole(number).map_err(|_| Rule::Borrowed(NOT_AN_INTEGER)),
+        Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+            Err(Rule::Borrowed(NOT_AN_INTEGER))
+        }
+    }
+}
+
+pub(in super::super) fn in_range(number: i64, range: RangeInclusive<i64>) -> Result<i64, Rule> {
+    let (least, most) = ((*range.start()).max(-INTEGER_MAX), (*range.end()).min(INTEGER_MAX));
+    if number < least {
+        Err(Rule::Owned(format!("must not be less than {least}")))
+    } else if number > most {
+        Err(Rule::Owned(format!("must not be greater than {most}")))
+    } else {
+        Ok(number)
+    }
+}
+
+/// The number has a fraction.
+#[derive(Debug)]
+pub(super) struct Fraction;
+
+/// The integer that a JSON number is. What is too large for 64 bits becomes the largest value of its sign, which every
+/// range refuses.
+pub(super) fn whole(number: &Number) -> Result<i64, Fraction> {
+    if let Some(integer) = number.as_i64() {
+        return Ok(integer);
+    }
+    let text = number.to_string();
+    let largest = if text.starts_with('-') { i64::MIN } else { i64::MAX };
+    match text.split_once(['e', 'E']) {
+        Some((_, exponent)) if exponent.starts_with('-') => Err(Fraction),
+        Some(_) => Ok(largest),
+        None => {
+            let (integer, fraction) = text.split_once('.').unwrap_or((&text, ""));
+            if fraction.bytes().all(|digit| digit == b'0') {
+                Ok(integer.parse().unwrap_or(largest))
+            } else {
+                Err(Fraction)
+            }
+        }
+    }
+}
+
+/// The shortest text of a number: `100` for `100.0`.
+pub(super) fn plain(number: &Number) -> String {
+    match whole(number) {
+        Ok(integer) if (-INTEGER_MAX..=INTEGER_MAX).contains(&integer) => integer.to_string(),
+        Ok(_) | Err(Fraction) => number.to_string(),
+    }
+}
+
+/// A decimal text with at most two decimals, times one hundred.
+fn hundredths(text: &str) -> Option<i64> {
+    let (integer, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.len() > 2 {
+        return None;
+    }
+    format!("{integer}{fraction:0<2}").parse().ok()
+}
+
+fn show_hundredths(hundredths: i64) -> String {
+    let sign = if hundredths < 0 { "-" } else { "" };
+    let (integer, fraction) = (hundredths.unsigned_abs() / 100, hundredths.unsigned_abs() % 100);
+    let fraction = format!(".{fraction:02}");
+    format!("{sign}{integer}{}", fraction.trim_end_matches('0').trim_end_matches('.'))
+}
+
+fn small(value: &Value, bytes_max: usize) -> Result<(), Rule> {
+    if value.to_string().len() > bytes_max {
+        Err(Rule::Owned(format!("must not be larger than {bytes_max} bytes")))
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! Request headers with rules of their own: read exactly once, or refused.
+//!
+//! Which credentials a header holds is none of this file's business.
+
+use std::fmt;
+
+use axum::http::HeaderMap;
+use regente_domain::problems::Problems;
+
+/// The account (contract 00 §2).
+pub const CLIENT_ID: &str = "x-client-id";
+/// The secret or public key (contract 00 §2).
+pub const API_KEY: &str = "x-api-key";
+/// The merchant of a setting (contract 00 §2).
+pub const MERCHANT_ID: &str = "x-merchant-id";
+/// The caller's own key of a request (contract 00 §5).
+pub const IDEMPOTENCY_KEY: &str = "x-idempotency-key";
+/// The standard's name for the same; its value may be a quoted structured-field string.
+pub const IDEMPOTENCY_KEY_ALIAS: &str = "idempotency-key";
+/// On an answer that was given before (contract 00 §5).
+pub const IDEMPOTENT_REPLAYED: &str = "idempotent-replayed";
+/// The id under which the log knows a request (contract 00 open point 16).
+pub const REQUEST_ID: &str = "x-request-id";
+
+/// Characters of an idempotency key (contract 00 open point 11).
+pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 255;
+
+/// Why a header cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderFault {
+    /// It is there more than once: whoever stands between the caller and us may have read the other one.
+    Twice,
+    /// It holds something else than printable ASCII.
+    NotPrintable,
+}
+
+impl fmt::Display for HeaderFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Twice => "must be given once",
+            Self::NotPrintable => "must contain only printable ASCII characters",
+        })
+    }
+}
+
+/// The value of a header that may be there once. An empty value is a value.
+///
+/// # Errors
+/// The header is there twice, even with equal values, or holds something else than printable ASCII.
+pub fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, HeaderFault> {
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else {
+        return Ok(None);
+    };
+    if values.next().is_some() {
+        return Err(HeaderFault::Twice);
+    }
+    match value.to_str() {
+        Ok(text) if text.bytes().all(|byte| matches!(byte, 0x20..=0x7e)) => Ok(Some(text)),
+        Ok(_) | Err(_) => Err(HeaderFault::NotPrintable),
+    }
+}
+
+/// A caller's own key of a request: 1 to [`IDEMPOTENCY_KEY_CHARS_MAX`] printable ASCII characters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct IdempotencyKey(String);
+
+impl IdempotencyKey {
+    /// The key as the caller meant it, without the quotes of the alias.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The idempotency key of a request, from either of its two headers; both may be there when they agree.
+///
+/// # Errors
+/// A header is there twice, is empty, too long or not printable ASCII, or the two differ. The problems name the header.
+pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Problems> {
+    let own = key_in(headers, IDEMPOTENCY_KEY, "X-Idempotency-Key", |text| Some(text.to_owned()));
+    let alias = key_in(headers, IDEMPOTENCY_KEY_ALIAS, "Idempotency-Key", unquoted);
+    match (own, alias) {
+        (Ok(Some(own)), Ok(Some(alias))) if own != alias => {
+            Err(Problems::one("X-Idempotency-Key", "must be the same as Idempotency-Key when both are given"))
+        }
+        (Ok(own), Ok(alias)) => Ok(own.or(alias)),
+        (Err(mut problems), Err(more)) => {
+            problems.extend(more);
+            Err(problems)
+        }
+        (Err(problems), Ok(_)) | (Ok(_), Err(problems)) => Err(problems),
+    }
+}
+
+fn key_in(
+    headers: &HeaderMap,
+    name: &str,
+    shown_name: &str,
+    decode: impl FnOnce(&str) -> Option<String>,
+) -> Result<Option<IdempotencyKey>, Problems> {
+    let Some(text) = single(headers, name).map_err(|fault| Problems::one(shown_name, fault))? else {
+        return Ok(None);
+    };
+    let Some(key) = decode(text.trim()) else {
+        return Err(Problems::one(shown_name, "must be a quoted string or a bare value"));
+    };
+    if key.trim().is_empty() {
+        return Err(Problems::one(shown_name, "should not be empty"));
+    }
+    if key.len() > IDEMPOTENCY_KEY_CHARS_MAX {
+        let rule = format!("must be shorter than or equal to {IDEMPOTENCY_KEY_CHARS_MAX} characters");
+        return Err(Problems::one(shown_name, rule));
+    }
+    Ok(Some(IdempotencyKey(key)))
+}
+
+/// A structured-field string without its quotes (RFC 9651 §4.2.5); what does not begin with a quote is taken bare.
+fn unquoted(text: &str) -> Option<String> {
+    let Some(quoted) = text.strip_prefix('"') else {
+        return Some(text.to_owned());
+    };
+    let mut key = String::with_capacity(quoted.len());
+    let mut chars = quoted.chars();
+    loop {
+        match chars.next()? {
+            '"' => break,
+            '\\' => key.push(chars.next().filter(|escaped| matches!(escaped, '"' | '\\'))?),
+            plain => key.push(plain),
+        }
+    }
+    if chars.as_str().is_empty() { Some(key) } else { None }
+}
+
+/// Fixes what the simulator draws by lot (contract 07 §7).
+pub const SANDBOX_SEED: &str = "x-sandbox-seed";
+/// Characters of a seed.
+pub const SANDBOX_SEED_CHARS_MAX: usize = 255;
+
+/// The caller's seed for the simulator.
+pub fn sandbox_seed(headers: &HeaderMap) -> Result<Option<String>, Problems> {
+    let seed = single(headers, SANDBOX_SEED).map_err(|fault| Problems::one("X-Sandbox-Seed", fault))?;
+    match seed {
+        Some(seed) if seed.chars().count() > SANDBOX_SEED_CHARS_MAX => Err(Problems::one(
+            "X-Sandbox-Seed",
+            format_args!("must be shorter than or equal to {SANDBOX_SEED_CHARS_MAX} characters"),
+        )),
+        seed => Ok(seed.map(str::to_owned)),
+    }
+}

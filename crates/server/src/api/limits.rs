@@ -1,0 +1,181 @@
+//! How much one caller may ask for: bytes of a body, requests in a second. And what a panic answers, which is the
+//! limit of our own.
+
+use std::any::Any;
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use governor::clock::Clock;
+use governor::middleware::NoOpMiddleware;
+use governor::state::keyed::DashMapStateStore;
+use governor::{Quota, RateLimiter as Governor};
+use tower_http::catch_panic::{CatchPanicLayer, ResponseForPanic};
+use uuid::Uuid;
+
+use super::error::ApiError;
+use super::request_id::MonotonicClock;
+
+/// Bytes of a JSON body (contract 00 open point 14).
+pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of an upload (contract 00 open point 14).
+pub const UPLOAD_BYTES_MAX: usize = 3 * 1024 * 1024;
+/// From the headers to the last byte of the body.
+pub const BODY_READ_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// What the route takes, in bytes; set by [`limit_body`].
+#[derive(Clone, Copy, Debug)]
+struct BodyBytesMax(usize);
+
+/// The middleware, for [`axum::middleware::from_fn_with_state`] with the highest number of bytes. Refuses at once what
+/// announces too much, and makes [`read_bytes`] stop where more comes than was announced.
+pub async fn limit_body(State(bytes_max): State<usize>, mut request: Request, next: Next) -> Response {
+    let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    if announced.and_then(|length| length.parse().ok()).is_some_and(|length: u64| length > bytes_max as u64) {
+        return ApiError::TooLarge { bytes_max }.into_response();
+    }
+    request.extensions_mut().insert(BodyBytesMax(bytes_max));
+    next.run(request).await
+}
+
+/// Reads a whole body, up to the limit of [`limit_body`] or else [`BODY_BYTES_MAX`].
+///
+/// # Errors
+/// [`ApiError::TooLarge`], or [`ApiError::MalformedBody`] when the caller breaks off or is too slow.
+pub async fn read_bytes(mut request: Request) -> Result<Bytes, ApiError> {
+    let bytes_max = request.extensions().get().map_or(BODY_BYTES_MAX, |BodyBytesMax(bytes_max)| *bytes_max);
+    DefaultBodyLimit::max(bytes_max).apply(&mut request);
+    match tokio::time::timeout(BODY_READ_TIME_MAX, Bytes::from_request(request, &())).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(rejection)) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+            Err(ApiError::TooLarge { bytes_max })
+        }
+        Ok(Err(_)) => Err(ApiError::MalformedBody("body must arrive completely".to_owned())),
+        Err(_) => {
+            let seconds = BODY_READ_TIME_MAX.as_secs();
+            Err(ApiError::MalformedBody(format!("body must arrive within {seconds} seconds")))
+        }
+    }
+}
+
+/// The layer that turns a panic into [`ApiError::Internal`]. It belongs inside of [`super::request_id::track`].
+pub fn catch_panic() -> CatchPanicLayer<PanicAnswer> {
+    CatchPanicLayer::custom(PanicAnswer)
+}
+
+/// How a panic is answered.
+#[derive(Clone, Copy, Debug)]
+pub struct PanicAnswer;
+
+impl ResponseForPanic for PanicAnswer {
+    type ResponseBody = Body;
+
+    fn response_for_panic(&mut self, payload: Box<dyn Any + Send + 'static>) -> Response {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&'static str>().copied()).unwrap_or("no text");
+        ApiError::internal(format!("panic: {text}")).into_response()
+    }
+}
+
+/// How many requests are let through; `None` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimits {
+    /// Creations of tokens in a second, for each public key and address (contract 00 open point 13).
+    pub public_key_tokens_per_second: Option<NonZeroU32>,
+    /// Requests in a second for each secret key.
+    pub secret_key_requests_per_second: Option<NonZeroU32>,
+}
+
+impl Default for RateLimits {
+    fn default() -> Self {
+        Self { public_key_tokens_per_second: NonZeroU32::new(10), secret_key_requests_per_second: None }
+    }
+}
+
+/// Whose requests are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RateKey {
+    credential: Uuid,
+    network: Option<IpAddr>,
+}
+
+impl RateKey {
+    /// All requests with a credential.
+    pub fn credential(credential: Uuid) -> Self {
+        Self { credential, network: None }
+    }
+
+    /// The requests with a credential from one address. An IPv6 address counts as its /64 network: one household or
+    /// server has 2^64 addresses to choose from.
+    pub fn credential_and_address(credential: Uuid, address: IpAddr) -> Self {
+        let network = match address.to_canonical() {
+            IpAddr::V4(address) => IpAddr::V4(address),
+            IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
+        };
+        Self { credential, network: Some(network) }
+    }
+}
+
+/// Lets a number of requests through in each second, for each [`RateKey`], with bursts up to that number. In memory: each
+/// node counts for itself.
+pub struct RateLimiter {
+    governor: Option<Governor<RateKey, DashMapStateStore<RateKey>, LimiterClock, NoOpMiddleware<Duration>>>,
+    clock: LimiterClock,
+    checks: AtomicU32,
+}
+
+/// Keys whose time is over are forgotten every so many checks, so that memory follows the callers of the moment.
+const CHECKS_BETWEEN_CLEANINGS: u32 = 4096;
+
+impl RateLimiter {
+    /// A limiter of `per_second` requests; `None` lets everything through.
+    pub fn new(per_second: Option<NonZeroU32>, clock: MonotonicClock) -> Self {
+        let clock = LimiterClock(clock);
+        let governor = per_second.map(|per_second| {
+            Governor::new(Quota::per_second(per_second), DashMapStateStore::default(), clock.clone())
+        });
+        Self { governor, clock, checks: AtomicU32::new(0) }
+    }
+
+    /// Counts one request.
+    ///
+    /// # Errors
+    /// [`ApiError::TooManyRequests`] with the time until the next one is let through.
+    pub fn check(&self, key: &RateKey) -> Result<(), ApiError> {
+        let Some(governor) = &self.governor else {
+            return Ok(());
+        };
+        if self.checks.fetch_add(1, Ordering::Relaxed) % CHECKS_BETWEEN_CLEANINGS
+            == CHECKS_BETWEEN_CLEANINGS - 1
+        {
+            governor.retain_recent();
+        }
+        governor.check_key(key).map_err(|refused| ApiError::TooManyRequests {
+            retry_after: refused.wait_time_from(self.clock.now()),
+        })
+    }
+}
+
+impl fmt::Debug for RateLimiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RateLimiter")
+    }
+}
+
+#[derive(Clone)]
+struct LimiterClock(MonotonicClock);
+
+impl Clock for LimiterClock {
+    type Instant = Duration;
+
+    fn now(&self) -> Duration {
+        (self.0)()
+    }
+}

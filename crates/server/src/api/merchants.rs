@@ -1,0 +1,332 @@
+//! Merchants with their providers (contract 11 §2–3). The platform fee of a merchant is not here yet: it is shown as
+//! switched off.
+//!
+//! A deleted merchant is not found any more; its charges stay readable.
+
+mod request;
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use regente_domain::charge::later_of;
+use regente_domain::id::MerchantId;
+use regente_domain::mcc::Mcc;
+use regente_domain::merchant::MerchantStatus;
+use regente_domain::time::Timestamp;
+use regente_store::audit::{self, AuditEntry};
+use regente_store::merchants::{self, Merchant, MerchantWithProviders};
+use regente_store::providers::{self as provider_rows, Provider};
+use regente_store::{Batch, Commit};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::error::ApiError;
+use super::fields::Body;
+use super::idempotency::{Planned, commit_once};
+use super::page::{LIMIT_DEFAULT, Page};
+use super::providers::{self, NewProvider, ProviderView};
+use super::query::Query;
+use super::request_id::RequestId;
+use super::schema::{CommonErrors, ErrorEnvelope};
+use crate::access::Caller;
+use crate::app::App;
+use request::{NewMerchant, merchant_changes, new_merchant};
+
+pub use request::{MccBody, MerchantChangesBody, NewMerchantBody, PROVIDERS_MAX};
+
+/// How often a change is made anew after losing a race, before the caller is told to come back.
+const TRIES_MAX: usize = 4;
+
+/// A merchant as the interface shows it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Merchant)]
+pub struct MerchantView {
+    /// Id of the merchant.
+    pub id: Uuid,
+    /// The account it belongs to.
+    pub client_id: Uuid,
+    /// When it was created.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// When it changed last.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Timestamp,
+    /// The category code held at the providers: one to four digits.
+    #[schema(value_type = String, example = "5812")]
+    pub mcc: Mcc,
+    /// The name that people see in lists.
+    #[schema(example = "Loja Centro")]
+    pub name: Option<String>,
+    /// The name shown when a buyer is authenticated.
+    pub merchant_name: Option<String>,
+    /// The address shown when a buyer is authenticated.
+    pub merchant_url: Option<String>,
+    /// Where it stands.
+    #[schema(value_type = String, example = "active")]
+    pub status: MerchantStatus,
+    /// Its providers, oldest first.
+    pub providers: Vec<ProviderView>,
+    /// Whether the platform keeps a commission from its charges.
+    #[schema(example = false)]
+    pub platform_fee_enabled: bool,
+    /// The rules of that commission.
+    #[schema(value_type = Vec<Object>)]
+    pub platform_fees: Vec<Value>,
+}
+
+impl MerchantView {
+    async fn of(app: &App, found: &MerchantWithProviders) -> Result<Self, ApiError> {
+        let mut providers = Vec::with_capacity(found.providers.len());
+        for provider in &found.providers {
+            providers.push(ProviderView::of(app, provider).await?);
+        }
+        let merchant = &found.merchant;
+        Ok(Self {
+            id: merchant.id.uuid(),
+            client_id: merchant.client_id.uuid(),
+            created_at: merchant.id.created_at(),
+            updated_at: merchant.updated_at,
+            mcc: merchant.details.mcc.clone(),
+            name: merchant.details.name.clone(),
+            merchant_name: merchant.details.merchant_name.clone(),
+            merchant_url: merchant.details.merchant_url.clone(),
+            status: merchant.status,
+            providers,
+            platform_fee_enabled: false,
+            platform_fees: Vec::new(),
+        })
+    }
+}
+
+/// Creates a merchant with its providers.
+#[utoipa::path(
+    post, path = "/v1/merchants", operation_id = "createMerchant", tag = "Merchants",
+    params(("X-Idempotency-Key" = Option<String>, Header, max_length = 255,
+        description = "The same key and body give the same answer again for 24 hours")),
+    request_body(content = NewMerchantBody, content_type = "application/json"),
+    responses((status = 201, description = "The merchant.", body = MerchantView),
+        (status = 409, description = "The idempotency key is in use.", body = ErrorEnvelope), CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn create(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let new = body.read(new_merchant)?;
+    let plan = || plan_creation(&app, &caller, &request_id, &new);
+    commit_once(&app, &caller, &headers, "POST /v1/merchants", &body, plan).await
+}
+
+async fn plan_creation(
+    app: &App,
+    caller: &Caller,
+    request_id: &RequestId,
+    new: &NewMerchant,
+) -> Result<Planned, ApiError> {
+    let now = app.clock.now();
+    let id: MerchantId = app.chance.id(now);
+    let merchant = Merchant {
+        id,
+        client_id: caller.client_id,
+        status: MerchantStatus::Active,
+        details: new.details.clone(),
+        version: 1,
+        updated_at: id.created_at(),
+    };
+    let mut batch = Batch::new(caller.client_id);
+    merchants::insert(&mut batch, &merchant)?;
+    record_change(app, caller, request_id, &mut batch, "merchant.created", id);
+    let records = records_of(app, caller, id, &new.providers)?;
+    add_providers(app, caller, request_id, &mut batch, &records)?;
+    let view = MerchantView::of(app, &MerchantWithProviders { merchant, providers: records }).await?;
+    let body = serde_json::to_value(view).map_err(ApiError::internal)?;
+    Ok(Planned { batch, status: StatusCode::CREATED, body })
+}
+
+fn records_of(
+    app: &App,
+    caller: &Caller,
+    merchant_id: MerchantId,
+    new: &[NewProvider],
+) -> Result<Vec<Provider>, ApiError> {
+    let now = app.clock.now();
+    new.iter().map(|provider| provider.to_record(app, caller.client_id, merchant_id, now)).collect()
+}
+
+fn add_providers(
+    app: &App,
+    caller: &Caller,
+    request_id: &RequestId,
+    batch: &mut Batch,
+    records: &[Provider],
+) -> Result<(), ApiError> {
+    for provider in records {
+        provider_rows::insert(batch, provider)?;
+        providers::record_change(app, caller, request_id, batch, "provider.created", provider.id);
+    }
+    Ok(())
+}
+
+/// Lists the merchants, newest first.
+#[utoipa::path(
+    get, path = "/v1/merchants", operation_id = "listMerchants", tag = "Merchants",
+    params(("page" = Option<u32>, Query, description = "From 1.", minimum = 1),
+        ("limit" = Option<u32>, Query, description = "1 to 100, 15 by default.", minimum = 1, maximum = 100)),
+    responses((status = 200, description = "A page of merchants.", body = Page<MerchantView>), CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn list(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    query: Query,
+) -> Result<axum::Json<Page<MerchantView>>, ApiError> {
+    let request = query.read(|parameters| parameters.page(LIMIT_DEFAULT))?;
+    let total = merchants::count(&app.store, caller.client_id).await?;
+    let found =
+        merchants::list(&app.store, caller.client_id, i64::from(request.limit), request.offset()).await?;
+    let mut items = Vec::with_capacity(found.len());
+    for merchant in &found {
+        items.push(MerchantView::of(&app, merchant).await?);
+    }
+    Ok(axum::Json(Page::new(request, items, total)))
+}
+
+/// Reads a merchant.
+#[utoipa::path(
+    get, path = "/v1/merchants/{id}", operation_id = "getMerchant", tag = "Merchants",
+    params(("id" = Uuid, Path, description = "Id of the merchant")),
+    responses((status = 200, description = "The merchant.", body = MerchantView),
+        (status = 404, description = "There is no such merchant.", body = ErrorEnvelope), CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn read(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<axum::Json<MerchantView>, ApiError> {
+    let found = find(&app, &caller, parse_id(&id)?).await?;
+    Ok(axum::Json(MerchantView::of(&app, &found).await?))
+}
+
+/// Changes a merchant, or adds providers to it.
+#[utoipa::path(
+    patch, path = "/v1/merchants/{id}", operation_id = "updateMerchant", tag = "Merchants",
+    params(("id" = Uuid, Path, description = "Id of the merchant")),
+    request_body(content = MerchantChangesBody, content_type = "application/json"),
+    responses((status = 200, description = "The merchant after the change.", body = MerchantView),
+        (status = 404, description = "There is no such merchant.", body = ErrorEnvelope), CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn update(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path(id): Path<String>,
+    body: Body,
+) -> Result<axum::Json<MerchantView>, ApiError> {
+    let id = parse_id(&id)?;
+    find(&app, &caller, id).await?;
+    let changes = body.read(merchant_changes)?;
+    let added = records_of(&app, &caller, id, &changes.providers)?;
+    for _ in 0..TRIES_MAX {
+        let mut found = find(&app, &caller, id).await?;
+        let is_written = added.iter().any(|new| found.providers.iter().any(|known| known.id == new.id));
+        if is_written {
+            return Ok(axum::Json(MerchantView::of(&app, &found).await?));
+        }
+        if found.providers.len() + added.len() > PROVIDERS_MAX {
+            let rule = format!("must contain no more than {PROVIDERS_MAX} elements with those that exist");
+            return Err(ApiError::invalid("providers", rule));
+        }
+        let before = found.merchant.details.clone();
+        changes.apply(&mut found.merchant.details);
+        if found.merchant.details == before && added.is_empty() {
+            return Ok(axum::Json(MerchantView::of(&app, &found).await?));
+        }
+        found.merchant.updated_at = later_of(app.clock.now(), found.merchant.updated_at);
+        let mut batch = Batch::new(caller.client_id);
+        merchants::update(&mut batch, &found.merchant)?;
+        record_change(&app, &caller, &request_id, &mut batch, "merchant.updated", id);
+        add_providers(&app, &caller, &request_id, &mut batch, &added)?;
+        let _admission = app.store.admit()?;
+        match app.store.apply(batch).await? {
+            Commit::Applied => {
+                found.providers.extend(added);
+                return Ok(axum::Json(MerchantView::of(&app, &found).await?));
+            }
+            // Lost to another change, or perhaps written: what is stored by then tells which.
+            Commit::Refused(_) | Commit::Unknown => {}
+        }
+    }
+    Err(ApiError::busy())
+}
+
+/// Deletes a merchant. Its charges stay readable; new ones are refused.
+#[utoipa::path(
+    delete, path = "/v1/merchants/{id}", operation_id = "deleteMerchant", tag = "Merchants",
+    params(("id" = Uuid, Path, description = "Id of the merchant")),
+    responses((status = 204, description = "The merchant was deleted."),
+        (status = 404, description = "There is no such merchant.", body = ErrorEnvelope), CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn delete(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let id = parse_id(&id)?;
+    let mut is_ours = false;
+    for _ in 0..TRIES_MAX {
+        let merchant = match find(&app, &caller, id).await {
+            Ok(found) => found.merchant,
+            // A commit whose answer was lost took place after all.
+            Err(ApiError::NotFound) if is_ours => return Ok(StatusCode::NO_CONTENT.into_response()),
+            Err(error) => return Err(error),
+        };
+        let mut batch = Batch::new(caller.client_id);
+        merchants::delete(&mut batch, &merchant, later_of(app.clock.now(), merchant.updated_at));
+        record_change(&app, &caller, &request_id, &mut batch, "merchant.deleted", id);
+        let _admission = app.store.admit()?;
+        match app.store.apply(batch).await? {
+            Commit::Applied => return Ok(StatusCode::NO_CONTENT.into_response()),
+            Commit::Refused(_) => {}
+            Commit::Unknown => is_ours = true,
+        }
+    }
+    Err(ApiError::busy())
+}
+
+async fn find(app: &App, caller: &Caller, id: MerchantId) -> Result<MerchantWithProviders, ApiError> {
+    merchants::with_providers(&app.store, caller.client_id, id).await?.ok_or(ApiError::NotFound)
+}
+
+fn parse_id(text: &str) -> Result<MerchantId, ApiError> {
+    text.parse().map_err(|_| ApiError::NotFound)
+}
+
+fn record_change(
+    app: &App,
+    caller: &Caller,
+    request_id: &RequestId,
+    batch: &mut Batch,
+    action: &'static str,
+    id: MerchantId,
+) {
+    let entry = AuditEntry {
+        id: app.chance.id(app.clock.now()),
+        actor: caller.actor(),
+        action,
+        object_kind: "merchant",
+        object_id: id.uuid(),
+        request_id: Some(request_id.as_str().to_owned()),
+    };
+    audit::record(batch, entry);
+}

@@ -1,0 +1,173 @@
+//! Merchants as sent: new ones, and changes of one that exists.
+
+use regente_domain::mcc::Mcc;
+use regente_domain::text::chars_max;
+use regente_store::merchants::MerchantDetails;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::super::fields::{Field, Fields};
+use super::super::providers::{NewProvider, NewProviderBody};
+
+/// Most providers of one merchant; each of them is read with every charge.
+pub const PROVIDERS_MAX: usize = 50;
+
+/// A merchant as sent.
+pub(super) struct NewMerchant {
+    pub(super) details: MerchantDetails,
+    pub(super) providers: Vec<NewProvider>,
+}
+
+pub(super) fn new_merchant(fields: &Fields<'_>) -> Option<NewMerchant> {
+    let mcc = mcc(fields.required("mcc"));
+    let name = fields.optional("name").text(chars_max::NAME);
+    let merchant_name = fields.optional("merchantName").text(chars_max::NAME);
+    let merchant_url = fields.optional("merchantUrl").text(chars_max::FREE);
+    let mut index = 0;
+    let is_array = fields.members().get("providers").is_some_and(Value::is_array);
+    let providers = fields.required("providers").one_or_many(1..=PROVIDERS_MAX, |entry| {
+        let path = if is_array { format!("providers[{index}]") } else { "providers".to_owned() };
+        index += 1;
+        entry.object(|provider| NewProvider::read(provider, &path))
+    });
+    let details = MerchantDetails { mcc: mcc?, name, merchant_name, merchant_url, unknown: Map::new() };
+    Some(NewMerchant { details, providers: providers? })
+}
+
+fn mcc(field: Field<'_>) -> Option<Mcc> {
+    field.read(|value| {
+        let digits = match value {
+            Value::String(digits) => Some(digits.clone()),
+            Value::Number(number) => number.as_u64().map(|number| number.to_string()),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        digits.and_then(|digits| Mcc::parse_digits(&digits)).ok_or("must be a number of 1 to 4 digits")
+    })
+}
+
+/// What a change makes of one text.
+enum Change {
+    Keep,
+    Remove,
+    Set(String),
+}
+
+impl Change {
+    fn read(fields: &Fields<'_>, name: &str, chars_max: usize) -> Self {
+        match fields.optional(name).text(chars_max) {
+            Some(text) => Self::Set(text),
+            None if fields.is_null(name) => Self::Remove,
+            None => Self::Keep,
+        }
+    }
+
+    fn apply(&self, text: &mut Option<String>) {
+        match self {
+            Self::Keep => {}
+            Self::Remove => *text = None,
+            Self::Set(new) => *text = Some(new.clone()),
+        }
+    }
+}
+
+/// A change of a merchant as sent.
+pub(super) struct MerchantChanges {
+    mcc: Option<Mcc>,
+    name: Change,
+    merchant_name: Change,
+    merchant_url: Change,
+    pub(super) providers: Vec<NewProvider>,
+}
+
+impl MerchantChanges {
+    pub(super) fn apply(&self, details: &mut MerchantDetails) {
+        if let Some(mcc) = &self.mcc {
+            details.mcc = mcc.clone();
+        }
+        self.name.apply(&mut details.name);
+        self.merchant_name.apply(&mut details.merchant_name);
+        self.merchant_url.apply(&mut details.merchant_url);
+    }
+}
+
+pub(super) fn merchant_changes(fields: &Fields<'_>) -> Option<MerchantChanges> {
+    if fields.is_null("mcc") {
+        fields.problem("mcc", "should not be empty");
+    }
+    let changes = MerchantChanges {
+        mcc: mcc(fields.optional("mcc")),
+        name: Change::read(fields, "name", chars_max::NAME),
+        merchant_name: Change::read(fields, "merchantName", chars_max::NAME),
+        merchant_url: Change::read(fields, "merchantUrl", chars_max::FREE),
+        providers: added_providers(fields).unwrap_or_default(),
+    };
+    Some(changes)
+}
+
+/// The entries without an `id` (contract 11 open point 3); those with one exist, and have a route of their own.
+fn added_providers(fields: &Fields<'_>) -> Option<Vec<NewProvider>> {
+    let mut index = 0;
+    let is_array = fields.members().get("providers").is_some_and(Value::is_array);
+    let entries = fields.optional("providers").one_or_many(0..=PROVIDERS_MAX, |entry| {
+        let path = if is_array { format!("providers[{index}]") } else { "providers".to_owned() };
+        index += 1;
+        entry.object(|provider| {
+            if provider.has("id") { Some(None) } else { NewProvider::read(provider, &path).map(Some) }
+        })
+    });
+    Some(entries?.into_iter().flatten().collect())
+}
+
+/// A merchant to be created.
+#[derive(Debug, ToSchema)]
+#[schema(as = NewMerchant, rename_all = "camelCase", example = json!({
+    "mcc": "5812", "name": "Loja Centro",
+    "providers": [{ "name": "Main", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" } }]
+}))]
+pub struct NewMerchantBody {
+    /// The category code held at the providers: one to four digits, as a string or as an integer.
+    pub mcc: MccBody,
+    /// The name that people see in lists.
+    #[schema(max_length = 256)]
+    pub name: Option<String>,
+    /// The name shown when a buyer is authenticated.
+    #[schema(max_length = 256)]
+    pub merchant_name: Option<String>,
+    /// The address shown when a buyer is authenticated.
+    #[schema(max_length = 2048)]
+    pub merchant_url: Option<String>,
+    /// At least one provider; a single object counts as an array of one.
+    #[schema(min_items = 1, max_items = 50)]
+    pub providers: Vec<NewProviderBody>,
+}
+
+/// A category code: one to four digits, as a string or as an integer.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = MccInput, example = "5812")]
+pub enum MccBody {
+    /// As a string.
+    Digits(String),
+    /// As an integer.
+    Number(u16),
+}
+
+/// Changes of a merchant; what is absent stays.
+#[derive(Debug, ToSchema)]
+#[schema(as = MerchantChanges, rename_all = "camelCase", example = json!({ "name": "Loja Norte" }))]
+pub struct MerchantChangesBody {
+    /// The category code held at the providers.
+    pub mcc: Option<MccBody>,
+    /// The name that people see in lists; null removes it.
+    #[schema(max_length = 256)]
+    pub name: Option<String>,
+    /// The name shown when a buyer is authenticated; null removes it.
+    #[schema(max_length = 256)]
+    pub merchant_name: Option<String>,
+    /// The address shown when a buyer is authenticated; null removes it.
+    #[schema(max_length = 2048)]
+    pub merchant_url: Option<String>,
+    /// Providers that are added. Entries with an `id` are those that exist already and are left as they are.
+    pub providers: Option<Vec<NewProviderBody>>,
+}

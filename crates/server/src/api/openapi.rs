@@ -1,0 +1,40 @@
+//! The OpenAPI 3.1 document, `/openapi.json`, and the page that shows it, `/docs`. The page brings everything with it:
+//! it asks no other host.
+
+use axum::Router;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
+use utoipa::openapi::{ComponentsBuilder, InfoBuilder, License, OpenApi, OpenApiBuilder};
+use utoipa_swagger_ui::SwaggerUi;
+
+use crate::app::App;
+
+/// The document before any route has added itself.
+pub fn base() -> OpenApi {
+    let header = |name: &str, description: &str| {
+        SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(name, description)))
+    };
+    OpenApiBuilder::new()
+        .info(
+            InfoBuilder::new()
+                .title("Regente")
+                .version(env!("CARGO_PKG_VERSION"))
+                .description(Some(include_str!("openapi/introduction.md")))
+                .license(Some(License::new("Apache-2.0")))
+                .build(),
+        )
+        .components(Some(
+            ComponentsBuilder::new()
+                .security_scheme("client_id", header("X-Client-Id", "The account."))
+                .security_scheme(
+                    "api_key",
+                    header("X-Api-Key", "A secret key, or a client token's public key."),
+                )
+                .build(),
+        ))
+        .build()
+}
+
+/// The document and its page.
+pub fn pages(document: OpenApi) -> Router<App> {
+    SwaggerUi::new("/docs").url("/openapi.json", document).into()
+}

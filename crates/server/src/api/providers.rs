@@ -1,0 +1,179 @@
+//! Providers of a merchant: how one is read from a request, how it is shown, and `PATCH /v1/providers/{id}` (contract
+//! 11 §5). Providers are created with their merchant and through it; see [`super::merchants`].
+//!
+//! Credentials are sealed as one value and never shown in full; what each type needs is said by the domain.
+
+mod request;
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use regente_domain::id::{ClientId, ProviderId};
+use regente_domain::provider_type::mask_credentials;
+use regente_domain::time::Timestamp;
+use regente_store::audit::{self, AuditEntry};
+use regente_store::providers::{self, Provider};
+use regente_store::sealed::Sealed;
+use regente_store::{Batch, Commit};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+use super::error::ApiError;
+use super::fields::Body;
+use super::request_id::RequestId;
+use super::schema::{CommonErrors, ErrorEnvelope};
+use crate::access::Caller;
+use crate::app::App;
+use crate::vault::{Binding, Purpose};
+use request::changed;
+
+pub use request::{NewProvider, NewProviderBody, ProviderChangesBody};
+
+/// How often a change is made anew after losing a race, before the caller is told to come back.
+const TRIES_MAX: usize = 4;
+
+/// A provider as the interface shows it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Provider)]
+pub struct ProviderView {
+    /// Id of the provider.
+    pub id: Uuid,
+    /// When it was created.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// When it changed last.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Timestamp,
+    /// When it was deleted; null while it is used.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub deleted_at: Option<Timestamp>,
+    /// Always null.
+    pub idempotency_key: Option<String>,
+    /// Always null.
+    pub request_id: Option<String>,
+    /// A free label.
+    #[schema(example = "Main")]
+    pub name: String,
+    /// 1 is asked first; equal priorities go by age.
+    #[schema(example = 1)]
+    pub priority: i64,
+    /// How the merchant is known to the provider. Of everything but `type`, e-mail addresses and ids, at most the last
+    /// four characters are shown.
+    #[schema(value_type = Object, example = json!({ "type": "SANDBOX", "apiKey": "****" }))]
+    pub credentials: Map<String, Value>,
+    /// Options, as stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub options: Option<Map<String, Value>>,
+    /// Ids at the acquirer, as sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub acquirer: Option<Map<String, Value>>,
+}
+
+impl ProviderView {
+    /// Opens the credentials of a live provider, only to mask them.
+    ///
+    /// # Errors
+    /// [`ApiError::Internal`] when they do not open.
+    pub async fn of(app: &App, provider: &Provider) -> Result<Self, ApiError> {
+        let credentials = open_credentials(app, provider).await?;
+        Ok(Self {
+            id: provider.id.uuid(),
+            created_at: provider.id.created_at(),
+            updated_at: provider.updated_at,
+            deleted_at: None,
+            idempotency_key: None,
+            request_id: None,
+            name: provider.name.clone(),
+            priority: provider.priority,
+            credentials: mask_credentials(&credentials),
+            options: provider.options.clone(),
+            acquirer: provider.acquirer.clone(),
+        })
+    }
+}
+
+/// Changes a provider.
+///
+/// Changes of credentials or options affect the charges that come after it.
+#[utoipa::path(
+    patch, path = "/v1/providers/{id}", operation_id = "updateProvider", tag = "Providers",
+    params(("id" = Uuid, Path, description = "Id of the provider")),
+    request_body(content = ProviderChangesBody, content_type = "application/json"),
+    responses((status = 200, description = "The provider was changed; the body is empty."),
+        (status = 404, description = "There is no such provider.", body = ErrorEnvelope), CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn update(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path(id): Path<String>,
+    body: Body,
+) -> Result<StatusCode, ApiError> {
+    let id: ProviderId = id.parse().map_err(|_| ApiError::NotFound)?;
+    for _ in 0..TRIES_MAX {
+        let before =
+            providers::find_live(&app.store, caller.client_id, id).await?.ok_or(ApiError::NotFound)?;
+        let Some(after) = changed(&app, &before, &body).await? else { return Ok(StatusCode::OK) };
+        let mut batch = Batch::new(caller.client_id);
+        providers::update(&mut batch, &after)?;
+        record_change(&app, &caller, &request_id, &mut batch, "provider.updated", id);
+        let _admission = app.store.admit()?;
+        match app.store.apply(batch).await? {
+            Commit::Applied => return Ok(StatusCode::OK),
+            // Lost to another change, or perhaps written: the same change once more is right in both cases.
+            Commit::Refused(_) | Commit::Unknown => {}
+        }
+    }
+    Err(ApiError::busy())
+}
+
+/// The credentials of a provider in the clear.
+///
+/// # Errors
+/// [`ApiError::Internal`] when they do not open.
+pub async fn open_credentials(app: &App, provider: &Provider) -> Result<Map<String, Value>, ApiError> {
+    let binding = credentials_binding(provider.client_id, provider.id);
+    let bytes = app.vault.open(binding, &provider.credentials).await?;
+    serde_json::from_slice(&bytes).map_err(ApiError::internal)
+}
+
+fn seal_credentials(
+    app: &App,
+    client_id: ClientId,
+    id: ProviderId,
+    credentials: &Map<String, Value>,
+) -> Result<Sealed, ApiError> {
+    let bytes = serde_json::to_vec(credentials).map(Zeroizing::new).map_err(ApiError::internal)?;
+    Ok(app.vault.seal(credentials_binding(client_id, id), &bytes))
+}
+
+fn credentials_binding(client_id: ClientId, id: ProviderId) -> Binding {
+    Binding::new(Purpose::ProviderCredentials, client_id, id.uuid())
+}
+
+/// Adds the trace of a change of a provider to its batch.
+pub fn record_change(
+    app: &App,
+    caller: &Caller,
+    request_id: &RequestId,
+    batch: &mut Batch,
+    action: &'static str,
+    id: ProviderId,
+) {
+    let entry = AuditEntry {
+        id: app.chance.id(app.clock.now()),
+        actor: caller.actor(),
+        action,
+        object_kind: "provider",
+        object_id: id.uuid(),
+        request_id: Some(request_id.as_str().to_owned()),
+    };
+    audit::record(batch, entry);
+}

@@ -1,0 +1,281 @@
+//! Providers as sent: new ones, and changes of one that exists. What each type needs is said by the domain, what the
+//! simulator's options mean by the simulator.
+
+use std::ops::RangeInclusive;
+
+use regente_domain::charge::later_of;
+use regente_domain::id::{ClientId, MerchantId, ProviderId};
+use regente_domain::problems::Problems;
+use regente_domain::provider_type::{
+    ProviderType, merge_credentials, validate_credentials, validate_options,
+};
+use regente_domain::text::chars_max;
+use regente_domain::time::Timestamp;
+use regente_providers::sandbox;
+use regente_store::providers::Provider;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::super::error::ApiError;
+use super::super::fields::{Body, Fields, INTEGER_MAX};
+use super::{open_credentials, seal_credentials};
+use crate::app::App;
+
+/// Largest `credentials` in bytes: a few certificates in Base64.
+const CREDENTIALS_BYTES_MAX: usize = 256 * 1024;
+/// Largest `options` or `acquirer` in bytes.
+const OPTIONS_BYTES_MAX: usize = 64 * 1024;
+/// Most entries of `acquirer.bin`.
+const ACQUIRER_BINS_MAX: usize = 100;
+
+/// The priorities there are; 1 is asked first.
+const PRIORITIES: RangeInclusive<i64> = 0..=INTEGER_MAX;
+/// A provider as sent. It holds secrets and is never printed.
+pub struct NewProvider {
+    name: String,
+    priority: i64,
+    provider_type: ProviderType,
+    credentials: Map<String, Value>,
+    options: Option<Map<String, Value>>,
+    acquirer: Option<Map<String, Value>>,
+}
+
+impl NewProvider {
+    /// Reads a provider; `path` is that of its object, for example `providers[0]`.
+    pub fn read(fields: &Fields<'_>, path: &str) -> Option<Self> {
+        let name = fields.required("name").non_empty_text(chars_max::NAME);
+        let priority = fields.required("priority").integer(PRIORITIES);
+        let credentials = fields.required("credentials").raw_object(CREDENTIALS_BYTES_MAX);
+        let credentials = credentials.and_then(|sent| read_credentials(fields, sent, path));
+        let provider_type = credentials.as_ref().map(|(provider_type, _)| *provider_type);
+        let options = read_options(fields, provider_type, path);
+        let acquirer = read_acquirer(fields);
+        let (provider_type, credentials) = credentials?;
+        Some(Self { name: name?, priority: priority?, provider_type, credentials, options, acquirer })
+    }
+
+    /// A record of this provider for a merchant, its credentials sealed.
+    ///
+    /// # Errors
+    /// [`ApiError::Internal`] when the credentials cannot be written.
+    pub fn to_record(
+        &self,
+        app: &App,
+        client_id: ClientId,
+        merchant_id: MerchantId,
+        now: Timestamp,
+    ) -> Result<Provider, ApiError> {
+        let id: ProviderId = app.chance.id(now);
+        Ok(Provider {
+            id,
+            client_id,
+            merchant_id,
+            provider_type: self.provider_type,
+            priority: self.priority,
+            credentials: seal_credentials(app, client_id, id, &self.credentials)?,
+            name: self.name.clone(),
+            options: self.options.clone(),
+            acquirer: self.acquirer.clone(),
+            unknown: Map::new(),
+            version: 1,
+            updated_at: id.created_at(),
+        })
+    }
+}
+
+/// The type, and the credentials with the type in the one spelling that is stored.
+fn read_credentials(
+    fields: &Fields<'_>,
+    mut sent: Map<String, Value>,
+    path: &str,
+) -> Option<(ProviderType, Map<String, Value>)> {
+    let path = member(path, "credentials");
+    let Some(provider_type) = sent.get("type").and_then(Value::as_str).and_then(ProviderType::parse) else {
+        let codes: Vec<&str> = ProviderType::all().map(ProviderType::code).collect();
+        let rule = format!("must be one of the following values: {}", codes.join(", "));
+        fields.problems(Problems::one(member(&path, "type"), rule));
+        return None;
+    };
+    sent.insert("type".to_owned(), provider_type.code().into());
+    match validate_credentials(provider_type, &sent, &path) {
+        Ok(()) => Some((provider_type, sent)),
+        Err(problems) => {
+            fields.problems(problems);
+            None
+        }
+    }
+}
+
+/// The options in the form in which they are stored. Without a known type nothing can be said about them.
+fn read_options(
+    fields: &Fields<'_>,
+    provider_type: Option<ProviderType>,
+    path: &str,
+) -> Option<Map<String, Value>> {
+    let sent = fields.optional("options").raw_object(OPTIONS_BYTES_MAX)?;
+    let path = member(path, "options");
+    let stored = validate_options(provider_type?, &sent, &path);
+    if provider_type == Some(ProviderType::Sandbox) {
+        // The type was looked at already; looked at twice, it would be complained of twice.
+        let without_type: Map<String, Value> = sent.into_iter().filter(|(name, _)| name != "type").collect();
+        if let Err(problems) = sandbox::Options::parse(&without_type, &path) {
+            fields.problems(problems);
+        }
+    }
+    stored.map_err(|problems| fields.problems(problems)).ok()
+}
+
+/// The ids at the acquirer: one for all brands, or one in each entry of `bin`, or both (contract 11 §2). Kept as sent.
+fn read_acquirer(fields: &Fields<'_>) -> Option<Map<String, Value>> {
+    let sent = fields.optional("acquirer").raw_object(OPTIONS_BYTES_MAX)?;
+    fields.optional("acquirer").object(|acquirer| {
+        acquirer.optional("merchantId").non_empty_text(chars_max::LINE);
+        let each_has_its_own = !acquirer.has("merchantId");
+        let bin = if each_has_its_own { acquirer.required("bin") } else { acquirer.optional("bin") };
+        bin.array(usize::from(each_has_its_own)..=ACQUIRER_BINS_MAX, |entry| {
+            entry.object(|entry| {
+                let own = if each_has_its_own {
+                    entry.required("merchantId")
+                } else {
+                    entry.optional("merchantId")
+                };
+                own.non_empty_text(chars_max::LINE);
+                entry.optional("brand").non_empty_text(chars_max::LINE);
+                entry.optional("value").non_empty_text(chars_max::LINE);
+                Some(())
+            })
+        });
+        Some(())
+    })?;
+    Some(sent)
+}
+
+fn member(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// The provider after the changes of a body; nothing when it stays as it is.
+pub(super) async fn changed(app: &App, before: &Provider, body: &Body) -> Result<Option<Provider>, ApiError> {
+    let stored = open_credentials(app, before).await?;
+    let (mut after, credentials) = body.read(|fields| {
+        let mut after = before.clone();
+        if let Some(name) = fields.optional("name").non_empty_text(chars_max::NAME) {
+            after.name = name;
+        }
+        if let Some(priority) = fields.optional("priority").integer(PRIORITIES) {
+            after.priority = priority;
+        }
+        if fields.has("options") || fields.is_null("options") {
+            after.options = read_options(fields, Some(before.provider_type), "");
+        }
+        if fields.has("acquirer") || fields.is_null("acquirer") {
+            after.acquirer = read_acquirer(fields);
+        }
+        let sent = fields.optional("credentials").raw_object(CREDENTIALS_BYTES_MAX);
+        Some((after, sent.and_then(|sent| merged(fields, before.provider_type, &stored, &sent))))
+    })?;
+    let credentials = credentials.unwrap_or_else(|| stored.clone());
+    if after == *before && credentials == stored {
+        return Ok(None);
+    }
+    // Sealed anew also when they stay: what was read may stand under a data key that is being retired.
+    after.credentials = seal_credentials(app, before.client_id, before.id, &credentials)?;
+    after.updated_at = later_of(app.clock.now(), before.updated_at);
+    Ok(Some(after))
+}
+
+/// The stored credentials with what was sent; the type never changes.
+fn merged(
+    fields: &Fields<'_>,
+    provider_type: ProviderType,
+    stored: &Map<String, Value>,
+    sent: &Map<String, Value>,
+) -> Option<Map<String, Value>> {
+    let named = sent.get("type").filter(|named| !named.is_null());
+    if named.is_some_and(|named| named.as_str().and_then(ProviderType::parse) != Some(provider_type)) {
+        fields.problems(Problems::one("credentials.type", format_args!("must be {provider_type}")));
+    }
+    let merged = merge_credentials(stored, sent);
+    if let Err(problems) = validate_credentials(provider_type, &merged, "credentials") {
+        fields.problems(problems);
+        return None;
+    }
+    Some(merged)
+}
+
+/// A provider to be created.
+#[derive(Debug, ToSchema)]
+#[schema(as = NewProvider, rename_all = "camelCase")]
+pub struct NewProviderBody {
+    /// A free label.
+    #[schema(example = "Main", min_length = 1, max_length = 256)]
+    pub name: String,
+    /// 1 is asked first.
+    #[schema(example = 1, minimum = 0)]
+    pub priority: i64,
+    /// How the merchant is known to the provider.
+    pub credentials: CredentialsBody,
+    /// Options of the types that have any.
+    #[schema(value_type = Option<Object>)]
+    pub options: Option<Map<String, Value>>,
+    /// Ids at the acquirer for authentication.
+    pub acquirer: Option<AcquirerBody>,
+}
+
+/// Credentials: the type of the provider, and the members that this type needs, all of them strings.
+#[derive(Debug, ToSchema)]
+#[schema(as = NewCredentials, example = json!({ "type": "SANDBOX", "apiKey": "any" }))]
+pub struct CredentialsBody {
+    /// The code of the provider type.
+    #[schema(rename = "type", example = "SANDBOX")]
+    pub kind: String,
+}
+
+/// Ids at the acquirer: `merchantId` for all brands, or one in each entry of `bin`, which wins.
+#[derive(Debug, ToSchema)]
+#[schema(as = Acquirer, rename_all = "camelCase")]
+pub struct AcquirerBody {
+    /// The id for all brands; required unless each entry of `bin` has one.
+    #[schema(example = "2222222222")]
+    pub merchant_id: Option<String>,
+    /// What is known for each brand.
+    #[schema(max_items = 100)]
+    pub bin: Option<Vec<AcquirerBinBody>>,
+}
+
+/// What the acquirer knows of one brand.
+#[derive(Debug, ToSchema)]
+#[schema(as = AcquirerBin, rename_all = "camelCase")]
+pub struct AcquirerBinBody {
+    /// The id for this brand; required unless there is one for all brands.
+    pub merchant_id: Option<String>,
+    /// The brand.
+    #[schema(example = "Mastercard")]
+    pub brand: Option<String>,
+    /// The acquirer's BIN.
+    #[schema(example = "550259")]
+    pub value: Option<String>,
+}
+
+/// Changes of a provider; what is absent stays.
+#[derive(Debug, ToSchema)]
+#[schema(as = ProviderChanges, rename_all = "camelCase", example = json!({
+    "name": "PagSeguro main", "credentials": { "type": "PAGSEGURO", "token": "NEWTOKEN", "email": "pay@example.com" }
+}))]
+pub struct ProviderChangesBody {
+    /// A free label.
+    #[schema(min_length = 1, max_length = 256)]
+    pub name: Option<String>,
+    /// 1 is asked first.
+    #[schema(minimum = 0)]
+    pub priority: Option<i64>,
+    /// The members that change. `type`, when it is sent, is the type that the provider has. A value as an answer shows
+    /// it (masked) changes nothing; null removes a member that is not required.
+    #[schema(value_type = Option<Object>)]
+    pub credentials: Option<Map<String, Value>>,
+    /// New options as a whole; null removes them.
+    #[schema(value_type = Option<Object>)]
+    pub options: Option<Map<String, Value>>,
+    /// New ids at the acquirer as a whole; null removes them.
+    pub acquirer: Option<AcquirerBody>,
+}

@@ -1,0 +1,114 @@
+//! The boundary: every request gets an id, a span and one line in the log, and every fault is logged here, once.
+//!
+//! This is the outermost layer. Nothing outside of it answers a request.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::error::Fault;
+use super::headers::{self, REQUEST_ID};
+
+/// Characters of a request id that a caller may choose.
+pub const REQUEST_ID_CHARS_MAX: usize = 64;
+
+/// The id of a request; in the request's extensions, on the answer and on each line of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestId(Arc<str>);
+
+impl RequestId {
+    /// The id as text: the caller's own, or a UUID.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What a caller may choose: letters, digits, `.`, `_`, `-`. Anything else could forge lines of a log.
+    fn of_caller(headers: &HeaderMap) -> Option<Self> {
+        let text = headers::single(headers, REQUEST_ID).ok()??;
+        let is_sane = (1..=REQUEST_ID_CHARS_MAX).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
+        is_sane.then(|| Self(text.into()))
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What the boundary needs from outside: ids, and the time.
+#[derive(Clone)]
+pub struct Boundary {
+    /// Gives a new id for a request that brings none.
+    pub new_id: Arc<dyn Fn() -> Uuid + Send + Sync>,
+    /// The machine's monotonic time since any fixed moment.
+    pub now: MonotonicClock,
+}
+
+/// A monotonic clock of the machine: the time since any fixed moment. Never business time.
+pub type MonotonicClock = Arc<dyn Fn() -> Duration + Send + Sync>;
+
+impl fmt::Debug for Boundary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Boundary")
+    }
+}
+
+/// The middleware, for [`axum::middleware::from_fn_with_state`]. Add it with `Router::layer`, so that it knows the
+/// matched route, and last, so that it is the outermost.
+pub async fn track(State(boundary): State<Boundary>, mut request: Request, next: Next) -> Response {
+    let id = RequestId::of_caller(request.headers())
+        .unwrap_or_else(|| RequestId((boundary.new_id)().to_string().into()));
+    request.extensions_mut().insert(id.clone());
+    let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    let span =
+        tracing::info_span!("http.request", method = method_name(request.method()), route, request_id = %id);
+    async move {
+        let started = (boundary.now)();
+        let response = settle_fault(next.run(request).await, &id);
+        let duration = (boundary.now)().saturating_sub(started);
+        let (status, duration_us) = (response.status().as_u16(), duration.as_micros());
+        tracing::info!(status, duration_us, "request answered");
+        with_id(response, &id)
+    }
+    .instrument(span)
+    .await
+}
+
+/// Logs what went wrong inside, and tells the caller the request id to ask about.
+fn settle_fault(mut response: Response, id: &RequestId) -> Response {
+    let Some(fault) = response.extensions_mut().remove::<Fault>() else {
+        return response;
+    };
+    fault.log(response.status());
+    let Some(body) = fault.signed_body(id.as_str()) else {
+        return response;
+    };
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    *response.body_mut() = Body::from(body);
+    response
+}
+
+fn with_id(mut response: Response, id: &RequestId) -> Response {
+    if let Ok(value) = HeaderValue::from_str(id.as_str()) {
+        response.headers_mut().insert(REQUEST_ID, value);
+    }
+    response
+}
+
+/// A bounded set of names: callers may make methods up (OpenTelemetry: `_OTHER`).
+fn method_name(method: &Method) -> &str {
+    match method.as_str() {
+        known @ ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS") => known,
+        _ => "_OTHER",
+    }
+}

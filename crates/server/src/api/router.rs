@@ -1,0 +1,74 @@
+//! Every route of the product on one page, with what it demands of its caller (contract 01 §3).
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use regente_domain::scope::Scope;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+use utoipa_axum::routes;
+
+use super::error::ApiError;
+use super::request_id::{self, Boundary};
+use super::{
+    auth, cards, charges, cors, customer_cards, customers, limits, merchants, openapi, providers, tokens,
+};
+use crate::access::{Access, guard};
+use crate::app::App;
+// use crate::health;
+
+/// The routes and the document that describes them.
+fn routes(app: &App) -> OpenApiRouter<App> {
+    use Access::{ListOf, Scope as Needs, SecretKeyOnly};
+    let behind = |access: Access, routes: UtoipaMethodRouter<App>| {
+        OpenApiRouter::new().routes(routes).route_layer(from_fn_with_state((app.clone(), access), guard))
+    };
+    OpenApiRouter::with_openapi(openapi::base())
+        .merge(behind(Needs(Scope::Auth), routes!(auth::create)))
+        .merge(behind(SecretKeyOnly, routes!(auth::revoke)))
+        .merge(behind(Needs(Scope::Tokens), routes!(tokens::create)))
+        .merge(behind(Needs(Scope::Cards), routes!(cards::create)))
+        .merge(behind(ListOf(Scope::Cards), routes!(cards::list)))
+        .merge(behind(Needs(Scope::Cards), routes!(cards::read_one)))
+        .merge(behind(SecretKeyOnly, routes!(cards::delete)))
+        .merge(behind(Needs(Scope::Customers), routes!(customers::create)))
+        .merge(behind(ListOf(Scope::Customers), routes!(customers::list)))
+        .merge(behind(Needs(Scope::Customers), routes!(customers::read)))
+        .merge(behind(SecretKeyOnly, routes!(customers::update, customers::delete)))
+        .merge(behind(Needs(Scope::Customers), routes!(customer_cards::link, customer_cards::list)))
+        .merge(behind(Needs(Scope::Charges), routes!(charges::create)))
+        .merge(behind(ListOf(Scope::Charges), routes!(charges::list)))
+        .merge(behind(Needs(Scope::Charges), routes!(charges::read_one)))
+        .merge(behind(SecretKeyOnly, routes!(merchants::create, merchants::list)))
+        .merge(behind(SecretKeyOnly, routes!(merchants::read, merchants::update, merchants::delete)))
+        .merge(behind(Needs(Scope::Providers), routes!(providers::update)))
+    // .routes(routes!(health::live))
+    // .routes(routes!(health::ready))
+}
+
+/// The OpenAPI document of this release.
+pub fn document(app: &App) -> OpenApi {
+    routes(app).into_openapi()
+}
+
+/// The whole interface. The layers stand from the inside to the outside: the body limit next to the handlers, the
+/// request id around everything.
+pub fn router(app: App) -> Router {
+    let (chance, clock) = (app.chance.clone(), app.clock.clone());
+    let boundary = Boundary {
+        new_id: Arc::new(move || chance.uuid()),
+        now: Arc::new(move || clock.machine().elapsed()),
+    };
+    let (routes, document) = routes(&app).split_for_parts();
+    let body_bytes_max = app.settings.body_bytes_max;
+    routes
+        .merge(openapi::pages(document))
+        .fallback(async || ApiError::NotFound)
+        .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
+        .with_state(app)
+        .layer(from_fn_with_state(body_bytes_max, limits::limit_body))
+        .layer(limits::catch_panic())
+        .layer(from_fn(cors::answer))
+        .layer(from_fn_with_state(boundary, request_id::track))
+}

@@ -1,0 +1,141 @@
+//! `POST /v1/tokens`: card data for two hours and one use (contract 02 §2).
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::Extension;
+use axum::extract::{ConnectInfo, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use regente_domain::card::Cvv;
+use regente_domain::id::TokenId;
+use regente_store::Batch;
+use regente_store::tokens::{self, StoredToken, TokenKind};
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::charges::request::{InlineCard, read_card, read_cvv};
+use super::error::ApiError;
+use super::fields::{Body, Fields};
+use super::idempotency::{Planned, commit_once};
+use super::limits::RateKey;
+use super::schema::{CommonErrors, ErrorEnvelope};
+use crate::access::Caller;
+use crate::app::App;
+use crate::card_data::{TokenContents, seal_token};
+use crate::vault::token_digest;
+
+/// A card, a security code, or both.
+#[derive(ToSchema)]
+#[schema(as = NewToken, rename_all = "camelCase", example = json!({
+    "cardHolderName": "JOSE DAS NEVES", "cardNumber": "4916745120294124", "cardCvv": "560",
+    "cardExpirationDate": "12/2030"
+}))]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct NewTokenBody {
+    /// The name on the card. Required for a card.
+    #[schema(max_length = 256)]
+    card_holder_name: Option<String>,
+    /// 13 to 19 digits with a right check digit; spaces and dashes do not count. Required for a card.
+    card_number: Option<String>,
+    /// 3 or 4 digits. Required for a card.
+    #[schema(pattern = "^[0-9]{3,4}$")]
+    card_cvv: Option<String>,
+    /// The month in which the card ends, `MM/YYYY`. Required for a card.
+    #[schema(pattern = "^(0[1-9]|1[0-2])/[0-9]{4}$")]
+    card_expiration_date: Option<String>,
+    /// The security code of a stored card, alone; or that of the card in the same body.
+    #[schema(pattern = "^[0-9]{3,4}$")]
+    cvv_update: Option<String>,
+}
+
+/// A token.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Token {
+    /// Valid for two hours, for one use.
+    token_id: Uuid,
+}
+
+enum NewToken {
+    Card(InlineCard),
+    Cvv(Cvv),
+}
+
+/// Makes a token.
+///
+/// A token stands for a card, or for the security code of a stored card, for two hours and for one use: by
+/// `POST /v1/cards` or by a charge.
+#[utoipa::path(
+    post,
+    path = "/v1/tokens",
+    operation_id = "createToken",
+    tag = "Tokens",
+    params(
+        ("X-Idempotency-Key" = Option<String>, Header, max_length = 255,
+            description = "The same key and body give the same answer again for 24 hours"),
+    ),
+    request_body(content = NewTokenBody, content_type = "application/json"),
+    responses(
+        (status = 201, description = "The token.", body = Token,
+            example = json!({ "tokenId": "cc0b1e41-2936-45c5-947f-93995ffcdc00" })),
+        (status = 409, description = "The idempotency key is in use, or was used with another body.",
+            body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn create(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    address: Option<Extension<ConnectInfo<SocketAddr>>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    if caller.is_public_key() {
+        let address =
+            address.map_or(IpAddr::from([127, 0, 0, 1]), |Extension(ConnectInfo(address))| address.ip());
+        let key = RateKey::credential_and_address(caller.credential_id.uuid(), address);
+        app.token_limiter.check(&key)?;
+    }
+    let contents = match body.read(read)? {
+        NewToken::Card(card) => TokenContents::Card(card.checked(app.clock.now())?),
+        NewToken::Cvv(cvv) => TokenContents::Cvv(cvv),
+    };
+    commit_once(&app, &caller, &headers, "POST /v1/tokens", &body, || async {
+        plan(&app, &caller, &contents)
+    })
+    .await
+}
+
+/// Members that only a card has.
+const CARD_MEMBERS: [&str; 4] = ["cardHolderName", "cardNumber", "cardCvv", "cardExpirationDate"];
+
+fn read(fields: &Fields<'_>) -> Option<NewToken> {
+    let has_card = CARD_MEMBERS.iter().any(|name| fields.has(name));
+    let has_cvv_update = fields.has("cvvUpdate");
+    match (has_card, has_cvv_update) {
+        (false, true) => read_cvv(fields.required("cvvUpdate")).map(NewToken::Cvv),
+        (true, true) => read_card(fields, "cvvUpdate").map(NewToken::Card),
+        (_, false) => read_card(fields, "cardCvv").map(NewToken::Card),
+    }
+}
+
+fn plan(app: &App, caller: &Caller, contents: &TokenContents) -> Result<Planned, ApiError> {
+    let token_id: TokenId = app.chance.secret_id();
+    let mut batch = Batch::new(caller.client_id);
+    let token = StoredToken {
+        kind: match contents {
+            TokenContents::Card(_) => TokenKind::Card,
+            TokenContents::Cvv(_) => TokenKind::Cvv,
+        },
+        sealed: seal_token(app, caller.client_id, token_id, contents)?,
+    };
+    let expires_at = app.clock.now() + app.settings.token_life;
+    tokens::insert(&mut batch, token_digest(token_id), token, expires_at, &caller.actor());
+    let body = serde_json::to_value(Token { token_id: token_id.uuid() }).map_err(ApiError::internal)?;
+    Ok(Planned { batch, status: StatusCode::CREATED, body })
+}

@@ -1,0 +1,196 @@
+//! From a configuration to an application: database, keys, simulator, clocks. What is weak or missing is refused here,
+//! before anything is served.
+
+pub mod dev;
+mod derived;
+
+use std::path::{Path, PathBuf};
+
+use regente_providers::provider::Providers;
+use regente_providers::sandbox::{Books, BooksError, Sandbox};
+use regente_store::{DatabaseKind, Store, StoreError, StoreOptions};
+
+use crate::access::Credentials;
+use crate::api::limits::RateLimiter;
+use crate::api::request_id::MonotonicClock;
+use crate::app::{App, Parts};
+use crate::chance::{Chance, NoRandomness};
+use crate::clock::Clock;
+use crate::config::{Config, ConfigError, Place, TooWeak};
+use crate::flows::in_flight::InFlight;
+use crate::vault::{Kek, Vault, VaultError};
+
+pub use derived::DEV_CLIENT_NAME;
+
+/// What to do about migrations that this release still has to apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Migrations {
+    /// Apply them.
+    Apply,
+    /// Apply them to an embedded file, which belongs to one process; refuse to start on a server, which others use.
+    ApplyToSqlite,
+}
+
+/// Whether a database that is not there is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// It is made.
+    Make,
+    /// It is an error: a command was pointed at the wrong place.
+    Refuse,
+}
+
+/// Why the application did not come up.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The configuration is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The deployment is too weak for real money.
+    #[error(transparent)]
+    TooWeak(#[from] TooWeak),
+    /// The folder of the data cannot be made.
+    #[error("the folder {} cannot be made", .0.display())]
+    Folder(PathBuf, #[source] std::io::Error),
+    /// There is no database where a command was pointed at.
+    #[error("there is no database at {}; start the server, or run `regente migrate`", .0.display())]
+    NoDatabase(PathBuf),
+    /// The database cannot be opened.
+    #[error("the database cannot be opened")]
+    Store(#[from] StoreError),
+    /// The schema is older than this release, and others use the database.
+    #[error("migrations are pending ({}); run `regente migrate`, or start with `--migrate`", .0.join(", "))]
+    Pending(Vec<&'static str>),
+    /// The keys cannot be opened.
+    #[error("the vault cannot be opened")]
+    Vault(#[from] VaultError),
+    /// The simulator's books cannot be opened.
+    #[error("the books of the simulator cannot be opened at {}", .0.display())]
+    Books(PathBuf, #[source] BooksError),
+    /// The operating system gave no randomness.
+    #[error(transparent)]
+    Chance(#[from] NoRandomness),
+    /// A task of the start panicked.
+    #[error("the start was interrupted")]
+    Interrupted(#[from] tokio::task::JoinError),
+}
+
+/// Opens the database, makes the folder of an embedded one, and brings the schema up to date as far as it may.
+///
+/// # Errors
+/// [`StartError::Folder`], [`StartError::NoDatabase`], [`StartError::Store`], [`StartError::Pending`].
+pub async fn open_store(
+    config: &Config,
+    clock: &Clock,
+    migrations: Migrations,
+    missing: Missing,
+) -> Result<Store, StartError> {
+    let options = config.store_options()?;
+    match &options {
+        StoreOptions::Sqlite(sqlite) => prepare_folder(&sqlite.path, missing)?,
+        StoreOptions::Postgres(_) => {}
+    }
+    let store = Store::open(options).await?;
+    match bring_up_to_date(&store, clock, migrations).await {
+        Ok(()) => Ok(store),
+        Err(error) => {
+            store.close().await;
+            Err(error)
+        }
+    }
+}
+
+/// Puts everything together.
+///
+/// # Errors
+/// Whatever keeps the application from coming up; the database is closed again then.
+pub async fn open(config: &Config, migrations: Migrations, missing: Missing) -> Result<App, StartError> {
+    config.check_strength()?;
+    let clock = Clock::system();
+    let chance = Chance::system()?;
+    let (kek, _) = config.kek()?;
+    let store = open_store(config, &clock, migrations, missing).await?;
+    match assemble(config, &store, &kek, clock, chance).await {
+        Ok(app) => Ok(app),
+        Err(error) => {
+            store.close().await;
+            Err(error)
+        }
+    }
+}
+
+async fn assemble(
+    config: &Config,
+    store: &Store,
+    kek: &Kek,
+    clock: Clock,
+    chance: Chance,
+) -> Result<App, StartError> {
+    derived::refuse_dev_key_in_production(config, store, kek).await?;
+    let vault = Vault::unlock(store.clone(), kek.clone(), chance.clone(), clock.clone()).await?;
+    let books = open_books(config.sandbox_books()).await?;
+    let sandbox = Sandbox::new(config.sandbox_options(derived::card_hash_key(kek)), books);
+    let settings = config.settings();
+    let machine = clock.clone();
+    let now: MonotonicClock = std::sync::Arc::new(move || machine.machine().elapsed());
+    let limits = settings.rate_limits;
+    Ok(App::new(Parts {
+        store: store.clone(),
+        vault,
+        providers: Providers::new(sandbox),
+        clock,
+        chance,
+        settings,
+        credentials: Credentials::new(),
+        token_limiter: RateLimiter::new(limits.public_key_tokens_per_second, now.clone()),
+        secret_key_limiter: RateLimiter::new(limits.secret_key_requests_per_second, now),
+        in_flight: InFlight::default(),
+    }))
+}
+
+async fn open_books(place: Place) -> Result<Books, StartError> {
+    let path = match place {
+        Place::Memory => return Ok(Books::memory()),
+        Place::File(path) => path,
+    };
+    make_private_folder(parent_of(&path))?;
+    let opened = path.clone();
+    let books = tokio::task::spawn_blocking(move || Books::file(&opened)).await?;
+    books.map_err(|error| StartError::Books(path, error))
+}
+
+async fn bring_up_to_date(store: &Store, clock: &Clock, migrations: Migrations) -> Result<(), StartError> {
+    match (store.database_kind(), migrations) {
+        (DatabaseKind::Sqlite, _) | (DatabaseKind::Postgres, Migrations::Apply) => {
+            Ok(store.migrate(clock.now()).await?)
+        }
+        (DatabaseKind::Postgres, Migrations::ApplyToSqlite) => {
+            let pending = store.pending_migrations().await?;
+            if pending.is_empty() { Ok(()) } else { Err(StartError::Pending(pending)) }
+        }
+    }
+}
+
+fn prepare_folder(database: &Path, missing: Missing) -> Result<(), StartError> {
+    match missing {
+        Missing::Make => make_private_folder(parent_of(database)),
+        Missing::Refuse if database.exists() => Ok(()),
+        Missing::Refuse => Err(StartError::NoDatabase(database.to_owned())),
+    }
+}
+
+fn parent_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        Some(_) | None => Path::new("."),
+    }
+}
+
+/// Makes a folder, and those above it, for their owner alone. One that exists stays as it is.
+fn make_private_folder(folder: &Path) -> Result<(), StartError> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|error| StartError::Folder(folder.to_owned(), error))
+}

@@ -1,0 +1,61 @@
+//! Keys of the deployment that follow from its key-encryption key. They are stored nowhere.
+
+use aws_lc_rs::hmac;
+use regente_providers::request::Mode;
+use regente_store::{Store, clients, credentials};
+use zeroize::Zeroizing;
+
+use super::StartError;
+use crate::access;
+use crate::config::{Config, TooWeak};
+use crate::vault::Kek;
+
+/// The account that `regente dev` makes.
+pub const DEV_CLIENT_NAME: &str = "Regente dev";
+/// Clients among which the account of `regente dev` is looked for, oldest first: it is the first one of its database.
+pub(super) const DEV_CLIENTS_LOOKED_AT: i64 = 100;
+/// Random-looking bytes of the development key: it guards a sandbox on one machine.
+const DEV_KEY_BYTES: usize = 16;
+
+/// The key of the hashes that stand for card numbers in the simulator's books.
+pub(super) fn card_hash_key(kek: &Kek) -> Zeroizing<Vec<u8>> {
+    derive(kek, b"regente sandbox card hashes")
+}
+
+/// The secret key of the account that `regente dev` makes: the same at every start, though only its digest is stored.
+pub(super) fn dev_api_key(kek: &Kek) -> Zeroizing<String> {
+    let bytes = derive(kek, b"regente dev api key");
+    Zeroizing::new(format!("sk_test_{}", hex::encode(&bytes[..DEV_KEY_BYTES])))
+}
+
+/// Refuses a production database in which the key that `regente dev` prints still works.
+pub(super) async fn refuse_dev_key_in_production(
+    config: &Config,
+    store: &Store,
+    kek: &Kek,
+) -> Result<(), StartError> {
+    match config.mode {
+        Mode::Sandbox => return Ok(()),
+        Mode::Production => {}
+    }
+    let digest = access::digest(&dev_api_key(kek));
+    for client in clients::list(store, None, DEV_CLIENTS_LOOKED_AT).await? {
+        if client.name != DEV_CLIENT_NAME {
+            continue;
+        }
+        let found = credentials::look_up(store, client.id, &digest).await?.and_then(|found| found.credential);
+        if found.is_some_and(|credential| credential.revoked_at.is_none()) {
+            return Err(TooWeak::because(format!(
+                "the sample key of `regente dev` works for client {}: this is a database for tests",
+                client.id
+            ))
+            .into());
+        }
+    }
+    Ok(())
+}
+
+fn derive(kek: &Kek, label: &[u8]) -> Zeroizing<Vec<u8>> {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, kek.expose_text().as_bytes());
+    Zeroizing::new(hmac::sign(&key, label).as_ref().to_vec())
+}

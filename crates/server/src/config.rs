@@ -1,0 +1,295 @@
+//! What an operator may set, as it is written: TOML file, environment, flags, in this order of growing weight. Past
+//! this module everything is parsed and bounded.
+//!
+//! Every value has its unit in its name. What is not set here has the default that stands beside its field; an unknown
+//! name is an error everywhere. No rule of payments lives here.
+
+mod check;
+mod convert;
+mod layers;
+mod listing;
+mod production;
+mod secret;
+
+use std::path::PathBuf;
+
+use regente_providers::request::Mode;
+use serde::{Deserialize, Serialize};
+
+pub use check::{DatabaseAddress, Place, SANDBOX_BOOKS_IN_MEMORY};
+pub use convert::{DEV_KEK_MARK, KekSource};
+pub use layers::{ConfigError, Flag, Loaded, Sources};
+pub use production::{TooWeak, mode_open_to_others};
+pub use secret::Secret;
+
+/// Everything that an operator may set.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// `sandbox` or `production`. Default `sandbox`.
+    #[serde(with = "mode_word")]
+    pub mode: Mode,
+    /// The folder of everything that has no place of its own. Default `regente-data`, in the working directory.
+    pub data_dir: PathBuf,
+    /// The HTTP server.
+    pub server: ServerConfig,
+    /// The database.
+    pub database: DatabaseConfig,
+    /// Keys.
+    pub vault: VaultConfig,
+    /// The simulator.
+    pub sandbox: SandboxConfig,
+    /// What callers may do, and for how long.
+    pub limits: LimitsConfig,
+    /// How charges are carried out.
+    pub charges: ChargesConfig,
+    /// The log.
+    pub log: LogConfig,
+}
+
+/// `server.…`: the HTTP server.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerConfig {
+    /// Address and port; port 0 is any free one. Default `127.0.0.1:8080`.
+    pub listen: String,
+    /// From the first byte of a connection, or the end of the answer before, to the last header of a request.
+    /// Default 30 000.
+    pub header_timeout_ms: u64,
+    /// Open connections; further ones are answered 503. Default 10 000.
+    pub connections_max: usize,
+    /// Largest JSON body. Default 1 048 576.
+    pub body_bytes_max: usize,
+    /// After a signal to stop: how long requests and jobs that have begun may take. Default 30 000.
+    pub drain_timeout_ms: u64,
+    /// After a signal to stop: how long to go on accepting while `/health/ready` says no, so that a load balancer
+    /// notices. Default 0.
+    pub drain_notice_ms: u64,
+}
+
+/// `database.…`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DatabaseConfig {
+    /// `sqlite:<path>` or `postgres://user:password@host:port/name`. Default `sqlite:<data_dir>/regente.db`.
+    pub url: Option<Secret>,
+    /// A file that holds the address instead.
+    pub url_file: Option<PathBuf>,
+    /// Changes that may be under way at once; further requests are answered 503. Default 1 024.
+    pub admitted_max: usize,
+    /// SQLite: threads that read. Default 4.
+    pub sqlite_readers: usize,
+    /// SQLite: length of the write-ahead log past which it is started anew. Default 268 435 456.
+    pub sqlite_wal_bytes_max: u64,
+    /// PostgreSQL: connections for reads. Default 16.
+    pub postgres_pool_size: usize,
+    /// PostgreSQL: how long a read waits for a connection. Default 2 000.
+    pub postgres_pool_wait_ms: u64,
+    /// PostgreSQL: connections that write. Default 4.
+    pub postgres_writers: usize,
+    /// PostgreSQL: this node's number among those that share the database, each another one. Default 0.
+    pub postgres_node_stripe: u64,
+    /// PostgreSQL: `mixed`, or `by_client` for a database that is distributed by client. Default `mixed`.
+    pub postgres_commit_groups: CommitGroupsWord,
+    /// PostgreSQL: how long one commit may take before its connection is given up. Default 20 000.
+    pub postgres_commit_timeout_ms: u64,
+    /// PostgreSQL: how long connecting may take. Default 5 000.
+    pub postgres_connect_timeout_ms: u64,
+}
+
+/// Which batches share a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommitGroupsWord {
+    /// Any.
+    Mixed,
+    /// Those of one client.
+    ByClient,
+}
+
+/// `vault.…`: the key-encryption key, 32 random bytes as 64 hexadecimal digits or in base64.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct VaultConfig {
+    /// The key itself.
+    pub kek: Option<Secret>,
+    /// The file that holds it, readable by its owner alone. Default `<data_dir>/kek` in sandbox mode, none in
+    /// production.
+    pub kek_file: Option<PathBuf>,
+}
+
+/// `sandbox.…`: the simulated provider.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SandboxConfig {
+    /// Fixes what the simulator leaves to chance. Default 0.
+    pub seed: u64,
+    /// How long a caller waits for the simulator. Default 2 000.
+    pub deadline_ms: u64,
+    /// Whether the security code decides charges too. Default true.
+    pub cvv_on_charge: bool,
+    /// The file of the simulator's own books, or `memory`. Default `<data_dir>/sandbox-books.db`.
+    pub books: Option<String>,
+}
+
+/// `limits.…`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitsConfig {
+    /// How long a finished answer is kept for its idempotency key. Default 86 400.
+    pub idempotency_retention_seconds: u64,
+    /// How long a card or CVV token lives. Default 7 200.
+    pub card_token_life_seconds: u64,
+    /// The longest life of a client token. Default 31 536 000.
+    pub client_token_life_seconds_max: u64,
+    /// How long a key that was found valid is trusted without asking the database again. Default 5 000.
+    pub credential_cache_ms: u64,
+    /// Tokens that one public key may make from one address; 0 is no limit. Default 10.
+    pub public_key_tokens_per_second: u32,
+    /// Requests of one secret key; 0 is no limit. Default 0.
+    pub secret_key_requests_per_second: u32,
+}
+
+/// `charges.…`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChargesConfig {
+    /// No further provider is tried after this long. Default 60 000.
+    pub budget_ms: u64,
+    /// How long after its deadline a call without an outcome counts as lost, so that the provider is asked. Default
+    /// 30 000.
+    pub reconcile_grace_ms: u64,
+}
+
+/// `log.…`: the log, on standard error.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogConfig {
+    /// `human` or `json`. Default `human`.
+    pub format: LogFormat,
+    /// `error`, `warn`, `info`, `debug`, `trace`, or directives such as `info,regente=debug`. Default `info`.
+    pub level: String,
+}
+
+/// How a line of the log looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// For people.
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Sandbox,
+            data_dir: PathBuf::from("regente-data"),
+            server: ServerConfig::default(),
+            database: DatabaseConfig::default(),
+            vault: VaultConfig::default(),
+            sandbox: SandboxConfig::default(),
+            limits: LimitsConfig::default(),
+            charges: ChargesConfig::default(),
+            log: LogConfig::default(),
+        }
+    }
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:8080".to_owned(),
+            header_timeout_ms: 30_000,
+            connections_max: 10_000,
+            body_bytes_max: crate::api::limits::BODY_BYTES_MAX,
+            drain_timeout_ms: 30_000,
+            drain_notice_ms: 0,
+        }
+    }
+}
+
+impl Default for DatabaseConfig {
+    fn default() -> Self {
+        let sqlite = regente_store::SqliteOptions::new("");
+        let postgres = regente_store::PostgresOptions::new("");
+        Self {
+            url: None,
+            url_file: None,
+            admitted_max: sqlite.admitted_max,
+            sqlite_readers: sqlite.readers,
+            sqlite_wal_bytes_max: sqlite.wal_bytes_max,
+            postgres_pool_size: postgres.pool_size,
+            postgres_pool_wait_ms: whole_millis(postgres.pool_wait),
+            postgres_writers: postgres.writers,
+            postgres_node_stripe: 0,
+            postgres_commit_groups: CommitGroupsWord::Mixed,
+            postgres_commit_timeout_ms: whole_millis(postgres.group_timeout),
+            postgres_connect_timeout_ms: whole_millis(postgres.connect_timeout),
+        }
+    }
+}
+
+impl Default for SandboxConfig {
+    fn default() -> Self {
+        let deadline_ms = whole_millis(regente_providers::sandbox::DEADLINE);
+        Self { seed: 0, deadline_ms, cvv_on_charge: true, books: None }
+    }
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        let settings = crate::settings::Settings::default();
+        let per_second = |rate: Option<std::num::NonZeroU32>| rate.map_or(0, std::num::NonZeroU32::get);
+        Self {
+            idempotency_retention_seconds: settings.idempotency_retention.as_secs(),
+            card_token_life_seconds: settings.token_life.as_secs(),
+            client_token_life_seconds_max: settings.client_token_life_max.as_secs(),
+            credential_cache_ms: whole_millis(settings.credential_cache_life),
+            public_key_tokens_per_second: per_second(settings.rate_limits.public_key_tokens_per_second),
+            secret_key_requests_per_second: per_second(settings.rate_limits.secret_key_requests_per_second),
+        }
+    }
+}
+
+impl Default for ChargesConfig {
+    fn default() -> Self {
+        let settings = crate::settings::Settings::default();
+        Self {
+            budget_ms: whole_millis(settings.charge_budget),
+            reconcile_grace_ms: whole_millis(settings.reconcile_grace),
+        }
+    }
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self { format: LogFormat::Human, level: "info".to_owned() }
+    }
+}
+
+fn whole_millis(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The words of the mode.
+mod mode_word {
+    use regente_providers::request::Mode;
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub(super) fn serialize<S: Serializer>(mode: &Mode, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match mode {
+            Mode::Sandbox => "sandbox",
+            Mode::Production => "production",
+        })
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Mode, D::Error> {
+        match String::deserialize(deserializer)?.as_str() {
+            "sandbox" => Ok(Mode::Sandbox),
+            "production" => Ok(Mode::Production),
+            _ => Err(de::Error::custom("must be `sandbox` or `production`")),
+        }
+    }
+}

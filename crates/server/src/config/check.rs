@@ -1,0 +1,160 @@
+//! Bounds of the settings, and texts that stand for something: addresses and places.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use tracing_subscriber::EnvFilter;
+
+use super::layers::ConfigError;
+use super::{Config, Secret};
+
+/// The most connections of PostgreSQL that write: each needs a stripe of the counters.
+const POSTGRES_WRITERS_MAX: usize = 16;
+/// The most nodes of PostgreSQL.
+const POSTGRES_NODES_MAX: u64 = 1 << 40;
+/// Requests are not served with less.
+const BODY_BYTES_MIN: usize = 16 * 1024;
+/// The word for books that are gone when the process ends.
+pub const SANDBOX_BOOKS_IN_MEMORY: &str = "memory";
+
+/// Which database.
+#[derive(Clone)]
+pub enum DatabaseAddress {
+    /// An embedded file.
+    Sqlite(PathBuf),
+    /// A server; the address may hold a password.
+    Postgres(Secret),
+}
+
+/// Where the simulator keeps its books.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In memory.
+    Memory,
+    /// In a file of its own.
+    File(PathBuf),
+}
+
+impl DatabaseAddress {
+    /// Reads `sqlite:<path>` or `postgres://…`.
+    ///
+    /// # Errors
+    /// The rule that is broken; the text is not repeated, since it may hold a password.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        if let Some(path) = text.strip_prefix("sqlite:") {
+            if path.is_empty() {
+                return Err("must name a file after `sqlite:`");
+            }
+            return Ok(Self::Sqlite(PathBuf::from(path)));
+        }
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return Ok(Self::Postgres(Secret::new(text.to_owned())));
+        }
+        Err("must be `sqlite:<path>` or `postgres://user:password@host:port/name`")
+    }
+
+    /// The folder that the database stands in, where it is a file.
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Sqlite(path) => Some(match path.parent() {
+                Some(folder) if !folder.as_os_str().is_empty() => folder,
+                Some(_) | None => Path::new("."),
+            }),
+            Self::Postgres(_) => None,
+        }
+    }
+}
+
+impl fmt::Debug for DatabaseAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            Self::Postgres(_) => f.write_str("postgres://(hidden)"),
+        }
+    }
+}
+
+impl Config {
+    /// The database, from the address or from the file that holds it.
+    ///
+    /// # Errors
+    /// The file cannot be read, or holds no address.
+    pub fn database_address(&self) -> Result<DatabaseAddress, ConfigError> {
+        let (key, text) = match (&self.database.url, &self.database.url_file) {
+            (Some(url), _) => ("database.url", url.clone()),
+            (None, Some(path)) => {
+                let text = std::fs::read_to_string(path).map_err(|error| {
+                    ConfigError::one(format!("`database.url_file` {}: {error}", path.display()))
+                })?;
+                ("database.url_file", Secret::new(text.trim().to_owned()))
+            }
+            (None, None) => return Err(ConfigError::one("`database.url` is not set")),
+        };
+        DatabaseAddress::parse(text.expose()).map_err(|rule| ConfigError::one(format!("`{key}` {rule}")))
+    }
+
+    /// Where the simulator keeps its books.
+    pub fn sandbox_books(&self) -> Place {
+        match self.sandbox.books.as_deref() {
+            Some(SANDBOX_BOOKS_IN_MEMORY) => Place::Memory,
+            Some(path) => Place::File(PathBuf::from(path)),
+            None => Place::File(self.data_dir.join("sandbox-books.db")),
+        }
+    }
+
+    /// The address to listen on.
+    ///
+    /// # Errors
+    /// It is no address; never after the configuration was loaded.
+    pub fn listen_address(&self) -> Result<SocketAddr, ConfigError> {
+        self.server.listen.parse().map_err(|_| ConfigError::one(format!("`server.listen` {LISTEN_RULE}")))
+    }
+}
+
+const LISTEN_RULE: &str = "must be an IP address and a port, such as 127.0.0.1:8080";
+
+/// Values that have the right type and are still wrong: the setting and the rule that it breaks.
+pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
+    let Config { server, database, sandbox, limits, charges, log, .. } = config;
+    let mut problems = Vec::new();
+    let mut must = |holds: bool, key: &'static str, rule: &str| {
+        if !holds {
+            problems.push((key, rule.to_owned()));
+        }
+    };
+    must(config.listen_address().is_ok(), "server.listen", LISTEN_RULE);
+    let filter = EnvFilter::try_new(&log.level);
+    must(filter.is_ok(), "log.level", "must be a level, or directives such as `info,regente=debug`");
+    if let Some(Err(rule)) = database.url.as_ref().map(|url| DatabaseAddress::parse(url.expose())) {
+        must(false, "database.url", rule);
+    }
+    let writers = (1..=POSTGRES_WRITERS_MAX).contains(&database.postgres_writers);
+    must(writers, "database.postgres_writers", &format!("must be 1 to {POSTGRES_WRITERS_MAX}"));
+    let is_node = database.postgres_node_stripe <= POSTGRES_NODES_MAX;
+    must(is_node, "database.postgres_node_stripe", &format!("must be 0 to {POSTGRES_NODES_MAX}"));
+    let is_enough = server.body_bytes_max >= BODY_BYTES_MIN;
+    must(is_enough, "server.body_bytes_max", &format!("must be {BODY_BYTES_MIN} or more"));
+    must(sandbox.books.as_deref() != Some(""), "sandbox.books", "must be a file or `memory`");
+    let positive: [(&'static str, u64); 15] = [
+        ("server.header_timeout_ms", server.header_timeout_ms),
+        ("server.connections_max", server.connections_max as u64),
+        ("server.drain_timeout_ms", server.drain_timeout_ms),
+        ("database.admitted_max", database.admitted_max as u64),
+        ("database.sqlite_readers", database.sqlite_readers as u64),
+        ("database.sqlite_wal_bytes_max", database.sqlite_wal_bytes_max),
+        ("database.postgres_pool_size", database.postgres_pool_size as u64),
+        ("database.postgres_pool_wait_ms", database.postgres_pool_wait_ms),
+        ("database.postgres_commit_timeout_ms", database.postgres_commit_timeout_ms),
+        ("database.postgres_connect_timeout_ms", database.postgres_connect_timeout_ms),
+        ("sandbox.deadline_ms", sandbox.deadline_ms),
+        ("limits.idempotency_retention_seconds", limits.idempotency_retention_seconds),
+        ("limits.card_token_life_seconds", limits.card_token_life_seconds),
+        ("limits.client_token_life_seconds_max", limits.client_token_life_seconds_max),
+        ("charges.budget_ms", charges.budget_ms),
+    ];
+    for (key, value) in positive {
+        must(value > 0, key, "must be greater than 0");
+    }
+    problems
+}

@@ -1,0 +1,311 @@
+//! From file, environment and flags to one configuration, each value with where it comes from. Everything that is wrong
+//! is reported at once, with the name of the setting and of its source.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use ::config::{ConfigError as SourceError, File, FileFormat, Map, Source, Value, ValueKind};
+
+use super::Config;
+
+/// What the names of environment variables begin with; `REGENTE_SERVER__LISTEN` is `server.listen`.
+const PREFIX: &str = "REGENTE_";
+/// Variables with the prefix that are no settings: the name of the file, and what `regente dev` writes for shells.
+const OTHER_VARIABLES: [&str; 6] = [
+    "REGENTE_CONFIG",
+    "REGENTE_URL",
+    "REGENTE_CLIENT_ID",
+    "REGENTE_API_KEY",
+    "REGENTE_MERCHANT_ID",
+    "REGENTE_FALLBACK_MERCHANT_ID",
+];
+/// Settings that say the same in two ways; of two the one from the stronger source counts.
+const EITHER_OR: [(&str, &str); 2] = [("database.url", "database.url_file"), ("vault.kek", "vault.kek_file")];
+
+/// Where a configuration comes from. Nothing is read from the machine but the file that is named here.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// The TOML file.
+    pub file: Option<PathBuf>,
+    /// The environment: every variable, also those of others. An empty value counts as not set.
+    pub environment: Vec<(String, String)>,
+    /// The flags, later ones stronger.
+    pub flags: Vec<Flag>,
+}
+
+/// A setting that was given as a flag.
+#[derive(Clone, Debug)]
+pub struct Flag {
+    /// As it was written, such as `--listen`.
+    pub name: String,
+    /// The setting.
+    pub key: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// What is wrong with a configuration: every problem, one a line.
+#[derive(Clone, Debug)]
+pub struct ConfigError(Vec<String>);
+
+impl ConfigError {
+    /// One problem.
+    pub fn one(problem: impl Into<String>) -> Self {
+        Self(vec![problem.into()])
+    }
+
+    /// The problems.
+    pub fn problems(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_slice() {
+            [problem] => write!(f, "the configuration is wrong: {problem}"),
+            problems => {
+                f.write_str("the configuration is wrong:")?;
+                problems.iter().try_for_each(|problem| write!(f, "\n  - {problem}"))
+            }
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// The weight of a source; the greater one counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Weight {
+    Default,
+    File,
+    Environment,
+    Flag,
+}
+
+/// A value that somebody gave, or a default that depends on other values.
+#[derive(Clone, Debug)]
+struct Given {
+    weight: Weight,
+    origin: String,
+    value: ValueKind,
+}
+
+/// A configuration that holds together.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The effective values.
+    pub config: Config,
+    /// Where those that differ from a fixed default come from, by setting.
+    pub(super) origins: BTreeMap<String, String>,
+}
+
+impl Loaded {
+    /// Reads the sources.
+    ///
+    /// # Errors
+    /// Every problem: a name that is not known, a value of the wrong type or out of bounds, a file that cannot be read.
+    pub fn read(sources: &Sources) -> Result<Self, ConfigError> {
+        let mut reader = Reader { known: known_keys(), given: BTreeMap::new(), problems: Vec::new() };
+        reader.read_file(sources);
+        reader.read_environment(sources);
+        reader.read_flags(sources);
+        reader.add_dependent_defaults();
+        reader.choose_either_or();
+        reader.check_types();
+        reader.finish()
+    }
+
+    /// Where a setting's value comes from: `default`, a file, a variable or a flag.
+    pub fn origin(&self, key: &str) -> &str {
+        self.origins.get(key).map_or("default", String::as_str)
+    }
+}
+
+/// Every setting that there is, with the value of its fixed default.
+pub(super) fn known_keys() -> BTreeMap<String, serde_json::Value> {
+    fn leaves(path: String, value: serde_json::Value, found: &mut BTreeMap<String, serde_json::Value>) {
+        if let serde_json::Value::Object(members) = value {
+            for (name, value) in members {
+                let path = if path.is_empty() { name } else { format!("{path}.{name}") };
+                leaves(path, value, found);
+            }
+        } else {
+            found.insert(path, value);
+        }
+    }
+    let mut found = BTreeMap::new();
+    leaves(String::new(), serde_json::to_value(Config::default()).unwrap_or_default(), &mut found);
+    found
+}
+
+struct Reader {
+    known: BTreeMap<String, serde_json::Value>,
+    given: BTreeMap<String, Given>,
+    problems: Vec<String>,
+}
+
+impl Reader {
+    fn read_file(&mut self, sources: &Sources) {
+        let Some(path) = &sources.file else { return };
+        let shown = path.display().to_string();
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) => return self.problems.push(format!("{shown}: {error}")),
+        };
+        match File::from_str(&text, FileFormat::Toml).collect() {
+            Ok(table) => self.read_table(&shown, "", table),
+            Err(SourceError::FileParse { cause, .. }) => self.problems.push(format!("{shown}: {cause}")),
+            Err(error) => self.problems.push(format!("{shown}: {error}")),
+        }
+    }
+
+    fn read_table(&mut self, file: &str, path: &str, table: Map<String, Value>) {
+        for (name, value) in table {
+            let key = if path.is_empty() { name } else { format!("{path}.{name}") };
+            if self.known.contains_key(&key) {
+                self.give(Weight::File, file.to_owned(), key, value.kind);
+            } else if let (true, ValueKind::Table(table)) = (self.is_section(&key), value.kind) {
+                self.read_table(file, &key, table);
+            } else {
+                self.unknown(file, &key);
+            }
+        }
+    }
+
+    fn read_environment(&mut self, sources: &Sources) {
+        for (variable, value) in &sources.environment {
+            let is_ours = variable.starts_with(PREFIX) && !OTHER_VARIABLES.contains(&variable.as_str());
+            if !is_ours || value.is_empty() {
+                continue;
+            }
+            let key = variable[PREFIX.len()..].to_lowercase().replace("__", ".");
+            let origin = format!("environment variable {variable}");
+            self.give_known(Weight::Environment, origin, key, value.clone());
+        }
+    }
+
+    fn read_flags(&mut self, sources: &Sources) {
+        for Flag { name, key, value } in &sources.flags {
+            self.give_known(Weight::Flag, format!("flag {name}"), key.clone(), value.clone());
+        }
+    }
+
+    fn give_known(&mut self, weight: Weight, origin: String, key: String, value: String) {
+        if self.known.contains_key(&key) {
+            self.give(weight, origin, key, ValueKind::String(value));
+        } else {
+            self.unknown(&origin, &key);
+        }
+    }
+
+    fn give(&mut self, weight: Weight, origin: String, key: String, value: ValueKind) {
+        self.given.insert(key, Given { weight, origin, value });
+    }
+
+    fn is_section(&self, key: &str) -> bool {
+        let prefix = format!("{key}.");
+        self.known.keys().any(|known| known.starts_with(&prefix))
+    }
+
+    fn unknown(&mut self, origin: &str, key: &str) {
+        let (section, _) = key.rsplit_once('.').unwrap_or(("", key));
+        let section = if self.is_section(section) { section } else { "" };
+        let names = self.known.keys().filter_map(|known| match known.rsplit_once('.') {
+            Some((of, name)) => (of == section).then_some(name),
+            None => section.is_empty().then_some(known.as_str()),
+        });
+        let names: Vec<&str> = names.collect();
+        let place = if section.is_empty() { "at the top".to_owned() } else { format!("in `{section}`") };
+        let mut problem = format!("{origin}: there is no setting `{key}`; {place} there are {}", names.join(", "));
+        if section.is_empty() {
+            let sections: std::collections::BTreeSet<&str> =
+                self.known.keys().filter_map(|known| Some(known.rsplit_once('.')?.0)).collect();
+            let sections: Vec<&str> = sections.into_iter().collect();
+            problem.push_str(&format!(" and the sections {}", sections.join(", ")));
+        }
+        self.problems.push(problem);
+    }
+
+    /// Defaults that follow from other values.
+    fn add_dependent_defaults(&mut self) {
+        let text = |key: &str| {
+            let Some(Given { value: ValueKind::String(text), .. }) = self.given.get(key) else { return None };
+            Some(text.clone())
+        };
+        let data_dir = text("data_dir").map_or_else(|| Config::default().data_dir, PathBuf::from);
+        let place = |name: &str| data_dir.join(name).display().to_string();
+        let mut defaults = vec![
+            ("database.url", format!("sqlite:{}", place("regente.db"))),
+            ("sandbox.books", place("sandbox-books.db")),
+        ];
+        if text("mode").as_deref() != Some("production") {
+            defaults.push(("vault.kek_file", place("kek")));
+        }
+        for (key, value) in defaults {
+            if !self.given.contains_key(key) {
+                self.give(Weight::Default, "default".to_owned(), key.to_owned(), ValueKind::String(value));
+            }
+        }
+    }
+
+    fn choose_either_or(&mut self) {
+        for (one, other) in EITHER_OR {
+            let (Some(first), Some(second)) = (self.given.get(one), self.given.get(other)) else { continue };
+            match first.weight.cmp(&second.weight) {
+                std::cmp::Ordering::Less => drop(self.given.remove(one)),
+                std::cmp::Ordering::Greater => drop(self.given.remove(other)),
+                std::cmp::Ordering::Equal => self.problems.push(format!(
+                    "`{one}` ({}) and `{other}` ({}) say the same: set one of them",
+                    first.origin, second.origin
+                )),
+            }
+        }
+    }
+
+    /// Looks at each value alone, so that all that are wrong are named.
+    fn check_types(&mut self) {
+        let wrong: Vec<String> = self
+            .given
+            .iter()
+            .filter_map(|(key, given)| match deserialize([(key, given)]) {
+                Ok(_) => None,
+                Err(error) => Some(format!("{}: `{key}` {}", given.origin, type_rule(error))),
+            })
+            .collect();
+        self.problems.extend(wrong);
+    }
+
+    fn finish(mut self) -> Result<Loaded, ConfigError> {
+        if !self.problems.is_empty() {
+            return Err(ConfigError(self.problems));
+        }
+        let config = deserialize(&self.given).map_err(|error| ConfigError::one(error.to_string()))?;
+        let origins: BTreeMap<String, String> =
+            self.given.into_iter().map(|(key, given)| (key, given.origin)).collect();
+        let loaded = Loaded { config, origins };
+        for (key, rule) in super::check::problems(&loaded.config) {
+            self.problems.push(format!("{}: `{key}` {rule}", loaded.origin(key)));
+        }
+        if self.problems.is_empty() { Ok(loaded) } else { Err(ConfigError(self.problems)) }
+    }
+}
+
+fn deserialize<'a>(given: impl IntoIterator<Item = (&'a String, &'a Given)>) -> Result<Config, SourceError> {
+    let mut builder = ::config::Config::builder();
+    for (key, Given { value, .. }) in given {
+        builder = builder.set_override(key, Value::new(None, value.clone()))?;
+    }
+    builder.build()?.try_deserialize()
+}
+
+/// What a value must be. The value itself is not repeated: it may be a secret.
+fn type_rule(error: SourceError) -> String {
+    match error {
+        SourceError::Type { expected, .. } => format!("must be {expected}"),
+        SourceError::At { error, .. } => type_rule(*error),
+        SourceError::Message(text) => text,
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,96 @@
+//! What production refuses to start with (A5). All reasons are told at once.
+
+use std::fmt;
+use std::path::Path;
+
+use regente_providers::request::Mode;
+
+use super::{Config, KekSource, Place};
+
+/// Why a deployment is too weak for real money.
+#[derive(Clone, Debug)]
+pub struct TooWeak(Vec<String>);
+
+impl TooWeak {
+    /// The reasons.
+    pub fn reasons(&self) -> &[String] {
+        &self.0
+    }
+
+    /// One more reason that was found elsewhere.
+    pub fn because(reason: impl Into<String>) -> Self {
+        Self(vec![reason.into()])
+    }
+}
+
+impl fmt::Display for TooWeak {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("production mode refuses to start:")?;
+        self.0.iter().try_for_each(|reason| write!(f, "\n  - {reason}"))
+    }
+}
+
+impl std::error::Error for TooWeak {}
+
+impl Config {
+    /// Finds what makes this configuration too weak for real money. In sandbox mode nothing does.
+    ///
+    /// # Errors
+    /// Every reason at once.
+    pub fn check_strength(&self) -> Result<(), TooWeak> {
+        match self.mode {
+            Mode::Sandbox => return Ok(()),
+            Mode::Production => {}
+        }
+        let mut reasons = Vec::new();
+        match self.kek() {
+            Err(error) => reasons.extend(error.problems().iter().cloned()),
+            Ok((kek, source)) => {
+                if kek.looks_like_a_sample() {
+                    reasons.push("the key-encryption key is not random: it looks like a sample".to_owned());
+                }
+                match source {
+                    KekSource::Value => {}
+                    KekSource::File { made_by_dev: true, path } => reasons.push(format!(
+                        "the key-encryption key in {} was made by `regente dev`",
+                        path.display()
+                    )),
+                    KekSource::File { .. } => {}
+                }
+            }
+        }
+        let secret_files = [
+            ("vault.kek_file", self.vault.kek_file.as_deref().filter(|_| self.vault.kek.is_none())),
+            ("database.url_file", self.database.url_file.as_deref()),
+        ];
+        for (key, path) in secret_files {
+            reasons.extend(path.and_then(|path| open_to_others(key, path)));
+        }
+        match self.sandbox_books() {
+            Place::Memory => reasons.push("`sandbox.books` is `memory`: a restart would forget payments".to_owned()),
+            Place::File(_) => {}
+        }
+        if reasons.is_empty() { Ok(()) } else { Err(TooWeak(reasons)) }
+    }
+}
+
+fn open_to_others(key: &str, path: &Path) -> Option<String> {
+    let mode = mode_open_to_others(path)?;
+    let path = path.display();
+    Some(format!("`{key}` {path} can be read by others (mode {mode:03o}): `chmod 600 {path}`"))
+}
+
+/// The permission bits of a file that others than its owner may touch; nothing when it is private, or not there.
+pub fn mode_open_to_others(path: &Path) -> Option<u32> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
+        (mode & 0o077 != 0).then_some(mode)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
+}

@@ -1,0 +1,177 @@
+//! Whether the process lives, and whether it may be sent requests (O1). Nothing here tells a caller more than the name
+//! of what fails; the log has the reason.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::{Extension, Json};
+use serde::Serialize;
+use tokio::sync::{Mutex, watch};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::clock::MachineTime;
+
+/// How long the parts may take together before they count as failing.
+const READY_TIME_MAX: Duration = Duration::from_secs(3);
+/// An answer is given again for so long: each check writes to the database, and anybody may ask.
+const READY_REMEMBERED: Duration = Duration::from_millis(500);
+
+/// The readiness of one process, shared by the server, which ends it, and the route, which shows it. Clones are the
+/// same.
+#[derive(Clone, Debug)]
+pub struct Readiness(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    draining: watch::Sender<bool>,
+    last: Mutex<Option<(MachineTime, Vec<Failing>)>>,
+}
+
+impl Default for Readiness {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Readiness {
+    /// A process that is not draining.
+    pub fn new() -> Self {
+        Self(Arc::new(Inner { draining: watch::Sender::new(false), last: Mutex::new(None) }))
+    }
+
+    /// Says no from now on, for ever.
+    pub fn drain(&self) {
+        self.0.draining.send_replace(true);
+    }
+
+    /// Whether [`Readiness::drain`] was called.
+    pub fn is_draining(&self) -> bool {
+        *self.0.draining.borrow()
+    }
+
+    /// Waits for [`Readiness::drain`].
+    pub async fn drained(&self) {
+        let mut draining = self.0.draining.subscribe();
+        // The sender lives as long as `self`.
+        let _is_draining = draining.wait_for(|is_draining| *is_draining).await;
+    }
+
+    /// What keeps the process from serving; nothing when it is ready.
+    pub async fn failing(&self, app: &App) -> Vec<Failing> {
+        let mut last = self.0.last.lock().await;
+        let now = app.clock.machine();
+        let mut failing = match &*last {
+            Some((at, failing)) if now.since(*at) < READY_REMEMBERED => failing.clone(),
+            Some(_) | None => {
+                let failing = look(app).await;
+                *last = Some((now, failing.clone()));
+                failing
+            }
+        };
+        if self.is_draining() {
+            failing.push(Failing::Draining);
+        }
+        failing
+    }
+}
+
+/// A part that keeps the process from serving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Failing {
+    /// The database cannot be written to.
+    Database,
+    /// The schema is not that of this release.
+    Migrations,
+    /// The keys cannot be read.
+    Vault,
+    /// The process is about to stop.
+    Draining,
+}
+
+/// The process lives.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub struct Liveness {
+    /// Always `live`.
+    #[schema(value_type = String, example = "live")]
+    status: &'static str,
+}
+
+/// Whether the process may be sent requests.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ReadinessReport {
+    /// `ready` or `not_ready`.
+    #[schema(value_type = String, example = "ready")]
+    status: &'static str,
+    /// What fails; empty when ready.
+    failing: Vec<Failing>,
+}
+
+/// Tells that the process lives.
+///
+/// It asks nothing but the process itself: a database that is away is no reason to restart it.
+#[utoipa::path(
+    get, path = "/health/live", tag = "Health", operation_id = "healthLive",
+    responses((status = 200, description = "The process lives.", body = Liveness)),
+)]
+pub async fn live() -> Json<Liveness> {
+    Json(Liveness { status: "live" })
+}
+
+/// Tells whether the process may be sent requests.
+///
+/// It writes to the database, looks for migrations that are not applied, reads the keys, and says no from the moment at
+/// which the process was told to stop.
+#[utoipa::path(
+    get, path = "/health/ready", tag = "Health", operation_id = "healthReady",
+    responses(
+        (status = 200, description = "It may.", body = ReadinessReport),
+        (status = 503, description = "It may not; `failing` names why.", body = ReadinessReport,
+            example = json!({ "status": "not_ready", "failing": ["database"] })),
+    ),
+)]
+pub async fn ready(
+    State(app): State<App>,
+    readiness: Option<Extension<Readiness>>,
+) -> (StatusCode, Json<ReadinessReport>) {
+    let readiness = readiness.map(|Extension(readiness)| readiness).unwrap_or_default();
+    let failing = readiness.failing(&app).await;
+    if failing.is_empty() {
+        (StatusCode::OK, Json(ReadinessReport { status: "ready", failing }))
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, Json(ReadinessReport { status: "not_ready", failing }))
+    }
+}
+
+async fn look(app: &App) -> Vec<Failing> {
+    let looking = async {
+        let database = tell(Failing::Database, app.store.check().await);
+        if database.is_some() {
+            // The rest would only repeat it.
+            return vec![Failing::Database];
+        }
+        let migrations = match app.store.pending_migrations().await {
+            Ok(pending) if pending.is_empty() => None,
+            Ok(pending) => {
+                tracing::warn!(?pending, "not ready: migrations are pending");
+                Some(Failing::Migrations)
+            }
+            Err(error) => tell(Failing::Migrations, Err::<(), _>(error)),
+        };
+        let vault = tell(Failing::Vault, app.vault.keep_current().await);
+        migrations.into_iter().chain(vault).collect()
+    };
+    tokio::time::timeout(READY_TIME_MAX, looking).await.unwrap_or_else(|_elapsed| {
+        tracing::warn!(time_max = ?READY_TIME_MAX, "not ready: the database takes too long");
+        vec![Failing::Database]
+    })
+}
+
+fn tell<E: std::error::Error + 'static>(part: Failing, result: Result<(), E>) -> Option<Failing> {
+    let error = result.err()?;
+    tracing::warn!(failing = ?part, error = &error as &dyn std::error::Error, "not ready");
+    Some(part)
+}

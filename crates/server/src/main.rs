@@ -1,0 +1,5 @@
+//! The binary: the command line and nothing else.
+
+fn main() -> std::process::ExitCode {
+    regente::cli::run()
+}

@@ -1,0 +1,133 @@
+//! Which connections are served: a bounded number, and only those that say something in time.
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, Request, Response};
+use axum::response::IntoResponse;
+use axum_server::accept::Accept;
+use futures_util::future::{BoxFuture, Either, Ready, ready};
+use hyper::body::Incoming;
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tower::Service;
+
+use crate::api::error::ApiError;
+use crate::health::Readiness;
+
+/// Connections past the limit that are told so; still further ones are dropped.
+const REFUSED_AT_ONCE_MAX: usize = 256;
+/// When it is worth trying again.
+const RETRY_AFTER_REFUSAL: Duration = Duration::from_secs(1);
+/// What an HTTP/2 connection begins with (RFC 9113 §3.4).
+const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// How often a connection whose first bytes may be either protocol is looked at again.
+const PREFACE_LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Lets connections in.
+#[derive(Clone)]
+pub(super) struct Gate {
+    served: Arc<Semaphore>,
+    refused: Arc<Semaphore>,
+    first_bytes_timeout: Duration,
+    readiness: Readiness,
+}
+
+impl Gate {
+    pub(super) fn new(connections_max: usize, first_bytes_timeout: Duration, readiness: Readiness) -> Self {
+        Self {
+            served: Arc::new(Semaphore::new(connections_max.min(Semaphore::MAX_PERMITS))),
+            refused: Arc::new(Semaphore::new(REFUSED_AT_ONCE_MAX)),
+            first_bytes_timeout,
+            readiness,
+        }
+    }
+
+    fn place<S>(&self, service: S) -> io::Result<Admitted<S>> {
+        if let Ok(permit) = Arc::clone(&self.served).try_acquire_owned() {
+            return Ok(Admitted { service: Some(service), _permit: Arc::new(permit) });
+        }
+        match Arc::clone(&self.refused).try_acquire_owned() {
+            Ok(permit) => Ok(Admitted { service: None, _permit: Arc::new(permit) }),
+            Err(_full) => Err(io::Error::other("too many connections")),
+        }
+    }
+}
+
+impl<S: Send + 'static> Accept<TcpStream, S> for Gate {
+    type Stream = TcpStream;
+    type Service = Admitted<S>;
+    type Future = BoxFuture<'static, io::Result<(TcpStream, Admitted<S>)>>;
+
+    fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
+        let gate = self.clone();
+        Box::pin(async move {
+            let admitted = gate.place(service)?;
+            stream.set_nodelay(true)?;
+            tokio::select! {
+                first = tokio::time::timeout(gate.first_bytes_timeout, first_bytes(&stream)) => {
+                    first.map_err(|_elapsed| io::Error::from(io::ErrorKind::TimedOut))??;
+                }
+                () = gate.readiness.drained() => return Err(io::Error::other("stopping")),
+            }
+            Ok((stream, admitted))
+        })
+    }
+}
+
+/// Waits until the first bytes tell which protocol is spoken: the server below waits for them without a bound.
+async fn first_bytes(stream: &TcpStream) -> io::Result<()> {
+    let mut seen = [0; HTTP2_PREFACE.len()];
+    loop {
+        let length = stream.peek(&mut seen).await?;
+        if length == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if length == HTTP2_PREFACE.len() || !HTTP2_PREFACE.starts_with(&seen[..length]) {
+            return Ok(());
+        }
+        // What was seen stays to be read, so the socket stays readable: only time tells whether more has come.
+        tokio::time::sleep(PREFACE_LOOK_EVERY).await;
+    }
+}
+
+/// A connection that holds its place among the others until it ends. Without a service, each request on it is told to
+/// come back.
+#[derive(Clone)]
+pub(super) struct Admitted<S> {
+    service: Option<S>,
+    _permit: Arc<OwnedSemaphorePermit>,
+}
+
+impl<S> Service<Request<Incoming>> for Admitted<S>
+where
+    S: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible>,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Either<S::Future, Ready<Result<Response<Body>, Infallible>>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.service.as_mut().map_or(Poll::Ready(Ok(())), |service| service.poll_ready(context))
+    }
+
+    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+        match &mut self.service {
+            Some(service) => Either::Left(service.call(request)),
+            None => Either::Right(ready(Ok(refusal()))),
+        }
+    }
+}
+
+fn refusal() -> Response<Body> {
+    let mut response =
+        ApiError::Unavailable { retry_after: RETRY_AFTER_REFUSAL, cause: None }.into_response();
+    debug_assert!(response.headers().contains_key(RETRY_AFTER) && response.headers().contains_key(CONTENT_TYPE));
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}

@@ -1,0 +1,51 @@
+//! What an operator may set, past the door: parsed, bounded, complete. `config.rs` reads it from file, environment
+//! and flags; everything else only takes it.
+
+use std::time::Duration;
+
+use crate::api::limits::{BODY_BYTES_MAX, RateLimits};
+
+pub use regente_providers::request::Mode;
+
+/// The settings that requests and jobs are served by.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Sandbox or production.
+    pub mode: Mode,
+    /// How long a finished answer is kept for its idempotency key (contract 00 open point 9).
+    pub idempotency_retention: Duration,
+    /// How long a card or CVV token lives (contract 02 §2).
+    pub token_life: Duration,
+    /// The longest life of a client token, and the one that `expires: 0` gives (contract 01 open point 7).
+    pub client_token_life_max: Duration,
+    /// No new provider is tried after this long (contract 14 §6).
+    pub charge_budget: Duration,
+    /// A call that has not ended this long after its deadline was lost with its process: the reconcile job asks.
+    pub reconcile_grace: Duration,
+    /// Waits between the probes of an unknown outcome; the last one repeats until the bound of the job.
+    pub reconcile_waits: Vec<Duration>,
+    /// How often keys may ask.
+    pub rate_limits: RateLimits,
+    /// Largest JSON body in bytes (contract 00 open point 14).
+    pub body_bytes_max: usize,
+    /// How long a credential that was found valid is trusted without asking the database again: a key revoked at
+    /// another node works for so long.
+    pub credential_cache_life: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Sandbox,
+            idempotency_retention: Duration::from_secs(24 * 60 * 60),
+            token_life: Duration::from_secs(2 * 60 * 60),
+            client_token_life_max: Duration::from_secs(31_536_000),
+            charge_budget: regente_domain::routing::BUDGET,
+            reconcile_grace: Duration::from_secs(30),
+            reconcile_waits: [5, 30, 120, 600, 3600].map(Duration::from_secs).to_vec(),
+            rate_limits: RateLimits::default(),
+            body_bytes_max: BODY_BYTES_MAX,
+            credential_cache_life: Duration::from_secs(5),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The log: to standard error, for people or for programs. The last step before a line leaves the process takes out
+//! whatever looks like a card number, whoever wrote it there.
+//!
+//! Ids of requests come from the span of the boundary (`api/request_id.rs`); no line is written here.
+
+mod scrub;
+
+use std::io::{self, Write};
+
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
+
+pub use scrub::scrub;
+
+use crate::config::{LogConfig, LogFormat};
+
+/// The log cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum TelemetryError {
+    /// The level is none.
+    #[error("`log.level` cannot be read")]
+    Level(#[source] tracing_subscriber::filter::ParseError),
+    /// The process has a log already.
+    #[error("the log is set up already")]
+    Twice(#[source] tracing_subscriber::util::TryInitError),
+}
+
+/// Sets the log of the process up; once.
+///
+/// # Errors
+/// [`TelemetryError::Level`], [`TelemetryError::Twice`].
+pub fn start(log: &LogConfig) -> Result<(), TelemetryError> {
+    let filter = EnvFilter::try_new(&log.level).map_err(TelemetryError::Level)?;
+    let lines: Box<dyn Layer<Registry> + Send + Sync> = match log.format {
+        LogFormat::Human => Box::new(human(io::stderr)),
+        LogFormat::Json => Box::new(json(io::stderr)),
+    };
+    Registry::default().with(lines.with_filter(filter)).try_init().map_err(TelemetryError::Twice)
+}
+
+/// Lines for people.
+pub fn human<W>(to: W) -> impl Layer<Registry> + Send + Sync
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    fmt::layer().with_writer(Scrubbed(to)).with_ansi(false).with_target(false)
+}
+
+/// Lines for programs: `timestamp`, `level`, `message`, the fields of the event, and those of the span, such as
+/// `request_id`, in `span`.
+pub fn json<W>(to: W) -> impl Layer<Registry> + Send + Sync
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    fmt::layer().json().flatten_event(true).with_current_span(true).with_span_list(false).with_writer(Scrubbed(to))
+}
+
+/// Makes writers that scrub.
+struct Scrubbed<W>(W);
+
+/// Scrubs what is written. The formatter hands a line over in one piece.
+struct ScrubbingWriter<W>(W);
+
+impl<'a, W: MakeWriter<'a>> MakeWriter<'a> for Scrubbed<W> {
+    type Writer = ScrubbingWriter<W::Writer>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        ScrubbingWriter(self.0.make_writer())
+    }
+
+    fn make_writer_for(&'a self, meta: &tracing::Metadata<'_>) -> Self::Writer {
+        ScrubbingWriter(self.0.make_writer_for(meta))
+    }
+}
+
+impl<W: Write> Write for ScrubbingWriter<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.write_all(&scrub(line))?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}

@@ -1,0 +1,90 @@
+//! What a ciphertext is bound to: its purpose, its client and its row. Opened for anything else, it does not open.
+
+use std::fmt;
+
+use regente_domain::id::ClientId;
+use uuid::Uuid;
+
+/// What is sealed. Two purposes never share a key, not even in one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// `cards.pan`, by the id of the card.
+    CardNumber,
+    /// `cards.private`: the holder's name and what else is personal, by the id of the card.
+    CardHolder,
+    /// `tokens.sealed`, by the id of the token, which is stored nowhere.
+    TokenContents,
+    /// `providers.credentials`, by the id of the provider.
+    ProviderCredentials,
+    /// `customers.private`, by the id of the customer.
+    CustomerData,
+    /// `customer_aliases.private`, by the id of the alias.
+    CustomerAliasData,
+    /// `charges.private`: fraud analysis data, by the id of the charge.
+    ChargeData,
+    /// `idempotency.body`, by the digest of the row ([`Binding::of_digest`]).
+    AnswerBody,
+    /// `clients.secret`, by the id of the client.
+    ClientSecret,
+}
+
+impl Purpose {
+    /// The word in the associated data. Changing one makes everything of that purpose unreadable.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::CardNumber => "card_number",
+            Self::CardHolder => "card_holder",
+            Self::TokenContents => "token_contents",
+            Self::ProviderCredentials => "provider_credentials",
+            Self::CustomerData => "customer_data",
+            Self::CustomerAliasData => "customer_alias_data",
+            Self::ChargeData => "charge_data",
+            Self::AnswerBody => "answer_body",
+            Self::ClientSecret => "client_secret",
+        }
+    }
+}
+
+/// The one place where a ciphertext may lie.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Binding {
+    /// What is sealed.
+    pub purpose: Purpose,
+    /// Whose it is.
+    pub client_id: ClientId,
+    /// The row. For [`Purpose::TokenContents`] that is the token id itself, not its digest.
+    pub id: Uuid,
+}
+
+impl Binding {
+    /// The row that `id` names.
+    pub fn new(purpose: Purpose, client_id: ClientId, id: Uuid) -> Self {
+        Self { purpose, client_id, id }
+    }
+
+    /// The row that a digest names; half of it is enough to tell rows apart.
+    pub fn of_digest(purpose: Purpose, client_id: ClientId, digest: &[u8; 32]) -> Self {
+        let mut half = [0; 16];
+        half.copy_from_slice(&digest[..16]);
+        Self::new(purpose, client_id, Uuid::from_bytes(half))
+    }
+
+    /// The binding in bytes. The word is preceded by its length, all else has a fixed one, so no two bindings give
+    /// the same bytes.
+    pub(super) fn to_bytes(self) -> Vec<u8> {
+        let word = self.purpose.word().as_bytes();
+        let mut bytes = Vec::with_capacity(1 + word.len() + 16 + 16);
+        bytes.extend(u8::try_from(word.len()));
+        bytes.extend_from_slice(word);
+        bytes.extend_from_slice(self.client_id.uuid().as_bytes());
+        bytes.extend_from_slice(self.id.as_bytes());
+        bytes
+    }
+}
+
+/// Without the row: of a token, its id is half of what opens it.
+impl fmt::Debug for Binding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Binding({:?} of client {})", self.purpose, self.client_id)
+    }
+}

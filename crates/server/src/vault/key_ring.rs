@@ -1,0 +1,112 @@
+//! The data keys as one node knows them, and how they are read from the database.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use aws_lc_rs::hmac;
+use regente_domain::time::Timestamp;
+use regente_store::data_keys::{KeyState, StoredDataKey};
+use uuid::Uuid;
+
+use super::binding::Binding;
+use super::cipher::{self, KeyBytes};
+use super::error::VaultError;
+use super::kek::Kek;
+use crate::clock::MachineTime;
+
+/// A data key. It encrypts nothing itself: every row has a key that is derived from it.
+pub(super) struct DataKey {
+    pub(super) id: Uuid,
+    mac: hmac::Key,
+}
+
+impl DataKey {
+    fn new(id: Uuid, bytes: &KeyBytes) -> Self {
+        Self { id, mac: hmac::Key::new(hmac::HMAC_SHA256, bytes.as_ref()) }
+    }
+
+    /// The key of one row.
+    pub(super) fn row_key(&self, binding: &[u8]) -> KeyBytes {
+        cipher::derive(&self.mac, &[b"regente row key".as_slice(), binding].concat())
+    }
+
+    /// What is authenticated with the row: where it lies, and under which key.
+    pub(super) fn associated(&self, binding: &[u8]) -> Vec<u8> {
+        [binding, self.id.as_bytes()].concat()
+    }
+
+    /// Seals `plain` into nonce, ciphertext and tag.
+    pub(super) fn encrypt(
+        &self,
+        binding: Binding,
+        nonce: [u8; cipher::NONCE_BYTES],
+        plain: &[u8],
+    ) -> Vec<u8> {
+        let binding = binding.to_bytes();
+        cipher::encrypt(&self.row_key(&binding), nonce, &self.associated(&binding), plain)
+    }
+
+    /// Opens what [`DataKey::encrypt`] sealed for the same binding.
+    pub(super) fn decrypt(&self, binding: Binding, bytes: &[u8]) -> Option<zeroize::Zeroizing<Vec<u8>>> {
+        let binding = binding.to_bytes();
+        cipher::decrypt(&self.row_key(&binding), &self.associated(&binding), bytes)
+    }
+}
+
+/// Every data key that still opens something. Immutable: a refresh puts a new ring in its place.
+pub(super) struct KeyRing {
+    pub(super) current: Arc<DataKey>,
+    keys: HashMap<Uuid, Arc<DataKey>>,
+    /// Keys that are on their way out, with the time since when they are.
+    pub(super) retiring: Vec<(Uuid, Timestamp)>,
+    /// When the table was asked.
+    pub(super) asked_at: MachineTime,
+}
+
+impl KeyRing {
+    /// Makes a ring of the rows of the table. Keys that `known` holds are taken from it, so that a node goes on when
+    /// its key-encryption key was replaced under it. `None` when there is no key at all yet.
+    pub(super) fn build(
+        rows: &[StoredDataKey],
+        kek: &Kek,
+        known: Option<&Self>,
+        asked_at: MachineTime,
+    ) -> Result<Option<Self>, VaultError> {
+        let mut keys = HashMap::new();
+        let mut current = None;
+        let mut retiring = Vec::new();
+        for row in rows {
+            match row.state {
+                KeyState::Current => current = Some(row.id),
+                KeyState::Retiring => retiring.push((row.id, row.updated_at)),
+                KeyState::Destroyed => continue,
+            }
+            let key = match known.and_then(|ring| ring.get(row.id)) {
+                Some(key) => key,
+                None => Arc::new(unwrap(row, kek)?),
+            };
+            keys.insert(row.id, key);
+        }
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let current = current.and_then(|id| keys.get(&id)).cloned().ok_or(VaultError::NoCurrentKey)?;
+        Ok(Some(Self { current, keys, retiring, asked_at }))
+    }
+
+    pub(super) fn get(&self, id: Uuid) -> Option<Arc<DataKey>> {
+        self.keys.get(&id).cloned()
+    }
+}
+
+fn unwrap(row: &StoredDataKey, kek: &Kek) -> Result<DataKey, VaultError> {
+    if row.kek_id != kek.id() {
+        return Err(VaultError::OtherKek {
+            key_id: row.id,
+            wrapped_by: row.kek_id.clone(),
+            given: kek.id().to_owned(),
+        });
+    }
+    let bytes = kek.unwrap(row.id, &row.wrapped).ok_or(VaultError::BrokenKey(row.id))?;
+    Ok(DataKey::new(row.id, &bytes))
+}

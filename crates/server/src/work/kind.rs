@@ -1,0 +1,63 @@
+//! The kinds of jobs, and what runs each.
+
+use regente_store::jobs::Job;
+
+use super::{Ended, purge, rotation};
+use crate::api::error::ApiError;
+use crate::app::App;
+
+/// A kind of job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Forgets idempotency records that are kept no longer.
+    PurgeIdempotency,
+    /// Deletes tokens that nobody used in time.
+    PurgeTokens,
+    /// Deletes client tokens whose life is over.
+    PurgeCredentials,
+    /// Seals again what stands under a former data key.
+    Reseal,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 4] =
+        [Self::PurgeIdempotency, Self::PurgeTokens, Self::PurgeCredentials, Self::Reseal];
+
+    /// The kinds that every deployment has one job of, for ever.
+    pub const RECURRING: [Self; 4] = Self::ALL;
+
+    /// Its name in the jobs table.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::PurgeIdempotency => "purge_idempotency",
+            Self::PurgeTokens => "purge_tokens",
+            Self::PurgeCredentials => "purge_credentials",
+            Self::Reseal => "reseal",
+        }
+    }
+
+    /// From its name.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+
+    /// Jobs of a lane share a bound.
+    pub const fn lane(self) -> &'static str {
+        match self {
+            Self::PurgeIdempotency | Self::PurgeTokens | Self::PurgeCredentials | Self::Reseal => {
+                "housekeeping"
+            }
+        }
+    }
+
+    /// Runs a job of this kind.
+    pub async fn run(self, app: &App, _job: &Job) -> Result<Ended, ApiError> {
+        match self {
+            Self::PurgeIdempotency => purge::idempotency(app).await,
+            Self::PurgeTokens => purge::tokens(app).await,
+            Self::PurgeCredentials => purge::credentials(app).await,
+            Self::Reseal => rotation::reseal(app).await,
+        }
+    }
+}

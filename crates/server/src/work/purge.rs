@@ -1,0 +1,61 @@
+//! Forgetting: idempotency records, tokens and client tokens whose time is over. A bounded number at once, client by
+//! client, since one transaction touches one client.
+
+use std::time::Duration;
+
+use regente_domain::id::ClientId;
+use regente_domain::time::Timestamp;
+use regente_store::{Batch, idempotency, tokens};
+
+use super::Ended;
+use crate::access::forget_ended_credentials;
+use crate::api::error::ApiError;
+use crate::app::App;
+
+/// How often there is a look.
+const EVERY: Duration = Duration::from_secs(10 * 60);
+/// Clients of one run.
+const CLIENTS_MAX: i64 = 100;
+/// Rows of one batch.
+const ROWS_MAX: i64 = 500;
+/// How long a client token is kept after its end, so that its use is answered like any other ended key.
+const CREDENTIAL_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Forgets answers that are kept no longer; running claims stay.
+pub(super) async fn idempotency(app: &App) -> Result<Ended, ApiError> {
+    let now = app.clock.now();
+    let clients = idempotency::clients_with_expired(&app.store, now, CLIENTS_MAX).await?;
+    purge(app, clients, |batch| idempotency::purge(batch, now, ROWS_MAX)).await
+}
+
+/// Deletes tokens that nobody used in time.
+pub(super) async fn tokens(app: &App) -> Result<Ended, ApiError> {
+    let now = app.clock.now();
+    let clients = tokens::clients_with_expired(&app.store, now, CLIENTS_MAX).await?;
+    purge(app, clients, |batch| tokens::purge(batch, now, ROWS_MAX)).await
+}
+
+/// Deletes client tokens whose life is over.
+pub(super) async fn credentials(app: &App) -> Result<Ended, ApiError> {
+    let now = app.clock.now();
+    let deleted =
+        forget_ended_credentials(app, now - CREDENTIAL_KEPT, ROWS_MAX).await.map_err(ApiError::internal)?;
+    Ok(again(now, deleted > 0))
+}
+
+/// Deletes what `fill` names of each client. While there was something, the next look comes at once.
+async fn purge(app: &App, clients: Vec<ClientId>, fill: impl Fn(&mut Batch)) -> Result<Ended, ApiError> {
+    let found = !clients.is_empty();
+    for client_id in clients {
+        let mut batch = Batch::new(client_id);
+        fill(&mut batch);
+        let _admission = app.store.admit_waiting().await?;
+        // Deleting has no guard that could refuse; what an unknown commit left is found by the next look.
+        let _ = app.store.apply(batch).await?;
+    }
+    Ok(again(app.clock.now(), found))
+}
+
+fn again(now: Timestamp, found: bool) -> Ended {
+    Ended::Again { at: if found { now + Duration::from_secs(1) } else { now + EVERY } }
+}

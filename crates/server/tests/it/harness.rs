@@ -1,0 +1,349 @@
+//! A whole Regente in the test's process: the real router on a fresh database, with a clock that the test moves, ids and
+//! chance from a seed, and the simulator's books in memory, where the test can read them.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::{HeaderMap, Method, Request, StatusCode};
+use regente::access::{self, Credentials, NewClient};
+use regente::api::limits::RateLimiter;
+use regente::api::router::router;
+use regente::app::{App, Parts};
+use regente::chance::Chance;
+use regente::clock::Clock;
+use regente::flows::in_flight::InFlight;
+use regente::settings::Settings;
+use regente::vault::{Kek, Vault};
+use regente::work::Worker;
+use regente_domain::actor::Actor;
+use regente_domain::id::ClientId;
+use regente_domain::time::Timestamp;
+use regente_providers::provider::Providers;
+use regente_providers::sandbox::Books;
+use regente_providers::sandbox::{Sandbox, SandboxOptions};
+use regente_store::Store;
+use regente_store::testing::TestDatabase;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+/// When every test begins.
+pub const START: &str = "2026-03-23T15:12:38.379Z";
+/// How long the simulator's silence lasts in tests.
+pub const SANDBOX_DEADLINE: Duration = Duration::from_millis(60);
+
+/// Approved by the simulator (contract 07 §2).
+pub const APPROVED: (&str, &str) = ("4916745120294124", "560");
+/// Not answered by the simulator.
+pub const TIMED_OUT: (&str, &str) = ("4485401945979546", "600");
+/// Refused for its security code, which no other provider is asked after.
+pub const WRONG_CVV: (&str, &str) = ("4716866286004545", "965");
+
+/// Runs each story on SQLite and on PostgreSQL.
+macro_rules! stories {
+    ($($name:ident),* $(,)?) => {
+        mod on_sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                super::$name(crate::harness::TestApp::sqlite().await).await;
+            })*
+        }
+        mod on_postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                super::$name(crate::harness::TestApp::postgres().await).await;
+            })*
+        }
+    };
+}
+pub(crate) use stories;
+
+/// A running application and one of its clients.
+pub struct TestApp {
+    pub app: App,
+    pub clock: Clock,
+    pub books: Books,
+    pub worker: Worker,
+    pub client: Client,
+    router: Router,
+    kek: String,
+    settings: Settings,
+    generation: u64,
+    database: TestDatabase,
+}
+
+/// An account and a key of it.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub id: String,
+    pub key: String,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub bytes: Vec<u8>,
+}
+
+impl Reply {
+    /// The body as JSON; null when there is none.
+    pub fn json(&self) -> Value {
+        if self.bytes.is_empty() { Value::Null } else { serde_json::from_slice(&self.bytes).unwrap() }
+    }
+
+    /// The body as JSON, after the status was what it must be.
+    #[track_caller]
+    pub fn expect(&self, status: u16) -> Value {
+        let body = String::from_utf8_lossy(&self.bytes);
+        assert_eq!(self.status.as_u16(), status, "{body}");
+        self.json()
+    }
+
+    /// The `details` of an error with this status.
+    #[track_caller]
+    pub fn details(&self, status: u16) -> Vec<String> {
+        let body = self.expect(status);
+        let details = body["error"]["details"].as_array().expect("an error with details");
+        details.iter().map(|detail| detail.as_str().unwrap().to_owned()).collect()
+    }
+
+    /// A header as text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+}
+
+impl TestApp {
+    pub async fn sqlite() -> Self {
+        Self::on(TestDatabase::fresh_sqlite(), Settings::default()).await
+    }
+
+    pub async fn postgres() -> Self {
+        Self::on(TestDatabase::fresh_postgres().await, Settings::default()).await
+    }
+
+    /// On a fresh database of `database`'s kind, with settings of the test's own.
+    pub async fn on(database: TestDatabase, settings: Settings) -> Self {
+        let clock = Clock::manual(Timestamp::parse(START).unwrap());
+        let kek = Kek::generate(&Chance::seeded(99)).expose_text().to_string();
+        let books = Books::memory();
+        let app = build(&database, &clock, &books, &kek, &settings, 1).await;
+        let client = new_client(&app, "Loja João").await;
+        let (router, worker) = (router(app.clone()), Worker::new(app.clone()));
+        Self { app, clock, books, worker, client, router, kek, settings, generation: 1, database }
+    }
+
+    /// The same deployment after its process has ended and begun again; only what was stored is left.
+    pub async fn restart(self) -> Self {
+        let Self { app, clock, books, client, kek, settings, generation, database, router, worker } = self;
+        drop((router, worker));
+        app.store.close().await;
+        drop(app);
+        let generation = generation + 1;
+        let app = build(&database, &clock, &books, &kek, &settings, generation).await;
+        let (router, worker) = (regente::api::router::router(app.clone()), Worker::new(app.clone()));
+        Self { app, clock, books, worker, client, router, kek, settings, generation, database }
+    }
+
+    /// The same deployment with other settings, from now on.
+    pub async fn with_settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.settings);
+        self.restart().await
+    }
+
+    /// Another account of the same deployment.
+    pub async fn another_client(&self) -> Client {
+        new_client(&self.app, "Outra Loja").await
+    }
+
+    /// The id of the account.
+    pub fn client_id(&self) -> ClientId {
+        self.client.id.parse().unwrap()
+    }
+
+    /// Sends a request as it is, with no headers of the harness's own.
+    pub async fn send(&self, request: Request<Body>) -> Reply {
+        let mut request = request;
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 50_000))));
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap().to_vec();
+        Reply { status: parts.status, headers: parts.headers, bytes }
+    }
+
+    /// A request of `client` with further headers.
+    pub async fn call(
+        &self,
+        client: &Client,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Reply {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("X-Client-Id", &client.id)
+            .header("X-Api-Key", &client.key)
+            .header("Content-Type", "application/json");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = body.map_or_else(Body::empty, |body| Body::from(serde_json::to_vec(body).unwrap()));
+        self.send(request.body(body).unwrap()).await
+    }
+
+    pub async fn get(&self, path: &str) -> Reply {
+        self.call(&self.client, Method::GET, path, &[], None).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Reply {
+        self.call(&self.client, Method::POST, path, &[], Some(body)).await
+    }
+
+    pub async fn post_with_key(&self, path: &str, key: &str, body: &Value) -> Reply {
+        self.call(&self.client, Method::POST, path, &[("X-Idempotency-Key", key)], Some(body)).await
+    }
+
+    pub async fn patch(&self, path: &str, body: &Value) -> Reply {
+        self.call(&self.client, Method::PATCH, path, &[], Some(body)).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Reply {
+        self.call(&self.client, Method::DELETE, path, &[], None).await
+    }
+
+    /// A merchant with these providers; its id.
+    pub async fn merchant_with(&self, providers: Value) -> String {
+        let body =
+            self.post("/v1/merchants", &json!({ "mcc": "5812", "providers": providers })).await.expect(201);
+        body["id"].as_str().unwrap().to_owned()
+    }
+
+    /// A merchant with two healthy simulators; its id.
+    pub async fn merchant(&self) -> String {
+        self.merchant_with(json!([sandbox("Main", 1), sandbox("Spare", 2)])).await
+    }
+
+    /// A merchant whose first simulator declines everything with `try_again`; its id.
+    pub async fn fallback_merchant(&self) -> String {
+        let mut first = sandbox("Declines", 1);
+        first["options"] = json!({ "type": "SANDBOX", "faults": [{ "then": { "decline": "try_again" } }] });
+        self.merchant_with(json!([first, sandbox("Approves", 2)])).await
+    }
+
+    /// A card token; its id.
+    pub async fn card_token(&self, card: (&str, &str)) -> String {
+        let body = self.post("/v1/tokens", &token_body(card)).await.expect(201);
+        body["tokenId"].as_str().unwrap().to_owned()
+    }
+
+    /// A stored card that nothing has checked; its id.
+    pub async fn card(&self, card: (&str, &str)) -> String {
+        let token = self.card_token(card).await;
+        self.post("/v1/cards", &json!({ "tokenId": token })).await.expect(201)["id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+
+    /// A public key with these scopes.
+    pub async fn client_token(&self, scope: Value) -> Client {
+        let body = self.post("/v1/auth", &json!({ "scope": scope, "expires": 600 })).await.expect(201);
+        Client { id: self.client.id.clone(), key: body["publicKey"].as_str().unwrap().to_owned() }
+    }
+
+    /// Runs everything that is due now.
+    pub async fn run_jobs(&self) {
+        self.worker.prepare().await.unwrap();
+        loop {
+            let round = self.worker.round().await.unwrap();
+            if round.jobs == 0 && round.resolved == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Lets time pass; everything that falls due on the way runs at its own time.
+    pub async fn later(&self, by: Duration) {
+        self.worker.prepare().await.unwrap();
+        let target = self.clock.now() + by;
+        while let Some(due) = self.worker.next_due().await.unwrap() {
+            if due > target {
+                break;
+            }
+            if due > self.clock.now() {
+                self.clock.set(due);
+            }
+            self.worker.round().await.unwrap();
+        }
+        self.clock.set(target);
+    }
+}
+
+/// The body of a charge by inline card.
+pub fn charge_body(merchant_id: &str, card: (&str, &str)) -> Value {
+    json!({
+        "merchantId": merchant_id, "amount": 150, "capture": true,
+        "paymentMethod": { "paymentType": "credit", "installments": 1 },
+        "paymentSource": { "sourceType": "card", "card": token_body(card) },
+    })
+}
+
+/// The body of a card token, and of an inline card.
+pub fn token_body((number, cvv): (&str, &str)) -> Value {
+    json!({
+        "cardHolderName": "JOAO DA SILVA", "cardNumber": number, "cardCvv": cvv, "cardExpirationDate": "12/2030"
+    })
+}
+
+/// A healthy simulator.
+pub fn sandbox(name: &str, priority: i64) -> Value {
+    json!({ "name": name, "priority": priority, "credentials": { "type": "SANDBOX", "apiKey": "any-api-key-1234" } })
+}
+
+async fn new_client(app: &App, name: &str) -> Client {
+    let id = access::create_client(app, NewClient::named(name), Actor::Operator).await.unwrap();
+    let key = access::create_secret_key(app, id, "test", Actor::Operator).await.unwrap();
+    Client { id: id.to_string(), key: key.key.expose().to_owned() }
+}
+
+async fn build(
+    database: &TestDatabase,
+    clock: &Clock,
+    books: &Books,
+    kek: &str,
+    settings: &Settings,
+    seed: u64,
+) -> App {
+    // What went wrong inside, for whoever reads a failed test.
+    let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
+    let store = Store::open(database.options()).await.unwrap();
+    store.migrate(clock.now()).await.unwrap();
+    let chance = Chance::seeded(seed);
+    let vault =
+        Vault::unlock(store.clone(), Kek::parse(kek).unwrap(), chance.clone(), clock.clone()).await.unwrap();
+    let mut sandbox = SandboxOptions::new(7, zeroize::Zeroizing::new(vec![5; 32]));
+    sandbox.deadline = SANDBOX_DEADLINE;
+    let limiter = |per_second| {
+        let clock = clock.clone();
+        RateLimiter::new(per_second, Arc::new(move || clock.machine().elapsed()))
+    };
+    App::new(Parts {
+        store,
+        vault,
+        providers: Providers::new(Sandbox::new(sandbox, books.clone())),
+        clock: clock.clone(),
+        chance,
+        credentials: Credentials::new(),
+        token_limiter: limiter(settings.rate_limits.public_key_tokens_per_second),
+        secret_key_limiter: limiter(settings.rate_limits.secret_key_requests_per_second),
+        in_flight: InFlight::default(),
+        settings: settings.clone(),
+    })
+}

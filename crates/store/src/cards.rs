@@ -1,0 +1,249 @@
+//! Stored cards. The number and the holder's name are sealed; everything that may be shown is not.
+
+use regente_domain::card::record::{Card, CardFace, CardLink, CardState};
+use regente_domain::id::{CardId, ClientId, CustomerId};
+use regente_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::batch::Batch;
+use crate::row::Row;
+use crate::sealed::Sealed;
+use crate::value::Json;
+use crate::{Store, StoreError, args, sql};
+
+/// The format of the document that this release writes.
+const FORMAT: u32 = 1;
+
+macro_rules! columns {
+    () => {
+        "id, client_id, customer_id, linked_at, fingerprint, status, private, key_id, doc, version, updated_at"
+    };
+}
+
+sql! {
+    /// Adds a card.
+    pub INSERT_CARD = "
+        INSERT INTO cards (id, client_id, customer_id, linked_at, fingerprint, status, pan, private, key_id, doc,
+            version, updated_at)
+        VALUES (:id, :client_id, NULL, NULL, :fingerprint, :status, :pan, :private, :key_id, :doc,
+            :version, :updated_at)";
+    /// Changes a card; the version is the lock.
+    pub UPDATE_CARD = "
+        UPDATE cards SET customer_id = :customer_id, linked_at = :linked_at, status = :status, doc = :doc,
+            version = :version, updated_at = :updated_at
+        WHERE id = :id AND client_id = :client_id AND version = :version_before AND deleted_at IS NULL";
+    /// What its first charge says about a card. Not guarded by the version: an outcome must not lose to a link that
+    /// was made meanwhile.
+    pub SETTLE_CARD = "
+        UPDATE cards SET status = :status, doc = :doc, version = version + 1, updated_at = :updated_at
+        WHERE id = :id AND client_id = :client_id AND status IN ('pending', 'verifying')";
+    /// Forgets a card whose check could not be made.
+    pub DROP_CARD = "
+        DELETE FROM cards WHERE id = :id AND client_id = :client_id AND status = 'verifying'";
+    /// Deletes a card: the number and the name are gone, the row stays for the charges that name it.
+    pub DELETE_CARD = "
+        UPDATE cards SET deleted_at = :now, pan = NULL, private = NULL, version = version + 1, updated_at = :now
+        WHERE id = :id AND client_id = :client_id AND deleted_at IS NULL AND status <> 'verifying'";
+    /// One card.
+    pub FIND_CARD = concat!("SELECT ", columns!(), " FROM cards
+        WHERE id = :id AND client_id = :client_id AND deleted_at IS NULL");
+    /// One card with its number.
+    pub FIND_CARD_WITH_NUMBER = concat!("SELECT ", columns!(), ", pan FROM cards
+        WHERE id = :id AND client_id = :client_id AND deleted_at IS NULL AND status <> 'verifying'");
+    /// Cards of a client, newest first.
+    pub CARDS = concat!("SELECT ", columns!(), " FROM cards
+        WHERE client_id = :client_id AND deleted_at IS NULL AND status <> 'verifying'
+        ORDER BY id DESC LIMIT :limit OFFSET :offset");
+    /// How many there are.
+    pub COUNT_CARDS = "SELECT COUNT(*) AS n FROM cards
+        WHERE client_id = :client_id AND deleted_at IS NULL AND status <> 'verifying'";
+    /// Cards of a customer, the latest link first.
+    pub CARDS_OF_CUSTOMER = concat!("SELECT ", columns!(), " FROM cards
+        WHERE client_id = :client_id AND customer_id = :customer_id AND deleted_at IS NULL
+        ORDER BY linked_at DESC, id DESC");
+}
+
+/// A card as stored, with the holder's name that only the vault can open.
+#[derive(Clone, Debug)]
+pub struct StoredCard {
+    /// The card.
+    pub card: Card,
+    /// The holder's name, sealed.
+    pub holder: Option<Sealed>,
+}
+
+/// A card with its sealed number. Opening it needs an audit record.
+#[derive(Clone, Debug)]
+pub struct CardWithNumber {
+    /// The card.
+    pub stored: StoredCard,
+    /// The number, sealed.
+    pub number: Sealed,
+}
+
+/// The part of a card that is not a column.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Doc {
+    format: u32,
+    face: CardFace,
+    cvv_checked: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    claim: Option<String>,
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
+}
+
+/// Adds a card with its sealed number and holder's name, both under the same data key.
+pub fn insert(batch: &mut Batch, card: &Card, number: Sealed, holder: Sealed) -> Result<(), StoreError> {
+    if number.key_id != holder.key_id {
+        return Err(StoreError::Programming("a card's number and name stand under two keys".to_owned()));
+    }
+    batch.push(
+        &INSERT_CARD,
+        args! {
+            id: card.id,
+            client_id: card.client_id,
+            fingerprint: card.fingerprint,
+            status: card.state.word(),
+            pan: number.bytes,
+            private: holder.bytes,
+            key_id: number.key_id,
+            doc: doc(card)?,
+            version: card.version,
+            updated_at: card.updated_at,
+        },
+    );
+    Ok(())
+}
+
+/// Changes a card; the batch is refused when it has changed meanwhile.
+pub fn update(batch: &mut Batch, before: &Card, after: &Card) -> Result<(), StoreError> {
+    batch.guard(
+        &UPDATE_CARD,
+        args! {
+            id: after.id,
+            client_id: after.client_id,
+            customer_id: after.link.map(|link| link.customer_id),
+            linked_at: after.link.map(|link| link.linked_at),
+            status: after.state.word(),
+            doc: doc(after)?,
+            version: after.version,
+            version_before: before.version,
+            updated_at: after.updated_at,
+        },
+    );
+    Ok(())
+}
+
+/// Writes what a check or a first charge says about a card that was not confirmed before.
+pub fn settle(batch: &mut Batch, after: &Card) -> Result<(), StoreError> {
+    let (id, client_id) = (after.id, after.client_id);
+    let (status, updated_at) = (after.state.word(), after.updated_at);
+    batch.push_any(&SETTLE_CARD, args! { id, client_id, status, doc: doc(after)?, updated_at });
+    Ok(())
+}
+
+/// Forgets a card whose check could not be made: it was never shown to anybody.
+pub fn drop_verifying(batch: &mut Batch, id: CardId) {
+    let client_id = batch.client_id();
+    batch.push(&DROP_CARD, args! { id, client_id });
+}
+
+/// Deletes a card; the batch is refused when there is none.
+pub fn delete(batch: &mut Batch, id: CardId, now: Timestamp) {
+    let client_id = batch.client_id();
+    batch.guard(&DELETE_CARD, args! { id, client_id, now });
+}
+
+fn doc(card: &Card) -> Result<Json, StoreError> {
+    let reason = match &card.state {
+        CardState::Failed { reason } => Some(reason.clone()),
+        CardState::Verifying | CardState::Pending | CardState::Active => None,
+    };
+    let (face, claim) = (card.face.clone(), card.claim.clone());
+    let unknown = card.unknown_members.clone();
+    Json::of(&Doc { format: FORMAT, face, cvv_checked: card.cvv_checked, reason, claim, unknown })
+}
+
+/// One card of a client, also while it is being verified.
+pub async fn find(store: &Store, client_id: ClientId, id: CardId) -> Result<Option<StoredCard>, StoreError> {
+    store.row(&FIND_CARD, args! { id, client_id }).await?.as_ref().map(from_row).transpose()
+}
+
+/// One card of a client with its sealed number.
+pub async fn find_with_number(
+    store: &Store,
+    client_id: ClientId,
+    id: CardId,
+) -> Result<Option<CardWithNumber>, StoreError> {
+    let Some(row) = store.row(&FIND_CARD_WITH_NUMBER, args! { id, client_id }).await? else {
+        return Ok(None);
+    };
+    let number = Sealed { key_id: row.get("key_id")?, bytes: row.get("pan")? };
+    Ok(Some(CardWithNumber { stored: from_row(&row)?, number }))
+}
+
+/// One page of the cards of a client, newest first.
+pub async fn page(
+    store: &Store,
+    client_id: ClientId,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<StoredCard>, StoreError> {
+    store.rows(&CARDS, args! { client_id, limit, offset }).await?.iter().map(from_row).collect()
+}
+
+/// How many cards a client has.
+pub async fn count(store: &Store, client_id: ClientId) -> Result<i64, StoreError> {
+    store.row(&COUNT_CARDS, args! { client_id }).await?.map_or(Ok(0), |row| row.get("n"))
+}
+
+/// The cards of a customer, the latest link first.
+pub async fn of_customer(
+    store: &Store,
+    client_id: ClientId,
+    customer_id: CustomerId,
+) -> Result<Vec<StoredCard>, StoreError> {
+    store.rows(&CARDS_OF_CUSTOMER, args! { client_id, customer_id }).await?.iter().map(from_row).collect()
+}
+
+fn from_row(row: &Row) -> Result<StoredCard, StoreError> {
+    let corrupt = |what: &str| StoreError::Corrupt(format!("cards.{what}"));
+    let doc: String = row.get("doc")?;
+    let doc: Doc = serde_json::from_str(&doc).map_err(|_| corrupt("doc"))?;
+    let status: String = row.get("status")?;
+    let state = match status.as_str() {
+        "verifying" => CardState::Verifying,
+        "pending" => CardState::Pending,
+        "active" => CardState::Active,
+        "failed" => CardState::Failed { reason: doc.reason.unwrap_or_default() },
+        _ => return Err(corrupt("status")),
+    };
+    let customer_id: Option<CustomerId> = row.get("customer_id")?;
+    let linked_at: Option<Timestamp> = row.get("linked_at")?;
+    let holder: Option<Vec<u8>> = row.get("private")?;
+    let key_id: Uuid = row.get("key_id")?;
+    Ok(StoredCard {
+        card: Card {
+            id: row.get("id")?,
+            client_id: row.get("client_id")?,
+            link: customer_id
+                .zip(linked_at)
+                .map(|(customer_id, linked_at)| CardLink { customer_id, linked_at }),
+            fingerprint: row.get("fingerprint")?,
+            face: doc.face,
+            state,
+            cvv_checked: doc.cvv_checked,
+            claim: doc.claim,
+            unknown_members: doc.unknown,
+            version: row.get("version")?,
+            updated_at: row.get("updated_at")?,
+        },
+        holder: holder.map(|bytes| Sealed { key_id, bytes }),
+    })
+}

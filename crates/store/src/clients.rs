@@ -1,0 +1,208 @@
+//! Clients: the accounts whose data is kept apart. Their secret is sealed, and only the vault opens it.
+
+use regente_domain::id::ClientId;
+use regente_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::sealed::Sealed;
+use crate::{Batch, Json, Row, Store, StoreError, args, sql};
+
+/// The format of the document that this release writes.
+const FORMAT: u32 = 1;
+
+sql! {
+    /// Adds a client.
+    pub INSERT_CLIENT = "
+        INSERT INTO clients (id, name, status, secret, key_id, doc, version, updated_at)
+        VALUES (:client_id, :name, :status, :secret, :key_id, :doc, 1, :updated_at)";
+    /// Changes a client; the version is the lock.
+    pub UPDATE_CLIENT = "
+        UPDATE clients SET name = :name, status = :status, doc = :doc, version = :version + 1,
+            updated_at = :updated_at
+        WHERE id = :client_id AND version = :version";
+    /// Takes the next version of a client for a change of what belongs to it, such as its keys.
+    pub TOUCH_CLIENT = "
+        UPDATE clients SET version = :version + 1, updated_at = :updated_at
+        WHERE id = :client_id AND version = :version";
+    /// One client.
+    pub FIND_CLIENT = "
+        SELECT id, name, status, doc, version, updated_at FROM clients WHERE id = :client_id";
+    /// Every client, oldest first.
+    pub LIST_CLIENTS = "
+        SELECT id, name, status, doc, version, updated_at FROM clients WHERE id > :after_id
+        ORDER BY id LIMIT :limit";
+    /// The sealed secret of a client.
+    pub FIND_CLIENT_SECRET = "SELECT secret, key_id FROM clients WHERE id = :client_id";
+}
+
+/// Whether a client may do anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientStatus {
+    /// It may.
+    Active,
+    /// The operator closed it for now: its id is answered as if it were unknown.
+    Suspended,
+}
+
+impl ClientStatus {
+    /// The word in the column.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Suspended => "suspended",
+        }
+    }
+
+    pub(crate) fn parse(word: &str) -> Result<Self, StoreError> {
+        match word {
+            "active" => Ok(Self::Active),
+            "suspended" => Ok(Self::Suspended),
+            _ => Err(StoreError::Corrupt("clients.status".to_owned())),
+        }
+    }
+}
+
+/// Somebody to turn to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Contact {
+    /// The person's or department's name.
+    pub name: String,
+    /// The e-mail address.
+    pub email: String,
+}
+
+/// An account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// What `X-Client-Id` names.
+    pub id: ClientId,
+    /// The account's name.
+    pub name: String,
+    /// Whether it may do anything.
+    pub status: ClientStatus,
+    /// Whom to turn to.
+    pub contacts: Vec<Contact>,
+    /// The language of its pages and messages, a BCP 47 tag such as `pt-BR`.
+    pub language: String,
+    /// The time zone of its reports, an IANA name such as `America/Sao_Paulo`.
+    pub time_zone: String,
+    /// Grows with every change.
+    pub version: i64,
+    /// When it was changed.
+    pub updated_at: Timestamp,
+    /// Members of the document that this release does not know and keeps.
+    pub unknown_members: Map<String, Value>,
+}
+
+/// The part of a client that is not a column.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Doc {
+    format: u32,
+    contacts: Vec<Contact>,
+    language: String,
+    time_zone: String,
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
+}
+
+/// Adds a new client with its sealed secret. Its version is 1, whatever the value says.
+///
+/// # Errors
+/// [`StoreError::Programming`] when the document cannot be written.
+pub fn insert(batch: &mut Batch, client: &Client, secret: &Sealed) -> Result<(), StoreError> {
+    batch.push(
+        &INSERT_CLIENT,
+        args! {
+            client_id: client.id,
+            name: client.name.as_str(),
+            status: client.status.word(),
+            secret: secret.bytes.as_slice(),
+            key_id: secret.key_id,
+            doc: doc(client)?,
+            updated_at: client.updated_at,
+        },
+    );
+    Ok(())
+}
+
+/// Writes a changed client; `client.version` is the version that was read, and the batch is refused when it has
+/// changed since.
+///
+/// # Errors
+/// As [`insert`].
+pub fn update(batch: &mut Batch, client: &Client) -> Result<(), StoreError> {
+    batch.guard(
+        &UPDATE_CLIENT,
+        args! {
+            client_id: client.id,
+            name: client.name.as_str(),
+            status: client.status.word(),
+            doc: doc(client)?,
+            version: client.version,
+            updated_at: client.updated_at,
+        },
+    );
+    Ok(())
+}
+
+/// Refuses the batch when the client has changed since `version` was read: for rules about what belongs to the client
+/// as a whole, such as how many keys it may have.
+pub fn touch(batch: &mut Batch, client_id: ClientId, version: i64, updated_at: Timestamp) {
+    batch.guard(&TOUCH_CLIENT, args! { client_id, version, updated_at });
+}
+
+/// One client.
+///
+/// # Errors
+/// [`StoreError::Unavailable`], [`StoreError::Corrupt`].
+pub async fn find(store: &Store, client_id: ClientId) -> Result<Option<Client>, StoreError> {
+    store.row(&FIND_CLIENT, args! { client_id }).await?.as_ref().map(from_row).transpose()
+}
+
+/// At most `limit` clients that come after `after` in the order of their creation; from the first one without it.
+///
+/// # Errors
+/// As [`find`].
+pub async fn list(store: &Store, after: Option<ClientId>, limit: i64) -> Result<Vec<Client>, StoreError> {
+    let after_id = after.unwrap_or(ClientId::new(uuid::Uuid::nil()));
+    store.rows(&LIST_CLIENTS, args! { after_id, limit }).await?.iter().map(from_row).collect()
+}
+
+/// The sealed secret of a client, from which its keyed hashes come.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn secret(store: &Store, client_id: ClientId) -> Result<Option<Sealed>, StoreError> {
+    let Some(row) = store.row(&FIND_CLIENT_SECRET, args! { client_id }).await? else { return Ok(None) };
+    Ok(Some(Sealed { key_id: row.get("key_id")?, bytes: row.get("secret")? }))
+}
+
+fn doc(client: &Client) -> Result<Json, StoreError> {
+    let doc = Doc {
+        format: FORMAT,
+        contacts: client.contacts.clone(),
+        language: client.language.clone(),
+        time_zone: client.time_zone.clone(),
+        unknown: client.unknown_members.clone(),
+    };
+    serde_json::to_string(&doc).map(Json).map_err(|_| StoreError::Programming("clients.doc".to_owned()))
+}
+
+fn from_row(row: &Row) -> Result<Client, StoreError> {
+    let doc: Doc =
+        serde_json::from_str(row.get("doc")?).map_err(|_| StoreError::Corrupt("clients.doc".to_owned()))?;
+    Ok(Client {
+        id: row.get("id")?,
+        name: row.get("name")?,
+        status: ClientStatus::parse(row.get("status")?)?,
+        contacts: doc.contacts,
+        language: doc.language,
+        time_zone: doc.time_zone,
+        version: row.get("version")?,
+        updated_at: row.get("updated_at")?,
+        unknown_members: doc.unknown,
+    })
+}

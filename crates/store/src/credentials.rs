@@ -1,0 +1,231 @@
+//! Credentials: secret keys and client tokens, by the digest of what the caller sends. The key itself is stored
+//! nowhere. Whether a credential is good enough for a request is not decided here.
+
+use regente_domain::actor::Actor;
+use regente_domain::id::{ClientId, Id, of};
+use regente_domain::scope::{Scope, Scopes};
+use regente_domain::time::Timestamp;
+
+use crate::clients::ClientStatus;
+use crate::{Batch, Row, Store, StoreError, args, sql};
+
+sql! {
+    /// Adds a credential.
+    pub INSERT_CREDENTIAL = "
+        INSERT INTO credentials (digest, client_id, id, kind, label, scopes, expires_at, actor)
+        VALUES (:digest, :client_id, :id, :kind, :label, :scopes, :expires_at, :actor)";
+    /// A client and the credential of this digest that it may have.
+    pub FIND_CREDENTIAL = "
+        SELECT c.status AS client_status, k.digest, k.id, k.kind, k.label, k.scopes, k.expires_at, k.revoked_at,
+            k.last_used_day
+        FROM clients c LEFT JOIN credentials k ON k.client_id = c.id AND k.digest = :digest
+        WHERE c.id = :client_id";
+    /// The secret keys of a client, oldest first.
+    pub SECRET_KEYS_OF_CLIENT = "
+        SELECT digest, id, kind, label, scopes, expires_at, revoked_at, last_used_day
+        FROM credentials WHERE client_id = :client_id AND kind = 'secret_key' ORDER BY id";
+    /// Revokes a secret key.
+    pub REVOKE_SECRET_KEY = "
+        UPDATE credentials SET revoked_at = :revoked_at
+        WHERE client_id = :client_id AND id = :id AND kind = 'secret_key' AND revoked_at IS NULL";
+    /// Revokes a client token.
+    pub REVOKE_CLIENT_TOKEN = "
+        UPDATE credentials SET revoked_at = :revoked_at
+        WHERE digest = :digest AND client_id = :client_id AND kind = 'client_token' AND revoked_at IS NULL";
+    /// Notes the day of use; a day that is noted already is not written again.
+    pub MARK_CREDENTIAL_USED = "
+        UPDATE credentials SET last_used_day = :day
+        WHERE digest = :digest AND client_id = :client_id AND (last_used_day IS NULL OR last_used_day < :day)";
+    /// Credentials that ended before a time.
+    pub ENDED_CREDENTIALS = "
+        SELECT digest, client_id FROM credentials WHERE expires_at IS NOT NULL AND expires_at < :before
+        ORDER BY expires_at, client_id LIMIT :limit";
+    /// Forgets a credential that ended.
+    pub DELETE_ENDED_CREDENTIAL = "
+        DELETE FROM credentials WHERE digest = :digest AND client_id = :client_id AND expires_at < :before";
+}
+
+/// SHA-256 of what the caller sends in `X-Api-Key`.
+pub type CredentialDigest = [u8; 32];
+
+/// What a credential is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CredentialKind {
+    /// May do everything of its client; stays on servers.
+    SecretKey,
+    /// A public key with scopes and an end.
+    ClientToken,
+}
+
+impl CredentialKind {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::SecretKey => "secret_key",
+            Self::ClientToken => "client_token",
+        }
+    }
+
+    fn parse(word: &str) -> Result<Self, StoreError> {
+        match word {
+            "secret_key" => Ok(Self::SecretKey),
+            "client_token" => Ok(Self::ClientToken),
+            _ => Err(StoreError::Corrupt("credentials.kind".to_owned())),
+        }
+    }
+}
+
+/// A credential that is being made.
+#[derive(Clone, Debug)]
+pub struct NewCredential {
+    /// What it is found by.
+    pub digest: CredentialDigest,
+    /// What it is called in the audit trail; no secret.
+    pub id: Id<of::Credential>,
+    /// What it is.
+    pub kind: CredentialKind,
+    /// The operator's note about it.
+    pub label: String,
+    /// What it may do; [`Scopes::All`] for secret keys.
+    pub scopes: Scopes,
+    /// When it ends; never without an end for client tokens.
+    pub expires_at: Option<Timestamp>,
+    /// Who made it.
+    pub actor: Actor,
+}
+
+/// A credential as stored. Its creation is the time of its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Credential {
+    /// What it is found by.
+    pub digest: CredentialDigest,
+    /// What it is called in the audit trail.
+    pub id: Id<of::Credential>,
+    /// What it is.
+    pub kind: CredentialKind,
+    /// The operator's note about it.
+    pub label: String,
+    /// What it may do.
+    pub scopes: Scopes,
+    /// When it ends by itself.
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked.
+    pub revoked_at: Option<Timestamp>,
+    /// The last day of use, in whole days since the epoch.
+    pub last_used_day: Option<i64>,
+}
+
+/// The answer to a client id and a digest.
+#[derive(Clone, Debug)]
+pub struct Lookup {
+    /// Whether the client may do anything.
+    pub client_status: ClientStatus,
+    /// The credential, when the client has such a one.
+    pub credential: Option<Credential>,
+}
+
+/// Adds a credential to the client of the batch.
+pub fn insert(batch: &mut Batch, credential: &NewCredential) {
+    let client_id = batch.client_id();
+    batch.push(
+        &INSERT_CREDENTIAL,
+        args! {
+            digest: credential.digest,
+            client_id,
+            id: credential.id,
+            kind: credential.kind.word(),
+            label: credential.label.as_str(),
+            scopes: scopes_text(&credential.scopes),
+            expires_at: credential.expires_at,
+            actor: credential.actor.to_string(),
+        },
+    );
+}
+
+/// Looks a client and one of its credentials up at once. `None` when there is no such client.
+///
+/// # Errors
+/// [`StoreError::Unavailable`], [`StoreError::Corrupt`].
+pub async fn look_up(
+    store: &Store,
+    client_id: ClientId,
+    digest: &CredentialDigest,
+) -> Result<Option<Lookup>, StoreError> {
+    let Some(row) = store.row(&FIND_CREDENTIAL, args! { client_id, digest: *digest }).await? else {
+        return Ok(None);
+    };
+    let found: Option<&[u8]> = row.get("digest")?;
+    Ok(Some(Lookup {
+        client_status: ClientStatus::parse(row.get("client_status")?)?,
+        credential: found.map(|_| from_row(&row)).transpose()?,
+    }))
+}
+
+/// Every secret key of a client, revoked ones among them, oldest first.
+///
+/// # Errors
+/// As [`look_up`].
+pub async fn secret_keys(store: &Store, client_id: ClientId) -> Result<Vec<Credential>, StoreError> {
+    store.rows(&SECRET_KEYS_OF_CLIENT, args! { client_id }).await?.iter().map(from_row).collect()
+}
+
+/// Revokes a secret key of the client of the batch; refused when it has none such that is not revoked.
+pub fn revoke_secret_key(batch: &mut Batch, id: Id<of::Credential>, revoked_at: Timestamp) {
+    let client_id = batch.client_id();
+    batch.guard(&REVOKE_SECRET_KEY, args! { client_id, id, revoked_at });
+}
+
+/// Revokes a client token of the client of the batch; refused when it has none such that is not revoked.
+pub fn revoke_client_token(batch: &mut Batch, digest: &CredentialDigest, revoked_at: Timestamp) {
+    let client_id = batch.client_id();
+    batch.guard(&REVOKE_CLIENT_TOKEN, args! { digest: *digest, client_id, revoked_at });
+}
+
+/// Notes that a credential of the client of the batch was used on `day`, in whole days since the epoch.
+pub fn mark_used(batch: &mut Batch, digest: &CredentialDigest, day: i64) {
+    let client_id = batch.client_id();
+    batch.push_any(&MARK_CREDENTIAL_USED, args! { digest: *digest, client_id, day });
+}
+
+/// At most `limit` credentials that ended before a time, with their clients.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn ended(
+    store: &Store,
+    before: Timestamp,
+    limit: i64,
+) -> Result<Vec<(ClientId, CredentialDigest)>, StoreError> {
+    let rows = store.rows(&ENDED_CREDENTIALS, args! { before, limit }).await?;
+    rows.iter().map(|row| Ok((row.get("client_id")?, row.get("digest")?))).collect()
+}
+
+/// Forgets a credential of the client of the batch that ended before a time.
+pub fn delete_ended(batch: &mut Batch, digest: &CredentialDigest, before: Timestamp) {
+    let client_id = batch.client_id();
+    batch.push_any(&DELETE_ENDED_CREDENTIAL, args! { digest: *digest, client_id, before });
+}
+
+fn from_row(row: &Row) -> Result<Credential, StoreError> {
+    Ok(Credential {
+        digest: row.get("digest")?,
+        id: row.get("id")?,
+        kind: CredentialKind::parse(row.get("kind")?)?,
+        label: row.get("label")?,
+        scopes: parse_scopes(row.get("scopes")?)?,
+        expires_at: row.get("expires_at")?,
+        revoked_at: row.get("revoked_at")?,
+        last_used_day: row.get("last_used_day")?,
+    })
+}
+
+/// The words with commas in between.
+fn scopes_text(scopes: &Scopes) -> String {
+    match scopes {
+        Scopes::All => Scopes::ALL_WORD.to_owned(),
+        Scopes::Some(scopes) => scopes.iter().map(|scope| Scope::word(*scope)).collect::<Vec<_>>().join(","),
+    }
+}
+
+fn parse_scopes(text: &str) -> Result<Scopes, StoreError> {
+    Scopes::parse(text.split(',')).ok_or_else(|| StoreError::Corrupt("credentials.scopes".to_owned()))
+}

@@ -1,0 +1,336 @@
+//! Buyers and the aliases that stand for them. What a buyer is called and where he lives is one sealed value; he is
+//! found by keyed digests of his e-mail address and of his document, each unique among the live customers of a client.
+
+use std::collections::HashSet;
+
+use regente_domain::id::{ClientId, CustomerId, Id, of};
+use regente_domain::time::Timestamp;
+
+use crate::batch::Batch;
+use crate::row::Row;
+use crate::sealed::Sealed;
+use crate::value::Json;
+use crate::{Store, StoreError, args, sql};
+
+macro_rules! columns {
+    () => {
+        "c.id, c.client_id, c.email_key, c.document_key, c.number_key, c.document_type, c.private, c.key_id, \
+         c.version, c.updated_at"
+    };
+}
+
+macro_rules! page {
+    ($filter:literal, $direction:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM customers c
+            WHERE c.client_id = :client_id AND c.deleted_at IS NULL",
+            $filter,
+            "
+            ORDER BY c.id ",
+            $direction,
+            " LIMIT :limit OFFSET :offset"
+        )
+    };
+}
+
+sql! {
+    /// Adds a customer; the unique indexes refuse a second one with the same e-mail address or document.
+    pub INSERT_CUSTOMER = "
+        INSERT INTO customers (id, client_id, email_key, document_key, number_key, document_type, private, key_id,
+            version, updated_at)
+        VALUES (:id, :client_id, :email_key, :document_key, :number_key, :document_type, :private, :key_id,
+            :version, :updated_at)";
+    /// Changes a customer.
+    pub UPDATE_CUSTOMER = "
+        UPDATE customers SET email_key = :email_key, document_key = :document_key, number_key = :number_key,
+            document_type = :document_type, private = :private, key_id = :key_id, version = version + 1,
+            updated_at = :updated_at
+        WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
+    /// Deletes a customer: the row stays for what refers to it, the personal data and what they were found by go.
+    pub DELETE_CUSTOMER = "
+        UPDATE customers SET email_key = NULL, document_key = NULL, number_key = NULL, private = NULL,
+            version = version + 1, updated_at = :updated_at, deleted_at = :updated_at
+        WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
+    /// Erases what was sent with the aliases of a customer.
+    pub ERASE_CUSTOMER_ALIASES = "
+        UPDATE customer_aliases SET private = NULL WHERE client_id = :client_id AND customer_id = :customer_id";
+    /// Adds an alias.
+    pub INSERT_CUSTOMER_ALIAS = "
+        INSERT INTO customer_aliases (id, client_id, customer_id, private, key_id)
+        VALUES (:id, :client_id, :customer_id, :private, :key_id)";
+    /// One live customer, by its own id or by that of an alias.
+    pub FIND_CUSTOMER = concat!("SELECT ", columns!(), " FROM customers c
+            WHERE c.id = :id AND c.client_id = :client_id AND c.deleted_at IS NULL
+        UNION ALL
+        SELECT ", columns!(), " FROM customer_aliases a
+            JOIN customers c ON c.id = a.customer_id AND c.client_id = a.client_id
+            WHERE a.id = :id AND a.client_id = :client_id AND c.deleted_at IS NULL");
+    /// The live customers that hold an e-mail address or a document: two at most.
+    pub FIND_CUSTOMERS_BY_KEYS = concat!("SELECT ", columns!(), " FROM customers c
+        WHERE c.client_id = :client_id AND c.deleted_at IS NULL
+          AND (c.document_key = :document_key OR c.email_key = :email_key)");
+    /// The live customers behind these ids, their own or those of aliases.
+    pub FIND_CUSTOMERS = concat!("SELECT ", columns!(), " FROM customers c
+            WHERE c.client_id = :client_id AND c.deleted_at IS NULL AND c.id IN EACH_UUID(:ids)
+        UNION
+        SELECT ", columns!(), " FROM customer_aliases a
+            JOIN customers c ON c.id = a.customer_id AND c.client_id = a.client_id
+            WHERE a.client_id = :client_id AND c.deleted_at IS NULL AND a.id IN EACH_UUID(:ids)");
+    /// The live customers with a document number, whatever its type and country.
+    pub FIND_CUSTOMERS_BY_NUMBER = concat!("SELECT ", columns!(), " FROM customers c
+        WHERE c.client_id = :client_id AND c.deleted_at IS NULL AND c.number_key = :number_key");
+    /// Newest first.
+    pub CUSTOMERS_DESC = page!("", "DESC");
+    /// Oldest first.
+    pub CUSTOMERS_ASC = page!("", "ASC");
+    /// Those with a document of these types, newest first.
+    pub CUSTOMERS_OF_TYPE_DESC = page!(" AND c.document_type IN EACH_TEXT(:document_types)", "DESC");
+    /// Those with a document of these types, oldest first.
+    pub CUSTOMERS_OF_TYPE_ASC = page!(" AND c.document_type IN EACH_TEXT(:document_types)", "ASC");
+    /// How many there are.
+    pub COUNT_CUSTOMERS = "
+        SELECT COUNT(*) AS n FROM customers WHERE client_id = :client_id AND deleted_at IS NULL";
+    /// How many have a document of these types.
+    pub COUNT_CUSTOMERS_OF_TYPE = "
+        SELECT COUNT(*) AS n FROM customers
+        WHERE client_id = :client_id AND deleted_at IS NULL AND document_type IN EACH_TEXT(:document_types)";
+}
+
+/// A keyed digest by which a customer is found.
+pub type LookupKey = [u8; 32];
+
+/// A live customer as stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredCustomer {
+    /// Its id; the time of creation is the id's own.
+    pub id: CustomerId,
+    /// The account it belongs to.
+    pub client_id: ClientId,
+    /// What it is found by.
+    pub keys: CustomerKeys,
+    /// The type of its document, in upper case; lists are filtered by it.
+    pub document_type: String,
+    /// Everything personal, sealed.
+    pub private: Sealed,
+    /// Counts the changes; every write is guarded by it.
+    pub version: i64,
+    /// When it changed last; always grows.
+    pub updated_at: Timestamp,
+}
+
+/// The digests of one customer. What is absent is unique with nobody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CustomerKeys {
+    /// Of the e-mail address in its normal form.
+    pub email: Option<LookupKey>,
+    /// Of country, type and number of the document in their normal form.
+    pub document: Option<LookupKey>,
+    /// Of the number of the document alone.
+    pub number: Option<LookupKey>,
+}
+
+/// In which order a list comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// By creation, oldest first.
+    OldestFirst,
+    /// By creation, newest first.
+    NewestFirst,
+}
+
+/// Which part of a list: `limit` entries after the first `offset`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// In which order.
+    pub order: Order,
+    /// How many entries.
+    pub limit: i64,
+    /// How many entries lie before.
+    pub offset: i64,
+}
+
+/// Adds a customer.
+pub fn insert(batch: &mut Batch, customer: &StoredCustomer) {
+    batch.push(
+        &INSERT_CUSTOMER,
+        args! {
+            id: customer.id,
+            client_id: customer.client_id,
+            email_key: customer.keys.email,
+            document_key: customer.keys.document,
+            number_key: customer.keys.number,
+            document_type: customer.document_type.as_str(),
+            private: customer.private.bytes.as_slice(),
+            key_id: customer.private.key_id,
+            version: customer.version,
+            updated_at: customer.updated_at,
+        },
+    );
+}
+
+/// Writes `customer`, which is at the version that was read: the batch is refused when somebody else changed it
+/// meanwhile.
+pub fn update(batch: &mut Batch, customer: &StoredCustomer) {
+    batch.guard(
+        &UPDATE_CUSTOMER,
+        args! {
+            id: customer.id,
+            client_id: customer.client_id,
+            version: customer.version,
+            email_key: customer.keys.email,
+            document_key: customer.keys.document,
+            number_key: customer.keys.number,
+            document_type: customer.document_type.as_str(),
+            private: customer.private.bytes.as_slice(),
+            key_id: customer.private.key_id,
+            updated_at: customer.updated_at,
+        },
+    );
+}
+
+/// Deletes `customer` at the version that was read, and erases everything personal, also what its aliases keep.
+pub fn delete(batch: &mut Batch, customer: &StoredCustomer, now: Timestamp) {
+    let (client_id, customer_id, version) = (customer.client_id, customer.id, customer.version);
+    batch.guard(&DELETE_CUSTOMER, args! { id: customer_id, client_id, version, updated_at: now });
+    batch.push_any(&ERASE_CUSTOMER_ALIASES, args! { client_id, customer_id });
+}
+
+/// Adds an alias for a customer, with what was sent to get it.
+pub fn insert_alias(batch: &mut Batch, id: Id<of::CustomerAlias>, customer_id: CustomerId, private: &Sealed) {
+    let client_id = batch.client_id();
+    batch.push(
+        &INSERT_CUSTOMER_ALIAS,
+        args! { id, client_id, customer_id, private: private.bytes.as_slice(), key_id: private.key_id },
+    );
+}
+
+/// The live customer behind an id, which may be its own or that of an alias: then the customer's own id differs.
+///
+/// # Errors
+/// As [`Store::row`]; [`StoreError::Corrupt`] when a live customer has no personal data.
+pub async fn find(
+    store: &Store,
+    client_id: ClientId,
+    id: CustomerId,
+) -> Result<Option<StoredCustomer>, StoreError> {
+    let row = store.row(&FIND_CUSTOMER, args! { id, client_id }).await?;
+    row.as_ref().map(from_row).transpose()
+}
+
+/// The live customers that hold `keys.email` or `keys.document`; the number is not looked at.
+///
+/// # Errors
+/// As [`find`].
+pub async fn find_by_keys(
+    store: &Store,
+    client_id: ClientId,
+    keys: &CustomerKeys,
+) -> Result<Vec<StoredCustomer>, StoreError> {
+    let (email_key, document_key) = (keys.email, keys.document);
+    from_rows(&store.rows(&FIND_CUSTOMERS_BY_KEYS, args! { client_id, email_key, document_key }).await?)
+}
+
+/// The live customers behind `ids`, their own or those of aliases, each once.
+///
+/// # Errors
+/// As [`find`].
+pub async fn find_many(
+    store: &Store,
+    client_id: ClientId,
+    ids: &[CustomerId],
+) -> Result<Vec<StoredCustomer>, StoreError> {
+    let ids = Json::list(Some(ids), ToString::to_string);
+    from_rows(&store.rows(&FIND_CUSTOMERS, args! { client_id, ids }).await?)
+}
+
+/// The live customers with any of these document numbers, each once.
+///
+/// # Errors
+/// As [`find`].
+pub async fn find_by_numbers(
+    store: &Store,
+    client_id: ClientId,
+    number_keys: &[LookupKey],
+) -> Result<Vec<StoredCustomer>, StoreError> {
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    for number_key in number_keys {
+        let rows =
+            store.rows(&FIND_CUSTOMERS_BY_NUMBER, args! { client_id, number_key: *number_key }).await?;
+        found.extend(from_rows(&rows)?.into_iter().filter(|customer| seen.insert(customer.id)));
+    }
+    Ok(found)
+}
+
+/// A page of the live customers; with `document_types` (in upper case) those with a document of these types.
+///
+/// # Errors
+/// As [`find`].
+pub async fn list(
+    store: &Store,
+    client_id: ClientId,
+    document_types: Option<&[String]>,
+    slice: Slice,
+) -> Result<Vec<StoredCustomer>, StoreError> {
+    let Slice { order, limit, offset } = slice;
+    let rows = match Json::list(document_types, String::clone) {
+        None => {
+            let page = match order {
+                Order::NewestFirst => &CUSTOMERS_DESC,
+                Order::OldestFirst => &CUSTOMERS_ASC,
+            };
+            store.rows(page, args! { client_id, limit, offset }).await?
+        }
+        Some(document_types) => {
+            let page = match order {
+                Order::NewestFirst => &CUSTOMERS_OF_TYPE_DESC,
+                Order::OldestFirst => &CUSTOMERS_OF_TYPE_ASC,
+            };
+            store.rows(page, args! { client_id, document_types, limit, offset }).await?
+        }
+    };
+    from_rows(&rows)
+}
+
+/// How many live customers a client has; with `document_types` (in upper case) those with a document of these types.
+///
+/// # Errors
+/// As [`Store::rows`].
+pub async fn count(
+    store: &Store,
+    client_id: ClientId,
+    document_types: Option<&[String]>,
+) -> Result<u64, StoreError> {
+    let row = match Json::list(document_types, String::clone) {
+        None => store.row(&COUNT_CUSTOMERS, args! { client_id }).await?,
+        Some(document_types) => {
+            store.row(&COUNT_CUSTOMERS_OF_TYPE, args! { client_id, document_types }).await?
+        }
+    };
+    row.map_or(Ok(0), |row| row.get("n"))
+}
+
+fn from_rows(rows: &[Row]) -> Result<Vec<StoredCustomer>, StoreError> {
+    rows.iter().map(from_row).collect()
+}
+
+fn from_row(row: &Row) -> Result<StoredCustomer, StoreError> {
+    let id: CustomerId = row.get("id")?;
+    let private: Option<Vec<u8>> = row.get("private")?;
+    let bytes = private.ok_or_else(|| StoreError::Corrupt(format!("customers.private of {id}")))?;
+    Ok(StoredCustomer {
+        id,
+        client_id: row.get("client_id")?,
+        keys: CustomerKeys {
+            email: row.get("email_key")?,
+            document: row.get("document_key")?,
+            number: row.get("number_key")?,
+        },
+        document_type: row.get("document_type")?,
+        private: Sealed { key_id: row.get("key_id")?, bytes },
+        version: row.get("version")?,
+        updated_at: row.get("updated_at")?,
+    })
+}

@@ -1,0 +1,254 @@
+//! The rows that are sealed under a data key and can be sealed again, table by table, page by page of the primary
+//! key. Tokens are not among them: nobody but their owner can open them, and they end soon.
+
+use regente_domain::id::ClientId;
+use uuid::Uuid;
+
+use crate::{Args, Batch, Row, Sql, Store, StoreError, Value, args, sql};
+
+// A page is bounded by the rows it looks at, not by those it finds: a search for the last few stale rows of a large
+// table stays a short statement. It crosses clients, because two of the tables have no index that begins with one.
+macro_rules! page {
+    ($table:literal, $key:literal, $client:literal, $first:literal, $second:literal) => {
+        concat!(
+            "SELECT ",
+            $key,
+            " AS row_key, ",
+            $client,
+            " AS client_id, key_id, \
+             CASE WHEN key_id <> :current_key_id THEN ",
+            $first,
+            " END AS sealed_1, \
+             CASE WHEN key_id <> :current_key_id THEN ",
+            $second,
+            " END AS sealed_2 \
+             FROM ",
+            $table,
+            " WHERE (",
+            $key,
+            ", ",
+            $client,
+            ") > (:after_key, :after_client_id) \
+             ORDER BY ",
+            $key,
+            ", ",
+            $client,
+            " LIMIT :limit"
+        )
+    };
+}
+macro_rules! reseal {
+    ($table:literal, $key:literal, $client:literal, $sealed:literal) => {
+        concat!(
+            "UPDATE ",
+            $table,
+            " SET ",
+            $sealed,
+            " = :sealed_1, key_id = :new_key_id \
+             WHERE ",
+            $key,
+            " = :row_key AND ",
+            $client,
+            " = :client_id AND key_id = :key_id AND ",
+            $sealed,
+            " = :before_1"
+        )
+    };
+}
+
+sql! {
+    /// Secrets of clients.
+    PAGE_CLIENTS = page!("clients", "id", "id", "secret", "NULL");
+    /// Seals the secret of a client again.
+    RESEAL_CLIENT = "
+        UPDATE clients SET secret = :sealed_1, key_id = :new_key_id
+        WHERE id = :client_id AND key_id = :key_id AND secret = :before_1";
+    /// Credentials of providers.
+    PAGE_PROVIDERS = page!("providers", "id", "client_id", "credentials", "NULL");
+    /// Seals the credentials of a provider again.
+    RESEAL_PROVIDER = reseal!("providers", "id", "client_id", "credentials");
+    /// Data of customers.
+    PAGE_CUSTOMERS = page!("customers", "id", "client_id", "private", "NULL");
+    /// Seals the data of a customer again.
+    RESEAL_CUSTOMER = reseal!("customers", "id", "client_id", "private");
+    /// Data of customer aliases.
+    PAGE_CUSTOMER_ALIASES = page!("customer_aliases", "id", "client_id", "private", "NULL");
+    /// Seals the data of a customer alias again.
+    RESEAL_CUSTOMER_ALIAS = reseal!("customer_aliases", "id", "client_id", "private");
+    /// Card numbers and what else is personal about a card.
+    PAGE_CARDS = page!("cards", "id", "client_id", "pan", "private");
+    /// Seals a card again. Either column may be NULL: erased.
+    RESEAL_CARD = "
+        UPDATE cards SET pan = :sealed_1, private = :sealed_2, key_id = :new_key_id
+        WHERE id = :row_key AND client_id = :client_id AND key_id = :key_id
+          AND pan IS NOT DISTINCT FROM :before_1 AND private IS NOT DISTINCT FROM :before_2";
+    /// Personal data of charges.
+    PAGE_CHARGES = page!("charges", "id", "client_id", "private", "NULL");
+    /// Seals the personal data of a charge again.
+    RESEAL_CHARGE = reseal!("charges", "id", "client_id", "private");
+    /// Answers kept for idempotency keys.
+    PAGE_ANSWERS = page!("idempotency", "digest", "client_id", "body", "NULL");
+    /// Seals a kept answer again.
+    RESEAL_ANSWER = reseal!("idempotency", "digest", "client_id", "body");
+}
+
+/// A table with sealed columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SealedTable {
+    /// `clients.secret`.
+    Clients,
+    /// `providers.credentials`.
+    Providers,
+    /// `customers.private`.
+    Customers,
+    /// `customer_aliases.private`.
+    CustomerAliases,
+    /// `cards.pan` and `cards.private`.
+    Cards,
+    /// `charges.private`.
+    Charges,
+    /// `idempotency.body`.
+    Answers,
+}
+
+impl SealedTable {
+    /// Every table, in the order in which they are walked.
+    pub const ALL: [Self; 7] = [
+        Self::Clients,
+        Self::Providers,
+        Self::Customers,
+        Self::CustomerAliases,
+        Self::Cards,
+        Self::Charges,
+        Self::Answers,
+    ];
+
+    const fn statements(self) -> (&'static Sql, &'static Sql) {
+        match self {
+            Self::Clients => (&PAGE_CLIENTS, &RESEAL_CLIENT),
+            Self::Providers => (&PAGE_PROVIDERS, &RESEAL_PROVIDER),
+            Self::Customers => (&PAGE_CUSTOMERS, &RESEAL_CUSTOMER),
+            Self::CustomerAliases => (&PAGE_CUSTOMER_ALIASES, &RESEAL_CUSTOMER_ALIAS),
+            Self::Cards => (&PAGE_CARDS, &RESEAL_CARD),
+            Self::Charges => (&PAGE_CHARGES, &RESEAL_CHARGE),
+            Self::Answers => (&PAGE_ANSWERS, &RESEAL_ANSWER),
+        }
+    }
+
+    /// The key before the first row.
+    fn lowest_key(self) -> Value {
+        match self {
+            Self::Answers => Value::Blob(Vec::new()),
+            Self::Clients
+            | Self::Providers
+            | Self::Customers
+            | Self::CustomerAliases
+            | Self::Cards
+            | Self::Charges => Value::Uuid(Uuid::nil()),
+        }
+    }
+
+    fn read_key(self, row: &Row) -> Result<Value, StoreError> {
+        match self {
+            Self::Answers => row.get::<Vec<u8>>("row_key").map(Value::Blob),
+            Self::Clients
+            | Self::Providers
+            | Self::Customers
+            | Self::CustomerAliases
+            | Self::Cards
+            | Self::Charges => row.get("row_key").map(Value::Uuid),
+        }
+    }
+}
+
+/// How far a walk through one table has come.
+#[derive(Clone, Debug)]
+pub struct Position {
+    table: SealedTable,
+    key: Value,
+    client_id: ClientId,
+}
+
+impl Position {
+    /// Before the first row of `table`.
+    pub fn start(table: SealedTable) -> Self {
+        Self { table, key: table.lowest_key(), client_id: super::DEPLOYMENT }
+    }
+}
+
+/// A row under another key than the current one.
+#[derive(Clone, Debug)]
+pub struct SealedRow {
+    /// Where it lies.
+    pub table: SealedTable,
+    /// Its id, or its digest for [`SealedTable::Answers`].
+    pub key: Value,
+    /// Whose it is.
+    pub client_id: ClientId,
+    /// The key under which it stands.
+    pub key_id: Uuid,
+    /// The ciphertexts, in the order that [`SealedTable`] names the columns in. At least one is there.
+    pub sealed: [Option<Vec<u8>>; 2],
+}
+
+/// Looks at the next `rows_max` rows, and answers those that stand under another key than `current_key_id`, and where
+/// to go on; nowhere at the end of the table.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn page(
+    store: &Store,
+    position: &Position,
+    current_key_id: Uuid,
+    rows_max: u32,
+) -> Result<(Vec<SealedRow>, Option<Position>), StoreError> {
+    let table = position.table;
+    let (page, _) = table.statements();
+    let args = args! {
+        current_key_id,
+        after_key: position.key.clone(),
+        after_client_id: position.client_id,
+        limit: rows_max,
+    };
+    let rows = store.rows(page, args).await?;
+    let is_last = rows.len() < usize::try_from(rows_max).unwrap_or(usize::MAX);
+    let next = match rows.last() {
+        Some(row) if !is_last => {
+            Some(Position { table, key: table.read_key(row)?, client_id: row.get("client_id")? })
+        }
+        Some(_) | None => None,
+    };
+    let stale = rows.iter().filter_map(|row| stale(table, row).transpose()).collect::<Result<_, _>>()?;
+    Ok((stale, next))
+}
+
+fn stale(table: SealedTable, row: &Row) -> Result<Option<SealedRow>, StoreError> {
+    let sealed: [Option<Vec<u8>>; 2] = [row.get("sealed_1")?, row.get("sealed_2")?];
+    if sealed.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let (key, client_id, key_id) = (table.read_key(row)?, row.get("client_id")?, row.get("key_id")?);
+    Ok(Some(SealedRow { table, key, client_id, key_id, sealed }))
+}
+
+/// Puts new ciphertexts in the place of those that were read, unless the row has changed since: then nothing happens,
+/// and the next walk meets the row again.
+pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [Option<Vec<u8>>; 2]) {
+    let (_, update) = before.table.statements();
+    let [sealed_1, sealed_2] = sealed;
+    let [before_1, before_2] = before.sealed.clone();
+    let args: Args =
+        args! { client_id: before.client_id, key_id: before.key_id, new_key_id, sealed_1, before_1 };
+    let args = match before.table {
+        SealedTable::Clients => args,
+        SealedTable::Cards => {
+            args.with("row_key", before.key.clone()).with("sealed_2", sealed_2).with("before_2", before_2)
+        }
+        SealedTable::Providers
+        | SealedTable::Customers
+        | SealedTable::CustomerAliases
+        | SealedTable::Charges
+        | SealedTable::Answers => args.with("row_key", before.key.clone()),
+    };
+    batch.push_any(update, args);
+}

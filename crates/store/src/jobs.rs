@@ -1,0 +1,250 @@
+//! Work that is due later: rows, written in the batch of the change that needs them, leased while they run.
+
+use regente_domain::id::{ClientId, Id, of};
+use regente_domain::time::Timestamp;
+use uuid::Uuid;
+
+use crate::batch::Batch;
+use crate::row::Row;
+use crate::{Store, StoreError, args, sql};
+
+macro_rules! columns {
+    () => {
+        "id, client_id, kind, lane, job_key, payload, run_at, attempts, lease_owner, lease_until, version"
+    };
+}
+
+sql! {
+    /// Adds a job, or brings one with the same kind and key forward.
+    pub ENQUEUE_JOB = "
+        INSERT INTO jobs (id, client_id, kind, lane, job_key, payload, run_at, attempts, version)
+        VALUES (:id, :client_id, :kind, :lane, :job_key, :payload, :run_at, 0, 1)
+        ON CONFLICT (client_id, kind, job_key) DO UPDATE SET
+            run_at = CASE WHEN excluded.run_at < jobs.run_at THEN excluded.run_at ELSE jobs.run_at END";
+    /// Adds a job unless there is one with the same kind and key.
+    pub ENSURE_JOB = "
+        INSERT INTO jobs (id, client_id, kind, lane, job_key, payload, run_at, attempts, version)
+        VALUES (:id, :client_id, :kind, :lane, :job_key, :payload, :run_at, 0, 1)
+        ON CONFLICT (client_id, kind, job_key) DO NOTHING";
+    /// Clients that have work due.
+    pub CLIENTS_WITH_DUE_JOBS = "
+        SELECT DISTINCT client_id FROM jobs
+        WHERE run_at <= :now AND (lease_until IS NULL OR lease_until <= :machine_now) LIMIT :limit";
+    /// Work of a client that is due and that nobody is doing, longest waiting first.
+    pub DUE_JOBS = concat!("SELECT ", columns!(), " FROM jobs
+        WHERE client_id = :client_id AND run_at <= :now
+          AND (lease_until IS NULL OR lease_until <= :machine_now)
+        ORDER BY run_at, id LIMIT :limit");
+    /// When the next job is due.
+    pub NEXT_DUE_JOB = "SELECT MIN(run_at) AS run_at FROM jobs WHERE lease_until IS NULL";
+    /// Takes a lease; the version is the lock.
+    pub LEASE_JOB = "
+        UPDATE jobs SET lease_owner = :owner, lease_until = :lease_until, attempts = attempts + 1,
+            version = version + 1
+        WHERE id = :id AND client_id = :client_id AND version = :version";
+    /// Gives a lease back and sets the next time.
+    pub REPEAT_JOB = "
+        UPDATE jobs SET run_at = :run_at, attempts = :attempts, lease_owner = NULL, lease_until = NULL,
+            version = version + 1
+        WHERE id = :id AND client_id = :client_id AND lease_owner = :owner";
+    /// Ends a job.
+    pub FINISH_JOB = "DELETE FROM jobs WHERE id = :id AND client_id = :client_id AND lease_owner = :owner";
+    /// Keeps a job that was given up.
+    pub BURY_JOB = "
+        INSERT INTO dead_jobs (id, client_id, kind, lane, job_key, payload, attempts, why, died_at)
+        VALUES (:id, :client_id, :kind, :lane, :job_key, :payload, :attempts, :why, :died_at)";
+    /// Voids the leases of earlier runs, where one process owns all of them.
+    pub VOID_LEASES = "
+        UPDATE jobs SET lease_owner = NULL, lease_until = NULL
+        WHERE client_id = :client_id AND lease_owner IS NOT NULL AND lease_owner <> :owner";
+    /// Clients whose jobs are leased by an earlier run.
+    pub CLIENTS_WITH_FOREIGN_LEASES = "
+        SELECT DISTINCT client_id FROM jobs WHERE lease_owner IS NOT NULL AND lease_owner <> :owner";
+    /// Jobs that were given up, the latest first.
+    pub DEAD_JOBS = "
+        SELECT id, client_id, kind, job_key, attempts, why, died_at FROM dead_jobs
+        ORDER BY died_at DESC LIMIT :limit";
+}
+
+/// A job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Its id.
+    pub id: Id<of::Job>,
+    /// The client it works for; the nil id is the deployment itself.
+    pub client_id: ClientId,
+    /// What is to be done.
+    pub kind: String,
+    /// Jobs of a lane share a bound of how many run at once.
+    pub lane: String,
+    /// There is one job of a kind and key for a client.
+    pub key: String,
+    /// JSON, read by the kind.
+    pub payload: String,
+    /// When it is due, by business time.
+    pub run_at: Timestamp,
+    /// How often it was begun.
+    pub attempts: i64,
+    /// Counts leases and repetitions.
+    pub version: i64,
+}
+
+/// A job that somebody wants done.
+#[derive(Clone, Debug)]
+pub struct NewJob<'a> {
+    /// Its id.
+    pub id: Id<of::Job>,
+    /// What is to be done.
+    pub kind: &'a str,
+    /// Its lane.
+    pub lane: &'a str,
+    /// Its key inside the kind.
+    pub key: &'a str,
+    /// JSON, read by the kind.
+    pub payload: &'a str,
+    /// When it is due.
+    pub run_at: Timestamp,
+}
+
+/// Adds a job to the change that needs it; one that waits already is brought forward.
+pub fn enqueue(batch: &mut Batch, job: &NewJob<'_>) {
+    let client_id = batch.client_id();
+    batch.push(
+        &ENQUEUE_JOB,
+        args! {
+            id: job.id, client_id, kind: job.kind, lane: job.lane, job_key: job.key, payload: job.payload,
+            run_at: job.run_at,
+        },
+    );
+}
+
+/// Adds a recurring job unless it is there.
+pub fn ensure(batch: &mut Batch, job: &NewJob<'_>) {
+    let client_id = batch.client_id();
+    batch.push_any(
+        &ENSURE_JOB,
+        args! {
+            id: job.id, client_id, kind: job.kind, lane: job.lane, job_key: job.key, payload: job.payload,
+            run_at: job.run_at,
+        },
+    );
+}
+
+/// Takes a lease until `lease_until` (machine time); the batch is refused when somebody else was first.
+pub fn lease(batch: &mut Batch, job: &Job, owner: Uuid, lease_until: Timestamp) {
+    let (id, client_id, version) = (job.id, job.client_id, job.version);
+    batch.guard(&LEASE_JOB, args! { id, client_id, version, owner, lease_until });
+}
+
+/// Ends a job.
+pub fn finish(batch: &mut Batch, job: &Job, owner: Uuid) {
+    batch.guard(&FINISH_JOB, args! { id: job.id, client_id: job.client_id, owner });
+}
+
+/// Gives a job back until `run_at`, with the count of attempts that it shall have then.
+pub fn repeat(batch: &mut Batch, job: &Job, owner: Uuid, run_at: Timestamp, attempts: i64) {
+    batch.guard(&REPEAT_JOB, args! { id: job.id, client_id: job.client_id, owner, run_at, attempts });
+}
+
+/// Gives a job up and keeps it for the operator.
+pub fn bury(batch: &mut Batch, job: &Job, owner: Uuid, why: &str, died_at: Timestamp) {
+    finish(batch, job, owner);
+    batch.push(
+        &BURY_JOB,
+        args! {
+            id: job.id, client_id: job.client_id, kind: job.kind.as_str(), lane: job.lane.as_str(),
+            job_key: job.key.as_str(), payload: job.payload.as_str(), attempts: job.attempts, why, died_at,
+        },
+    );
+}
+
+/// Voids the leases that earlier runs hold on the batch's client.
+pub fn void_leases(batch: &mut Batch, owner: Uuid) {
+    let client_id = batch.client_id();
+    batch.push_any(&VOID_LEASES, args! { client_id, owner });
+}
+
+/// Clients whose jobs are leased by a run other than `owner`.
+pub async fn clients_with_foreign_leases(store: &Store, owner: Uuid) -> Result<Vec<ClientId>, StoreError> {
+    let rows = store.rows(&CLIENTS_WITH_FOREIGN_LEASES, args! { owner }).await?;
+    rows.iter().map(|row| row.get("client_id")).collect()
+}
+
+/// Clients that have work due at `now` that nobody is doing at `machine_now`.
+pub async fn clients_with_due(
+    store: &Store,
+    now: Timestamp,
+    machine_now: Timestamp,
+    limit: i64,
+) -> Result<Vec<ClientId>, StoreError> {
+    let rows = store.rows(&CLIENTS_WITH_DUE_JOBS, args! { now, machine_now, limit }).await?;
+    rows.iter().map(|row| row.get("client_id")).collect()
+}
+
+/// Work of a client that is due at `now` and that nobody is doing at `machine_now`.
+pub async fn due(
+    store: &Store,
+    client_id: ClientId,
+    now: Timestamp,
+    machine_now: Timestamp,
+    limit: i64,
+) -> Result<Vec<Job>, StoreError> {
+    let rows = store.rows(&DUE_JOBS, args! { client_id, now, machine_now, limit }).await?;
+    rows.iter().map(from_row).collect()
+}
+
+/// When the next job is due, if any waits.
+pub async fn next_due(store: &Store) -> Result<Option<Timestamp>, StoreError> {
+    store.row(&NEXT_DUE_JOB, args! {}).await?.map_or(Ok(None), |row| row.get("run_at"))
+}
+
+/// A job that was given up.
+#[derive(Clone, Debug)]
+pub struct DeadJob {
+    /// Its id.
+    pub id: Id<of::Job>,
+    /// The client it worked for.
+    pub client_id: ClientId,
+    /// What was to be done.
+    pub kind: String,
+    /// Its key.
+    pub key: String,
+    /// How often it was begun.
+    pub attempts: i64,
+    /// Why it was given up.
+    pub why: String,
+    /// When.
+    pub died_at: Timestamp,
+}
+
+/// Jobs that were given up, the latest first.
+pub async fn dead(store: &Store, limit: i64) -> Result<Vec<DeadJob>, StoreError> {
+    let rows = store.rows(&DEAD_JOBS, args! { limit }).await?;
+    rows.iter()
+        .map(|row| {
+            Ok(DeadJob {
+                id: row.get("id")?,
+                client_id: row.get("client_id")?,
+                kind: row.get("kind")?,
+                key: row.get("job_key")?,
+                attempts: row.get("attempts")?,
+                why: row.get("why")?,
+                died_at: row.get("died_at")?,
+            })
+        })
+        .collect()
+}
+
+fn from_row(row: &Row) -> Result<Job, StoreError> {
+    Ok(Job {
+        id: row.get("id")?,
+        client_id: row.get("client_id")?,
+        kind: row.get("kind")?,
+        lane: row.get("lane")?,
+        key: row.get("job_key")?,
+        payload: row.get("payload")?,
+        run_at: row.get("run_at")?,
+        attempts: row.get("attempts")?,
+        version: row.get("version")?,
+    })
+}

@@ -1,0 +1,53 @@
+//! The only SQL of the product. Reads are queries, writes are values ([`Batch`]), on SQLite and PostgreSQL behind
+//! one [`Store`].
+//!
+//! The engine is in `store`, `sqlite/` and `postgres/`; every other module is a resource: its statements at the top of its
+//! file, its rows as types. Never here: business rules, HTTP, a clock, a random source.
+
+mod admission;
+mod batch;
+mod error;
+mod group;
+mod migrate;
+mod postgres;
+mod row;
+mod sql;
+mod sqlite;
+mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod value;
+
+pub use admission::{ADMITTED_MAX_DEFAULT, Admission};
+pub use batch::{Batch, CounterDelta, CounterKey};
+pub use error::{Commit, Refusal, RefusalKind, StoreError};
+pub use postgres::{CommitGroups, PostgresOptions, PostgresStore};
+pub use row::Row;
+pub use sql::{DatabaseKind, Sql};
+pub use sqlite::{SqliteOptions, SqliteStore};
+pub use store::{DiscardWrites, Store, StoreOptions, StoreSize};
+pub use value::{Args, FromValue, Json, Value};
+
+#[doc(hidden)]
+pub use inventory;
+#[doc(hidden)]
+pub use sql::CatalogEntry;
+
+// One line for each resource.
+pub mod audit;
+pub mod cards;
+pub mod charges;
+pub mod clients;
+pub mod counters;
+pub mod credentials;
+pub mod customers;
+pub mod data_keys;
+mod document;
+pub mod events;
+pub mod idempotency;
+pub mod jobs;
+pub mod merchants;
+pub mod providers;
+pub mod sealed;
+pub mod tokens;
+pub mod transaction_requests;

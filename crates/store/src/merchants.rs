@@ -1,0 +1,240 @@
+//! Merchants: sub-accounts, read together with their live providers. A deleted merchant keeps its row, because its
+//! charges stay readable; no query here finds it.
+
+use regente_domain::id::{ClientId, MerchantId};
+use regente_domain::mcc::Mcc;
+use regente_domain::merchant::MerchantStatus;
+use regente_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::batch::Batch;
+use crate::providers::{self, Provider};
+use crate::row::Row;
+use crate::value::Json;
+use crate::{Store, StoreError, args, sql};
+
+/// The columns of a merchant and, with a prefix, those of one of its providers.
+macro_rules! columns {
+    () => {
+        "m.id, m.client_id, m.status, m.doc, m.version, m.updated_at, p.id AS provider_id, p.provider_type, \
+         p.priority, p.credentials, p.key_id, p.doc AS provider_doc, p.version AS provider_version, \
+         p.updated_at AS provider_updated_at"
+    };
+}
+
+macro_rules! with_live_providers {
+    () => {
+        " LEFT JOIN providers p
+            ON p.client_id = m.client_id AND p.merchant_id = m.id AND p.deleted_at IS NULL"
+    };
+}
+
+sql! {
+    /// Adds a merchant.
+    pub INSERT_MERCHANT = "
+        INSERT INTO merchants (id, client_id, status, doc, version, updated_at)
+        VALUES (:id, :client_id, :status, :doc, :version, :updated_at)";
+    /// Changes what a merchant says of itself.
+    pub UPDATE_MERCHANT = "
+        UPDATE merchants SET doc = :doc, version = version + 1, updated_at = :updated_at
+        WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
+    /// Deletes a merchant; its row stays.
+    pub DELETE_MERCHANT = "
+        UPDATE merchants SET status = :status, version = version + 1, updated_at = :updated_at,
+            deleted_at = :updated_at
+        WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
+    /// One merchant with its providers, one row for each provider.
+    pub FIND_MERCHANT = concat!("SELECT ", columns!(), " FROM merchants m", with_live_providers!(), "
+        WHERE m.id = :id AND m.client_id = :client_id AND m.deleted_at IS NULL ORDER BY p.id");
+    /// A page of merchants with their providers, newest first.
+    pub LIST_MERCHANTS = concat!("SELECT ", columns!(), " FROM (
+            SELECT id, client_id, status, doc, version, updated_at FROM merchants
+            WHERE client_id = :client_id AND deleted_at IS NULL ORDER BY id DESC LIMIT :limit OFFSET :offset
+        ) m", with_live_providers!(), " ORDER BY m.id DESC, p.id");
+    /// How many merchants there are.
+    pub COUNT_MERCHANTS = "
+        SELECT COUNT(*) AS n FROM merchants WHERE client_id = :client_id AND deleted_at IS NULL";
+}
+
+/// A merchant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merchant {
+    /// Its id; the time of creation is the id's own.
+    pub id: MerchantId,
+    /// The account it belongs to.
+    pub client_id: ClientId,
+    /// Where it stands.
+    pub status: MerchantStatus,
+    /// What it says of itself.
+    pub details: MerchantDetails,
+    /// Counts the changes; every write is guarded by it.
+    pub version: i64,
+    /// When it changed last; always grows.
+    pub updated_at: Timestamp,
+}
+
+/// What a merchant says of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MerchantDetails {
+    /// The category code held at the providers.
+    pub mcc: Mcc,
+    /// The name that people see in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The name shown when a buyer is authenticated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merchant_name: Option<String>,
+    /// The address shown when a buyer is authenticated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merchant_url: Option<String>,
+    /// What a later release wrote into the document; kept as it is.
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
+}
+
+/// The format of the document that this release writes.
+const FORMAT: u32 = 1;
+
+/// The part of a merchant that is not a column.
+#[derive(Serialize, Deserialize)]
+struct Doc<D> {
+    format: u32,
+    #[serde(flatten)]
+    details: D,
+}
+
+/// A merchant and its live providers, oldest first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MerchantWithProviders {
+    /// The merchant.
+    pub merchant: Merchant,
+    /// Its providers. The order of routing is by priority, and by age where priorities are equal.
+    pub providers: Vec<Provider>,
+}
+
+/// Adds a merchant.
+///
+/// # Errors
+/// [`StoreError::Programming`] when its document cannot be written.
+pub fn insert(batch: &mut Batch, merchant: &Merchant) -> Result<(), StoreError> {
+    batch.push(
+        &INSERT_MERCHANT,
+        args! {
+            id: merchant.id,
+            client_id: merchant.client_id,
+            status: merchant.status.word(),
+            doc: document(&merchant.details)?,
+            version: merchant.version,
+            updated_at: merchant.updated_at,
+        },
+    );
+    Ok(())
+}
+
+/// Writes the details and the time of change of `merchant`, which is at the version that was read: the batch is refused
+/// when somebody else changed it meanwhile.
+///
+/// # Errors
+/// [`StoreError::Programming`] when its document cannot be written.
+pub fn update(batch: &mut Batch, merchant: &Merchant) -> Result<(), StoreError> {
+    batch.guard(
+        &UPDATE_MERCHANT,
+        args! {
+            id: merchant.id,
+            client_id: merchant.client_id,
+            version: merchant.version,
+            doc: document(&merchant.details)?,
+            updated_at: merchant.updated_at,
+        },
+    );
+    Ok(())
+}
+
+/// Deletes `merchant` at the version that was read. Its providers stay with it: the outcome of a charge that is under
+/// way still has to be asked for.
+pub fn delete(batch: &mut Batch, merchant: &Merchant, now: Timestamp) {
+    batch.guard(
+        &DELETE_MERCHANT,
+        args! {
+            id: merchant.id,
+            client_id: merchant.client_id,
+            version: merchant.version,
+            status: MerchantStatus::Deleted.word(),
+            updated_at: now,
+        },
+    );
+}
+
+/// A live merchant with its live providers, in one query.
+///
+/// # Errors
+/// As [`Store::rows`]; [`StoreError::Corrupt`] when a document cannot be read.
+pub async fn with_providers(
+    store: &Store,
+    client_id: ClientId,
+    id: MerchantId,
+) -> Result<Option<MerchantWithProviders>, StoreError> {
+    let rows = store.rows(&FIND_MERCHANT, args! { id, client_id }).await?;
+    Ok(from_rows(&rows)?.pop())
+}
+
+/// The live merchants of one page, newest first: `limit` of them after the first `offset`.
+///
+/// # Errors
+/// As [`with_providers`].
+pub async fn list(
+    store: &Store,
+    client_id: ClientId,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<MerchantWithProviders>, StoreError> {
+    from_rows(&store.rows(&LIST_MERCHANTS, args! { client_id, limit, offset }).await?)
+}
+
+/// How many live merchants a client has.
+///
+/// # Errors
+/// As [`Store::rows`].
+pub async fn count(store: &Store, client_id: ClientId) -> Result<u64, StoreError> {
+    let row = store.row(&COUNT_MERCHANTS, args! { client_id }).await?;
+    row.map_or(Ok(0), |row| row.get("n"))
+}
+
+/// Rows of the same merchant stand together, one for each provider.
+fn from_rows(rows: &[Row]) -> Result<Vec<MerchantWithProviders>, StoreError> {
+    let mut merchants: Vec<MerchantWithProviders> = Vec::new();
+    for row in rows {
+        let id: MerchantId = row.get("id")?;
+        if merchants.last().is_none_or(|last| last.merchant.id != id) {
+            merchants.push(MerchantWithProviders { merchant: from_row(id, row)?, providers: Vec::new() });
+        }
+        if let (Some(last), Some(provider)) = (merchants.last_mut(), providers::from_joined_row(row)?) {
+            last.providers.push(provider);
+        }
+    }
+    Ok(merchants)
+}
+
+fn from_row(id: MerchantId, row: &Row) -> Result<Merchant, StoreError> {
+    let status: &str = row.get("status")?;
+    let doc: Doc<MerchantDetails> = serde_json::from_str(row.get("doc")?)
+        .map_err(|error| StoreError::Corrupt(format!("merchants.doc of {id}: {error}")))?;
+    if doc.format != FORMAT {
+        return Err(StoreError::Corrupt(format!("merchants.doc of {id}: format {}", doc.format)));
+    }
+    Ok(Merchant {
+        id,
+        client_id: row.get("client_id")?,
+        status: MerchantStatus::parse(status)
+            .ok_or_else(|| StoreError::Corrupt(format!("merchants.status {status}")))?,
+        details: doc.details,
+        version: row.get("version")?,
+        updated_at: row.get("updated_at")?,
+    })
+}
+
+fn document(details: &MerchantDetails) -> Result<Json, StoreError> {
+    Json::of(&Doc { format: FORMAT, details })
+}

@@ -1,0 +1,96 @@
+//! Migrations: one text for both databases, applied in order, each in one transaction, never changed afterwards.
+
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::sql::DatabaseKind;
+
+/// A change of the schema.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Migration {
+    pub(crate) version: i64,
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+}
+
+/// A migration that a database remembers.
+#[derive(Clone, Debug)]
+pub(crate) struct Applied {
+    pub(crate) version: i64,
+    pub(crate) name: String,
+    pub(crate) checksum: Uuid,
+}
+
+/// All migrations, oldest first.
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    name: "0001_foundation",
+    text: include_str!("../migrations/0001_foundation.sql"),
+}];
+
+/// Where a database remembers what was applied to it.
+const MEMORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
+    version {int} PRIMARY KEY,
+    name TEXT NOT NULL,
+    checksum {uuid} NOT NULL,
+    applied_at {int} NOT NULL
+) {table_options};";
+
+/// The words of a migration, in SQLite and in PostgreSQL.
+const WORDS: [(&str, &str, &str); 6] = [
+    ("{uuid}", "BLOB", "UUID"),
+    ("{json}", "TEXT", "JSONB"),
+    ("{bytes}", "BLOB", "BYTEA"),
+    ("{int}", "INTEGER", "BIGINT"),
+    ("{table_options}", "STRICT", ""),
+    ("{keyed_table_options}", "STRICT, WITHOUT ROWID", ""),
+];
+
+impl Migration {
+    /// The text in the words of one database.
+    pub(crate) fn render(&self, database: DatabaseKind) -> String {
+        render(self.text, database)
+    }
+
+    /// What tells whether the text is still the one that was applied. It guards against mistakes, not attackers.
+    pub(crate) fn checksum(&self) -> Uuid {
+        Uuid::new_v5(&Uuid::NAMESPACE_OID, self.text.as_bytes())
+    }
+}
+
+/// The statement that makes the table of applied migrations.
+pub(crate) fn memory(database: DatabaseKind) -> String {
+    render(MEMORY, database)
+}
+
+/// Which of `migrations` are still to be applied. `applied` is in the order of versions.
+pub(crate) fn pending<'a>(
+    applied: &[Applied],
+    migrations: &'a [Migration],
+) -> Result<&'a [Migration], StoreError> {
+    if applied.len() > migrations.len() {
+        let version = applied[migrations.len()].version;
+        return Err(StoreError::Schema(format!("migration {version} is of a later release")));
+    }
+    for (done, known) in applied.iter().zip(migrations) {
+        if done.version != known.version || done.checksum != known.checksum() {
+            return Err(StoreError::Schema(format!(
+                "migration {} was applied as {} ({}), and is now another text",
+                known.name, done.version, done.name
+            )));
+        }
+    }
+    Ok(&migrations[applied.len()..])
+}
+
+fn render(text: &str, database: DatabaseKind) -> String {
+    WORDS.iter().fold(text.to_owned(), |text, (word, sqlite, postgres)| {
+        text.replace(
+            word,
+            match database {
+                DatabaseKind::Sqlite => sqlite,
+                DatabaseKind::Postgres => postgres,
+            },
+        )
+    })
+}

@@ -1,0 +1,139 @@
+//! Connecting: what the address says, with or without TLS, and what each connection is told.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::{ClientConfig, RootCertStore};
+use tokio::task::JoinHandle;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{Client, Config, Error, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::options::PostgresOptions;
+use crate::error::StoreError;
+
+/// How a connection is called in the server's own lists.
+const APPLICATION_NAME: &str = "regente";
+/// Idle time after which the kernel asks whether the server is still there.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
+/// Time after which data that the server does not acknowledge means that the connection is lost.
+const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(15);
+
+/// Makes connections.
+#[derive(Clone)]
+pub(super) struct Connector {
+    config: Config,
+    tls: Option<MakeRustlsConnect>,
+}
+
+impl Connector {
+    pub(super) fn new(options: &PostgresOptions) -> Result<Self, StoreError> {
+        let (address, encryption) = split_ssl_mode(&options.url)?;
+        let mut config = Config::from_str(&address)
+            .map_err(|error| StoreError::Configuration(format!("the address of PostgreSQL: {error}")))?;
+        if config.get_application_name().is_none() {
+            config.application_name(APPLICATION_NAME);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(UNACKNOWLEDGED_MAX);
+        }
+        config.keepalives_idle(KEEPALIVE_IDLE).connect_timeout(options.connect_timeout);
+        let tls = match encryption {
+            Encryption::Plain => {
+                config.ssl_mode(SslMode::Disable);
+                None
+            }
+            Encryption::Verified => {
+                config.ssl_mode(SslMode::Require);
+                Some(MakeRustlsConnect::new(tls_config()?))
+            }
+        };
+        Ok(Self { config, tls })
+    }
+
+    /// A connection, and the task that moves its bytes until it ends.
+    pub(super) async fn connect(&self) -> Result<(Client, JoinHandle<()>), Error> {
+        self.connect_with(&self.config).await
+    }
+
+    async fn connect_with(&self, config: &Config) -> Result<(Client, JoinHandle<()>), Error> {
+        match &self.tls {
+            None => {
+                let (client, connection) = config.connect(NoTls).await?;
+                Ok((client, tokio::spawn(log_end(connection))))
+            }
+            Some(tls) => {
+                let (client, connection) = config.connect(tls.clone()).await?;
+                Ok((client, tokio::spawn(log_end(connection))))
+            }
+        }
+    }
+
+    pub(super) fn config(&self) -> Config {
+        self.config.clone()
+    }
+}
+
+impl deadpool_postgres::Connect for Connector {
+    fn connect(
+        &self,
+        config: &Config,
+    ) -> Pin<Box<dyn Future<Output = Result<(Client, JoinHandle<()>), Error>> + Send + '_>> {
+        let config = config.clone();
+        Box::pin(async move { self.connect_with(&config).await })
+    }
+}
+
+async fn log_end(connection: impl Future<Output = Result<(), Error>>) {
+    if let Err(error) = connection.await {
+        tracing::warn!(error = &error as &dyn std::error::Error, "a connection to PostgreSQL ended");
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Encryption {
+    Plain,
+    /// TLS with a certificate that is verified; encryption to whoever answers protects nobody.
+    Verified,
+}
+
+/// Takes `sslmode` out of the address, because the driver does not know all of its values.
+fn split_ssl_mode(url: &str) -> Result<(String, Encryption), StoreError> {
+    if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
+        return Err(StoreError::Configuration(
+            "the address of PostgreSQL must begin with postgres://".to_owned(),
+        ));
+    }
+    let Some((base, query)) = url.split_once('?') else { return Ok((url.to_owned(), Encryption::Plain)) };
+    let mut encryption = Encryption::Plain;
+    let mut kept = Vec::new();
+    for pair in query.split('&') {
+        match pair.strip_prefix("sslmode=") {
+            None => kept.push(pair),
+            Some("disable" | "allow" | "prefer") => encryption = Encryption::Plain,
+            Some("require" | "verify-ca" | "verify-full") => encryption = Encryption::Verified,
+            Some(other) => return Err(StoreError::Configuration(format!("sslmode={other} is not known"))),
+        }
+    }
+    let address = if kept.is_empty() { base.to_owned() } else { format!("{base}?{}", kept.join("&")) };
+    Ok((address, encryption))
+}
+
+fn tls_config() -> Result<ClientConfig, StoreError> {
+    let mut roots = RootCertStore::empty();
+    let found = rustls_native_certs::load_native_certs();
+    let (added, _unusable) = roots.add_parsable_certificates(found.certs);
+    if added == 0 {
+        return Err(StoreError::Configuration(
+            "TLS: this machine has no certificates to verify against".to_owned(),
+        ));
+    }
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| StoreError::Configuration(format!("TLS: {error}")))?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}

@@ -1,0 +1,110 @@
+//! What a PostgreSQL error means.
+
+use std::error::Error as _;
+
+use tokio_postgres::Error;
+use tokio_postgres::error::{DbError, Severity, SqlState};
+use tokio_postgres::types::WrongType;
+
+use super::values::NotStorable;
+use crate::error::{RefusalKind, StoreError};
+use crate::group::{BoundStep, Failure};
+
+/// What an error of a step of a batch means for the batch and its group.
+pub(super) fn of_step(step: &BoundStep, error: Error) -> Failure {
+    if let Some(kind) = error.as_db_error().and_then(constraint) {
+        return step.refuse(kind);
+    }
+    of_statement(step.sql.name(), error)
+}
+
+/// What an error means that is not about a constraint of one batch.
+pub(super) fn of_statement(statement: &str, error: Error) -> Failure {
+    if error.as_db_error().is_some_and(is_race) {
+        return Failure::Race(StoreError::unavailable(error));
+    }
+    match store_error(statement, error) {
+        unavailable @ StoreError::Unavailable(_) => Failure::Everybody(unavailable),
+        own @ (StoreError::Programming(_)
+        | StoreError::Corrupt(_)
+        | StoreError::Overloaded
+        | StoreError::Locked(_)
+        | StoreError::Configuration(_)
+        | StoreError::Schema(_)) => Failure::Own(Err(own)),
+    }
+}
+
+/// What an error means to somebody who may come back.
+pub(super) fn store_error(statement: &str, error: Error) -> StoreError {
+    let Some(database) = error.as_db_error() else {
+        let ours =
+            error.source().is_some_and(|source| source.is::<WrongType>() || source.is::<NotStorable>());
+        // Whatever else the driver reports without an error of the server is about the connection.
+        return if ours {
+            StoreError::Programming(format!("{statement}: {}", with_source(&error)))
+        } else {
+            StoreError::unavailable(error)
+        };
+    };
+    let code = database.code();
+    let passing = ["08", "40", "53", "55", "57", "58"].iter().any(|class| code.code().starts_with(class));
+    if passing || *code == SqlState::READ_ONLY_SQL_TRANSACTION {
+        return StoreError::unavailable(error);
+    }
+    let words = format!("{statement}: {} {}", code.code(), database.message());
+    if *code == SqlState::DATA_CORRUPTED || *code == SqlState::INDEX_CORRUPTED {
+        StoreError::Corrupt(words)
+    } else {
+        StoreError::Programming(words)
+    }
+}
+
+/// What an error of a query means. The connections that read refuse to write.
+pub(super) fn of_read(statement: &str, error: Error) -> StoreError {
+    if error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION) {
+        return StoreError::Programming(format!("{statement}: a read must not change anything"));
+    }
+    store_error(statement, error)
+}
+
+/// Whether an error of `COMMIT` proves that nothing was committed. An ordinary error does. One that ends the
+/// connection does not: it may come after the commit, while the server waits for its replicas.
+pub(super) fn proves_rollback(error: &Error) -> bool {
+    error.as_db_error().is_some_and(|database| database.parsed_severity() == Some(Severity::Error))
+}
+
+/// Whether somebody else holds what this needs, in a circle or for too long.
+fn is_race(error: &DbError) -> bool {
+    [SqlState::T_R_DEADLOCK_DETECTED, SqlState::T_R_SERIALIZATION_FAILURE, SqlState::LOCK_NOT_AVAILABLE]
+        .contains(error.code())
+}
+
+fn constraint(error: &DbError) -> Option<RefusalKind> {
+    let code = error.code();
+    if *code == SqlState::UNIQUE_VIOLATION {
+        Some(RefusalKind::Unique)
+    } else if *code == SqlState::FOREIGN_KEY_VIOLATION {
+        Some(RefusalKind::ForeignKey)
+    } else if code.code().starts_with("23") {
+        Some(RefusalKind::Constraint(error.constraint().unwrap_or_else(|| error.message()).to_owned()))
+    } else {
+        None
+    }
+}
+
+fn with_source(error: &Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+/// What an error of the first connection means: a wrong password or database is not worth a second try.
+pub(super) fn not_opened(error: Error) -> StoreError {
+    match error.as_db_error() {
+        Some(database) if ["28", "3D"].iter().any(|class| database.code().code().starts_with(class)) => {
+            StoreError::Configuration(database.message().to_owned())
+        }
+        Some(_) | None => StoreError::unavailable(error),
+    }
+}

@@ -1,0 +1,119 @@
+//! Migrations on PostgreSQL: any number of nodes may start at once.
+
+use regente_domain::time::Timestamp;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Error};
+
+use super::failure;
+use crate::error::StoreError;
+use crate::migrate::{Applied, Migration, memory, pending};
+use crate::sql::DatabaseKind;
+use crate::value::Value;
+
+/// The advisory lock under which nodes migrate one after the other. It is a hint: where it does not hold, the primary
+/// key of `schema_migrations` decides.
+const LOCK: &str = "SELECT pg_advisory_lock(7235399201)";
+const UNLOCK: &str = "SELECT pg_advisory_unlock(7235399201)";
+const IS_THERE: &str = "SELECT to_regclass('schema_migrations') IS NOT NULL";
+const APPLIED: &str = "SELECT version, name, checksum FROM schema_migrations ORDER BY version";
+const REMEMBER: &str =
+    "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)";
+
+/// What was applied, oldest first; nothing in a new database.
+pub(super) async fn applied(client: &Client) -> Result<Vec<Applied>, StoreError> {
+    let is_there: bool =
+        client.query_one(IS_THERE, &[]).await.and_then(|row| row.try_get(0)).map_err(schema)?;
+    if !is_there {
+        return Ok(Vec::new());
+    }
+    let rows = client.query(APPLIED, &[]).await.map_err(schema)?;
+    rows.iter()
+        .map(|row| match row.try_get(2).map_err(schema)? {
+            Value::Uuid(checksum) => Ok(Applied {
+                version: row.try_get(0).map_err(schema)?,
+                name: row.try_get(1).map_err(schema)?,
+                checksum,
+            }),
+            other @ (Value::Null | Value::Int(_) | Value::Text(_) | Value::Json(_) | Value::Blob(_)) => {
+                Err(StoreError::Corrupt(format!("schema_migrations: a checksum is {}", other.kind())))
+            }
+        })
+        .collect()
+}
+
+/// Applies what is missing, each migration in a transaction of its own. The connection is used for nothing else.
+pub(super) async fn migrate(
+    client: &mut Client,
+    migrations: &[Migration],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if let Err(error) = client.batch_execute(LOCK).await {
+        tracing::warn!(error = &error as &dyn std::error::Error, "migrating without the advisory lock");
+    }
+    let done = apply_pending(client, migrations, now).await;
+    // The end of the connection gives the lock back as well.
+    drop(client.batch_execute(UNLOCK).await);
+    done
+}
+
+async fn apply_pending(
+    client: &mut Client,
+    migrations: &[Migration],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    remember_migrations(client).await?;
+    // Whoever is slower finds the other's row and looks again.
+    while let Some(migration) = pending(&applied(client).await?, migrations)?.first() {
+        match apply(client, migration, now).await {
+            Ok(()) => tracing::info!(migration = migration.name, "migration applied"),
+            Err(Refused::ByAnotherNode) => {
+                tracing::info!(migration = migration.name, "migration applied by another node");
+            }
+            Err(Refused::ByDatabase(error)) => return Err(failure::store_error(migration.name, error)),
+        }
+    }
+    Ok(())
+}
+
+async fn remember_migrations(client: &Client) -> Result<(), StoreError> {
+    match client.batch_execute(&memory(DatabaseKind::Postgres)).await {
+        Ok(()) => Ok(()),
+        // Two nodes at once: `IF NOT EXISTS` looks before it makes.
+        Err(error)
+            if [Some(&SqlState::UNIQUE_VIOLATION), Some(&SqlState::DUPLICATE_TABLE)]
+                .contains(&error.code()) =>
+        {
+            Ok(())
+        }
+        Err(error) => Err(schema(error)),
+    }
+}
+
+enum Refused {
+    ByAnotherNode,
+    ByDatabase(Error),
+}
+
+async fn apply(client: &mut Client, migration: &Migration, now: Timestamp) -> Result<(), Refused> {
+    let transaction = client.transaction().await.map_err(Refused::ByDatabase)?;
+    let checksum = Value::Uuid(migration.checksum());
+    let remembered = transaction
+        .execute(REMEMBER, &[&migration.version, &migration.name, &checksum, &now.as_millis()])
+        .await;
+    match remembered {
+        Ok(_) => {}
+        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
+            return Err(Refused::ByAnotherNode);
+        }
+        Err(error) => return Err(Refused::ByDatabase(error)),
+    }
+    transaction
+        .batch_execute(&migration.render(DatabaseKind::Postgres))
+        .await
+        .map_err(Refused::ByDatabase)?;
+    transaction.commit().await.map_err(Refused::ByDatabase)
+}
+
+fn schema(error: Error) -> StoreError {
+    failure::store_error("schema_migrations", error)
+}

@@ -1,0 +1,209 @@
+//! PostgreSQL: a pool that reads, and a few connections that write commit groups.
+
+mod connector;
+mod failure;
+mod migrate;
+mod options;
+mod queue;
+mod session;
+mod values;
+mod writer;
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use futures_util::TryStreamExt;
+use futures_util::future::try_join_all;
+use regente_domain::time::Timestamp;
+use tokio::task::JoinHandle;
+use tokio_postgres::Client;
+
+pub use options::{CommitGroups, PostgresOptions};
+
+use self::connector::Connector;
+use self::options::STRIPES_PER_NODE;
+use self::queue::Queue;
+use self::writer::Writer;
+use crate::batch::Batch;
+use crate::error::{Commit, StoreError};
+use crate::group::Work;
+use crate::migrate::{Applied, MIGRATIONS, Migration};
+use crate::row::Row;
+use crate::sql::{DatabaseKind, Sql};
+use crate::store::{Common, StoreSize};
+use crate::value::{Args, Value};
+
+/// Node numbers end here, so that stripes fit an integer with room to spare.
+const NODE_STRIPE_MAX: i64 = 1 << 40;
+/// What the connections of the pool are told: a query that changes something is a mistake on either database.
+const READ_ONLY: &str = "SET default_transaction_read_only = on";
+const DATABASE_SIZE: &str = "SELECT pg_database_size(current_database())";
+
+/// A store on a PostgreSQL server. Cheap to clone.
+#[derive(Clone)]
+pub struct PostgresStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    common: Common,
+    connector: Connector,
+    pool: Pool,
+    queue: Arc<Queue>,
+    writers: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// A store that is dropped without being closed ends its writers too.
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+impl std::fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PostgresStore").field("pool", &self.inner.pool.status()).finish_non_exhaustive()
+    }
+}
+
+impl PostgresStore {
+    pub(crate) async fn open(options: PostgresOptions) -> Result<Self, StoreError> {
+        let options = Arc::new(options);
+        let connector = Connector::new(&options)?;
+        let pool = pool(&options, &connector)?;
+        let queue = Arc::new(Queue::new(options.commit_groups));
+        let writers = start_writers(&options, &connector, &queue).await?;
+        let common = Common::new(options.admitted_max);
+        let inner = Inner { common, connector, pool, queue, writers: Mutex::new(writers) };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    pub(crate) async fn apply(&self, batch: Batch) -> Result<Commit, StoreError> {
+        let (work, answer) = Work::bind(DatabaseKind::Postgres, batch)?;
+        self.inner.queue.push(work)?;
+        // A writer that ended without an answer may have committed.
+        answer.await.unwrap_or(Ok(Commit::Unknown))
+    }
+
+    pub(crate) async fn rows(&self, sql: &'static Sql, args: Args) -> Result<Vec<Row>, StoreError> {
+        let bound = sql.bind(DatabaseKind::Postgres, args)?;
+        let client = self.reader().await?;
+        let not_read = |error| failure::of_read(sql.name(), error);
+        let statement = client.prepare_cached(sql.text(DatabaseKind::Postgres)).await.map_err(not_read)?;
+        values::check(sql, &bound, statement.params())?;
+        let columns = sql.translated(DatabaseKind::Postgres).columns.get_or_init(|| {
+            Arc::from(statement.columns().iter().map(|column| column.name().to_owned()).collect::<Vec<_>>())
+        });
+        let rows: Vec<tokio_postgres::Row> = match client.query_raw(&statement, &bound).await {
+            Ok(rows) => rows.try_collect().await.map_err(not_read)?,
+            Err(error) => return Err(not_read(error)),
+        };
+        rows.iter()
+            .map(|row| {
+                let values = (0..row.len()).map(|at| row.try_get::<_, Value>(at));
+                let values = values.collect::<Result<_, _>>().map_err(not_read)?;
+                Ok(Row::new(sql.name(), Arc::clone(columns), values))
+            })
+            .collect()
+    }
+
+    /// A connection of the pool.
+    pub(crate) async fn reader(&self) -> Result<Object, StoreError> {
+        self.inner.pool.get().await.map_err(StoreError::unavailable)
+    }
+
+    /// A connection beside the pool, and the task that moves its bytes.
+    pub(crate) async fn connect(&self) -> Result<(Client, JoinHandle<()>), StoreError> {
+        self.inner.connector.connect().await.map_err(StoreError::unavailable)
+    }
+
+    pub(crate) async fn migrate(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.migrate_to(MIGRATIONS, now).await
+    }
+
+    pub(crate) async fn migrate_to(
+        &self,
+        migrations: &'static [Migration],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (mut client, task) = self.connect().await?;
+        let migrated = migrate::migrate(&mut client, migrations, now).await;
+        drop(client);
+        // How it ended is in the log; waiting makes sure that the lock is given back.
+        drop(task.await);
+        migrated
+    }
+
+    pub(crate) async fn applied_migrations(&self) -> Result<Vec<Applied>, StoreError> {
+        migrate::applied(&*self.reader().await?).await
+    }
+
+    pub(crate) async fn size(&self) -> Result<StoreSize, StoreError> {
+        let row = self.reader().await?.query_one(DATABASE_SIZE, &[]).await;
+        let bytes: i64 = row
+            .and_then(|row| row.try_get(0))
+            .map_err(|error| failure::store_error("pg_database_size", error))?;
+        Ok(StoreSize { database_bytes: bytes.try_into().unwrap_or(0), wal_bytes: None })
+    }
+
+    pub(crate) async fn close(&self) {
+        self.inner.queue.close();
+        let writers = std::mem::take(&mut *self.inner.writers.lock().unwrap_or_else(PoisonError::into_inner));
+        for writer in writers {
+            if let Err(error) = writer.await {
+                tracing::error!(%error, "a writer panicked");
+            }
+        }
+        self.inner.pool.close();
+    }
+
+    pub(crate) fn common(&self) -> &Common {
+        &self.inner.common
+    }
+}
+
+fn pool(options: &PostgresOptions, connector: &Connector) -> Result<Pool, StoreError> {
+    let manager = Manager::from_connect(
+        connector.config(),
+        connector.clone(),
+        ManagerConfig { recycling_method: RecyclingMethod::Fast },
+    );
+    Pool::builder(manager)
+        .max_size(options.pool_size.max(1))
+        .wait_timeout(Some(options.pool_wait))
+        .create_timeout(Some(options.connect_timeout))
+        .post_create(Hook::async_fn(|client, _| {
+            Box::pin(async move { client.batch_execute(READ_ONLY).await.map_err(HookError::Backend) })
+        }))
+        .runtime(Runtime::Tokio1)
+        .build()
+        .map_err(|error| StoreError::Configuration(error.to_string()))
+}
+
+/// Connects all writers before the first works, so that a wrong address is found at the start.
+async fn start_writers(
+    options: &Arc<PostgresOptions>,
+    connector: &Connector,
+    queue: &Arc<Queue>,
+) -> Result<Vec<JoinHandle<()>>, StoreError> {
+    let count = i64::try_from(options.writers).unwrap_or(i64::MAX);
+    if !(1..=STRIPES_PER_NODE).contains(&count) {
+        return Err(StoreError::Configuration(format!("there must be 1 to {STRIPES_PER_NODE} writers")));
+    }
+    if !(0..=NODE_STRIPE_MAX).contains(&options.node_stripe) {
+        return Err(StoreError::Configuration(format!("a node has a number from 0 to {NODE_STRIPE_MAX}")));
+    }
+    let connected = Arc::new(AtomicUsize::new(0));
+    let writers: Vec<Writer> = (0..count)
+        .map(|index| Writer {
+            connector: connector.clone(),
+            options: Arc::clone(options),
+            stripe: options.node_stripe * STRIPES_PER_NODE + index,
+            queue: Arc::clone(queue),
+            connected: Arc::clone(&connected),
+        })
+        .collect();
+    let sessions = try_join_all(writers.iter().map(Writer::connect)).await.map_err(failure::not_opened)?;
+    Ok(writers.into_iter().zip(sessions).map(|(writer, session)| tokio::spawn(writer.run(session))).collect())
+}

@@ -1,0 +1,306 @@
+//! One connection that writes: its prepared statements, and groups as transactions whose statements are sent without
+//! waiting for each other's answers.
+
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, MaybeDone, maybe_done};
+use tokio::task::JoinHandle;
+use tokio_postgres::{Client, Error, Statement};
+
+use super::connector::Connector;
+use super::failure;
+use super::options::PostgresOptions;
+use super::values;
+use crate::error::{Commit, StoreError};
+use crate::group::{ADD_TO_COUNTER, Answer, BoundStep, Failure, Work, counter_values, tally};
+use crate::sql::{DatabaseKind, Sql};
+use crate::value::Value;
+
+/// Error texts name transaction control so.
+const CONTROL: &str = "transaction control";
+
+/// A connection that writes.
+pub(super) struct Session {
+    client: Client,
+    task: JoinHandle<()>,
+    statements: HashMap<usize, Statement>,
+    stripe: i64,
+    limit: Duration,
+    /// Set when an answer did not come in time: nobody knows what the next answer belongs to.
+    is_given_up: AtomicBool,
+}
+
+/// How a transaction ended.
+pub(super) enum Ended {
+    /// It is committed.
+    Committed,
+    /// It is rolled back.
+    RolledBack(Failure),
+    /// The connection was lost while it was committed.
+    Unknown,
+}
+
+impl Session {
+    /// Connects. The server gives up on its own what takes longer than a group may, so that a node that is cut off
+    /// holds no locks.
+    pub(super) async fn connect(
+        connector: &Connector,
+        options: &PostgresOptions,
+        stripe: i64,
+    ) -> Result<Self, Error> {
+        let (client, task) = connector.connect().await?;
+        let limit_ms = options.group_timeout.as_millis().max(2);
+        let session = Self {
+            client,
+            task,
+            statements: HashMap::new(),
+            stripe,
+            limit: options.group_timeout,
+            is_given_up: AtomicBool::new(false),
+        };
+        session
+            .client
+            .batch_execute(&format!(
+                "SET idle_in_transaction_session_timeout = {limit_ms}; SET statement_timeout = {limit_ms};
+                 SET lock_timeout = {}",
+                limit_ms / 2
+            ))
+            .await?;
+        Ok(session)
+    }
+
+    /// Resolves when the connection has ended.
+    pub(super) async fn ended(&mut self) {
+        if !self.client.is_closed() {
+            // How the task ended is in the log.
+            drop((&mut self.task).await);
+        }
+    }
+
+    /// Whether it can no longer be used.
+    pub(super) fn is_lost(&self) -> bool {
+        self.client.is_closed() || self.is_given_up.load(Ordering::Relaxed)
+    }
+
+    /// Waits for the server no longer than a group may take.
+    pub(super) async fn in_time<T>(
+        &self,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        match tokio::time::timeout(self.limit, work).await {
+            Ok(result) => result,
+            Err(_elapsed) => {
+                self.is_given_up.store(true, Ordering::Relaxed);
+                Err(Failure::Everybody(StoreError::unavailable("PostgreSQL did not answer in time")))
+            }
+        }
+    }
+
+    /// Prepares what a batch needs and checks its arguments, outside of any transaction.
+    pub(super) async fn prepare(&mut self, work: &Work) -> Result<(), Failure> {
+        for step in &work.steps {
+            let statement = self.prepared(step.sql).await?;
+            values::check(step.sql, &step.values, statement.params())
+                .map_err(|error| Failure::Own(Err(error)))?;
+        }
+        if !work.counters.is_empty() {
+            self.prepared(&ADD_TO_COUNTER).await?;
+        }
+        Ok(())
+    }
+
+    async fn prepared(&mut self, sql: &'static Sql) -> Result<&Statement, Failure> {
+        match self.statements.entry(sql.address()) {
+            std::collections::hash_map::Entry::Occupied(known) => Ok(known.into_mut()),
+            std::collections::hash_map::Entry::Vacant(new) => {
+                let statement = self
+                    .client
+                    .prepare(sql.text(DatabaseKind::Postgres))
+                    .await
+                    .map_err(|error| failure::of_statement(sql.name(), error))?;
+                Ok(new.insert(statement))
+            }
+        }
+    }
+
+    /// One transaction for all; the first failure ends it.
+    pub(super) async fn apply_as_one(&self, group: &[&Work]) -> Result<(), Failure> {
+        let counters = self.counters(group)?;
+        let mut requests = vec![self.control("BEGIN")];
+        requests.extend(group.iter().flat_map(|work| &work.steps).map(|step| self.step(step)));
+        requests.extend(counters.iter().map(|values| self.send(&ADD_TO_COUNTER, values)));
+        let mut answers = in_one_go(requests).await.into_iter();
+        judge_control(answers.next())?;
+        for work in group {
+            judge_steps(work, &mut answers)?;
+        }
+        judge_counters(answers)
+    }
+
+    /// One transaction in which each batch stands in a savepoint of its own, up to a race lost or the end. The answers
+    /// are those of the first batches of the group; they count only once the transaction is committed.
+    pub(super) async fn apply_each(
+        &self,
+        group: &[&Work],
+        answers: &mut Vec<Answer>,
+    ) -> Result<Option<StoreError>, Failure> {
+        let mut control = "BEGIN; SAVEPOINT batch";
+        let mut raced = None;
+        for work in group {
+            let mut requests = vec![self.control(control)];
+            requests.extend(work.steps.iter().map(|step| self.step(step)));
+            let mut results = in_one_go(requests).await.into_iter();
+            judge_control(results.next())?;
+            match judge_steps(work, &mut results) {
+                Ok(()) => {
+                    answers.push(Ok(Commit::Applied));
+                    control = "RELEASE batch; SAVEPOINT batch";
+                }
+                Err(Failure::Own(answer)) => {
+                    answers.push(answer);
+                    control = "ROLLBACK TO batch";
+                }
+                Err(Failure::Race(error)) => {
+                    raced = Some(error);
+                    control = "ROLLBACK TO batch";
+                    break;
+                }
+                Err(everybody @ Failure::Everybody(_)) => return Err(everybody),
+            }
+        }
+        if control == "ROLLBACK TO batch" {
+            judge_control(Some(self.control(control).await))?;
+        }
+        self.write_counters(group, answers).await?;
+        Ok(raced)
+    }
+
+    async fn write_counters(&self, group: &[&Work], answers: &[Answer]) -> Result<(), Failure> {
+        let applied: Vec<&Work> = group
+            .iter()
+            .zip(answers)
+            .filter_map(|(work, answer)| match answer {
+                Ok(Commit::Applied) => Some(*work),
+                Ok(Commit::Refused(_) | Commit::Unknown) | Err(_) => None,
+            })
+            .collect();
+        let counters = self.counters(&applied)?;
+        let requests = counters.iter().map(|values| self.send(&ADD_TO_COUNTER, values)).collect();
+        judge_counters(in_one_go(requests).await.into_iter())
+    }
+
+    pub(super) async fn commit(&self) -> Ended {
+        let lost: Box<dyn std::error::Error + Send + Sync> =
+            match tokio::time::timeout(self.limit, self.client.batch_execute("COMMIT")).await {
+                Ok(Ok(())) => return Ended::Committed,
+                Ok(Err(error)) if failure::proves_rollback(&error) => {
+                    return Ended::RolledBack(failure::of_statement(CONTROL, error));
+                }
+                Ok(Err(error)) => error.into(),
+                Err(elapsed) => elapsed.into(),
+            };
+        self.is_given_up.store(true, Ordering::Relaxed);
+        tracing::error!(error = &*lost as &dyn std::error::Error, "the connection was lost during a commit");
+        Ended::Unknown
+    }
+
+    pub(super) async fn roll_back(&self) {
+        if self.is_lost() {
+            return;
+        }
+        match tokio::time::timeout(self.limit, self.client.batch_execute("ROLLBACK")).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) | Err(_) => self.is_given_up.store(true, Ordering::Relaxed),
+        }
+    }
+
+    fn counters(&self, group: &[&Work]) -> Result<Vec<Vec<Value>>, Failure> {
+        tally(group.iter().copied())
+            .iter()
+            .map(|(key, change)| counter_values(DatabaseKind::Postgres, key, self.stripe, *change))
+            .collect::<Result<_, _>>()
+            .map_err(Failure::Everybody)
+    }
+
+    fn control<'a>(&'a self, text: &'a str) -> BoxFuture<'a, Result<u64, Error>> {
+        self.client.batch_execute(text).map(|done| done.map(|()| 0)).boxed()
+    }
+
+    fn step<'a>(&'a self, step: &'a BoundStep) -> BoxFuture<'a, Result<u64, Error>> {
+        self.send(step.sql, &step.values)
+    }
+
+    fn send<'a>(&'a self, sql: &'static Sql, values: &'a [Value]) -> BoxFuture<'a, Result<u64, Error>> {
+        match self.statements.get(&sql.address()) {
+            Some(statement) => self.client.execute_raw(statement, values).boxed(),
+            // Every statement was prepared; should one not be, the driver prepares it now, only slower.
+            None => self.client.execute_raw(sql.text(DatabaseKind::Postgres), values).boxed(),
+        }
+    }
+}
+
+/// The task would wait for a server that no longer answers.
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Sends all requests in their order before it waits for the first answer.
+async fn in_one_go<F: Future>(requests: Vec<F>) -> Vec<F::Output> {
+    let mut requests: Vec<Pin<Box<MaybeDone<F>>>> =
+        requests.into_iter().map(|request| Box::pin(maybe_done(request))).collect();
+    // A request is sent when it is first polled.
+    poll_fn(|context| {
+        for request in &mut requests {
+            // It is polled again below whether it is ready or not.
+            let _sent = request.as_mut().poll(context);
+        }
+        Poll::Ready(())
+    })
+    .await;
+    let mut answers = Vec::with_capacity(requests.len());
+    for request in &mut requests {
+        request.as_mut().await;
+        answers.extend(request.as_mut().take_output());
+    }
+    answers
+}
+
+fn judge_control(answer: Option<Result<u64, Error>>) -> Result<(), Failure> {
+    match answer {
+        Some(Err(error)) => Err(Failure::Everybody(failure::store_error(CONTROL, error))),
+        Some(Ok(_)) | None => Ok(()),
+    }
+}
+
+fn judge_steps(work: &Work, answers: &mut impl Iterator<Item = Result<u64, Error>>) -> Result<(), Failure> {
+    for (step, answer) in work.steps.iter().zip(answers) {
+        match answer {
+            Ok(rows) => step.judge(rows)?,
+            Err(error) => return Err(failure::of_step(step, error)),
+        }
+    }
+    Ok(())
+}
+
+fn judge_counters(answers: impl Iterator<Item = Result<u64, Error>>) -> Result<(), Failure> {
+    for answer in answers {
+        if let Err(error) = answer {
+            return Err(match failure::of_statement(ADD_TO_COUNTER.name(), error) {
+                race @ Failure::Race(_) => race,
+                Failure::Everybody(error) | Failure::Own(Err(error)) => Failure::Everybody(error),
+                Failure::Own(Ok(commit)) => {
+                    Failure::Everybody(StoreError::Programming(format!("counters: {commit:?}")))
+                }
+            });
+        }
+    }
+    Ok(())
+}

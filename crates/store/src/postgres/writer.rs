@@ -1,0 +1,234 @@
+//! The tasks that write: each takes waiting batches, commits them in one transaction on a connection of its own, and
+//! answers them.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::connector::Connector;
+use super::options::PostgresOptions;
+use super::queue::Queue;
+use super::session::{Ended, Session};
+use crate::error::{Commit, StoreError};
+use crate::group::{Answer, Failure, Work};
+
+/// How often a batch that loses races (deadlocks) is tried in one go.
+const RACES_MAX: usize = 5;
+/// Pause after the first attempt to connect that failed; it doubles up to the longest.
+const BACKOFF_FIRST: Duration = Duration::from_millis(50);
+/// The longest pause between attempts to connect.
+const BACKOFF_MAX: Duration = Duration::from_secs(2);
+/// How often a writer without a connection looks whether another has one.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// One of the writers.
+pub(super) struct Writer {
+    pub(super) connector: Connector,
+    pub(super) options: Arc<PostgresOptions>,
+    pub(super) stripe: i64,
+    pub(super) queue: Arc<Queue>,
+    /// How many writers have a connection. While none has, batches are refused at once instead of waiting.
+    pub(super) connected: Arc<AtomicUsize>,
+}
+
+impl Writer {
+    pub(super) async fn connect(&self) -> Result<Session, tokio_postgres::Error> {
+        Session::connect(&self.connector, &self.options, self.stripe).await
+    }
+
+    /// The body of the task.
+    pub(super) async fn run(self, mut session: Session) {
+        self.connected.fetch_add(1, Ordering::Relaxed);
+        loop {
+            let group = tokio::select! {
+                biased;
+                () = session.ended() => Some(Vec::new()),
+                group = self.queue.take(self.options.group_max) => group,
+            };
+            let Some(group) = group else { break };
+            if !group.is_empty() {
+                let answers = commit_group(&mut session, &group).await;
+                for (work, answer) in group.into_iter().zip(answers) {
+                    work.answer(answer);
+                }
+            }
+            if session.is_lost() {
+                drop(session);
+                self.connected.fetch_sub(1, Ordering::Relaxed);
+                match self.reconnect().await {
+                    Some(new) => session = new,
+                    None => return,
+                }
+                self.connected.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        self.connected.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Tries until it succeeds; nothing when the store is closed meanwhile.
+    async fn reconnect(&self) -> Option<Session> {
+        let mut attempts = pin!(self.connect_until_connected());
+        loop {
+            let group = tokio::select! {
+                biased;
+                session = &mut attempts => return Some(session),
+                group = self.take_in_vain() => group?,
+            };
+            for work in group {
+                work.answer(Err(StoreError::unavailable("there is no connection to PostgreSQL")));
+            }
+        }
+    }
+
+    async fn connect_until_connected(&self) -> Session {
+        let mut pause = BACKOFF_FIRST;
+        loop {
+            match self.connect().await {
+                Ok(session) => return session,
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "no connection to PostgreSQL");
+                }
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(BACKOFF_MAX);
+        }
+    }
+
+    /// Takes batches that nobody can apply.
+    async fn take_in_vain(&self) -> Option<Vec<Work>> {
+        loop {
+            if self.connected.load(Ordering::Relaxed) > 0 {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            } else if let Ok(group) =
+                tokio::time::timeout(LOOK_AGAIN, self.queue.take(self.options.group_max)).await
+            {
+                return group;
+            }
+        }
+    }
+}
+
+/// Applies a group, first as one; when one batch fails, each by itself. One answer for each batch.
+async fn commit_group(session: &mut Session, group: &[Work]) -> Vec<Answer> {
+    let mut answers: Vec<Option<Answer>> = Vec::with_capacity(group.len());
+    for work in group {
+        answers.push(match prepare(session, work).await {
+            Ok(()) => None,
+            Err(Failure::Own(answer)) => Some(answer),
+            Err(Failure::Race(error) | Failure::Everybody(error)) => Some(Err(error)),
+        });
+    }
+    let ready: Vec<&Work> =
+        group.iter().zip(&answers).filter(|(_, answer)| answer.is_none()).map(|(work, _)| work).collect();
+    let mut applied = apply(session, &ready).await.into_iter();
+    let missing = || Err(StoreError::Programming("a batch was not answered".to_owned()));
+    answers.into_iter().map(|answer| answer.or_else(|| applied.next()).unwrap_or_else(missing)).collect()
+}
+
+async fn prepare(session: &mut Session, work: &Work) -> Result<(), Failure> {
+    if session.is_lost() {
+        return Err(Failure::Everybody(lost()));
+    }
+    session.prepare(work).await
+}
+
+async fn apply(session: &Session, ready: &[&Work]) -> Vec<Answer> {
+    if ready.is_empty() {
+        return Vec::new();
+    }
+    let ended = match session.in_time(session.apply_as_one(ready)).await {
+        Ok(()) => session.commit().await,
+        Err(failure) => {
+            session.roll_back().await;
+            Ended::RolledBack(failure)
+        }
+    };
+    match ended {
+        Ended::Committed => vec![Ok(Commit::Applied); ready.len()],
+        Ended::Unknown => vec![Ok(Commit::Unknown); ready.len()],
+        Ended::RolledBack(Failure::Everybody(error)) => vec![Err(error); ready.len()],
+        Ended::RolledBack(Failure::Own(answer)) if ready.len() == 1 => vec![answer],
+        Ended::RolledBack(Failure::Own(_) | Failure::Race(_)) => apply_each(session, ready).await,
+    }
+}
+
+/// Applies each batch by itself: as few transactions as races allow.
+async fn apply_each(session: &Session, ready: &[&Work]) -> Vec<Answer> {
+    let mut answers = Vec::with_capacity(ready.len());
+    let mut races = 0;
+    while answers.len() < ready.len() {
+        let rest = &ready[answers.len()..];
+        match try_each(session, rest).await {
+            Round::Answered(some) => {
+                races = 0;
+                answers.extend(some);
+            }
+            Round::Raced(error) => {
+                races += 1;
+                if races == RACES_MAX {
+                    races = 0;
+                    answers.push(Err(error));
+                }
+            }
+            Round::Failed(error) => answers.resize(ready.len(), Err(error)),
+        }
+    }
+    answers
+}
+
+/// What came of one transaction of [`apply_each`].
+enum Round {
+    /// The first batches, at least one, have their answers.
+    Answered(Vec<Answer>),
+    /// The first batch lost a race, and nothing was written.
+    Raced(StoreError),
+    /// Nothing more can be written.
+    Failed(StoreError),
+}
+
+async fn try_each(session: &Session, rest: &[&Work]) -> Round {
+    if session.is_lost() {
+        return Round::Failed(lost());
+    }
+    let mut answers = Vec::with_capacity(rest.len());
+    let raced = match session.in_time(session.apply_each(rest, &mut answers)).await {
+        Ok(raced) => raced,
+        Err(failure) => {
+            session.roll_back().await;
+            return round_of(failure);
+        }
+    };
+    match session.commit().await {
+        Ended::Committed => match (raced, answers.is_empty()) {
+            (Some(error), true) => Round::Raced(error),
+            (Some(_) | None, _) => Round::Answered(answers),
+        },
+        Ended::Unknown if answers.is_empty() => Round::Failed(lost()),
+        Ended::Unknown => Round::Answered(answers.into_iter().map(unknown).collect()),
+        Ended::RolledBack(failure) => round_of(failure),
+    }
+}
+
+/// A transaction that was rolled back answers nobody: what refused a batch may have been rolled back with it.
+fn round_of(failure: Failure) -> Round {
+    match failure {
+        Failure::Race(error) => Round::Raced(error),
+        Failure::Everybody(error) | Failure::Own(Err(error)) => Round::Failed(error),
+        Failure::Own(Ok(commit)) => Round::Failed(StoreError::Programming(format!("commit: {commit:?}"))),
+    }
+}
+
+/// The answer to a batch whose transaction may or may not be committed. A refused one was not written in either
+/// case, but what refused it may not have been written either.
+fn unknown(answer: Answer) -> Answer {
+    match answer {
+        Ok(Commit::Applied | Commit::Unknown) => Ok(Commit::Unknown),
+        Ok(Commit::Refused(_)) => Err(lost()),
+        Err(error) => Err(error),
+    }
+}
+
+fn lost() -> StoreError {
+    StoreError::unavailable("the connection to PostgreSQL was lost")
+}

@@ -1,0 +1,330 @@
+//! Named SQL statements: one text for both databases, translated once, listed in a catalogue.
+//!
+//! A statement is declared by [`sql!`](crate::sql!) and nowhere else, so that the catalogue is complete: a test
+//! prepares every statement on both databases. Text is never put together at run time.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use crate::error::StoreError;
+use crate::value::{Args, Value};
+
+/// The two databases that the product runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DatabaseKind {
+    /// One embedded file, one process.
+    Sqlite,
+    /// A server that many nodes share.
+    Postgres,
+}
+
+impl fmt::Display for DatabaseKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+        })
+    }
+}
+
+/// Declares SQL statements as statics and registers them in the catalogue.
+///
+/// ```ignore
+/// sql! {
+///     /// One charge of a client.
+///     pub FIND_CHARGE = "SELECT doc FROM charges WHERE id = :id AND client_id = :client_id";
+///     /// What truly differs is split; a test keeps these few.
+///     CLAIM = split("UPDATE … SQLite", "UPDATE … PostgreSQL");
+/// }
+/// ```
+///
+/// Arguments are written `:name` and bound by name. Words that stand for the dialect's own expression:
+/// `EACH_TEXT(:list)` and `EACH_UUID(:list)` are sub-selects of the elements of a JSON array argument
+/// (`WHERE id IN EACH_UUID(:ids)`).
+#[macro_export]
+macro_rules! sql {
+    () => {};
+    ($(#[$meta:meta])* $vis:vis $name:ident = split($sqlite:expr, $postgres:expr $(,)?); $($rest:tt)*) => {
+        $(#[$meta])*
+        $vis static $name: $crate::Sql =
+            $crate::Sql::split(::core::module_path!(), ::core::stringify!($name), $sqlite, $postgres);
+        $crate::inventory::submit! { $crate::CatalogEntry(&$name) }
+        $crate::sql! { $($rest)* }
+    };
+    ($(#[$meta:meta])* $vis:vis $name:ident = $text:expr; $($rest:tt)*) => {
+        $(#[$meta])*
+        $vis static $name: $crate::Sql =
+            $crate::Sql::one(::core::module_path!(), ::core::stringify!($name), $text);
+        $crate::inventory::submit! { $crate::CatalogEntry(&$name) }
+        $crate::sql! { $($rest)* }
+    };
+}
+
+/// What [`sql!`](crate::sql!) registers; of no use elsewhere.
+#[doc(hidden)]
+pub struct CatalogEntry(pub &'static Sql);
+inventory::collect!(CatalogEntry);
+
+/// A named SQL statement. Make one with [`sql!`](crate::sql!).
+pub struct Sql {
+    module: &'static str,
+    name: &'static str,
+    sqlite: &'static str,
+    postgres: &'static str,
+    is_split: bool,
+    for_sqlite: OnceLock<Translated>,
+    for_postgres: OnceLock<Translated>,
+}
+
+/// A statement in the words of one database.
+#[derive(Debug)]
+pub(crate) struct Translated {
+    /// The text with numbered parameters.
+    pub(crate) text: String,
+    /// The names of the parameters in the order of their numbers.
+    pub(crate) names: Vec<&'static str>,
+    /// The names of the result columns, known after the first preparation.
+    pub(crate) columns: OnceLock<Arc<[String]>>,
+}
+
+impl Sql {
+    /// One text for both databases.
+    #[doc(hidden)]
+    pub const fn one(module: &'static str, name: &'static str, text: &'static str) -> Self {
+        Self {
+            module,
+            name,
+            sqlite: text,
+            postgres: text,
+            is_split: false,
+            for_sqlite: OnceLock::new(),
+            for_postgres: OnceLock::new(),
+        }
+    }
+
+    /// Two texts that do the same, for what the databases cannot say alike.
+    #[doc(hidden)]
+    pub const fn split(
+        module: &'static str,
+        name: &'static str,
+        sqlite: &'static str,
+        postgres: &'static str,
+    ) -> Self {
+        Self {
+            module,
+            name,
+            sqlite,
+            postgres,
+            is_split: true,
+            for_sqlite: OnceLock::new(),
+            for_postgres: OnceLock::new(),
+        }
+    }
+
+    /// The name of the static, such as `FIND_CHARGE`.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The module that declares it.
+    pub const fn module(&self) -> &'static str {
+        self.module
+    }
+
+    /// Whether the two databases have texts of their own.
+    pub const fn is_split(&self) -> bool {
+        self.is_split
+    }
+
+    /// Every statement that is linked into this program.
+    pub fn catalog() -> impl Iterator<Item = &'static Self> {
+        inventory::iter::<CatalogEntry>.into_iter().map(|entry| entry.0)
+    }
+
+    /// The text as the database gets it, with numbered parameters.
+    pub fn text(&self, database: DatabaseKind) -> &str {
+        &self.translated(database).text
+    }
+
+    /// The names of the arguments, in the order in which they first appear.
+    pub fn argument_names(&self, database: DatabaseKind) -> &[&'static str] {
+        &self.translated(database).names
+    }
+
+    pub(crate) fn translated(&self, database: DatabaseKind) -> &Translated {
+        match database {
+            DatabaseKind::Sqlite => self.for_sqlite.get_or_init(|| translate(self.sqlite, database)),
+            DatabaseKind::Postgres => self.for_postgres.get_or_init(|| translate(self.postgres, database)),
+        }
+    }
+
+    /// What identifies the statement in a cache of prepared ones: statics never move.
+    pub(crate) fn address(&'static self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// Puts named arguments into the order of the statement's numbers. Each name must be there once, and no
+    /// other: an argument that is silently ignored is a filter that is silently missing.
+    pub(crate) fn bind(&self, database: DatabaseKind, args: Args) -> Result<Vec<Value>, StoreError> {
+        let names = &self.translated(database).names;
+        let mut given = args.into_inner();
+        let complaint = |what: String| StoreError::Programming(format!("{}: {what}", self.name));
+        if let Some((extra, _)) = given.iter().find(|(name, _)| !names.contains(name)) {
+            return Err(complaint(format!("the statement has no argument :{extra}")));
+        }
+        let mut values = Vec::with_capacity(names.len());
+        for name in names {
+            let Some(at) = given.iter().position(|(given, _)| given == name) else {
+                return Err(complaint(format!("argument :{name} is missing or given twice")));
+            };
+            values.push(given.swap_remove(at).1);
+        }
+        match given.first() {
+            Some((twice, _)) => Err(complaint(format!("argument :{twice} is given twice"))),
+            None => Ok(values),
+        }
+    }
+}
+
+impl fmt::Debug for Sql {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}::{}", self.module, self.name)
+    }
+}
+
+/// The dialect words, each with what stands before and after its argument on either database.
+const WORDS: [(&str, &str, &str); 2] = [
+    (
+        "EACH_TEXT",
+        "(SELECT value FROM json_each(\u{1}))",
+        "(SELECT value FROM jsonb_array_elements_text(\u{1}))",
+    ),
+    (
+        "EACH_UUID",
+        "(SELECT unhex(replace(value, '-', '')) FROM json_each(\u{1}))",
+        "(SELECT value::uuid FROM jsonb_array_elements_text(\u{1}))",
+    ),
+];
+
+fn translate(source: &'static str, database: DatabaseKind) -> Translated {
+    let text = String::with_capacity(source.len() + 64);
+    let mut translation = Translation { database, text, names: vec![], lists: lists(source) };
+    let mut rest = source;
+    while !rest.is_empty() {
+        rest = translation.step(rest);
+    }
+    let Translation { text, names, .. } = translation;
+    let distinct: HashSet<_> = names.iter().collect();
+    debug_assert_eq!(distinct.len(), names.len());
+    Translated { text, names, columns: OnceLock::new() }
+}
+
+struct Translation {
+    database: DatabaseKind,
+    text: String,
+    names: Vec<&'static str>,
+    /// The arguments of dialect words, which are JSON. PostgreSQL must be told wherever else they stand: in
+    /// `:ids IS NULL` it could not find out.
+    lists: Vec<&'static str>,
+}
+
+impl Translation {
+    /// Translates what `rest` begins with, and returns what comes after it.
+    fn step(&mut self, rest: &'static str) -> &'static str {
+        if let Some(verbatim) = verbatim_length(rest) {
+            return self.copy(rest, verbatim);
+        }
+        if let Some(after_colon) = rest.strip_prefix(':') {
+            let name = leading_word(after_colon);
+            // A digit after a colon is a slice, not a name.
+            if name.starts_with(|c: char| c.is_ascii_lowercase()) {
+                self.parameter(name);
+                if self.database == DatabaseKind::Postgres && self.lists.contains(&name) {
+                    self.text.push_str("::jsonb");
+                }
+                return &after_colon[name.len()..];
+            }
+            return self.copy(rest, 1);
+        }
+        let word = leading_word(rest);
+        if word.is_empty() {
+            return self.copy(rest, rest.chars().next().map_or(0, char::len_utf8));
+        }
+        match WORDS.iter().find(|(name, ..)| *name == word) {
+            Some((_, sqlite, postgres)) => self.dialect_word(&rest[word.len()..], sqlite, postgres),
+            None => self.copy(rest, word.len()),
+        }
+    }
+
+    fn copy(&mut self, rest: &'static str, length: usize) -> &'static str {
+        self.text.push_str(&rest[..length]);
+        &rest[length..]
+    }
+
+    fn parameter(&mut self, name: &'static str) {
+        let number = match self.names.iter().position(|known| *known == name) {
+            Some(at) => at + 1,
+            None => {
+                self.names.push(name);
+                self.names.len()
+            }
+        };
+        self.text.push(match self.database {
+            DatabaseKind::Sqlite => '?',
+            DatabaseKind::Postgres => '$',
+        });
+        self.text.push_str(&number.to_string());
+    }
+
+    /// `after` begins with `(:name)`. Written otherwise, the word is copied and preparing the statement fails.
+    fn dialect_word(&mut self, after: &'static str, sqlite: &str, postgres: &str) -> &'static str {
+        let template = match self.database {
+            DatabaseKind::Sqlite => sqlite,
+            DatabaseKind::Postgres => postgres,
+        };
+        let argument = after.strip_prefix("(:").map(leading_word).filter(|name| !name.is_empty());
+        let closing = argument.and_then(|name| after[2 + name.len()..].strip_prefix(')'));
+        let (Some(name), Some(rest)) = (argument, closing) else {
+            self.text.push_str("EACH_takes_one_named_argument");
+            return after;
+        };
+        let (before, behind) = template.split_once('\u{1}').unwrap_or((template, ""));
+        self.text.push_str(before);
+        self.parameter(name);
+        self.text.push_str(behind);
+        rest
+    }
+}
+
+/// The arguments of dialect words.
+fn lists(source: &'static str) -> Vec<&'static str> {
+    let calls = WORDS.iter().flat_map(|(word, ..)| source.match_indices(word).map(|(at, _)| at + word.len()));
+    calls.filter_map(|at| source[at..].strip_prefix("(:").map(leading_word)).collect()
+}
+
+/// How many bytes at the start of `rest` are copied as they are: quoted text, a comment, a cast.
+fn verbatim_length(rest: &str) -> Option<usize> {
+    let until = |opening: usize, closing: &str| {
+        rest[opening..].find(closing).map_or(rest.len(), |at| opening + at + closing.len())
+    };
+    if rest.starts_with('\'') {
+        // A doubled quote ends one literal and begins the next, which reads the same.
+        Some(until(1, "'"))
+    } else if rest.starts_with('"') {
+        Some(until(1, "\""))
+    } else if rest.starts_with("--") {
+        Some(until(2, "\n"))
+    } else if rest.starts_with("/*") {
+        Some(until(2, "*/"))
+    } else if rest.starts_with("::") {
+        Some(2)
+    } else {
+        None
+    }
+}
+
+fn leading_word(text: &'static str) -> &'static str {
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    &text[..end]
+}

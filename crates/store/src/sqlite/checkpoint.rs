@@ -1,0 +1,138 @@
+//! Copying the write-ahead log into the database: a background thread copies beside the writer, and the writer itself
+//! completes the copy once the log is longer than its bound, since under load the log otherwise never starts anew.
+
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, Sender, TrySendError};
+use rusqlite::Connection;
+
+use super::failure;
+use super::options::SqliteOptions;
+use crate::error::StoreError;
+
+/// Bytes of the log for each page beside the page itself.
+const FRAME_HEADER_BYTES: u64 = 24;
+
+/// What the writer knows about the log.
+pub(super) struct Checkpoints {
+    wake: Sender<()>,
+    background: JoinHandle<()>,
+    passive_pages: u64,
+    pages_max: u64,
+    /// Length of the log at which the background thread is woken next.
+    wake_at: u64,
+    /// Length of the log at which the writer completes the copy next.
+    complete_at: u64,
+}
+
+/// The answer of `wal_checkpoint`.
+#[derive(Clone, Copy, Debug)]
+struct LogState {
+    busy: bool,
+    pages: u64,
+    copied: u64,
+}
+
+impl Checkpoints {
+    /// Starts the background thread with a connection of its own.
+    pub(super) fn start(options: &SqliteOptions, connection: Connection) -> Result<Self, StoreError> {
+        let page_bytes: u32 = connection
+            .query_row("PRAGMA page_size", [], |row| row.get(0))
+            .map_err(|error| StoreError::Configuration(error.to_string()))?;
+        let frame_bytes = u64::from(page_bytes) + FRAME_HEADER_BYTES;
+        let passive_pages = (options.wal_passive_bytes / frame_bytes).max(1);
+        let pages_max = (options.wal_bytes_max / frame_bytes).max(1);
+        let (wake, woken) = crossbeam_channel::bounded(1);
+        let background = std::thread::Builder::new()
+            .name("sqlite-checkpoint".to_owned())
+            .spawn(move || copy_when_woken(&connection, &woken))
+            .map_err(StoreError::unavailable)?;
+        Ok(Self {
+            wake,
+            background,
+            passive_pages,
+            pages_max,
+            wake_at: passive_pages,
+            complete_at: pages_max,
+        })
+    }
+
+    /// Looks at the length of the log and does what is due.
+    pub(super) fn after_commit(&mut self, connection: &Connection) {
+        let Some(log) = checkpoint(connection, "NOOP") else { return };
+        if log.pages + self.passive_pages < self.wake_at {
+            // The log is shorter than when the thread was last woken: it was started anew.
+            self.wake_at = self.passive_pages;
+            self.complete_at = self.pages_max;
+        }
+        if log.pages >= self.complete_at {
+            self.complete(connection);
+        } else if log.pages >= self.wake_at {
+            self.wake_at = log.pages + self.passive_pages;
+            match self.wake.try_send(()) {
+                // Full: it is awake already.
+                Ok(()) | Err(TrySendError::Full(()) | TrySendError::Disconnected(())) => {}
+            }
+        }
+    }
+
+    fn complete(&mut self, connection: &Connection) {
+        match checkpoint(connection, "RESTART") {
+            Some(log) if !log.busy && log.copied >= log.pages => {
+                self.wake_at = self.passive_pages;
+                self.complete_at = self.pages_max;
+            }
+            Some(log) => {
+                // A long read still needs the old part. Waiting for it again after each commit would stop all writes.
+                tracing::debug!(
+                    pages = log.pages,
+                    copied = log.copied,
+                    "the write-ahead log is still being read"
+                );
+                self.complete_at = log.pages + self.passive_pages;
+            }
+            None => self.complete_at += self.passive_pages,
+        }
+    }
+
+    /// Ends the background thread, and leaves an empty log behind so that the next start is quick.
+    pub(super) fn finish(self, connection: &Connection) {
+        drop(self.wake);
+        if self.background.join().is_err() {
+            tracing::error!("the checkpoint thread panicked");
+        }
+        checkpoint(connection, "TRUNCATE");
+    }
+}
+
+fn copy_when_woken(connection: &Connection, woken: &Receiver<()>) {
+    while woken.recv().is_ok() {
+        checkpoint(connection, "PASSIVE");
+    }
+}
+
+/// Copies, or with `NOOP` only looks. A failure is logged: the log stays, and so does everything in it.
+fn checkpoint(connection: &Connection, mode: &str) -> Option<LogState> {
+    let state =
+        connection.prepare_cached(&format!("PRAGMA wal_checkpoint({mode})")).and_then(|mut statement| {
+            statement.query_row([], |row| {
+                Ok(LogState {
+                    busy: row.get::<_, i64>(0)? != 0,
+                    pages: row.get::<_, i64>(1)?.try_into().unwrap_or(0),
+                    copied: row.get::<_, i64>(2)?.try_into().unwrap_or(0),
+                })
+            })
+        });
+    match state {
+        Ok(state) => Some(state),
+        Err(error) => {
+            let error = failure::store_error("wal_checkpoint", error);
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                mode,
+                "the write-ahead log was not copied"
+            );
+            None
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Opening the file: one process alone, and what each connection is told.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::options::SqliteOptions;
+use crate::error::StoreError;
+
+/// How long the writer waits for readers to leave the old part of the write-ahead log, and a reader for the moment
+/// in which the log starts anew.
+const BUSY_WAIT: Duration = Duration::from_millis(500);
+
+/// Takes the lock that keeps a second process out. It is held as long as the file is open.
+pub(super) fn lock(path: &Path) -> Result<File, StoreError> {
+    let lock_path = lock_path(path);
+    let file =
+        OpenOptions::new().create(true).truncate(false).write(true).open(&lock_path).map_err(|error| {
+            StoreError::Configuration(format!("lock file {}: {error}", lock_path.display()))
+        })?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Locked(lock_path)),
+        Err(TryLockError::Error(error)) => {
+            Err(StoreError::Configuration(format!("lock file {}: {error}", lock_path.display())))
+        }
+    }
+}
+
+fn lock_path(path: &Path) -> PathBuf {
+    with_suffix(path, "-lock")
+}
+
+/// The write-ahead log beside the database.
+pub(super) fn wal_path(path: &Path) -> PathBuf {
+    with_suffix(path, "-wal")
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// The connection that writes; it makes the file.
+pub(super) fn open_writer(options: &SqliteOptions) -> Result<Connection, StoreError> {
+    make_private(&options.path)?;
+    let connection = open(&options.path)?;
+    let journal: String = connection
+        .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+        .map_err(|error| configuration(&options.path, &error))?;
+    if journal != "wal" {
+        return Err(StoreError::Configuration(format!(
+            "{}: the file system allows no write-ahead log",
+            options.path.display()
+        )));
+    }
+    // The writer decides when the log is copied; SQLite would do it in the middle of somebody's commit.
+    tell(
+        &connection,
+        options,
+        &format!(
+            "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;
+             PRAGMA journal_size_limit = {}; PRAGMA cache_size = -{};",
+            options.wal_bytes_max,
+            options.writer_cache_bytes / 1024
+        ),
+    )?;
+    Ok(connection)
+}
+
+/// A connection that reads.
+pub(super) fn open_reader(options: &SqliteOptions) -> Result<Connection, StoreError> {
+    let connection = open(&options.path)?;
+    tell(
+        &connection,
+        options,
+        &format!(
+            "PRAGMA query_only = ON; PRAGMA mmap_size = {}; PRAGMA cache_size = -{};",
+            options.reader_mmap_bytes,
+            options.reader_cache_bytes / 1024
+        ),
+    )?;
+    Ok(connection)
+}
+
+/// The connection of the background thread that copies the log.
+pub(super) fn open_checkpointer(options: &SqliteOptions) -> Result<Connection, StoreError> {
+    let connection = open(&options.path)?;
+    tell(&connection, options, "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;")?;
+    Ok(connection)
+}
+
+fn open(path: &Path) -> Result<Connection, StoreError> {
+    // Each connection belongs to one thread: SQLite needs no lock of its own.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| configuration(path, &error))?;
+    connection.busy_timeout(BUSY_WAIT).map_err(|error| configuration(path, &error))?;
+    Ok(connection)
+}
+
+/// Makes the file, if it does not exist, for its owner alone. SQLite gives its companions the same rights.
+fn make_private(path: &Path) -> Result<(), StoreError> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+        .open(path)
+        .map(drop)
+        .map_err(|error| StoreError::Configuration(format!("{}: {error}", path.display())))
+}
+
+fn tell(connection: &Connection, options: &SqliteOptions, pragmas: &str) -> Result<(), StoreError> {
+    connection.execute_batch(pragmas).map_err(|error| configuration(&options.path, &error))
+}
+
+fn configuration(path: &Path, error: &rusqlite::Error) -> StoreError {
+    StoreError::Configuration(format!("{}: {error}", path.display()))
+}

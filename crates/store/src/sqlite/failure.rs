@@ -1,0 +1,71 @@
+//! What an SQLite error means.
+
+use rusqlite::{Error, ErrorCode, ffi};
+
+use crate::error::{RefusalKind, StoreError};
+use crate::group::{BoundStep, Failure};
+
+/// What an error of a step of a batch means for the batch and its group.
+pub(super) fn of_step(step: &BoundStep, error: Error) -> Failure {
+    match constraint(&error) {
+        Some(kind) => step.refuse(kind),
+        None => match store_error(step.sql.name(), error) {
+            unavailable @ StoreError::Unavailable(_) => Failure::Everybody(unavailable),
+            own @ (StoreError::Programming(_)
+            | StoreError::Corrupt(_)
+            | StoreError::Overloaded
+            | StoreError::Locked(_)
+            | StoreError::Configuration(_)
+            | StoreError::Schema(_)) => Failure::Own(Err(own)),
+        },
+    }
+}
+
+/// What an error means that is not about a constraint.
+pub(super) fn store_error(statement: &str, error: Error) -> StoreError {
+    abort_if_sync_failed(&error);
+    match error.sqlite_error_code() {
+        Some(
+            ErrorCode::DiskFull
+            | ErrorCode::ReadOnly
+            | ErrorCode::CannotOpen
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::OutOfMemory
+            | ErrorCode::PermissionDenied
+            | ErrorCode::FileLockingProtocolFailed
+            | ErrorCode::OperationInterrupted,
+        ) => StoreError::unavailable(error),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            StoreError::Corrupt(format!("{statement}: {error}"))
+        }
+        _ => StoreError::Programming(format!("{statement}: {error}")),
+    }
+}
+
+fn constraint(error: &Error) -> Option<RefusalKind> {
+    let Error::SqliteFailure(failure, words) = error else { return None };
+    if failure.code != ErrorCode::ConstraintViolation {
+        return None;
+    }
+    Some(match failure.extended_code {
+        ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY | ffi::SQLITE_CONSTRAINT_ROWID => {
+            RefusalKind::Unique
+        }
+        ffi::SQLITE_CONSTRAINT_FOREIGNKEY => RefusalKind::ForeignKey,
+        // A value of the wrong type for a strict column is no rule of the data but a mistake in the program.
+        ffi::SQLITE_CONSTRAINT_DATATYPE => return None,
+        _ => RefusalKind::Constraint(words.clone().unwrap_or_default()),
+    })
+}
+
+/// After a failed sync nobody knows what is on the disk: the kernel may have dropped the pages and would report
+/// success the next time. Only a new start, which reads what is really there, knows.
+fn abort_if_sync_failed(error: &Error) {
+    let Error::SqliteFailure(failure, _) = error else { return };
+    if matches!(failure.extended_code, ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC) {
+        tracing::error!(%error, "the disk failed to sync; the state is unknown, the process ends");
+        std::process::abort();
+    }
+}

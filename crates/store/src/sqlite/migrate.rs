@@ -1,0 +1,65 @@
+//! Migrations on SQLite: one process alone, on the write connection.
+
+use regente_domain::time::Timestamp;
+use rusqlite::{Connection, Error, params};
+
+use super::failure;
+use crate::error::StoreError;
+use crate::migrate::{Applied, Migration, memory, pending};
+use crate::sql::DatabaseKind;
+
+/// What was applied, oldest first; nothing in a new file.
+pub(super) fn applied(connection: &Connection) -> Result<Vec<Applied>, StoreError> {
+    let known = connection
+        .query_row(
+            "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'",
+            [],
+            |row| row.get::<_, i64>(0),
+        )
+        .map_err(schema)?;
+    if known == 0 {
+        return Ok(Vec::new());
+    }
+    let mut statement = connection
+        .prepare("SELECT version, name, checksum FROM schema_migrations ORDER BY version")
+        .map_err(schema)?;
+    let rows = statement
+        .query_map([], |row| {
+            let checksum: [u8; 16] = row.get(2)?;
+            Ok(Applied {
+                version: row.get(0)?,
+                name: row.get(1)?,
+                checksum: uuid::Uuid::from_bytes(checksum),
+            })
+        })
+        .map_err(schema)?;
+    rows.collect::<Result<_, _>>().map_err(schema)
+}
+
+/// Applies what is missing, each migration in a transaction of its own.
+pub(super) fn migrate(
+    connection: &Connection,
+    migrations: &[Migration],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    connection.execute_batch(&memory(DatabaseKind::Sqlite)).map_err(schema)?;
+    for migration in pending(&applied(connection)?, migrations)? {
+        apply(connection, migration, now).map_err(|error| failure::store_error(migration.name, error))?;
+        tracing::info!(migration = migration.name, "migration applied");
+    }
+    Ok(())
+}
+
+fn apply(connection: &Connection, migration: &Migration, now: Timestamp) -> Result<(), Error> {
+    let transaction = connection.unchecked_transaction()?;
+    transaction.execute_batch(&migration.render(DatabaseKind::Sqlite))?;
+    transaction.execute(
+        "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)",
+        params![migration.version, migration.name, migration.checksum().as_bytes(), now.as_millis()],
+    )?;
+    transaction.commit()
+}
+
+fn schema(error: Error) -> StoreError {
+    failure::store_error("schema_migrations", error)
+}

@@ -1,0 +1,165 @@
+//! SQLite: one file, one process, one thread that writes and several that read.
+
+mod checkpoint;
+mod connection;
+mod failure;
+mod migrate;
+mod options;
+mod reader;
+mod statements;
+mod writer;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use crossbeam_channel::Sender;
+use regente_domain::time::Timestamp;
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+pub use options::SqliteOptions;
+
+use self::checkpoint::Checkpoints;
+use self::reader::ReadCommand;
+use self::writer::Command;
+use crate::batch::Batch;
+use crate::error::{Commit, StoreError};
+use crate::group::Work;
+use crate::migrate::{Applied, MIGRATIONS, Migration};
+use crate::row::Row;
+use crate::sql::{DatabaseKind, Sql};
+use crate::store::{Common, StoreSize};
+use crate::value::Args;
+
+/// A store on an SQLite file. Cheap to clone.
+#[derive(Clone)]
+pub struct SqliteStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    path: PathBuf,
+    common: Common,
+    write: Sender<Command>,
+    read: Sender<ReadCommand>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl std::fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteStore").field("path", &self.inner.path).finish_non_exhaustive()
+    }
+}
+
+impl SqliteStore {
+    pub(crate) async fn open(options: SqliteOptions) -> Result<Self, StoreError> {
+        let opened = tokio::task::spawn_blocking(move || Self::open_blocking(&options)).await;
+        opened.unwrap_or_else(|_panicked| Err(StoreError::closed()))
+    }
+
+    fn open_blocking(options: &SqliteOptions) -> Result<Self, StoreError> {
+        let lock = connection::lock(&options.path)?;
+        let write_connection = connection::open_writer(options)?;
+        let checkpoints = Checkpoints::start(options, connection::open_checkpointer(options)?)?;
+        let (write, write_queue) = crossbeam_channel::unbounded();
+        let (read, read_queue) = crossbeam_channel::unbounded();
+        let mut threads = Vec::new();
+        for _ in 0..options.readers.max(1) {
+            let connection = connection::open_reader(options)?;
+            let queue = read_queue.clone();
+            threads.push(spawn("sqlite-reader", move || reader::run(&connection, &queue))?);
+        }
+        let group_max = options.group_max;
+        threads.push(spawn("sqlite-writer", move || {
+            writer::run(write_connection, &write_queue, group_max, checkpoints, lock);
+        })?);
+        let inner = Inner {
+            path: options.path.clone(),
+            common: Common::new(options.admitted_max),
+            write,
+            read,
+            threads: Mutex::new(threads),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    pub(crate) async fn apply(&self, batch: Batch) -> Result<Commit, StoreError> {
+        let (work, answer) = Work::bind(DatabaseKind::Sqlite, batch)?;
+        self.inner.write.send(Command::Apply(work)).map_err(|_ended| StoreError::closed())?;
+        // A writer that ended without an answer may have committed.
+        answer.await.unwrap_or(Ok(Commit::Unknown))
+    }
+
+    pub(crate) async fn rows(&self, sql: &'static Sql, args: Args) -> Result<Vec<Row>, StoreError> {
+        let values = sql.bind(DatabaseKind::Sqlite, args)?;
+        let (answer, rows) = oneshot::channel();
+        self.inner
+            .read
+            .send(ReadCommand::Rows { sql, values, answer })
+            .map_err(|_ended| StoreError::closed())?;
+        rows.await.unwrap_or_else(|_ended| Err(StoreError::closed()))
+    }
+
+    /// Runs something alone on the write connection, between two groups.
+    pub(crate) async fn exclusively<T: Send + 'static>(
+        &self,
+        run: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (answer, result) = oneshot::channel();
+        let command = Command::Exclusive(Box::new(move |connection| drop(answer.send(run(connection)))));
+        self.inner.write.send(command).map_err(|_ended| StoreError::closed())?;
+        result.await.unwrap_or_else(|_ended| Err(StoreError::closed()))
+    }
+
+    pub(crate) async fn migrate(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.migrate_to(MIGRATIONS, now).await
+    }
+
+    pub(crate) async fn migrate_to(
+        &self,
+        migrations: &'static [Migration],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.exclusively(move |connection| migrate::migrate(connection, migrations, now)).await
+    }
+
+    pub(crate) async fn applied_migrations(&self) -> Result<Vec<Applied>, StoreError> {
+        self.exclusively(migrate::applied).await
+    }
+
+    pub(crate) async fn size(&self) -> Result<StoreSize, StoreError> {
+        let database = tokio::fs::metadata(&self.inner.path).await.map_err(StoreError::unavailable)?;
+        // There is no log before the first write.
+        let wal = tokio::fs::metadata(connection::wal_path(&self.inner.path)).await;
+        Ok(StoreSize {
+            database_bytes: database.len(),
+            wal_bytes: Some(wal.map_or(0, |metadata| metadata.len())),
+        })
+    }
+
+    pub(crate) async fn close(&self) {
+        let threads = std::mem::take(&mut *self.inner.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        // Readers first: the writer's last checkpoint needs nobody to read.
+        for _ in &threads {
+            drop(self.inner.read.send(ReadCommand::Close));
+        }
+        drop(self.inner.write.send(Command::Close));
+        let joined = tokio::task::spawn_blocking(move || {
+            threads.into_iter().map(JoinHandle::join).filter(Result::is_err).count()
+        });
+        match joined.await {
+            Ok(0) => {}
+            Ok(panicked) => tracing::error!(panicked, "threads of the database panicked"),
+            Err(error) => tracing::error!(%error, "waiting for the threads of the database failed"),
+        }
+    }
+
+    pub(crate) fn common(&self) -> &Common {
+        &self.inner.common
+    }
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(body).map_err(StoreError::unavailable)
+}

@@ -1,0 +1,49 @@
+//! How an SQLite database is used.
+
+use std::path::PathBuf;
+
+use crate::admission::ADMITTED_MAX_DEFAULT;
+
+const MIB: u64 = 1024 * 1024;
+
+/// How an SQLite database is used. [`SqliteOptions::new`] gives the defaults.
+#[derive(Clone, Debug)]
+pub struct SqliteOptions {
+    /// The database file. Its folder must exist; beside it stand the write-ahead log and the lock file.
+    pub path: PathBuf,
+    /// Threads that read, each with a connection of its own.
+    pub readers: usize,
+    /// Page cache of each reader, in bytes.
+    pub reader_cache_bytes: u64,
+    /// How much of the file, from its start, each reader maps into memory, in bytes; 0 maps nothing.
+    pub reader_mmap_bytes: u64,
+    /// Page cache of the writer, in bytes.
+    pub writer_cache_bytes: u64,
+    /// Growth of the write-ahead log after which the background thread copies it into the database, in bytes.
+    pub wal_passive_bytes: u64,
+    /// Length of the write-ahead log past which the writer completes the copy and starts the log anew, in bytes:
+    /// 64 to 256 MiB. A long log writes less, since pages that changed many times are copied once.
+    pub wal_bytes_max: u64,
+    /// The most batches that share a commit.
+    pub group_max: usize,
+    /// The most changes that may be under way at once.
+    pub admitted_max: usize,
+}
+
+impl SqliteOptions {
+    /// The defaults: 4 readers with 4 MiB each and a map of 1 GiB, 16 MiB for the writer, a write-ahead log of at most
+    /// 256 MiB that is copied every 64 MiB, groups of at most 256 batches.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            readers: 4,
+            reader_cache_bytes: 4 * MIB,
+            reader_mmap_bytes: 1024 * MIB,
+            writer_cache_bytes: 16 * MIB,
+            wal_passive_bytes: 64 * MIB,
+            wal_bytes_max: 256 * MIB,
+            group_max: 256,
+            admitted_max: ADMITTED_MAX_DEFAULT,
+        }
+    }
+}

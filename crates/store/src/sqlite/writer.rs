@@ -1,0 +1,235 @@
+//! The one thread that writes: it takes all waiting batches, commits them with one sync, then answers everybody.
+
+use std::fs::File;
+
+use crossbeam_channel::{Receiver, TryRecvError};
+use rusqlite::{Connection, Error, Statement};
+
+use super::checkpoint::Checkpoints;
+use super::failure;
+use super::statements::Statements;
+use crate::error::{Commit, StoreError};
+use crate::group::{ADD_TO_COUNTER, Answer, Failure, Work, counter_values, tally};
+use crate::sql::DatabaseKind;
+
+/// There is one writer, so its counters have one stripe.
+const STRIPE: i64 = 0;
+
+/// What the writer is asked for.
+pub(super) enum Command {
+    /// Apply a batch.
+    Apply(Work),
+    /// Run something alone on the write connection: a migration.
+    Exclusive(Box<dyn FnOnce(&Connection) + Send>),
+    /// Apply what is queued, then end.
+    Close,
+}
+
+/// The body of the thread. The lock on the file is released when it ends, after the last connection is closed.
+pub(super) fn run(
+    connection: Connection,
+    queue: &Receiver<Command>,
+    group_max: usize,
+    checkpoints: Checkpoints,
+    lock: File,
+) {
+    match Writer::new(&connection, group_max, checkpoints) {
+        Ok(writer) => writer.serve(queue),
+        Err(error) => tracing::error!(%error, "the writer cannot prepare its statements"),
+    }
+    if let Err((_, error)) = connection.close() {
+        tracing::warn!(%error, "the write connection did not close cleanly");
+    }
+    drop(lock);
+}
+
+struct Writer<'c> {
+    statements: Statements<'c>,
+    begin: Statement<'c>,
+    commit: Statement<'c>,
+    rollback: Statement<'c>,
+    savepoint: Statement<'c>,
+    release: Statement<'c>,
+    rollback_to: Statement<'c>,
+    group_max: usize,
+    checkpoints: Checkpoints,
+}
+
+/// What came of the attempt to apply a group as one.
+enum Attempt {
+    /// Every batch is applied.
+    Applied,
+    /// Nothing is applied, because of one of the batches.
+    OneFailed(Failure),
+}
+
+impl<'c> Writer<'c> {
+    fn new(connection: &'c Connection, group_max: usize, checkpoints: Checkpoints) -> Result<Self, Error> {
+        Ok(Self {
+            statements: Statements::new(connection),
+            begin: connection.prepare("BEGIN IMMEDIATE")?,
+            commit: connection.prepare("COMMIT")?,
+            rollback: connection.prepare("ROLLBACK")?,
+            savepoint: connection.prepare("SAVEPOINT batch")?,
+            release: connection.prepare("RELEASE batch")?,
+            rollback_to: connection.prepare("ROLLBACK TO batch")?,
+            group_max: group_max.max(1),
+            checkpoints,
+        })
+    }
+
+    fn serve(mut self, queue: &Receiver<Command>) {
+        let mut next = queue.recv().ok();
+        while let Some(command) = next {
+            next = match command {
+                Command::Apply(first) => {
+                    let (group, beyond) = self.gather(first, queue);
+                    self.commit_group(group);
+                    self.checkpoints.after_commit(self.statements.connection());
+                    beyond
+                }
+                Command::Exclusive(run) => {
+                    run(self.statements.connection());
+                    None
+                }
+                Command::Close => break,
+            };
+            next = next.or_else(|| queue.recv().ok());
+        }
+        // What came in between the last look and the close is still applied: its caller was not refused.
+        while let Ok(command) = queue.try_recv() {
+            if let Command::Apply(work) = command {
+                self.commit_group(vec![work]);
+            }
+        }
+        let Self { checkpoints, statements, .. } = self;
+        checkpoints.finish(statements.connection());
+    }
+
+    /// The batches that wait now, and the first command after them that is not a batch.
+    fn gather(&self, first: Work, queue: &Receiver<Command>) -> (Vec<Work>, Option<Command>) {
+        let mut group = vec![first];
+        while group.len() < self.group_max {
+            match queue.try_recv() {
+                Ok(Command::Apply(work)) => group.push(work),
+                Ok(other @ (Command::Exclusive(_) | Command::Close)) => return (group, Some(other)),
+                Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
+            }
+        }
+        (group, None)
+    }
+
+    /// Applies a group, first as one; when one batch fails, each by itself.
+    fn commit_group(&mut self, group: Vec<Work>) {
+        let answers = match self.apply_as_one(&group) {
+            Attempt::Applied => vec![Ok(Commit::Applied); group.len()],
+            Attempt::OneFailed(Failure::Everybody(error) | Failure::Race(error)) => {
+                vec![Err(error); group.len()]
+            }
+            Attempt::OneFailed(Failure::Own(answer)) if group.len() == 1 => vec![answer],
+            Attempt::OneFailed(Failure::Own(_)) => self.apply_each(&group),
+        };
+        for (work, answer) in group.into_iter().zip(answers) {
+            work.answer(answer);
+        }
+    }
+
+    fn apply_as_one(&mut self, group: &[Work]) -> Attempt {
+        match self.try_as_one(group) {
+            Ok(()) => Attempt::Applied,
+            Err(failure) => {
+                self.roll_back();
+                Attempt::OneFailed(failure)
+            }
+        }
+    }
+
+    fn try_as_one(&mut self, group: &[Work]) -> Result<(), Failure> {
+        control(&mut self.begin)?;
+        for work in group {
+            self.run_steps(work)?;
+        }
+        self.write_counters(group.iter())?;
+        control(&mut self.commit)
+    }
+
+    /// One transaction in which each batch stands in a savepoint of its own.
+    fn apply_each(&mut self, group: &[Work]) -> Vec<Answer> {
+        let mut answers = Vec::with_capacity(group.len());
+        match self.try_each(group, &mut answers) {
+            Ok(()) => answers,
+            Err(failure) => {
+                self.roll_back();
+                let error = match failure {
+                    Failure::Everybody(error) | Failure::Race(error) | Failure::Own(Err(error)) => error,
+                    Failure::Own(Ok(commit)) => {
+                        StoreError::Programming(format!("counters or commit: {commit:?}"))
+                    }
+                };
+                // Refusals do not stand either: what refused them may have been rolled back with the rest.
+                vec![Err(error); group.len()]
+            }
+        }
+    }
+
+    fn try_each(&mut self, group: &[Work], answers: &mut Vec<Answer>) -> Result<(), Failure> {
+        control(&mut self.begin)?;
+        for work in group {
+            control(&mut self.savepoint)?;
+            match self.run_steps(work) {
+                Ok(()) => answers.push(Ok(Commit::Applied)),
+                Err(Failure::Own(answer)) => {
+                    control(&mut self.rollback_to)?;
+                    answers.push(answer);
+                }
+                Err(failure @ (Failure::Everybody(_) | Failure::Race(_))) => return Err(failure),
+            }
+            control(&mut self.release)?;
+        }
+        let applied = group.iter().zip(answers.iter()).filter_map(|(work, answer)| match answer {
+            Ok(Commit::Applied) => Some(work),
+            Ok(Commit::Refused(_) | Commit::Unknown) | Err(_) => None,
+        });
+        self.write_counters(applied)?;
+        control(&mut self.commit)
+    }
+
+    fn run_steps(&mut self, work: &Work) -> Result<(), Failure> {
+        for step in &work.steps {
+            let rows = self
+                .statements
+                .execute(step.sql, &step.values)
+                .map_err(|error| failure::of_step(step, error))?;
+            step.judge(rows)?;
+        }
+        Ok(())
+    }
+
+    fn write_counters<'a>(&mut self, works: impl Iterator<Item = &'a Work>) -> Result<(), Failure> {
+        for (key, change) in tally(works) {
+            let values =
+                counter_values(DatabaseKind::Sqlite, &key, STRIPE, change).map_err(Failure::Everybody)?;
+            self.statements
+                .execute(&ADD_TO_COUNTER, &values)
+                .map_err(|error| Failure::Everybody(failure::store_error(ADD_TO_COUNTER.name(), error)))?;
+        }
+        Ok(())
+    }
+
+    fn roll_back(&mut self) {
+        // A full disk makes SQLite roll back by itself.
+        if self.statements.connection().is_autocommit() {
+            return;
+        }
+        if let Err(failure) = control(&mut self.rollback) {
+            tracing::error!(?failure, "rolling back failed");
+        }
+    }
+}
+
+fn control(statement: &mut Statement<'_>) -> Result<(), Failure> {
+    match statement.raw_execute() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::Everybody(failure::store_error("transaction control", error))),
+    }
+}

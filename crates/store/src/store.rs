@@ -1,0 +1,235 @@
+//! The store: two databases behind one enum, with the same answers.
+
+use regente_domain::id::ClientId;
+use regente_domain::time::Timestamp;
+use uuid::Uuid;
+
+use crate::admission::{Admission, Gate};
+use crate::batch::Batch;
+use crate::error::{Commit, StoreError};
+use crate::postgres::{PostgresOptions, PostgresStore};
+use crate::row::Row;
+use crate::sql;
+use crate::sql::{DatabaseKind, Sql};
+use crate::sqlite::{SqliteOptions, SqliteStore};
+use crate::value::Args;
+
+sql! {
+    /// A real write that changes nothing: it finds out whether the database can be written to.
+    BEAT = "UPDATE heartbeat SET beats = beats WHERE id = 1";
+}
+
+/// Which database, and how.
+#[derive(Clone, Debug)]
+pub enum StoreOptions {
+    /// An embedded file.
+    Sqlite(SqliteOptions),
+    /// A server.
+    Postgres(PostgresOptions),
+}
+
+/// The database of the product. Cheap to clone; all clones are the same store.
+#[derive(Clone, Debug)]
+pub enum Store {
+    /// An embedded file.
+    Sqlite(SqliteStore),
+    /// A server.
+    Postgres(PostgresStore),
+}
+
+/// Whether writes are thrown away: the ceiling of a benchmark without storage. Never in production.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiscardWrites {
+    /// Writes are written.
+    No,
+    /// [`Store::apply`] answers [`Commit::Applied`] at once and writes nothing.
+    Yes,
+}
+
+/// How much room the database takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreSize {
+    /// The database itself, in bytes.
+    pub database_bytes: u64,
+    /// The write-ahead log beside it, in bytes; PostgreSQL keeps its own.
+    pub wal_bytes: Option<u64>,
+}
+
+/// What both databases have beside the database.
+#[derive(Debug)]
+pub(crate) struct Common {
+    pub(crate) gate: Gate,
+    discard: std::sync::atomic::AtomicBool,
+}
+
+impl Common {
+    pub(crate) fn new(admitted_max: usize) -> Self {
+        Self { gate: Gate::new(admitted_max), discard: false.into() }
+    }
+}
+
+impl Store {
+    /// Opens the database; it makes an SQLite file that does not exist. It does not migrate.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] when another process has the file, [`StoreError::Configuration`] when the options
+    /// cannot work, [`StoreError::Unavailable`] when the server or the file cannot be reached.
+    pub async fn open(options: StoreOptions) -> Result<Self, StoreError> {
+        match options {
+            StoreOptions::Sqlite(options) => SqliteStore::open(options).await.map(Self::Sqlite),
+            StoreOptions::Postgres(options) => PostgresStore::open(options).await.map(Self::Postgres),
+        }
+    }
+
+    /// Applies a batch, all of it or nothing, and answers when it is synced. It goes on when the caller is gone.
+    /// The queue has no bound of its own: whoever changes money holds an [`Admission`].
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when certainly nothing was written; [`StoreError::Programming`] when a statement
+    /// or its arguments are wrong. Nothing was written in any of them.
+    pub async fn apply(&self, batch: Batch) -> Result<Commit, StoreError> {
+        if self.common().discard.load(std::sync::atomic::Ordering::Relaxed) || batch.is_empty() {
+            return Ok(Commit::Applied);
+        }
+        match self {
+            Self::Sqlite(store) => store.apply(batch).await,
+            Self::Postgres(store) => store.apply(batch).await,
+        }
+    }
+
+    /// The rows of a query.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`], or [`StoreError::Programming`] when the statement or its arguments are wrong.
+    pub async fn rows(&self, sql: &'static Sql, args: Args) -> Result<Vec<Row>, StoreError> {
+        match self {
+            Self::Sqlite(store) => store.rows(sql, args).await,
+            Self::Postgres(store) => store.rows(sql, args).await,
+        }
+    }
+
+    /// The row of a query that finds one at most.
+    ///
+    /// # Errors
+    /// As [`Store::rows`]; [`StoreError::Programming`] when there are more.
+    pub async fn row(&self, sql: &'static Sql, args: Args) -> Result<Option<Row>, StoreError> {
+        let mut rows = self.rows(sql, args).await?;
+        if rows.len() > 1 {
+            return Err(StoreError::Programming(format!(
+                "{}: {} rows instead of one",
+                sql.name(),
+                rows.len()
+            )));
+        }
+        Ok(rows.pop())
+    }
+
+    /// A place for one change, at once or not at all.
+    ///
+    /// # Errors
+    /// [`StoreError::Overloaded`] when all are taken.
+    pub fn admit(&self) -> Result<Admission, StoreError> {
+        self.common().gate.admit()
+    }
+
+    /// A place for one change, waited for: for workers, which come back anyway.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when the store is closed.
+    pub async fn admit_waiting(&self) -> Result<Admission, StoreError> {
+        self.common().gate.admit_waiting().await
+    }
+
+    /// Brings the schema to that of this release. Any number of nodes may do it at once.
+    ///
+    /// # Errors
+    /// [`StoreError::Schema`] when the database was written by a later release, or a migration was changed after it
+    /// had been applied.
+    pub async fn migrate(&self, now: Timestamp) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(store) => store.migrate(now).await,
+            Self::Postgres(store) => store.migrate(now).await,
+        }
+    }
+
+    /// The version of the last migration that was applied, 0 before the first.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    pub async fn schema_version(&self) -> Result<i64, StoreError> {
+        let applied = self.applied_migrations().await?;
+        Ok(applied.last().map_or(0, |migration| migration.version))
+    }
+
+    /// The names of the migrations that this release still has to apply, oldest first.
+    ///
+    /// # Errors
+    /// As [`Store::migrate`].
+    pub async fn pending_migrations(&self) -> Result<Vec<&'static str>, StoreError> {
+        let applied = self.applied_migrations().await?;
+        let pending = crate::migrate::pending(&applied, crate::migrate::MIGRATIONS)?;
+        Ok(pending.iter().map(|migration| migration.name).collect())
+    }
+
+    /// Writes to the database, as a proof that it can be written to.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when it cannot; [`StoreError::Schema`] when it was never migrated.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        let mut batch = Batch::new(ClientId::new(Uuid::nil()));
+        batch.push(&BEAT, Args::new());
+        match self.apply(batch).await? {
+            Commit::Applied => Ok(()),
+            Commit::Refused(_) => Err(StoreError::Schema("the heartbeat row is missing".to_owned())),
+            Commit::Unknown => Err(StoreError::unavailable("the connection was lost during the check")),
+        }
+    }
+
+    /// Which database it is.
+    pub fn database_kind(&self) -> DatabaseKind {
+        match self {
+            Self::Sqlite(_) => DatabaseKind::Sqlite,
+            Self::Postgres(_) => DatabaseKind::Postgres,
+        }
+    }
+
+    /// Applies what is queued, checkpoints, closes all connections and releases the lock. Later calls, also of other
+    /// clones, answer [`StoreError::Unavailable`].
+    pub async fn close(&self) {
+        self.common().gate.close();
+        match self {
+            Self::Sqlite(store) => store.close().await,
+            Self::Postgres(store) => store.close().await,
+        }
+    }
+
+    /// How much room the database takes.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    pub async fn size(&self) -> Result<StoreSize, StoreError> {
+        match self {
+            Self::Sqlite(store) => store.size().await,
+            Self::Postgres(store) => store.size().await,
+        }
+    }
+
+    /// For benchmarks alone: measures everything but storage.
+    pub fn discard_writes(&self, discard: DiscardWrites) {
+        self.common().discard.store(discard == DiscardWrites::Yes, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    async fn applied_migrations(&self) -> Result<Vec<crate::migrate::Applied>, StoreError> {
+        match self {
+            Self::Sqlite(store) => store.applied_migrations().await,
+            Self::Postgres(store) => store.applied_migrations().await,
+        }
+    }
+
+    fn common(&self) -> &Common {
+        match self {
+            Self::Sqlite(store) => store.common(),
+            Self::Postgres(store) => store.common(),
+        }
+    }
+}

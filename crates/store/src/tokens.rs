@@ -1,0 +1,106 @@
+//! Single-use tokens, found by the digest of an id that is stored nowhere. Using one deletes its row.
+
+use regente_domain::actor::Actor;
+use regente_domain::id::ClientId;
+use regente_domain::time::Timestamp;
+
+use crate::batch::Batch;
+use crate::sealed::Sealed;
+use crate::{Store, StoreError, args, sql};
+
+sql! {
+    /// Adds a token.
+    pub INSERT_TOKEN = "
+        INSERT INTO tokens (digest, client_id, kind, sealed, key_id, expires_at, actor)
+        VALUES (:digest, :client_id, :kind, :sealed, :key_id, :expires_at, :actor)";
+    /// One token that is still good.
+    pub FIND_TOKEN = "
+        SELECT kind, sealed, key_id FROM tokens
+        WHERE digest = :digest AND client_id = :client_id AND expires_at > :now";
+    /// Uses a token up.
+    pub CONSUME_TOKEN = "
+        DELETE FROM tokens WHERE digest = :digest AND client_id = :client_id AND expires_at > :now";
+    /// Clients with tokens that nobody used in time.
+    pub CLIENTS_WITH_EXPIRED_TOKENS = "
+        SELECT DISTINCT client_id FROM tokens WHERE expires_at <= :now LIMIT :limit";
+    /// Deletes tokens of a client that nobody used in time, a bounded number at once.
+    pub PURGE_TOKENS = "
+        DELETE FROM tokens WHERE client_id = :client_id AND digest IN (
+            SELECT digest FROM tokens WHERE client_id = :client_id AND expires_at <= :now LIMIT :limit)";
+}
+
+/// What a token stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    /// A card, with or without its security code.
+    Card,
+    /// The security code of a stored card.
+    Cvv,
+}
+
+impl TokenKind {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Card => "card",
+            Self::Cvv => "cvv",
+        }
+    }
+}
+
+/// A token as stored.
+#[derive(Clone, Debug)]
+pub struct StoredToken {
+    /// What it stands for.
+    pub kind: TokenKind,
+    /// Its contents; only the vault opens them, and only with the token's id.
+    pub sealed: Sealed,
+}
+
+/// Adds a token.
+pub fn insert(batch: &mut Batch, digest: [u8; 32], token: StoredToken, expires_at: Timestamp, actor: &Actor) {
+    let client_id = batch.client_id();
+    batch.push(
+        &INSERT_TOKEN,
+        args! {
+            digest, client_id, kind: token.kind.word(), sealed: token.sealed.bytes, key_id: token.sealed.key_id,
+            expires_at, actor: actor.to_string(),
+        },
+    );
+}
+
+/// Uses a token up; the batch is refused when it was used or has expired meanwhile.
+pub fn consume(batch: &mut Batch, digest: [u8; 32], now: Timestamp) {
+    let client_id = batch.client_id();
+    batch.guard(&CONSUME_TOKEN, args! { digest, client_id, now });
+}
+
+/// A token of a client that is still good.
+pub async fn find(
+    store: &Store,
+    client_id: ClientId,
+    digest: [u8; 32],
+    now: Timestamp,
+) -> Result<Option<StoredToken>, StoreError> {
+    let Some(row) = store.row(&FIND_TOKEN, args! { digest, client_id, now }).await? else {
+        return Ok(None);
+    };
+    let kind: String = row.get("kind")?;
+    let kind = if kind == TokenKind::Card.word() { TokenKind::Card } else { TokenKind::Cvv };
+    Ok(Some(StoredToken { kind, sealed: Sealed { key_id: row.get("key_id")?, bytes: row.get("sealed")? } }))
+}
+
+/// Clients with tokens that nobody used in time.
+pub async fn clients_with_expired(
+    store: &Store,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<ClientId>, StoreError> {
+    let rows = store.rows(&CLIENTS_WITH_EXPIRED_TOKENS, args! { now, limit }).await?;
+    rows.iter().map(|row| row.get("client_id")).collect()
+}
+
+/// Deletes tokens of the batch's client that nobody used in time, `limit` at most.
+pub fn purge(batch: &mut Batch, now: Timestamp, limit: i64) {
+    let client_id = batch.client_id();
+    batch.push_any(&PURGE_TOKENS, args! { client_id, now, limit });
+}

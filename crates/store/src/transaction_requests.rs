@@ -1,0 +1,304 @@
+//! Calls to providers: written before the call, completed after it, never deleted. A row is also the audit record of
+//! the decryption of the card it names.
+
+use std::time::Duration;
+
+use regente_domain::actor::Actor;
+use regente_domain::charge::attempt::{
+    Outcome, ProviderReferences, RequestStatus, RequestType, TransactionRequest,
+};
+use regente_domain::decline::Decline;
+use regente_domain::id::{CardId, ClientId};
+use regente_domain::money::Amount;
+use regente_domain::provider_type::ProviderType;
+use regente_domain::time::Timestamp;
+use uuid::Uuid;
+
+use crate::batch::Batch;
+use crate::row::Row;
+use crate::value::Json;
+use crate::{Store, StoreError, args, sql};
+
+macro_rules! columns {
+    () => {
+        "object_id, ordinal, client_id, id, object_kind, card_id, provider_id, provider_type, request_type, \
+         status, amount, transaction_id, authorization_code, authorization_nsu, network_authorization_code, \
+         network_response_code, response_code, decline, duration_ms, due_at, probes, actor, updated_at"
+    };
+}
+
+sql! {
+    /// Begins a request.
+    pub INSERT_TRANSACTION_REQUEST = "
+        INSERT INTO transaction_requests (object_id, ordinal, client_id, id, object_kind, card_id, provider_id,
+            provider_type, request_type, status, amount, due_at, probes, actor, updated_at)
+        VALUES (:object_id, :ordinal, :client_id, :id, :object_kind, :card_id, :provider_id,
+            :provider_type, :request_type, :status, :amount, :due_at, 0, :actor, :updated_at)";
+    /// Ends a request; a request ends once.
+    pub END_TRANSACTION_REQUEST = "
+        UPDATE transaction_requests SET status = :status, transaction_id = :transaction_id,
+            authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
+            network_authorization_code = :network_authorization_code,
+            network_response_code = :network_response_code, response_code = :response_code,
+            decline = :decline, duration_ms = :duration_ms, due_at = NULL, updated_at = :updated_at
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
+    /// Every request of one object, oldest first.
+    pub TRANSACTION_REQUESTS_OF = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE object_id = :object_id AND client_id = :client_id ORDER BY ordinal");
+    /// The requests of the objects of a page, oldest first for each.
+    pub TRANSACTION_REQUESTS_OF_MANY = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE object_id IN EACH_UUID(:object_ids) AND client_id = :client_id ORDER BY object_id, ordinal");
+    /// Clients that have requests whose outcome is due to be asked for.
+    pub CLIENTS_WITH_DUE_REQUESTS = "
+        SELECT DISTINCT client_id FROM transaction_requests
+        WHERE due_at IS NOT NULL AND due_at <= :now LIMIT :limit";
+    /// The due requests of one client, longest waiting first.
+    pub DUE_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE client_id = :client_id AND due_at IS NOT NULL AND due_at <= :now ORDER BY due_at LIMIT :limit");
+    /// When the next unknown outcome is due.
+    pub NEXT_DUE_TRANSACTION_REQUEST = "
+        SELECT MIN(due_at) AS due_at FROM transaction_requests WHERE due_at IS NOT NULL";
+    /// Takes a due request: whoever moves its due date is the one that asks.
+    pub CLAIM_TRANSACTION_REQUEST = "
+        UPDATE transaction_requests SET due_at = :next_due_at, probes = probes + 1
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id
+          AND status = 'running' AND due_at = :due_at";
+    /// Requests whose outcome is not known, longest waiting first.
+    pub OPEN_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE due_at IS NOT NULL ORDER BY due_at LIMIT :limit");
+}
+
+/// What a request belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectKind {
+    /// A charge.
+    Charge,
+    /// A card that is being verified.
+    Card,
+}
+
+impl ObjectKind {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Charge => "charge",
+            Self::Card => "card",
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        match word {
+            "charge" => Some(Self::Charge),
+            "card" => Some(Self::Card),
+            _ => None,
+        }
+    }
+}
+
+/// A request as stored: the request and what only recovery needs.
+#[derive(Clone, Debug)]
+pub struct StoredRequest {
+    /// The request.
+    pub request: TransactionRequest,
+    /// What it belongs to.
+    pub object_kind: ObjectKind,
+    /// The card whose number was opened for it.
+    pub card_id: Option<CardId>,
+    /// When its outcome is to be asked for; absent once it is known.
+    pub due_at: Option<Timestamp>,
+    /// How often it was asked for.
+    pub probes: i64,
+}
+
+/// The facts around a request that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Beginning<'a> {
+    /// What it belongs to.
+    pub object_kind: ObjectKind,
+    /// The card whose number is opened for it.
+    pub card_id: CardId,
+    /// When its outcome is to be asked for, should no answer be written until then.
+    pub due_at: Timestamp,
+    /// On whose behalf.
+    pub actor: &'a Actor,
+}
+
+/// Adds a request that begins.
+pub fn insert(batch: &mut Batch, request: &TransactionRequest, beginning: Beginning<'_>) {
+    batch.push(
+        &INSERT_TRANSACTION_REQUEST,
+        args! {
+            object_id: request.object_id,
+            ordinal: request.ordinal,
+            client_id: request.client_id,
+            id: request.id,
+            object_kind: beginning.object_kind.word(),
+            card_id: beginning.card_id,
+            provider_id: request.provider_id,
+            provider_type: request.provider_type.code(),
+            request_type: request.request_type.word(),
+            status: request.status().word(),
+            amount: request.amount.minor_units(),
+            due_at: beginning.due_at,
+            actor: beginning.actor.to_string(),
+            updated_at: request.updated_at,
+        },
+    );
+}
+
+/// Ends a request. Guards the batch: a request that has ended already refuses it.
+pub fn end(batch: &mut Batch, ended: &TransactionRequest) -> Result<(), StoreError> {
+    let nothing = ProviderReferences::default();
+    let references = match &ended.outcome {
+        Outcome::Approved(references) => references,
+        Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => &nothing,
+    };
+    let decline = ended
+        .decline()
+        .map(serde_json::to_string)
+        .transpose()
+        .map_err(|error| StoreError::Programming(error.to_string()))?;
+    batch.guard(
+        &END_TRANSACTION_REQUEST,
+        args! {
+            object_id: ended.object_id,
+            ordinal: ended.ordinal,
+            client_id: ended.client_id,
+            status: ended.status().word(),
+            transaction_id: references.transaction_id.clone(),
+            authorization_code: references.authorization_code.clone(),
+            authorization_nsu: references.authorization_nsu.clone(),
+            network_authorization_code: references.network_authorization_code.clone(),
+            network_response_code: references.network_response_code.clone(),
+            response_code: references.response_code.clone(),
+            decline,
+            duration_ms: ended.duration.map(|duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
+            updated_at: ended.updated_at,
+        },
+    );
+    Ok(())
+}
+
+/// Takes a due request until `next_due_at`; the batch is refused when somebody else has taken it.
+pub fn claim(batch: &mut Batch, stored: &StoredRequest, next_due_at: Timestamp) {
+    batch.guard(
+        &CLAIM_TRANSACTION_REQUEST,
+        args! {
+            object_id: stored.request.object_id,
+            ordinal: stored.request.ordinal,
+            client_id: stored.request.client_id,
+            due_at: stored.due_at,
+            next_due_at,
+        },
+    );
+}
+
+/// Every request of one object, oldest first.
+pub async fn of_object(
+    store: &Store,
+    client_id: ClientId,
+    object_id: Uuid,
+) -> Result<Vec<StoredRequest>, StoreError> {
+    from_rows(store.rows(&TRANSACTION_REQUESTS_OF, args! { object_id, client_id }).await?)
+}
+
+/// The requests of many objects, by object, oldest first.
+pub async fn of_objects(
+    store: &Store,
+    client_id: ClientId,
+    object_ids: &[Uuid],
+) -> Result<Vec<StoredRequest>, StoreError> {
+    if object_ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let object_ids = Json::list(Some(object_ids), Uuid::to_string);
+    from_rows(store.rows(&TRANSACTION_REQUESTS_OF_MANY, args! { object_ids, client_id }).await?)
+}
+
+/// Clients that have requests due at `now`.
+pub async fn clients_with_due(
+    store: &Store,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<ClientId>, StoreError> {
+    let rows = store.rows(&CLIENTS_WITH_DUE_REQUESTS, args! { now, limit }).await?;
+    rows.iter().map(|row| row.get("client_id")).collect()
+}
+
+/// The requests of a client that are due at `now`.
+pub async fn due(
+    store: &Store,
+    client_id: ClientId,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<StoredRequest>, StoreError> {
+    from_rows(store.rows(&DUE_TRANSACTION_REQUESTS, args! { client_id, now, limit }).await?)
+}
+
+/// When the next request is due, if any is.
+pub async fn next_due(store: &Store) -> Result<Option<Timestamp>, StoreError> {
+    let row = store.row(&NEXT_DUE_TRANSACTION_REQUEST, args! {}).await?;
+    row.map_or(Ok(None), |row| row.get("due_at"))
+}
+
+/// Requests of all clients whose outcome is not known, longest waiting first.
+pub async fn open(store: &Store, limit: i64) -> Result<Vec<StoredRequest>, StoreError> {
+    from_rows(store.rows(&OPEN_TRANSACTION_REQUESTS, args! { limit }).await?)
+}
+
+fn from_rows(rows: Vec<Row>) -> Result<Vec<StoredRequest>, StoreError> {
+    rows.iter().map(from_row).collect()
+}
+
+fn from_row(row: &Row) -> Result<StoredRequest, StoreError> {
+    let corrupt = |what: &str| StoreError::Corrupt(format!("transaction_requests.{what}"));
+    let provider_type: String = row.get("provider_type")?;
+    let request_type: String = row.get("request_type")?;
+    let object_kind: String = row.get("object_kind")?;
+    Ok(StoredRequest {
+        request: TransactionRequest {
+            id: row.get("id")?,
+            client_id: row.get("client_id")?,
+            object_id: row.get("object_id")?,
+            ordinal: row.get("ordinal")?,
+            provider_id: row.get("provider_id")?,
+            provider_type: ProviderType::parse(&provider_type).ok_or_else(|| corrupt("provider_type"))?,
+            request_type: RequestType::parse(&request_type).ok_or_else(|| corrupt("request_type"))?,
+            amount: Amount::new(row.get("amount")?).ok_or_else(|| corrupt("amount"))?,
+            outcome: outcome(row)?,
+            duration: row
+                .get::<Option<i64>>("duration_ms")?
+                .and_then(|millis| u64::try_from(millis).ok())
+                .map(Duration::from_millis),
+            updated_at: row.get("updated_at")?,
+        },
+        object_kind: ObjectKind::parse(&object_kind).ok_or_else(|| corrupt("object_kind"))?,
+        card_id: row.get("card_id")?,
+        due_at: row.get("due_at")?,
+        probes: row.get("probes")?,
+    })
+}
+
+fn outcome(row: &Row) -> Result<Outcome, StoreError> {
+    let status: String = row.get("status")?;
+    let decline = || -> Result<Decline, StoreError> {
+        let text: Option<String> = row.get("decline")?;
+        text.and_then(|text| serde_json::from_str(&text).ok())
+            .ok_or_else(|| StoreError::Corrupt("transaction_requests.decline".to_owned()))
+    };
+    match RequestStatus::parse(&status) {
+        Some(RequestStatus::Running) => Ok(Outcome::Open),
+        Some(RequestStatus::Success) => Ok(Outcome::Approved(ProviderReferences {
+            transaction_id: row.get("transaction_id")?,
+            authorization_code: row.get("authorization_code")?,
+            authorization_nsu: row.get("authorization_nsu")?,
+            network_authorization_code: row.get("network_authorization_code")?,
+            network_response_code: row.get("network_response_code")?,
+            response_code: row.get("response_code")?,
+        })),
+        Some(RequestStatus::Failed) => decline().map(Outcome::Declined),
+        Some(RequestStatus::Timeout) => decline().map(Outcome::NoEffect),
+        Some(RequestStatus::InternalError | RequestStatus::Processing) | None => {
+            Err(StoreError::Corrupt(format!("transaction_requests.status {status}")))
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Every statement of the product, on both databases.
+
+use regente_store::testing::{self, TestDatabase};
+use regente_store::{DatabaseKind, Sql};
+
+use crate::things::prepare;
+
+/// Statements that are written twice, once for each database. Each one more is a place where the two can drift
+/// apart: find one text first.
+const SPLITS_MAX: usize = 6;
+
+#[tokio::test]
+async fn every_statement_is_understood_by_both_databases() {
+    let mut wrong = Vec::new();
+    for kind in [DatabaseKind::Sqlite, DatabaseKind::Postgres] {
+        let database = TestDatabase::fresh(kind).await;
+        let store = database.open().await;
+        prepare(&store).await;
+        for sql in Sql::catalog() {
+            if let Err(error) = testing::prepare(&store, sql).await {
+                wrong.push(format!("{kind}: {error}"));
+            }
+        }
+        store.close().await;
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_catalog_holds_the_statements_of_the_product() {
+    let names: Vec<_> = Sql::catalog().map(Sql::name).collect();
+    assert!(names.contains(&"ADD_TO_COUNTER"), "{names:?}");
+    assert!(names.contains(&"BEAT"), "{names:?}");
+}
+
+#[test]
+fn few_statements_are_split() {
+    let split: Vec<_> = Sql::catalog().filter(|sql| sql.is_split()).collect();
+    assert!(split.len() <= SPLITS_MAX, "{split:?}");
+}
+
+#[test]
+fn a_name_is_used_once() {
+    // A refusal names its statement: two of the same name could not be told apart.
+    let mut names: Vec<_> = Sql::catalog().map(Sql::name).collect();
+    names.sort_unstable();
+    let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+#[test]
+fn both_texts_of_a_split_take_the_same_arguments() {
+    for sql in Sql::catalog() {
+        let mut sqlite = sql.argument_names(DatabaseKind::Sqlite).to_vec();
+        let mut postgres = sql.argument_names(DatabaseKind::Postgres).to_vec();
+        sqlite.sort_unstable();
+        postgres.sort_unstable();
+        assert_eq!(sqlite, postgres, "{sql:?}");
+    }
+}

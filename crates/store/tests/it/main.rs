@@ -1,0 +1,11 @@
+//! The engine of the store: one suite for both databases, and what is each one's own.
+#![allow(clippy::unwrap_used)]
+
+mod catalog;
+mod conformance;
+mod migrations;
+mod postgres;
+mod proxy;
+mod sqlite;
+mod things;
+mod translation;

@@ -1,0 +1,111 @@
+//! Migrations: applied once, in order, never changed.
+
+use futures_util::future::join_all;
+use regente_store::testing::{self, TEST_TIME, TestDatabase, TestPostgres};
+use regente_store::{DatabaseKind, Store, StoreError, args, sql};
+
+const FIRST: (i64, &str, &str) =
+    (1, "0001_first", "CREATE TABLE first (id {uuid} PRIMARY KEY) {table_options};");
+const SECOND: (i64, &str, &str) =
+    (2, "0002_second", "CREATE TABLE second (id {int} PRIMARY KEY, doc {json}) {table_options};");
+const BROKEN: (i64, &str, &str) =
+    (2, "0002_broken", "CREATE TABLE half (id {int} PRIMARY KEY) {table_options}; CREATE NONSENSE;");
+
+sql! {
+    /// What is remembered.
+    APPLIED_MIGRATIONS = "SELECT version, name, applied_at FROM schema_migrations ORDER BY version";
+}
+
+/// A database without any table.
+async fn empty(kind: DatabaseKind) -> TestDatabase {
+    match kind {
+        DatabaseKind::Sqlite => TestDatabase::fresh_sqlite(),
+        DatabaseKind::Postgres => TestDatabase::Postgres(TestPostgres::shared().empty_database().await),
+    }
+}
+
+async fn on_both(case: impl AsyncFn(Store)) {
+    for kind in [DatabaseKind::Sqlite, DatabaseKind::Postgres] {
+        let database = empty(kind).await;
+        let store = Store::open(database.options()).await.unwrap();
+        case(store.clone()).await;
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_new_database_has_everything_to_come() {
+    on_both(async |store| {
+        assert_eq!(store.schema_version().await.unwrap(), 0);
+        assert!(store.pending_migrations().await.unwrap().contains(&"0001_foundation"));
+        store.migrate(TEST_TIME).await.unwrap();
+        assert!(store.schema_version().await.unwrap() >= 1);
+        assert!(store.pending_migrations().await.unwrap().is_empty());
+        store.check().await.unwrap();
+        // Once more changes nothing.
+        store.migrate(TEST_TIME).await.unwrap();
+        let rows = store.rows(&APPLIED_MIGRATIONS, args! {}).await.unwrap();
+        assert_eq!(rows[0].get::<String>("name").unwrap(), "0001_foundation");
+        assert_eq!(rows[0].get::<i64>("applied_at").unwrap(), TEST_TIME.as_millis());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn migrations_follow_each_other() {
+    on_both(async |store| {
+        testing::migrate_to(&store, &[FIRST]).await.unwrap();
+        assert_eq!(store.schema_version().await.unwrap(), 1);
+        testing::migrate_to(&store, &[FIRST, SECOND]).await.unwrap();
+        assert_eq!(store.schema_version().await.unwrap(), 2);
+        testing::run_script(&store, "INSERT INTO second (id, doc) VALUES (1, '{}')").await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_changed_migration_is_refused() {
+    on_both(async |store| {
+        testing::migrate_to(&store, &[FIRST, SECOND]).await.unwrap();
+        let changed = (1, FIRST.1, "CREATE TABLE first (id {int} PRIMARY KEY) {table_options};");
+        let refused = testing::migrate_to(&store, &[changed, SECOND]).await;
+        assert!(matches!(refused, Err(StoreError::Schema(_))), "{refused:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_later_release_is_refused() {
+    on_both(async |store| {
+        testing::migrate_to(&store, &[FIRST, SECOND]).await.unwrap();
+        let refused = testing::migrate_to(&store, &[FIRST]).await;
+        assert!(matches!(refused, Err(StoreError::Schema(_))), "{refused:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_broken_migration_leaves_nothing_behind() {
+    on_both(async |store| {
+        let broken = testing::migrate_to(&store, &[FIRST, BROKEN]).await;
+        assert!(matches!(broken, Err(StoreError::Programming(_))), "{broken:?}");
+        assert_eq!(store.schema_version().await.unwrap(), 1);
+        assert!(testing::run_script(&store, "SELECT id FROM half").await.is_err());
+        testing::migrate_to(&store, &[FIRST, SECOND]).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_nodes_may_migrate_at_once() {
+    let database = empty(DatabaseKind::Postgres).await;
+    let nodes = join_all((0..6).map(|_| Store::open(database.options()))).await;
+    let nodes: Vec<Store> = nodes.into_iter().map(Result::unwrap).collect();
+    for done in join_all(nodes.iter().map(|node| testing::migrate_to(node, &[FIRST, SECOND]))).await {
+        done.unwrap();
+    }
+    for node in nodes {
+        assert_eq!(node.schema_version().await.unwrap(), 2);
+        node.close().await;
+    }
+}

@@ -1,0 +1,271 @@
+//! What is PostgreSQL's own: lost connections, commit groups by client, addresses.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use regente_domain::id::ClientId;
+use regente_store::testing::{TestDatabase, TestPostgres};
+use regente_store::{Batch, Commit, CommitGroups, PostgresOptions, Store, StoreError, StoreOptions};
+use tokio_postgres::NoTls;
+use uuid::Uuid;
+
+use crate::proxy::{Break, Proxy};
+use crate::things::{ADD_THING, FIND_THING, add, adding, count, exists, key, prepare, thing_of};
+
+async fn fresh() -> (String, Store) {
+    let database = TestDatabase::fresh_postgres().await;
+    let store = database.open().await;
+    prepare(&store).await;
+    let TestDatabase::Postgres(url) = database else { unreachable!() };
+    (url, store)
+}
+
+fn options(url: &str, writers: usize) -> PostgresOptions {
+    let mut options = PostgresOptions::new(url);
+    options.pool_size = 4;
+    options.writers = writers;
+    options
+}
+
+/// Tries until the store works again.
+async fn wait_until_it_works(store: &Store, number: u128) {
+    for _ in 0..100 {
+        match store.apply(adding(number)).await {
+            Ok(Commit::Applied) => return,
+            Ok(Commit::Refused(_)) if exists(store, number).await => return,
+            Ok(Commit::Unknown) | Err(StoreError::Unavailable(_)) => {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    panic!("the store did not recover");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_breaks_before_the_commit_is_unavailable() {
+    let (url, direct) = fresh().await;
+    let (proxy, through) = Proxy::before(&url).await;
+    let store = Store::open(StoreOptions::Postgres(options(&through, 1))).await.unwrap();
+    add(&store, 1).await;
+    proxy.breaks(Break::BeforeBegin);
+    let answer = store.apply(adding(2)).await;
+    assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
+    assert!(!exists(&direct, 2).await);
+    proxy.breaks(Break::Never);
+    wait_until_it_works(&store, 3).await;
+    assert_eq!(count(&direct).await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_breaks_during_the_commit_leaves_the_fate_unknown() {
+    let (url, direct) = fresh().await;
+    let (proxy, through) = Proxy::before(&url).await;
+    let store = Store::open(StoreOptions::Postgres(options(&through, 1))).await.unwrap();
+    add(&store, 1).await;
+
+    proxy.breaks(Break::BeforeCommit);
+    assert_eq!(store.apply(adding(2)).await.unwrap(), Commit::Unknown);
+    proxy.breaks(Break::Never);
+    wait_until_it_works(&store, 3).await;
+    assert!(!exists(&direct, 2).await);
+
+    // The store sees the same, and this time it is written.
+    proxy.breaks(Break::AfterCommit);
+    let answers = join_all((10..20).map(|number| store.apply(adding(number)))).await;
+    let unknown = answers.iter().filter(|answer| matches!(answer, Ok(Commit::Unknown))).count();
+    assert!(unknown >= 1, "{answers:?}");
+    proxy.breaks(Break::Never);
+    wait_until_it_works(&store, 4).await;
+    for (number, answer) in (10..20).zip(answers) {
+        match answer {
+            Ok(Commit::Applied) => assert!(exists(&direct, number).await),
+            Ok(Commit::Unknown) => assert!(arrives(&direct, number).await),
+            Err(StoreError::Unavailable(_)) => assert!(!exists(&direct, number).await),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// The server may still be committing when the store already knows that the connection is lost.
+async fn arrives(store: &Store, number: u128) -> bool {
+    for _ in 0..100 {
+        if exists(store, number).await {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    false
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_breaks_while_a_group_is_done_again_is_told_apart_too() {
+    let (url, direct) = fresh().await;
+    add(&direct, 1).await;
+    let (proxy, through) = Proxy::before(&url).await;
+    let store = Store::open(StoreOptions::Postgres(options(&through, 1))).await.unwrap();
+    add(&store, 2).await;
+    proxy.breaks(Break::BeforeCommit);
+    let answers = join_all([10, 1, 11, 12].map(|number| store.apply(adding(number)))).await;
+    for (number, answer) in [10, 1, 11, 12].into_iter().zip(&answers) {
+        match answer {
+            // A group of its own has its own answer.
+            Ok(Commit::Refused(_)) => assert_eq!(number, 1),
+            Ok(Commit::Unknown) | Err(StoreError::Unavailable(_)) => {}
+            other => panic!("{number}: {other:?}"),
+        }
+    }
+    proxy.breaks(Break::Never);
+    wait_until_it_works(&store, 3).await;
+    assert_eq!(count(&direct).await, 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_connections_lose_nothing_that_was_acknowledged() {
+    let (url, store) = fresh().await;
+    let database = url.rsplit('/').next().unwrap().to_owned();
+    let writers = (0..8_u128).map(|writer| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let mut answers = Vec::new();
+            for round in 0..60 {
+                let number = 1000 + writer * 1000 + round;
+                answers.push((number, store.apply(adding(number)).await));
+                tokio::time::sleep(Duration::from_millis(3)).await;
+            }
+            answers
+        })
+    });
+    let writers: Vec<_> = writers.collect();
+    for _ in 0..5 {
+        tokio::time::sleep(Duration::from_millis(40)).await;
+        let kill = format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE datname = '{database}' AND application_name = 'regente'"
+        );
+        TestPostgres::shared().administer(&kill).await;
+    }
+    let mut applied = 0;
+    let answers: Vec<_> = join_all(writers).await.into_iter().flat_map(Result::unwrap).collect();
+    wait_until_it_works(&store, 1).await;
+    for (number, answer) in answers {
+        match answer {
+            Ok(Commit::Applied) => {
+                applied += 1;
+                assert!(found(&store, number).await, "{number} was acknowledged and is lost");
+            }
+            Ok(Commit::Unknown) => {}
+            Err(StoreError::Unavailable(_)) => {
+                assert!(!found(&store, number).await, "{number} was refused and is there");
+            }
+            other => panic!("{number}: {other:?}"),
+        }
+    }
+    assert!(applied > 100, "{applied}");
+    store.close().await;
+}
+
+/// Reads that lose their connection are repeated: the connections of the pool were killed too.
+async fn found(store: &Store, number: u128) -> bool {
+    for _ in 0..20 {
+        match store.row(&FIND_THING, key(number)).await {
+            Ok(row) => return row.is_some(),
+            Err(StoreError::Unavailable(_)) => {}
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    panic!("reads did not recover");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_server_batches_are_refused_at_once() {
+    let (url, _direct) = fresh().await;
+    let (proxy, through) = Proxy::before(&url).await;
+    let store = Store::open(StoreOptions::Postgres(options(&through, 2))).await.unwrap();
+    proxy.breaks(Break::BeforeBegin);
+    for number in 0..20 {
+        let answer = tokio::time::timeout(Duration::from_secs(2), store.apply(adding(number))).await;
+        let answer = answer.expect("an answer without waiting");
+        assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
+    }
+    proxy.breaks(Break::Never);
+    wait_until_it_works(&store, 100).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn waiting_batches_share_a_commit() {
+    let (url, store) = fresh().await;
+    for answer in join_all((0..64).map(|number| store.apply(adding(number)))).await {
+        assert_eq!(answer.unwrap(), Commit::Applied);
+    }
+    let commits = transactions(&url).await;
+    assert!(commits.len() < 16, "64 batches took {} commits", commits.len());
+    store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn by_client_a_commit_has_one_client() {
+    let (url, first) = fresh().await;
+    first.close().await;
+    let mut options = options(&url, 2);
+    options.commit_groups = CommitGroups::ByClient;
+    let store = Store::open(StoreOptions::Postgres(options)).await.unwrap();
+    let batches = (0..64).map(|number| {
+        let client_id = ClientId::new(Uuid::from_u128(number % 4 + 1));
+        let mut batch = Batch::new(client_id);
+        batch.push(&ADD_THING, thing_of(client_id, number));
+        store.apply(batch)
+    });
+    for answer in join_all(batches).await {
+        assert_eq!(answer.unwrap(), Commit::Applied);
+    }
+    let commits = transactions(&url).await;
+    assert!(commits.iter().all(|clients| clients.len() == 1), "{commits:?}");
+    assert!(commits.len() < 32, "64 batches took {} commits", commits.len());
+    store.close().await;
+}
+
+/// The clients of each transaction that wrote things.
+async fn transactions(url: &str) -> Vec<HashSet<String>> {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let rows = client.query("SELECT xmin::text, client_id::text FROM things", &[]).await.unwrap();
+    let mut by_transaction = std::collections::HashMap::<String, HashSet<String>>::new();
+    for row in rows {
+        by_transaction.entry(row.get(0)).or_default().insert(row.get(1));
+    }
+    by_transaction.into_values().collect()
+}
+
+#[tokio::test]
+async fn wrong_addresses_are_said_at_the_start() {
+    let (url, _store) = fresh().await;
+    let wrong = [
+        "mysql://127.0.0.1/x".to_owned(),
+        "postgres://127.0.0.1/x?sslmode=sometimes".to_owned(),
+        url.replace("/test_", "/nothing_"),
+    ];
+    for url in wrong {
+        let opened = Store::open(StoreOptions::Postgres(options(&url, 1))).await;
+        assert!(matches!(opened, Err(StoreError::Configuration(_))), "{url}: {opened:?}");
+    }
+    let nobody = Store::open(StoreOptions::Postgres(options("postgres://x@127.0.0.1:1/x", 1))).await;
+    assert!(matches!(nobody, Err(StoreError::Unavailable(_))), "{nobody:?}");
+    // This server speaks no TLS: the connection is refused and never made without.
+    let encrypted = Store::open(StoreOptions::Postgres(options(&format!("{url}?sslmode=require"), 1))).await;
+    assert!(
+        matches!(encrypted, Err(StoreError::Unavailable(_) | StoreError::Configuration(_))),
+        "{encrypted:?}"
+    );
+    let too_many = Store::open(StoreOptions::Postgres(options(&url, 17))).await;
+    assert!(matches!(too_many, Err(StoreError::Configuration(_))), "{too_many:?}");
+}
+
+#[tokio::test]
+async fn an_address_is_not_printed() {
+    let options = PostgresOptions::new("postgres://regente:secret@127.0.0.1/regente");
+    assert!(!format!("{options:?}").contains("secret"));
+    let (_url, store) = fresh().await;
+    assert!(!format!("{store:?}").contains("127.0.0.1"));
+}

@@ -1,0 +1,152 @@
+//! What is SQLite's own: the lock, the write-ahead log, a full disk.
+
+use futures_util::future::join_all;
+use regente_store::testing::{self, TestDatabase};
+use regente_store::{Batch, Commit, SqliteOptions, Store, StoreError, StoreOptions, args};
+
+use crate::things::{ADD_THING, CLIENT, add, adding, count, exists, id, prepare};
+
+const MIB: u64 = 1024 * 1024;
+
+fn big(number: u128, bytes: usize) -> Batch {
+    let mut batch = Batch::new(CLIENT);
+    batch.push(
+        &ADD_THING,
+        args! {
+            id: id(number), client_id: CLIENT, name: format!("big {number}"), doc: None::<String>,
+            bytes: vec![7_u8; bytes], n: 0, version: 0,
+        },
+    );
+    batch
+}
+
+#[tokio::test]
+async fn a_second_process_is_kept_out() {
+    let database = TestDatabase::fresh_sqlite();
+    let store = database.open().await;
+    match Store::open(database.options()).await {
+        Err(StoreError::Locked(path)) => assert!(path.ends_with("regente.db-lock"), "{}", path.display()),
+        other => panic!("{other:?}"),
+    }
+    store.close().await;
+    let again = Store::open(database.options()).await.unwrap();
+    again.close().await;
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_there_is_named() {
+    let options = StoreOptions::Sqlite(SqliteOptions::new("/nonexistent/folder/regente.db"));
+    match Store::open(options).await {
+        Err(StoreError::Configuration(text)) => assert!(text.contains("/nonexistent/folder"), "{text}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_files_are_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let database = TestDatabase::fresh_sqlite();
+    let store = database.open().await;
+    let StoreOptions::Sqlite(options) = database.options() else { unreachable!() };
+    for suffix in ["", "-wal", "-shm"] {
+        let path = format!("{}{suffix}", options.path.display());
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{path}");
+    }
+    store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_write_ahead_log_is_bounded() {
+    let database = TestDatabase::fresh_sqlite();
+    let StoreOptions::Sqlite(mut options) = database.options() else { unreachable!() };
+    options.wal_passive_bytes = MIB / 2;
+    options.wal_bytes_max = 2 * MIB;
+    options.group_max = 8;
+    let store = Store::open(StoreOptions::Sqlite(options)).await.unwrap();
+    store.migrate(testing::TEST_TIME).await.unwrap();
+    prepare(&store).await;
+    let mut longest = 0;
+    for round in 0..40 {
+        let batches = (0..16).map(|number| store.apply(big(round * 16 + number, 40_000)));
+        for answer in join_all(batches).await {
+            assert_eq!(answer.unwrap(), Commit::Applied);
+        }
+        longest = longest.max(store.size().await.unwrap().wal_bytes.unwrap());
+    }
+    let size = store.size().await.unwrap();
+    assert!(size.database_bytes > 20 * MIB, "{size:?}");
+    // One group may begin just below the bound.
+    assert!(longest <= 3 * MIB, "the log grew to {longest} bytes");
+    assert!(longest >= MIB, "the log is used: {longest} bytes");
+    store.close().await;
+}
+
+#[tokio::test]
+async fn closing_leaves_no_log_behind() {
+    let database = TestDatabase::fresh_sqlite();
+    let store = database.open().await;
+    prepare(&store).await;
+    add(&store, 1).await;
+    let StoreOptions::Sqlite(options) = database.options() else { unreachable!() };
+    let log = format!("{}-wal", options.path.display());
+    assert!(std::fs::metadata(&log).unwrap().len() > 0);
+    store.close().await;
+    assert!(std::fs::metadata(&log).map_or(0, |metadata| metadata.len()) == 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_disk_is_unavailable_until_there_is_room() {
+    let database = TestDatabase::fresh_sqlite();
+    let store = database.open().await;
+    prepare(&store).await;
+    add(&store, 1).await;
+    // No page more than there are.
+    testing::run_script(&store, "PRAGMA max_page_count = 1").await.unwrap();
+    let answers = join_all((100..120).map(|number| store.apply(big(number, 100_000)))).await;
+    for answer in answers {
+        match answer {
+            Err(error @ StoreError::Unavailable(_)) => {
+                assert_eq!(error.to_string(), "the database is not available");
+                let source = std::error::Error::source(&error).unwrap().to_string();
+                assert!(source.contains("full"), "{source}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(exists(&store, 1).await);
+    assert_eq!(count(&store).await, 1);
+    testing::run_script(&store, "PRAGMA max_page_count = 4294967294").await.unwrap();
+    let answers = join_all((100..120).map(|number| store.apply(big(number, 100_000)))).await;
+    for answer in answers {
+        assert_eq!(answer.unwrap(), Commit::Applied);
+    }
+    store.check().await.unwrap();
+    assert_eq!(count(&store).await, 21);
+    store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_disk_that_fills_up_in_the_middle_of_a_group_loses_all_of_it() {
+    let database = TestDatabase::fresh_sqlite();
+    let store = database.open().await;
+    prepare(&store).await;
+    add(&store, 1).await;
+    testing::run_script(&store, "PRAGMA max_page_count = 1").await.unwrap();
+    // The second cannot be applied for its own reason, so the group is done again, one by one, until the disk is full.
+    let batches = vec![adding(1), adding(1), adding(2), big(3, 500_000), adding(4), adding(5)];
+    let answers = join_all(batches.into_iter().map(|batch| store.apply(batch))).await;
+    for (number, answer) in [1, 1, 2, 3, 4, 5].into_iter().zip(answers) {
+        let written = exists(&store, number).await;
+        match answer {
+            Ok(Commit::Applied) => assert!(written, "{number}"),
+            Ok(Commit::Refused(_)) => assert_eq!(number, 1),
+            Err(StoreError::Unavailable(_)) => assert!(number == 1 || !written, "{number}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    testing::run_script(&store, "PRAGMA max_page_count = 4294967294").await.unwrap();
+    assert_eq!(store.apply(big(3, 500_000)).await.unwrap(), Commit::Applied);
+    store.close().await;
+}

@@ -1,0 +1,72 @@
+//! One text in the words of two databases.
+
+use regente_store::{DatabaseKind, Sql};
+
+static REPEATED: Sql = text("UPDATE t SET a = :a, b = :b WHERE b <> :b AND c = :c_2 AND a < :a");
+static QUOTED: Sql = text("SELECT ':no', \"a:no\", 'it''s :no' -- :no\n, /* :no */ :yes");
+static CAST: Sql = text("SELECT :a::bigint, x::text FROM t WHERE y[1:2] = :b");
+static LISTS: Sql = text("SELECT 1 WHERE a IN EACH_TEXT(:names) AND b IN EACH_UUID(:ids) AND c = :c");
+static WRONG_LIST: Sql = text("SELECT 1 WHERE a IN EACH_TEXT(names)");
+static OPTIONAL_LIST: Sql = text("SELECT 1 WHERE (:names IS NULL OR a IN EACH_TEXT(:names)) AND b = :b");
+static SPLIT: Sql = Sql::split("it", "SPLIT", "lite :b :a", "post :a :b");
+
+const fn text(text: &'static str) -> Sql {
+    Sql::one("it", "TEXT", text)
+}
+
+fn both(sql: &Sql) -> (&str, &str) {
+    (sql.text(DatabaseKind::Sqlite), sql.text(DatabaseKind::Postgres))
+}
+
+#[test]
+fn a_name_has_one_number_wherever_it_stands() {
+    let (sqlite, postgres) = both(&REPEATED);
+    assert_eq!(sqlite, "UPDATE t SET a = ?1, b = ?2 WHERE b <> ?2 AND c = ?3 AND a < ?1");
+    assert_eq!(postgres, "UPDATE t SET a = $1, b = $2 WHERE b <> $2 AND c = $3 AND a < $1");
+    assert_eq!(REPEATED.argument_names(DatabaseKind::Postgres), ["a", "b", "c_2"]);
+}
+
+#[test]
+fn quoted_text_and_comments_are_left_alone() {
+    let (sqlite, postgres) = both(&QUOTED);
+    assert_eq!(sqlite, "SELECT ':no', \"a:no\", 'it''s :no' -- :no\n, /* :no */ ?1");
+    assert_eq!(postgres, "SELECT ':no', \"a:no\", 'it''s :no' -- :no\n, /* :no */ $1");
+}
+
+#[test]
+fn casts_and_slices_are_no_arguments() {
+    assert_eq!(both(&CAST).1, "SELECT $1::bigint, x::text FROM t WHERE y[1:2] = $2");
+}
+
+#[test]
+fn lists_are_the_dialects_own() {
+    let (sqlite, postgres) = both(&LISTS);
+    assert_eq!(
+        sqlite,
+        "SELECT 1 WHERE a IN (SELECT value FROM json_each(?1)) \
+         AND b IN (SELECT unhex(replace(value, '-', '')) FROM json_each(?2)) AND c = ?3"
+    );
+    assert_eq!(
+        postgres,
+        "SELECT 1 WHERE a IN (SELECT value FROM jsonb_array_elements_text($1)) \
+         AND b IN (SELECT value::uuid FROM jsonb_array_elements_text($2)) AND c = $3"
+    );
+    assert!(both(&WRONG_LIST).0.contains("EACH_takes_one_named_argument"));
+}
+
+#[test]
+fn a_list_is_json_wherever_it_stands() {
+    let (sqlite, postgres) = both(&OPTIONAL_LIST);
+    assert!(sqlite.contains("(?1 IS NULL OR a IN (SELECT value FROM json_each(?1)))"), "{sqlite}");
+    assert!(
+        postgres.contains("($1::jsonb IS NULL OR a IN (SELECT value FROM jsonb_array_elements_text($1)))")
+    );
+    assert!(postgres.ends_with("b = $2"), "{postgres}");
+}
+
+#[test]
+fn a_split_has_an_order_of_its_own_on_each_database() {
+    assert_eq!(both(&SPLIT), ("lite ?1 ?2", "post $1 $2"));
+    assert_eq!(SPLIT.argument_names(DatabaseKind::Sqlite), ["b", "a"]);
+    assert_eq!(SPLIT.argument_names(DatabaseKind::Postgres), ["a", "b"]);
+}
