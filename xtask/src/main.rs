@@ -1,1 +1,25 @@
-fn main() {}
+//! Tasks of the workspace, run as `cargo xtask <task>`. Never product code.
+
+#![allow(clippy::print_stdout, reason = "a task talks to whoever runs it")]
+
+mod bench;
+mod service;
+
+use clap::Parser;
+
+/// Tasks of the workspace.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+enum Task {
+    /// Measures durable charges a second, next to the same server's rate without storage.
+    Bench(bench::Options),
+}
+
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+#[tokio::main]
+async fn main() -> Outcome {
+    match Task::parse() {
+        Task::Bench(options) => bench::run(options).await,
+    }
+}

@@ -52,6 +52,9 @@ pub enum StartError {
     /// The folder of the data cannot be made.
     #[error("the folder {} cannot be made", .0.display())]
     Folder(PathBuf, #[source] std::io::Error),
+    /// A file of the data cannot be made.
+    #[error("{} cannot be made", .0.display())]
+    File(PathBuf, #[source] std::io::Error),
     /// There is no database where a command was pointed at.
     #[error("there is no database at {}; start the server, or run `regente migrate`", .0.display())]
     NoDatabase(PathBuf),
@@ -154,6 +157,7 @@ async fn open_books(place: Place) -> Result<Books, StartError> {
         Place::File(path) => path,
     };
     make_private_folder(parent_of(&path))?;
+    make_private_file(&path)?;
     let opened = path.clone();
     let books = tokio::task::spawn_blocking(move || Books::file(&opened)).await?;
     books.map_err(|error| StartError::Books(path, error))
@@ -193,4 +197,13 @@ fn make_private_folder(folder: &Path) -> Result<(), StartError> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder).map_err(|error| StartError::Folder(folder.to_owned(), error))
+}
+
+/// Makes an empty file for its owner alone. One that exists stays as it is.
+fn make_private_file(path: &Path) -> Result<(), StartError> {
+    let mut options = std::fs::OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop).map_err(|error| StartError::File(path.to_owned(), error))
 }

@@ -1,5 +1,262 @@
-//! Provisional.
-/// x
-pub fn run() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+//! The command line: what can be asked, and in which process it is done. What a command does is elsewhere.
+
+mod dev;
+mod lists;
+mod operate;
+mod run;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use regente_domain::id::{ClientId, Id, of};
+
+use crate::bootstrap::Migrations;
+use crate::config::{ConfigError, Flag, Loaded, Sources};
+
+/// The variable that names the configuration file.
+const CONFIG_VARIABLE: &str = "REGENTE_CONFIG";
+
+/// Regente: a self-hosted payment orchestration service.
+#[derive(Debug, Parser)]
+#[command(name = "regente", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Settings come from a TOML file, the environment (REGENTE_SERVER__LISTEN is server.listen) and \
+                        flags, each stronger than the one before. `regente config` lists all of them.")]
+struct Line {
+    #[command(flatten)]
+    sources: SourceArgs,
+    #[command(subcommand)]
+    command: Task,
+}
+
+/// Where settings come from.
+#[derive(Debug, Args)]
+struct SourceArgs {
+    /// Read settings from this TOML file [default: that of REGENTE_CONFIG, or none]
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
+    /// Keep the data in this folder [default: regente-data]
+    #[arg(long, value_name = "DIR", global = true)]
+    data_dir: Option<PathBuf>,
+    /// Set one setting, such as `--set server.drain_timeout_ms=5000`; may be given again
+    #[arg(long = "set", value_name = "KEY=VALUE", global = true)]
+    settings: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Run a sandbox on this machine: database, key, account and merchants are made at the first start
+    #[command(after_help = "The account's values are printed and written to DIR/dev.env; started again, they are the same.")]
+    Dev {
+        #[command(flatten)]
+        listen: ListenArg,
+    },
+    /// Serve the API, and run jobs beside it
+    Serve {
+        #[command(flatten)]
+        listen: ListenArg,
+        /// Apply pending migrations first (on SQLite they always are)
+        #[arg(long)]
+        migrate: bool,
+    },
+    /// Run jobs alone, beside servers on the same PostgreSQL
+    Work,
+    /// Bring the schema of the database to that of this release
+    Migrate,
+    /// Print the effective settings and where each comes from; secrets are hidden
+    Config {
+        #[command(flatten)]
+        output: OutputArg,
+    },
+    /// Examine the deployment: schema, keys, files, counters, what waits for an operator
+    Doctor {
+        #[command(flatten)]
+        output: OutputArg,
+    },
+    /// Accounts
+    #[command(subcommand)]
+    Clients(ClientsTask),
+    /// Secret keys of an account
+    #[command(subcommand)]
+    Keys(KeysTask),
+    /// Data keys and the key-encryption key
+    #[command(subcommand)]
+    Vault(VaultTask),
+}
+
+/// Where to listen.
+#[derive(Debug, Args)]
+struct ListenArg {
+    /// Listen here; port 0 is any free one [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<String>,
+}
+
+/// How to print.
+#[derive(Clone, Copy, Debug, Args)]
+struct OutputArg {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum ClientsTask {
+    /// Make an account; give it a key with `regente keys create`
+    Create {
+        /// The account's name
+        name: String,
+        #[command(flatten)]
+        output: OutputArg,
+    },
+    /// List the accounts
+    List {
+        #[command(flatten)]
+        output: OutputArg,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum KeysTask {
+    /// Make a secret key; it is shown once
+    Create {
+        /// The account's id
+        client_id: ClientId,
+        /// A note about the key, for lists
+        #[arg(long, default_value = "command line")]
+        label: String,
+        #[command(flatten)]
+        output: OutputArg,
+    },
+    /// List the secret keys of an account
+    List {
+        /// The account's id
+        client_id: ClientId,
+        #[command(flatten)]
+        output: OutputArg,
+    },
+    /// End a secret key: on this node at once, on others within seconds
+    Revoke {
+        /// The account's id
+        client_id: ClientId,
+        /// The key's id, as `regente keys list` shows it
+        key_id: Id<of::Credential>,
+        #[command(flatten)]
+        output: OutputArg,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum VaultTask {
+    /// Make a new data key and seal everything again under it, while requests go on
+    Rotate {
+        /// Instead, put the data keys under the key-encryption key in this file
+        #[arg(long, value_name = "FILE")]
+        kek: Option<PathBuf>,
+        #[command(flatten)]
+        output: OutputArg,
+    },
+    /// Write a new random key-encryption key to a file that does not exist yet
+    NewKek {
+        /// The file
+        file: PathBuf,
+    },
+}
+
+/// Why a command failed.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Runs the command line of this process.
+pub fn run() -> ExitCode {
+    let line = Line::parse();
+    match line.command.run(&line.sources) {
+        Ok(code) => code,
+        Err(error) => {
+            let mut text = format!("regente: {}\n", chain(error.as_ref()));
+            if error.downcast_ref::<std::io::Error>().is_some_and(is_broken_pipe) {
+                text.clear();
+            }
+            // Nobody is left to hear of a failure here.
+            drop(std::io::stderr().write_all(text.as_bytes()));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_broken_pipe(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::BrokenPipe
+}
+
+impl Task {
+    fn run(self, sources: &SourceArgs) -> Result<ExitCode, Failure> {
+        match self {
+            Self::Dev { listen } => dev::dev(&sources.load(&listen)?),
+            Self::Serve { listen, migrate } => {
+                let migrations = if migrate { Migrations::Apply } else { Migrations::ApplyToSqlite };
+                run::serve(&sources.load(&listen)?, migrations)
+            }
+            Self::Work => run::work(&sources.load_plain()?),
+            Self::Migrate => run::migrate(&sources.load_plain()?),
+            Self::Config { output } => operate::show_config(&sources.load_plain()?, output),
+            Self::Doctor { output } => operate::doctor(&sources.load_plain()?, output),
+            Self::Clients(task) => operate::clients(&sources.load_plain()?, task),
+            Self::Keys(task) => operate::keys(&sources.load_plain()?, task),
+            Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),
+            Self::Vault(VaultTask::Rotate { kek, output }) => operate::rotate(&sources.load_plain()?, kek, output),
+        }
+    }
+}
+
+impl SourceArgs {
+    fn load_plain(&self) -> Result<Loaded, ConfigError> {
+        self.load(&ListenArg { listen: None })
+    }
+
+    /// Reads file, environment and flags.
+    fn load(&self, listen: &ListenArg) -> Result<Loaded, ConfigError> {
+        let mut flags = Vec::new();
+        for setting in &self.settings {
+            let Some((key, value)) = setting.split_once('=') else {
+                return Err(ConfigError::one(format!("flag --set: `{setting}` is not KEY=VALUE")));
+            };
+            let (key, value) = (key.trim().to_owned(), value.to_owned());
+            flags.push(Flag { name: "--set".to_owned(), key, value });
+        }
+        let named = [
+            ("--data-dir", "data_dir", self.data_dir.as_ref().map(|folder| folder.display().to_string())),
+            ("--listen", "server.listen", listen.listen.clone()),
+        ];
+        for (name, key, value) in named {
+            flags.extend(value.map(|value| Flag { name: name.to_owned(), key: key.to_owned(), value }));
+        }
+        let environment = environment();
+        let file = self.config.clone().or_else(|| {
+            let (_, path) = environment.iter().find(|(name, path)| name == CONFIG_VARIABLE && !path.is_empty())?;
+            Some(PathBuf::from(path))
+        });
+        Loaded::read(&Sources { file, environment, flags })
+    }
+}
+
+/// The environment, as far as it is text: a name or value that is none cannot be a setting's.
+fn environment() -> Vec<(String, String)> {
+    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    std::env::vars_os().filter_map(text).collect()
+}
+
+/// An error with its causes, on one line; a cause that only repeats what stands before it is left out.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let words = cause.to_string();
+        if !text.ends_with(&words) {
+            text.push_str(": ");
+            text.push_str(&words);
+        }
+        next = cause.source();
+    }
+    text
 }

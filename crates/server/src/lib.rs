@@ -1,19 +1,19 @@
 //! Regente: a payment orchestration service in one binary.
 
 pub mod access;
-// pub mod admin;
+pub mod admin;
 pub mod api;
 pub mod app;
-// pub mod bootstrap;
+pub mod bootstrap;
 pub mod card_data;
 pub mod chance;
 pub mod cli;
 pub mod clock;
-// pub mod config;
+pub mod config;
 pub mod flows;
-// pub mod health;
-// pub mod serve;
+pub mod health;
+pub mod serve;
 pub mod settings;
-// pub mod telemetry;
+pub mod telemetry;
 pub mod vault;
 pub mod work;

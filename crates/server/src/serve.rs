@@ -29,8 +29,6 @@ const HTTP2_STREAMS_MAX: u32 = 250;
 const HTTP2_PING_EVERY: Duration = Duration::from_secs(30);
 /// Bytes of the headers of one request.
 const HEADER_BYTES_MAX: u32 = 32 * 1024;
-/// Headers of one request.
-const HEADERS_MAX: usize = 100;
 /// While stopping: how often it is looked whether calls to providers have ended.
 const DRAIN_LOOK_EVERY: Duration = Duration::from_millis(10);
 
@@ -126,10 +124,9 @@ async fn run_jobs(app: App, readiness: Readiness) {
 
 /// Waits for jobs and for calls to providers, which go on when their caller has hung up.
 async fn drain(app: &App, worker: Option<tokio::task::JoinHandle<()>>) {
-    if let Some(Err(error)) = match worker {
-        Some(worker) => Some(worker.await),
-        None => None,
-    } {
+    if let Some(worker) = worker
+        && let Err(error) = worker.await
+    {
         tracing::error!(%error, "the worker ended badly");
     }
     while !app.in_flight.is_empty() {
@@ -152,7 +149,6 @@ async fn serve_http(
     http.http1()
         .timer(TokioTimer::new())
         .header_read_timeout(header_timeout)
-        .max_headers(HEADERS_MAX)
         .max_buf_size(HEADER_BYTES_MAX as usize);
     http.http2()
         .timer(TokioTimer::new())

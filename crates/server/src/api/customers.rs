@@ -76,7 +76,7 @@ pub async fn create(
     let new = body.read(|fields| read_new(fields, "", NameNeed::Required))?;
     let plan = || async {
         let mut batch = Batch::new(caller.client_id);
-        let found = flow::plan(&app, &caller, &request_id, &mut batch, &new, on_match).await?;
+        let found = flow::plan(&app, &caller, request_id.as_str(), &mut batch, &new, on_match).await?;
         let view = match found.alias {
             Some(alias) => CustomerView::of_alias(alias, caller.client_id, &new),
             None => CustomerView::of(&found.customer),
@@ -273,7 +273,7 @@ pub async fn update(
         let after = before.changed(&app, before.stored.keys, data, now)?;
         let mut batch = Batch::new(caller.client_id);
         rows::update(&mut batch, &after.stored);
-        record_change(&app, &caller, &request_id, &mut batch, "customer.updated", after.id());
+        record_change(&app, &caller, request_id.as_str(), &mut batch, "customer.updated", after.id());
         let _admission = app.store.admit()?;
         match app.store.apply(batch).await? {
             Commit::Applied => return Ok(Json(ChangedCustomerView::of(&after))),
@@ -314,7 +314,7 @@ pub async fn delete(
         };
         let mut batch = Batch::new(caller.client_id);
         rows::delete(&mut batch, &customer.stored, later_of(app.clock.now(), customer.stored.updated_at));
-        record_change(&app, &caller, &request_id, &mut batch, "customer.deleted", customer.id());
+        record_change(&app, &caller, request_id.as_str(), &mut batch, "customer.deleted", customer.id());
         let _admission = app.store.admit()?;
         match app.store.apply(batch).await? {
             Commit::Applied => return Ok(StatusCode::OK),

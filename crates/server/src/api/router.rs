@@ -16,14 +16,11 @@ use super::{
 };
 use crate::access::{Access, guard};
 use crate::app::App;
-// use crate::health;
+use crate::health;
 
-/// The routes and the document that describes them.
-fn routes(app: &App) -> OpenApiRouter<App> {
+/// The routes and the document that describes them. `behind` puts what a route demands in front of it.
+fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>) -> OpenApiRouter<App> {
     use Access::{ListOf, Scope as Needs, SecretKeyOnly};
-    let behind = |access: Access, routes: UtoipaMethodRouter<App>| {
-        OpenApiRouter::new().routes(routes).route_layer(from_fn_with_state((app.clone(), access), guard))
-    };
     OpenApiRouter::with_openapi(openapi::base())
         .merge(behind(Needs(Scope::Auth), routes!(auth::create)))
         .merge(behind(SecretKeyOnly, routes!(auth::revoke)))
@@ -43,13 +40,13 @@ fn routes(app: &App) -> OpenApiRouter<App> {
         .merge(behind(SecretKeyOnly, routes!(merchants::create, merchants::list)))
         .merge(behind(SecretKeyOnly, routes!(merchants::read, merchants::update, merchants::delete)))
         .merge(behind(Needs(Scope::Providers), routes!(providers::update)))
-    // .routes(routes!(health::live))
-    // .routes(routes!(health::ready))
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready))
 }
 
 /// The OpenAPI document of this release.
-pub fn document(app: &App) -> OpenApi {
-    routes(app).into_openapi()
+pub fn document() -> OpenApi {
+    routes(|_, routes| OpenApiRouter::new().routes(routes)).into_openapi()
 }
 
 /// The whole interface. The layers stand from the inside to the outside: the body limit next to the handlers, the
@@ -60,7 +57,10 @@ pub fn router(app: App) -> Router {
         new_id: Arc::new(move || chance.uuid()),
         now: Arc::new(move || clock.machine().elapsed()),
     };
-    let (routes, document) = routes(&app).split_for_parts();
+    let guarded = |access: Access, routes: UtoipaMethodRouter<App>| {
+        OpenApiRouter::new().routes(routes).route_layer(from_fn_with_state((app.clone(), access), guard))
+    };
+    let (routes, document) = routes(guarded).split_for_parts();
     let body_bytes_max = app.settings.body_bytes_max;
     routes
         .merge(openapi::pages(document))

@@ -302,10 +302,11 @@ fn deserialize<'a>(given: impl IntoIterator<Item = (&'a String, &'a Given)>) -> 
 
 /// What a value must be. The value itself is not repeated: it may be a secret.
 fn type_rule(error: SourceError) -> String {
-    match error {
-        SourceError::Type { expected, .. } => format!("must be {expected}"),
-        SourceError::At { error, .. } => type_rule(*error),
-        SourceError::Message(text) => text,
-        other => other.to_string(),
+    if let SourceError::Type { expected, .. } = error {
+        format!("must be {expected}")
+    } else if let SourceError::At { error, .. } = error {
+        type_rule(*error)
+    } else {
+        error.to_string()
     }
 }

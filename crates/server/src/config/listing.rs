@@ -23,10 +23,12 @@ impl Loaded {
                 section = of;
                 text.push_str(&format!("\n[{section}]\n"));
             }
-            let line = match value {
-                Value::Null => format!("# {name} is not set"),
-                Value::String(words) if words == HIDDEN => format!("# {name} = {HIDDEN}"),
-                value => format!("{name} = {value}"),
+            let line = if value.is_null() {
+                format!("# {name} is not set")
+            } else if value == HIDDEN {
+                format!("# {name} = {HIDDEN}")
+            } else {
+                format!("{name} = {value}")
             };
             let origin = self.origin(key);
             text.push_str(&format!("{line:<ORIGIN_COLUMN$}  # {origin}\n"));

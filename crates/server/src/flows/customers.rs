@@ -18,7 +18,6 @@ pub use record::{Customer, CustomerData, StoredAddress, record_change};
 
 use crate::access::Caller;
 use crate::api::error::ApiError;
-use crate::api::request_id::RequestId;
 use crate::app::App;
 use record::{keys_of, seal_alias};
 
@@ -79,7 +78,7 @@ impl Found {
 pub async fn plan(
     app: &App,
     caller: &Caller,
-    request_id: &RequestId,
+    request_id: &str,
     batch: &mut Batch,
     new: &NewCustomer,
     on_match: OnMatch,
@@ -120,7 +119,7 @@ pub async fn plan(
 pub async fn find_or_create(
     app: &App,
     caller: &Caller,
-    request_id: &RequestId,
+    request_id: &str,
     new: &NewCustomer,
 ) -> Result<Found, ApiError> {
     for _ in 0..TRIES_MAX {
@@ -224,7 +223,7 @@ enum FillEmail {
 struct Plan<'a> {
     app: &'a App,
     caller: &'a Caller,
-    request_id: &'a RequestId,
+    request_id: &'a str,
     new: &'a NewCustomer,
     now: Timestamp,
 }

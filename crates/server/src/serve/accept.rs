@@ -7,12 +7,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{HeaderValue, Request, Response};
+use axum::http::{HeaderValue, Response, header};
 use axum::response::IntoResponse;
 use axum_server::accept::Accept;
 use futures_util::future::{BoxFuture, Either, Ready, ready};
-use hyper::body::Incoming;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::Service;
@@ -104,9 +102,9 @@ pub(super) struct Admitted<S> {
     _permit: Arc<OwnedSemaphorePermit>,
 }
 
-impl<S> Service<Request<Incoming>> for Admitted<S>
+impl<S, R> Service<R> for Admitted<S>
 where
-    S: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible>,
+    S: Service<R, Response = Response<Body>, Error = Infallible>,
 {
     type Response = Response<Body>;
     type Error = Infallible;
@@ -116,7 +114,7 @@ where
         self.service.as_mut().map_or(Poll::Ready(Ok(())), |service| service.poll_ready(context))
     }
 
-    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+    fn call(&mut self, request: R) -> Self::Future {
         match &mut self.service {
             Some(service) => Either::Left(service.call(request)),
             None => Either::Right(ready(Ok(refusal()))),
@@ -127,7 +125,6 @@ where
 fn refusal() -> Response<Body> {
     let mut response =
         ApiError::Unavailable { retry_after: RETRY_AFTER_REFUSAL, cause: None }.into_response();
-    debug_assert!(response.headers().contains_key(RETRY_AFTER) && response.headers().contains_key(CONTENT_TYPE));
-    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }

@@ -73,28 +73,32 @@ fn groups_from(line: &[u8], from: usize) -> Vec<Range<usize>> {
 
 /// Looks at each sequence of whole groups; a group that is longer than a card number is looked at in every place.
 fn find_in_groups(line: &[u8], groups: &[Range<usize>], cards: &mut Vec<Range<usize>>) {
-    let mut first = 0;
-    'groups: while first < groups.len() {
-        if groups[first].len() > CARD_DIGITS_MAX {
-            find_in_long_group(line, groups[first].clone(), cards);
-            first += 1;
-            continue;
+    let mut rest = groups;
+    while let Some(first) = rest.first() {
+        if first.len() > CARD_DIGITS_MAX {
+            find_in_long_group(line, first.clone(), cards);
         }
-        let mut digits = 0;
-        for last in first..groups.len() {
-            digits += groups[last].len();
-            if digits > CARD_DIGITS_MAX {
-                break;
-            }
-            let candidate = groups[first].start..groups[last].end;
-            if digits >= CARD_DIGITS_MIN && passes_luhn(&line[candidate.clone()]) {
-                cards.push(candidate);
-                first = last + 1;
-                continue 'groups;
-            }
+        let used = card_from_first_group(line, rest);
+        if let Some(last) = used.checked_sub(1) {
+            cards.push(first.start..rest[last].end);
         }
-        first += 1;
+        rest = &rest[used.max(1)..];
     }
+}
+
+/// How many groups, from the first one on, make a card number; 0 for none.
+fn card_from_first_group(line: &[u8], groups: &[Range<usize>]) -> usize {
+    let mut digits = 0;
+    for (place, group) in groups.iter().enumerate() {
+        digits += group.len();
+        if digits > CARD_DIGITS_MAX {
+            break;
+        }
+        if digits >= CARD_DIGITS_MIN && passes_luhn(&line[groups[0].start..group.end]) {
+            return place + 1;
+        }
+    }
+    0
 }
 
 fn find_in_long_group(line: &[u8], group: Range<usize>, cards: &mut Vec<Range<usize>>) {
@@ -122,7 +126,7 @@ fn passes_luhn(text: &[u8]) -> bool {
             (_, doubled) => doubled,
         })
         .sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }
 
 /// Whether a UUID in its usual form begins here, with nothing alphanumeric on either side.

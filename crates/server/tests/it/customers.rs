@@ -2,11 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use futures_util::future::join_all;
 use axum::http::Method;
-use regente_domain::id::CustomerId;
+use futures_util::future::join_all;
+use regente::access::{Authority, Caller};
+use regente::flows::customers::{NewCustomer, find_or_create};
+use regente_domain::country::Country;
+use regente_domain::customer::Document;
+use regente_domain::id::{CustomerId, Id};
+use regente_domain::scope::Scopes;
+use regente_domain::time::Timestamp;
 use regente_store::{args, audit, customers, sql};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::harness::{Client, Reply, TestApp, stories};
 
@@ -35,6 +42,7 @@ stories! {
     an_alias_serves_the_secret_key_alone,
     identical_creations_at_once_make_one_customer,
     identical_creations_by_public_keys_make_one_customer,
+    the_buyer_of_a_charge_is_found_and_never_changed,
     a_key_gets_its_answer_again,
     a_change_answers_with_the_flat_record,
     email_and_document_cannot_change,
@@ -188,7 +196,11 @@ async fn every_wrong_field_is_named(app: TestApp) {
     assert_eq!(answer.status.as_u16(), 400);
     assert_eq!(answer.json()["error"]["type"], "bad_request");
     for name in ["name", "email", "phoneNumber", "document"] {
-        assert!(details(&answer).contains(&format!("{name} should not be empty")), "{name}: {}", answer.json());
+        assert!(
+            details(&answer).contains(&format!("{name} should not be empty")),
+            "{name}: {}",
+            answer.json()
+        );
     }
     let wrong = json!({ "name": 1, "email": "ana", "phoneNumber": "9".repeat(31), "document": { "type": "cpf" },
         "address": [], "billingAddress": { "country": "XX" } });
@@ -214,7 +226,11 @@ async fn an_address_must_be_complete(app: TestApp) {
     let answer = app.post("/v1/customers", &customer).await;
     assert_eq!(answer.status.as_u16(), 400);
     for name in ["street", "streetNumber", "zipCode", "state", "city", "district"] {
-        assert!(details(&answer).contains(&format!("address.{name} should not be empty")), "{}", answer.json());
+        assert!(
+            details(&answer).contains(&format!("address.{name} should not be empty")),
+            "{}",
+            answer.json()
+        );
     }
 }
 
@@ -289,7 +305,11 @@ async fn case_2_no_document_was_sent(app: TestApp) {
     let again = without_document("Ana S.", "ana@example.com");
     refused(&app, &again, &["email"]).await;
     let found = forced(&app, &again).await;
-    assert_eq!((&found["id"], &found["document"]["number"]), (&ana["id"], &json!(CPF)), "a document is never replaced");
+    assert_eq!(
+        (&found["id"], &found["document"]["number"]),
+        (&ana["id"], &json!(CPF)),
+        "a document is never replaced"
+    );
     assert_eq!(found["name"], "Ana S.");
     let alias = by_public_key(&app, &again).await;
     assert_eq!(read(&app, &alias["id"]).await["id"], ana["id"]);
@@ -377,8 +397,8 @@ async fn an_alias_serves_the_secret_key_alone(app: TestApp) {
     let alias = public.post("/v1/customers", &buyer("X", "ana@example.com", CPF)).await.json();
     let path = format!("/v1/customers/{}", text(&alias["id"]));
     assert_eq!(public.get(&path).await.status, 404);
-    assert_eq!(public.patch(&path, &json!({ "name": "Y" })).await.status, 404);
-    assert_eq!(public.delete(&path).await.status, 404);
+    assert_eq!(public.patch(&path, &json!({ "name": "Y" })).await.status, 403);
+    assert_eq!(public.delete(&path).await.status, 403);
     let own = format!("/v1/customers/{}", text(&ana["id"]));
     assert_eq!(public.get(&own).await.json(), ana);
     assert_eq!(app.get(&path).await.json(), ana);
@@ -412,10 +432,42 @@ async fn identical_creations_by_public_keys_make_one_customer(app: TestApp) {
     let ana = ana();
     let answers = join_all((0..8).map(|_| public.post("/v1/customers", &ana))).await;
     assert!(answers.iter().all(|answer| answer.status == 201));
-    let aliases: BTreeSet<String> =
-        answers.iter().map(|answer| answer.json()["id"].to_string()).collect();
+    let aliases: BTreeSet<String> = answers.iter().map(|answer| answer.json()["id"].to_string()).collect();
     assert_eq!(aliases.len(), 8);
     assert_eq!(everybody(&app).await.len(), 1);
+}
+
+async fn the_buyer_of_a_charge_is_found_and_never_changed(app: TestApp) {
+    let ana = created(&app, ana()).await;
+    let buyer = |number: &str| NewCustomer {
+        name: String::new(),
+        email: "ana@example.com".to_owned(),
+        phone_number: " ".to_owned(),
+        document: Document { kind: "CPF".to_owned(), number: number.to_owned(), country: Country::BR },
+        address: None,
+        billing_address: None,
+        delivery_address: None,
+    };
+    let merchant = Caller {
+        client_id: app.client_id(),
+        credential_id: Id::new(Uuid::nil()),
+        authority: Authority::SecretKey,
+    };
+    let found = find_or_create(&app.app, &merchant, "r", &buyer(CPF)).await.unwrap();
+    assert_eq!((found.shown_id().to_string().as_str(), found.alias), (text(&ana["id"]), None));
+    let (other, page) = (buyer(OTHER_CPF), Caller { authority: public_authority(), ..merchant.clone() });
+    let found = join_all((0..8).map(|_| find_or_create(&app.app, &page, "r", &other))).await;
+    let found: Vec<_> = found.into_iter().map(Result::unwrap).collect();
+    let real: BTreeSet<_> = found.iter().map(|found| found.customer.id()).collect();
+    let shown: BTreeSet<_> = found.iter().map(|found| found.shown_id()).collect();
+    assert_eq!((real.len(), shown.len()), (1, 8), "one buyer, each time under another alias");
+    assert!(shown.is_disjoint(&real));
+    assert_eq!(everybody(&app).await.len(), 2);
+    assert_eq!(read(&app, &ana["id"]).await, ana, "a charge changed its buyer");
+}
+
+fn public_authority() -> Authority {
+    Authority::ClientToken { scopes: Scopes::All, expires_at: Timestamp::from_millis(i64::MAX) }
 }
 
 async fn a_key_gets_its_answer_again(app: TestApp) {
@@ -423,7 +475,10 @@ async fn a_key_gets_its_answer_again(app: TestApp) {
     let second = app.post_with_key("/v1/customers", "k-1", &ana()).await;
     assert_eq!((first.status.as_u16(), first.json()), (second.status.as_u16(), second.json()));
     assert_eq!(second.header("idempotent-replayed"), Some("true"));
-    assert_eq!(app.post_with_key("/v1/customers", "k-1", &buyer("B", "b@example.com", OTHER_CPF)).await.status, 409);
+    assert_eq!(
+        app.post_with_key("/v1/customers", "k-1", &buyer("B", "b@example.com", OTHER_CPF)).await.status,
+        409
+    );
     refused(&app, &ana(), &["email", "document"]).await;
     assert_eq!(app.post_with_key("/v1/customers", "k-2", &ana()).await.status, 409, "refused");
     assert_eq!(app.delete(&format!("/v1/customers/{}", text(&first.json()["id"]))).await.status, 200);
@@ -456,10 +511,12 @@ async fn a_change_answers_with_the_flat_record(app: TestApp) {
     assert_eq!(moved["address"]["createdAt"], stored["createdAt"]);
     assert!(text(&moved["address"]["updatedAt"]) > text(&stored["updatedAt"]));
     assert_eq!(read(&app, &customer["id"]).await["address"], address("Rua Nova"));
-    for (wrong, path_of) in
-        [(json!({ "address": { "city": "Recife" } }), "address.street"), (json!({ "address": {} }), "address"),
-            (json!({ "name": " " }), "name"), (json!({ "phoneNumber": 1 }), "phoneNumber")]
-    {
+    for (wrong, path_of) in [
+        (json!({ "address": { "city": "Recife" } }), "address.street"),
+        (json!({ "address": {} }), "address"),
+        (json!({ "name": " " }), "name"),
+        (json!({ "phoneNumber": 1 }), "phoneNumber"),
+    ] {
         let answer = app.patch(&path, &wrong).await;
         assert_eq!(answer.status.as_u16(), 400);
         assert!(details(&answer).iter().any(|detail| detail.starts_with(path_of)), "{}", answer.json());
@@ -477,14 +534,16 @@ async fn email_and_document_cannot_change(app: TestApp) {
 async fn a_change_that_changes_nothing_writes_nothing(app: TestApp) {
     let customer = created(&app, ana()).await;
     let path = format!("/v1/customers/{}", text(&customer["id"]));
-    let same = app.patch(&path, &json!({ "name": "Ana Souza", "address": address("Av Geraldo Cardoso") })).await;
+    let same =
+        app.patch(&path, &json!({ "name": "Ana Souza", "address": address("Av Geraldo Cardoso") })).await;
     assert_eq!(same.expect(200)["updatedAt"], customer["updatedAt"]);
 }
 
 async fn changes_at_once_are_all_kept(app: TestApp) {
     let customer = created(&app, ana()).await;
     let path = format!("/v1/customers/{}", text(&customer["id"]));
-    let changes = [json!({ "name": "Ana B." }), json!({ "phoneNumber": "2" }), json!({ "address": address("Rua B") })];
+    let changes =
+        [json!({ "name": "Ana B." }), json!({ "phoneNumber": "2" }), json!({ "address": address("Rua B") })];
     let answers = join_all(changes.iter().map(|change| app.patch(&path, change))).await;
     assert!(answers.iter().all(|answer| answer.status == 200));
     let customer = read(&app, &customer["id"]).await;
@@ -528,16 +587,26 @@ async fn the_list_is_sorted_and_paged(app: TestApp) {
     assert_eq!(meta, expected);
     assert_eq!(listed("sort=ASC").await.0, ids);
     assert_eq!(listed("sort=ASC&page=2&limit=3").await.0, ids[3..]);
-    assert_eq!(listed("page=9").await, (vec![], json!({
-        "itemCount": 0, "totalItems": 4, "itemsPerPage": 15, "totalPages": 1, "currentPage": 9 })));
+    assert_eq!(
+        listed("page=9").await,
+        (
+            vec![],
+            json!({
+        "itemCount": 0, "totalItems": 4, "itemsPerPage": 15, "totalPages": 1, "currentPage": 9 })
+        )
+    );
     assert_eq!(listed(&format!("sort=ASC&limit=1&page=2&id={},{}", ids[0], ids[2])).await.0, ids[2..3]);
 }
 
 async fn the_list_is_filtered(app: TestApp) {
     let ana = created(&app, ana()).await;
     let none = created(&app, without_document("N", "n@example.com")).await;
-    let chilean = created(&app, json!({ "name": "C", "email": "c@example.com", "phoneNumber": "1",
-        "document": { "type": "RUT", "number": "12.345.678-5", "country": "CL" } })).await;
+    let chilean = created(
+        &app,
+        json!({ "name": "C", "email": "c@example.com", "phoneNumber": "1",
+        "document": { "type": "RUT", "number": "12.345.678-5", "country": "CL" } }),
+    )
+    .await;
     let ids = [&ana, &none, &chilean].map(|customer| text(&customer["id"]));
     for (query, expected) in [
         (format!("id={}", ids[0]), vec![&ana]),
@@ -550,14 +619,16 @@ async fn the_list_is_filtered(app: TestApp) {
         (format!("document.number={CPF},123456785"), vec![&chilean, &ana]),
         (format!("document.number={CPF}&document.type=rut"), vec![]),
         (format!("document.number={CPF}&id={}", ids[2]), vec![]),
-        (format!("id={}", uuid::Uuid::nil()), vec![]),
+        (format!("id={}", Uuid::nil()), vec![]),
     ] {
         let answer = app.get(&format!("/v1/customers?{query}")).await;
         assert_eq!(answer.status.as_u16(), 200, "{query}");
         assert_eq!(answer.json()["items"], json!(expected), "{query}");
         assert_eq!(answer.json()["meta"]["totalItems"], expected.len(), "{query}");
     }
-    for wrong in ["id=1", "document.type=c%20f", "document.number=--", "sort=up", "limit=0", "limit=101", "page=0"] {
+    for wrong in
+        ["id=1", "document.type=c%20f", "document.number=--", "sort=up", "limit=0", "limit=101", "page=0"]
+    {
         let answer = app.get(&format!("/v1/customers?{wrong}")).await;
         assert_eq!(answer.status.as_u16(), 400, "{wrong}");
         assert!(details(&answer)[0].starts_with(wrong.split('=').next().unwrap()), "{}", answer.json());
@@ -576,7 +647,11 @@ async fn another_clients_customer_does_not_exist(app: TestApp) {
     }
     let listed = other.get(&format!("/v1/customers?id={}", text(&ana_here["id"]))).await;
     assert_eq!(listed.expect(200)["items"], json!([]));
-    assert_ne!(other.post("/v1/customers", &ana()).await.expect(201)["id"], ana_here["id"], "unique within an account, not across");
+    assert_ne!(
+        other.post("/v1/customers", &ana()).await.expect(201)["id"],
+        ana_here["id"],
+        "unique within an account, not across"
+    );
     assert_eq!(read(&app, &ana_here["id"]).await, ana_here);
 }
 
@@ -604,7 +679,10 @@ async fn every_change_leaves_its_trace(app: TestApp) {
     let store = &app.app.store;
     let entries = audit::of_object(store, app.client_id(), id.uuid(), 10).await.unwrap();
     let actions: Vec<&str> = entries.iter().map(|entry| entry.action.as_str()).collect();
-    assert_eq!(actions, ["customer.deleted", "customer.alias_created", "customer.updated", "customer.created"]);
+    assert_eq!(
+        actions,
+        ["customer.deleted", "customer.alias_created", "customer.updated", "customer.created"]
+    );
     assert!(entries[0].actor.starts_with("key:") && entries[1].actor.starts_with("client_token:"));
     assert!(entries.iter().all(|entry| entry.request_id.is_some()));
     assert!(customers::find(store, app.client_id(), id).await.unwrap().is_none());

@@ -71,6 +71,7 @@ pub struct TestApp {
     router: Router,
     kek: String,
     settings: Settings,
+    sandbox_deadline: Duration,
     generation: u64,
     database: TestDatabase,
 }
@@ -132,27 +133,41 @@ impl TestApp {
         let clock = Clock::manual(Timestamp::parse(START).unwrap());
         let kek = Kek::generate(&Chance::seeded(99)).expose_text().to_string();
         let books = Books::memory();
-        let app = build(&database, &clock, &books, &kek, &settings, 1).await;
+        let sandbox_deadline = SANDBOX_DEADLINE;
+        let app = build(&database, &clock, &books, &kek, &settings, sandbox_deadline, 1).await;
         let client = new_client(&app, "Loja João").await;
         let (router, worker) = (router(app.clone()), Worker::new(app.clone()));
-        Self { app, clock, books, worker, client, router, kek, settings, generation: 1, database }
+        Self { app, clock, books, worker, client, router, kek, settings, sandbox_deadline, generation: 1, database }
     }
 
     /// The same deployment after its process has ended and begun again; only what was stored is left.
     pub async fn restart(self) -> Self {
-        let Self { app, clock, books, client, kek, settings, generation, database, router, worker } = self;
+        let Self { app, router, worker, .. } = self;
         drop((router, worker));
         app.store.close().await;
         drop(app);
+        let Self { clock, books, client, kek, settings, sandbox_deadline, generation, database, .. } = self;
         let generation = generation + 1;
-        let app = build(&database, &clock, &books, &kek, &settings, generation).await;
+        let app = build(&database, &clock, &books, &kek, &settings, sandbox_deadline, generation).await;
         let (router, worker) = (regente::api::router::router(app.clone()), Worker::new(app.clone()));
-        Self { app, clock, books, worker, client, router, kek, settings, generation, database }
+        Self { app, clock, books, worker, client, router, kek, settings, sandbox_deadline, generation, database }
     }
 
     /// The same deployment with other settings, from now on.
     pub async fn with_settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(&mut self.settings);
+        self.restart().await
+    }
+
+    /// The same deployment with other books of the simulator, from now on.
+    pub async fn with_books(mut self, books: Books) -> Self {
+        self.books = books;
+        self.restart().await
+    }
+
+    /// The same deployment with a simulator that is waited for this long, from now on.
+    pub async fn with_sandbox_deadline(mut self, deadline: Duration) -> Self {
+        self.sandbox_deadline = deadline;
         self.restart().await
     }
 
@@ -168,12 +183,19 @@ impl TestApp {
 
     /// Sends a request as it is, with no headers of the harness's own.
     pub async fn send(&self, request: Request<Body>) -> Reply {
-        let mut request = request;
+        self.begin(request).await.unwrap()
+    }
+
+    /// Sends a request and does not wait for its answer.
+    pub fn begin(&self, mut request: Request<Body>) -> tokio::task::JoinHandle<Reply> {
         request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 50_000))));
-        let response = self.router.clone().oneshot(request).await.unwrap();
-        let (parts, body) = response.into_parts();
-        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap().to_vec();
-        Reply { status: parts.status, headers: parts.headers, bytes }
+        let router = self.router.clone();
+        tokio::spawn(async move {
+            let response = router.oneshot(request).await.unwrap();
+            let (parts, body) = response.into_parts();
+            let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap().to_vec();
+            Reply { status: parts.status, headers: parts.headers, bytes }
+        })
     }
 
     /// A request of `client` with further headers.
@@ -185,17 +207,7 @@ impl TestApp {
         headers: &[(&str, &str)],
         body: Option<&Value>,
     ) -> Reply {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header("X-Client-Id", &client.id)
-            .header("X-Api-Key", &client.key)
-            .header("Content-Type", "application/json");
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let body = body.map_or_else(Body::empty, |body| Body::from(serde_json::to_vec(body).unwrap()));
-        self.send(request.body(body).unwrap()).await
+        self.send(request(client, method, path, headers, body)).await
     }
 
     pub async fn get(&self, path: &str) -> Reply {
@@ -286,6 +298,27 @@ impl TestApp {
     }
 }
 
+/// A request of `client` with further headers.
+pub fn request(
+    client: &Client,
+    method: Method,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: Option<&Value>,
+) -> Request<Body> {
+    let mut request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("X-Client-Id", &client.id)
+        .header("X-Api-Key", &client.key)
+        .header("Content-Type", "application/json");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let body = body.map_or_else(Body::empty, |body| Body::from(serde_json::to_vec(body).unwrap()));
+    request.body(body).unwrap()
+}
+
 /// The body of a charge by inline card.
 pub fn charge_body(merchant_id: &str, card: (&str, &str)) -> Value {
     json!({
@@ -319,6 +352,7 @@ async fn build(
     books: &Books,
     kek: &str,
     settings: &Settings,
+    sandbox_deadline: Duration,
     seed: u64,
 ) -> App {
     // What went wrong inside, for whoever reads a failed test.
@@ -329,7 +363,7 @@ async fn build(
     let vault =
         Vault::unlock(store.clone(), Kek::parse(kek).unwrap(), chance.clone(), clock.clone()).await.unwrap();
     let mut sandbox = SandboxOptions::new(7, zeroize::Zeroizing::new(vec![5; 32]));
-    sandbox.deadline = SANDBOX_DEADLINE;
+    sandbox.deadline = sandbox_deadline;
     let limiter = |per_second| {
         let clock = clock.clone();
         RateLimiter::new(per_second, Arc::new(move || clock.machine().elapsed()))

@@ -4,6 +4,7 @@
 
 mod charges;
 mod harness;
+mod openapi;
 mod plumbing_errors;
 mod plumbing_fields;
 mod plumbing_headers;

@@ -67,7 +67,8 @@ fn assert_named(answer: &Reply, paths: &[&str]) {
 async fn a_merchant_is_created_as_the_contract_shows(app: TestApp) {
     let options = json!({ "type": "ANTIFRAUD", "productType": "SYNC", "captureOnApproved": true,
         "refundOnReproved": true, "runBeforeCharge": false });
-    let acquirer = json!({ "bin": [{ "brand": "Mastercard", "value": "550259", "merchantId": "2222222222" }] });
+    let acquirer =
+        json!({ "bin": [{ "brand": "Mastercard", "value": "550259", "merchantId": "2222222222" }] });
     let merchant = created(&app, json!({
         "mcc": "5812", "name": "Loja Centro", "status": true,
         "providers": [
@@ -86,16 +87,23 @@ async fn a_merchant_is_created_as_the_contract_shows(app: TestApp) {
     };
     let mut providers = [
         provider(0, "Main", json!({ "type": "SANDBOX", "apiKey": "****" })),
-        provider(1, "PagSeguro", json!({ "type": "PAGSEGURO", "token": "****5633", "email": "pay@example.com" })),
+        provider(
+            1,
+            "PagSeguro",
+            json!({ "type": "PAGSEGURO", "token": "****5633", "email": "pay@example.com" }),
+        ),
         provider(2, "Risk", json!({ "type": "CLEARSALE", "name": "****", "password": "****" })),
     ];
     providers[1]["acquirer"] = acquirer;
     providers[2]["options"] = options;
-    assert_eq!(merchant, json!({
-        "id": merchant["id"], "clientId": app.client_id(), "createdAt": now, "updatedAt": now, "mcc": "5812",
-        "name": "Loja Centro", "merchantName": null, "merchantUrl": null, "status": "active", "providers": providers,
-        "platformFeeEnabled": false, "platformFees": [],
-    }));
+    assert_eq!(
+        merchant,
+        json!({
+            "id": merchant["id"], "clientId": app.client_id(), "createdAt": now, "updatedAt": now, "mcc": "5812",
+            "name": "Loja Centro", "merchantName": null, "merchantUrl": null, "status": "active", "providers": providers,
+            "platformFeeEnabled": false, "platformFees": [],
+        })
+    );
     let ids: Vec<&Value> = providers.iter().map(|provider| &provider["id"]).collect();
     assert!(ids.is_sorted_by_key(|id| text(id)) && ids[0] != ids[1]);
     assert_eq!(read(&app, &merchant).await, merchant);
@@ -146,22 +154,36 @@ async fn every_wrong_field_is_named(app: TestApp) {
         { "name": "A", "priority": 1, "credentials": { "apiKey": "any" } },
         sandbox("right"),
     ] });
-    assert_named(&app.post(path, &wrong).await, &[
-        "mcc", "name", "merchantName", "merchantUrl",
-        "providers[0]",
-        "providers[1].name", "providers[1].priority", "providers[1].credentials",
-        "providers[2].name", "providers[2].priority", "providers[2].credentials.type",
-        "providers[3].credentials.email", "providers[3].credentials.token",
-        "providers[4].credentials.type",
-    ]);
-    assert_named(&app.post(path, &json!({ "mcc": "1", "providers": {} })).await,
-        &["providers.name", "providers.priority", "providers.credentials"]);
+    assert_named(
+        &app.post(path, &wrong).await,
+        &[
+            "mcc",
+            "name",
+            "merchantName",
+            "merchantUrl",
+            "providers[0]",
+            "providers[1].name",
+            "providers[1].priority",
+            "providers[1].credentials",
+            "providers[2].name",
+            "providers[2].priority",
+            "providers[2].credentials.type",
+            "providers[3].credentials.email",
+            "providers[3].credentials.token",
+            "providers[4].credentials.type",
+        ],
+    );
+    assert_named(
+        &app.post(path, &json!({ "mcc": "1", "providers": {} })).await,
+        &["providers.name", "providers.priority", "providers.credentials"],
+    );
     assert_eq!(app.get(path).await.json()["items"], json!([]), "something wrong was stored");
 }
 
 async fn options_are_checked_by_type(app: TestApp) {
     let with = |kind: &str, options: Value| {
-        let credentials = json!({ "type": kind, "name": "u", "password": "p", "apiKey": "a", "tokenApi": "t" });
+        let credentials =
+            json!({ "type": kind, "name": "u", "password": "p", "apiKey": "a", "tokenApi": "t" });
         json!({ "mcc": "1", "providers":
             [{ "name": "A", "priority": 1, "credentials": credentials, "options": options }] })
     };
@@ -169,12 +191,24 @@ async fn options_are_checked_by_type(app: TestApp) {
     let both = json!({ "type": "ANTIFRAUD", "captureOnError": true, "refundOnError": true });
     assert_named(&app.post(at, &with("CLEARSALE", both)).await, &["providers[0].options.captureOnError"]);
     let too_late = json!({ "type": "ANTIFRAUD", "runBeforeCharge": true, "productType": "ASYNC" });
-    assert_named(&app.post(at, &with("CLEARSALE", too_late)).await, &["providers[0].options.runBeforeCharge"]);
-    assert_named(&app.post(at, &with("BARTE", json!({ "type": "BARTE" }))).await,
-        &["providers[0].options.paymentMethod"]);
-    let faults = json!({ "faults": [{ "when": { "lastDigit": 10 }, "then": { "decline": "no such code" } }] });
-    assert_named(&app.post(at, &with("SANDBOX", faults)).await, &["providers[0].options.type",
-        "providers[0].options.faults.0.when.lastDigit", "providers[0].options.faults.0.then.decline"]);
+    assert_named(
+        &app.post(at, &with("CLEARSALE", too_late)).await,
+        &["providers[0].options.runBeforeCharge"],
+    );
+    assert_named(
+        &app.post(at, &with("BARTE", json!({ "type": "BARTE" }))).await,
+        &["providers[0].options.paymentMethod"],
+    );
+    let faults =
+        json!({ "faults": [{ "when": { "lastDigit": 10 }, "then": { "decline": "no such code" } }] });
+    assert_named(
+        &app.post(at, &with("SANDBOX", faults)).await,
+        &[
+            "providers[0].options.type",
+            "providers[0].options.faults.0.when.lastDigit",
+            "providers[0].options.faults.0.then.decline",
+        ],
+    );
     let faults = json!({ "type": "SANDBOX", "zebra": 1, "faults":
         [{ "when": { "amount": 100 }, "then": { "decline": "insufficient_funds" }, "probability": 0.5 }],
         "alpha": 2 });
@@ -183,7 +217,10 @@ async fn options_are_checked_by_type(app: TestApp) {
     assert_eq!(options, faults.to_string(), "options are kept as sent, also their order");
     let prose = json!({ "type": "ANTIFRAUD", "captureOnApprove": true });
     let merchant = created(&app, with("CLEARSALE", prose)).await;
-    assert_eq!(merchant["providers"][0]["options"], json!({ "type": "ANTIFRAUD", "captureOnApproved": true }));
+    assert_eq!(
+        merchant["providers"][0]["options"],
+        json!({ "type": "ANTIFRAUD", "captureOnApproved": true })
+    );
 }
 
 async fn acquirers_are_checked(app: TestApp) {
@@ -196,9 +233,14 @@ async fn acquirers_are_checked(app: TestApp) {
     let at = "/v1/merchants";
     assert_named(&app.post(at, &with(json!({}))).await, &["providers[0].acquirer.bin"]);
     assert_named(&app.post(at, &with(json!("x"))).await, &["providers[0].acquirer"]);
-    assert_named(&app.post(at, &with(entry(json!({ "brand": "Visa" })))).await,
-        &["providers[0].acquirer.bin[0].merchantId"]);
-    assert_named(&app.post(at, &with(json!({ "merchantId": 1 }))).await, &["providers[0].acquirer.merchantId"]);
+    assert_named(
+        &app.post(at, &with(entry(json!({ "brand": "Visa" })))).await,
+        &["providers[0].acquirer.bin[0].merchantId"],
+    );
+    assert_named(
+        &app.post(at, &with(json!({ "merchantId": 1 }))).await,
+        &["providers[0].acquirer.merchantId"],
+    );
     for right in [
         json!({ "merchantId": "1" }),
         json!({ "merchantId": "1", "bin": [{ "brand": "Visa", "value": "4" }] }),
@@ -227,15 +269,21 @@ async fn a_merchant_is_changed(app: TestApp) {
     assert_eq!(answer.json(), expected);
     assert!(text(&expected["updatedAt"]) > text(&merchant["updatedAt"]));
     assert_eq!(read(&app, &merchant).await, expected);
-    let all = json!({ "mcc": 742, "name": null, "merchantName": "LOJA", "merchantUrl": "https://loja.example" });
+    let all =
+        json!({ "mcc": 742, "name": null, "merchantName": "LOJA", "merchantUrl": "https://loja.example" });
     let changed = app.patch(&path(&merchant), &all).await.json();
     assert_eq!((text(&changed["mcc"]), &changed["name"]), ("742", &Value::Null));
-    assert_eq!((text(&changed["merchantName"]), text(&changed["merchantUrl"])), ("LOJA", "https://loja.example"));
+    assert_eq!(
+        (text(&changed["merchantName"]), text(&changed["merchantUrl"])),
+        ("LOJA", "https://loja.example")
+    );
     let same = app.patch(&path(&merchant), &json!({ "mcc": "742", "unknown": 1 })).await.json();
     assert_eq!(same, changed, "a change of nothing is no change");
     let wrong = json!({ "mcc": null, "name": 1, "providers": [{ "name": "A" }] });
-    assert_named(&app.patch(&path(&merchant), &wrong).await,
-        &["mcc", "name", "providers[0].priority", "providers[0].credentials"]);
+    assert_named(
+        &app.patch(&path(&merchant), &wrong).await,
+        &["mcc", "name", "providers[0].priority", "providers[0].credentials"],
+    );
 }
 
 async fn a_provider_is_added_by_a_change(app: TestApp) {
@@ -278,8 +326,11 @@ async fn the_list_is_paged(app: TestApp) {
     assert_eq!(all["items"], json!(merchants), "newest first, each with its own providers");
     let page = app.get("/v1/merchants?page=2&limit=2").await.json();
     assert_eq!(page["items"], json!(merchants[2..]));
-    assert_eq!(page["meta"], json!({
-        "itemCount": 1, "totalItems": 3, "itemsPerPage": 2, "totalPages": 2, "currentPage": 2 }));
+    assert_eq!(
+        page["meta"],
+        json!({
+        "itemCount": 1, "totalItems": 3, "itemsPerPage": 2, "totalPages": 2, "currentPage": 2 })
+    );
     assert_named(&app.get("/v1/merchants?page=0&limit=101").await, &["page", "limit"]);
 }
 
@@ -292,11 +343,18 @@ async fn a_deleted_merchant_is_gone(app: TestApp) {
         app.get(&path(&merchant)).await,
         app.patch(&path(&merchant), &json!({ "name": "X" })).await,
         app.delete(&path(&merchant)).await,
-        app.patch(&format!("/v1/providers/{}", text(&merchant["providers"][0]["id"])), &json!({ "name": "X" })).await,
+        app.patch(
+            &format!("/v1/providers/{}", text(&merchant["providers"][0]["id"])),
+            &json!({ "name": "X" }),
+        )
+        .await,
     ] {
         assert_eq!(answer.status.as_u16(), 404);
-        assert_eq!(answer.json(), json!({ "error": { "type": "invalid_request_error", "code": 404,
-            "message": "Resource not found", "details": [] } }));
+        assert_eq!(
+            answer.json(),
+            json!({ "error": { "type": "invalid_request_error", "code": 404,
+            "message": "Resource not found", "details": [] } })
+        );
     }
     assert_eq!(app.get("/v1/merchants").await.json()["items"], json!([kept]));
     let id = text(&merchant["providers"][0]["id"]).parse().unwrap();

@@ -56,8 +56,7 @@ async fn changed(app: &TestApp, path: &str, change: Value) {
 }
 
 fn assert_named(answer: &Reply, paths: &[&str]) {
-    assert_eq!(answer.status.as_u16(), 400, "{}", answer.json());
-    let details = answer.json()["error"]["details"].as_array().unwrap();
+    let details = answer.details(400);
     for path in paths {
         let path = format!("{path} ");
         assert!(details.iter().any(|detail| detail.starts_with(&path)), "{path}in {details:#?}");
@@ -91,7 +90,8 @@ async fn masks_are_no_secrets(app: TestApp) {
     changed(&app, &path(&merchant, 0), partly).await;
     let after = secrets(&app, &merchant, 0).await;
     assert_eq!((after["token"].as_str(), after["email"].as_str()), (Some(TOKEN), Some("new@example.com")));
-    changed(&app, &path(&merchant, 1), json!({ "credentials": { "type": "SANDBOX", "apiKey": "****" } })).await;
+    changed(&app, &path(&merchant, 1), json!({ "credentials": { "type": "SANDBOX", "apiKey": "****" } }))
+        .await;
     assert_eq!(secrets(&app, &merchant, 1).await["apiKey"], "any");
 }
 
@@ -102,7 +102,10 @@ async fn the_type_never_changes(app: TestApp) {
     let no_type = json!({ "credentials": { "token": "WITHOUT-A-TYPE" } });
     changed(&app, &path(&merchant, 0), no_type).await;
     let secrets = secrets(&app, &merchant, 0).await;
-    assert_eq!((secrets["type"].as_str(), secrets["token"].as_str()), (Some("PAGSEGURO"), Some("WITHOUT-A-TYPE")));
+    assert_eq!(
+        (secrets["type"].as_str(), secrets["token"].as_str()),
+        (Some("PAGSEGURO"), Some("WITHOUT-A-TYPE"))
+    );
 }
 
 async fn required_credentials_stay(app: TestApp) {
@@ -112,7 +115,8 @@ async fn required_credentials_stay(app: TestApp) {
     let emptied = json!({ "credentials": { "token": "" } });
     assert_named(&app.patch(&path(&merchant, 0), &emptied).await, &["credentials.token"]);
     assert_eq!(secrets(&app, &merchant, 0).await["token"], TOKEN);
-    changed(&app, &path(&merchant, 1), json!({ "credentials": { "apiKey": null, "unlisted": "kept" } })).await;
+    changed(&app, &path(&merchant, 1), json!({ "credentials": { "apiKey": null, "unlisted": "kept" } }))
+        .await;
     assert_eq!(secrets(&app, &merchant, 1).await, json!({ "type": "SANDBOX", "unlisted": "kept" }));
 }
 
@@ -134,8 +138,10 @@ async fn every_wrong_field_is_named(app: TestApp) {
     let merchant = merchant(&app).await;
     let wrong = json!({ "name": " ", "priority": "1", "credentials": { "token": 1 }, "acquirer": 1,
         "options": { "type": "SANDBOX" } });
-    assert_named(&app.patch(&path(&merchant, 0), &wrong).await,
-        &["name", "priority", "credentials.token", "acquirer", "options"]);
+    assert_named(
+        &app.patch(&path(&merchant, 0), &wrong).await,
+        &["name", "priority", "credentials.token", "acquirer", "options"],
+    );
     let faults = json!({ "options": { "type": "SANDBOX", "faults": "all" } });
     assert_named(&app.patch(&path(&merchant, 1), &faults).await, &["options.faults"]);
     assert_eq!(shown(&app, &merchant, 0).await, merchant["providers"][0]);
@@ -163,7 +169,10 @@ async fn another_clients_provider_does_not_exist(app: TestApp) {
     let other = As::another_client(&app).await;
     assert_eq!(other.patch(&path(&merchant, 0), &json!({ "name": "X" })).await.status, 404);
     assert_eq!(app.patch("/v1/providers/not-a-uuid", &json!({ "name": "X" })).await.status, 404);
-    assert_eq!(app.patch(&path(&merchant, 0).replace("/v1/providers/0", "/v1/providers/1"), &json!({})).await.status, 404);
+    assert_eq!(
+        app.patch(&path(&merchant, 0).replace("/v1/providers/0", "/v1/providers/1"), &json!({})).await.status,
+        404
+    );
     assert_eq!(shown(&app, &merchant, 0).await, merchant["providers"][0]);
 }
 

@@ -1,6 +1,7 @@
 //! Copying the write-ahead log into the database: a background thread copies beside the writer, and the writer itself
 //! completes the copy once the log is longer than its bound, since under load the log otherwise never starts anew.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError};
@@ -17,6 +18,8 @@ const FRAME_HEADER_BYTES: u64 = 24;
 pub(super) struct Checkpoints {
     wake: Sender<()>,
     background: JoinHandle<()>,
+    /// Held by whoever copies: SQLite lets one at a time, and the other would wait blindly and give up.
+    copying: Arc<Mutex<()>>,
     passive_pages: u64,
     pages_max: u64,
     /// Length of the log at which the background thread is woken next.
@@ -76,7 +79,9 @@ impl Checkpoints {
         }
     }
 
+    /// Waits for the background thread, which has then left little to copy, and for readers.
     fn complete(&mut self, connection: &Connection) {
+        let _copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
         match checkpoint(connection, "RESTART") {
             Some(log) if !log.busy && log.copied >= log.pages => {
                 self.wake_at = self.passive_pages;
@@ -105,8 +110,9 @@ impl Checkpoints {
     }
 }
 
-fn copy_when_woken(connection: &Connection, woken: &Receiver<()>) {
+fn copy_when_woken(connection: &Connection, woken: &Receiver<()>, copying: &Mutex<()>) {
     while woken.recv().is_ok() {
+        let _copying = copying.lock().unwrap_or_else(PoisonError::into_inner);
         checkpoint(connection, "PASSIVE");
     }
 }

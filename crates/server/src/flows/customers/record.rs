@@ -16,7 +16,6 @@ use zeroize::Zeroizing;
 use super::NewCustomer;
 use crate::access::Caller;
 use crate::api::error::ApiError;
-use crate::api::request_id::RequestId;
 use crate::app::App;
 use crate::vault::{Binding, Lookup, Purpose};
 
@@ -190,7 +189,7 @@ pub(super) async fn keys_of(
 pub fn record_change(
     app: &App,
     caller: &Caller,
-    request_id: &RequestId,
+    request_id: &str,
     batch: &mut Batch,
     action: &'static str,
     id: CustomerId,
@@ -201,7 +200,7 @@ pub fn record_change(
         action,
         object_kind: "customer",
         object_id: id.uuid(),
-        request_id: Some(request_id.as_str().to_owned()),
+        request_id: Some(request_id.to_owned()),
     };
     audit::record(batch, entry);
 }

@@ -1,0 +1,30 @@
+# make run    builds Regente and starts it on an embedded database, with a sandbox account ready
+# make test   installs what the tests need and runs all of them
+# make check  formatting, lints, licences
+# make openapi  writes the OpenAPI document anew
+
+SHELL := /bin/bash
+CARGO ?= cargo
+DEV ?=
+
+.PHONY: run test check tools format openapi
+
+run:
+	$(CARGO) run --quiet --package regente -- dev $(DEV)
+
+test: tools
+	$(CARGO) test --workspace --quiet
+
+check: tools
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- --deny warnings
+	$(CARGO) deny --all-features check bans licenses sources
+
+format:
+	$(CARGO) fmt --all
+
+openapi:
+	$(CARGO) run --quiet --package regente -- openapi > openapi.json
+
+tools:
+	./scripts/install-tools

@@ -1,0 +1,298 @@
+//! The commands, as values that travel, and what each of them does.
+
+use std::path::PathBuf;
+
+use regente_domain::actor::Actor;
+use regente_domain::id::{ClientId, Id, of};
+use regente_domain::time::Timestamp;
+use regente_store::clients::{self, Client, ClientStatus};
+use regente_store::credentials::Credential;
+use regente_store::jobs::{self, NewJob};
+use regente_store::{Batch, Commit, Store, StoreError};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::doctor::{Report, examine};
+use crate::access::{self, AccessError, NewClient};
+use crate::app::App;
+use crate::config::{Config, ConfigError};
+use crate::vault::{self, VaultError};
+use crate::work::{DEPLOYMENT, Kind};
+
+/// Clients that one query reads.
+const CLIENTS_PER_PAGE: i64 = 500;
+
+/// Something that an operator asks for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case")]
+pub enum Command {
+    /// Make a client.
+    ClientsCreate {
+        /// Its name.
+        name: String,
+    },
+    /// List the clients.
+    ClientsList,
+    /// Make a secret key.
+    KeysCreate {
+        /// Whose.
+        client_id: ClientId,
+        /// The operator's note about it.
+        label: String,
+    },
+    /// List the secret keys of a client, without the keys themselves.
+    KeysList {
+        /// Whose.
+        client_id: ClientId,
+    },
+    /// End a secret key.
+    KeysRevoke {
+        /// Whose.
+        client_id: ClientId,
+        /// Which.
+        key_id: Id<of::Credential>,
+    },
+    /// Seal under a new data key from now on, and again what stands under the former one.
+    VaultRotate,
+    /// Put the data keys under another key-encryption key.
+    VaultRewrap {
+        /// The file that holds the new one.
+        kek_file: PathBuf,
+    },
+    /// Examine the deployment.
+    Doctor,
+}
+
+impl Command {
+    /// Its name, without what it is about.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::ClientsCreate { .. } => "clients create",
+            Self::ClientsList => "clients list",
+            Self::KeysCreate { .. } => "keys create",
+            Self::KeysList { .. } => "keys list",
+            Self::KeysRevoke { .. } => "keys revoke",
+            Self::VaultRotate => "vault rotate",
+            Self::VaultRewrap { .. } => "vault rotate --kek",
+            Self::Doctor => "doctor",
+        }
+    }
+}
+
+/// What came of a command. It may hold a new key, and is not printed for debugging.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum Answer {
+    /// A client was made.
+    Client(ClientRow),
+    /// The clients, oldest first.
+    Clients {
+        /// One row for each.
+        clients: Vec<ClientRow>,
+    },
+    /// A secret key was made; nobody can show it again.
+    Key {
+        /// What it is called.
+        key_id: Id<of::Credential>,
+        /// The key.
+        key: String,
+    },
+    /// The secret keys of a client, oldest first.
+    Keys {
+        /// One row for each.
+        keys: Vec<KeyRow>,
+    },
+    /// A secret key was ended.
+    Revoked {
+        /// Which.
+        key_id: Id<of::Credential>,
+    },
+    /// There is a new data key.
+    Rotated {
+        /// Its id.
+        data_key_id: Uuid,
+    },
+    /// The data keys are under another key-encryption key.
+    Rewrapped {
+        /// How many they were.
+        data_keys: usize,
+        /// The file of the key-encryption key that opens them now.
+        kek_file: PathBuf,
+    },
+    /// What an examination found.
+    Doctor(Report),
+}
+
+/// A client, as a list shows it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ClientRow {
+    /// What `X-Client-Id` names.
+    pub id: ClientId,
+    /// Its name.
+    pub name: String,
+    /// `active` or `suspended`.
+    pub status: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// A secret key, as a list shows it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KeyRow {
+    /// What it is called.
+    pub id: Id<of::Credential>,
+    /// The operator's note about it.
+    pub label: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// The day of its last use, `YYYY-MM-DD`.
+    pub last_used_on: Option<String>,
+    /// When it was ended.
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// Why a command was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// A client or a key.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// The keys.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A name is empty or too long.
+    #[error("{0}")]
+    Argument(String),
+    /// The connection was lost during the commit.
+    #[error("it is not known whether the change was written; look before you try again")]
+    Unknown,
+}
+
+/// Characters of a client's name and of a key's label.
+const NAME_CHARS_MAX: usize = 256;
+
+/// Does what an operator asks for.
+///
+/// # Errors
+/// As the command; nothing was done unless the error says otherwise.
+pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer, CommandError> {
+    match command {
+        Command::ClientsCreate { name } => create_client(app, name).await,
+        Command::ClientsList => {
+            let clients = all_clients(&app.store).await?.iter().map(client_row).collect();
+            Ok(Answer::Clients { clients })
+        }
+        Command::KeysCreate { client_id, label } => {
+            let label = checked_name("the label", label)?;
+            let new = access::create_secret_key(app, client_id, &label, Actor::Operator).await?;
+            Ok(Answer::Key { key_id: new.id, key: new.key.expose().to_owned() })
+        }
+        Command::KeysList { client_id } => {
+            if clients::find(&app.store, client_id).await?.is_none() {
+                return Err(AccessError::UnknownClient(client_id).into());
+            }
+            let keys = access::secret_keys(app, client_id).await?.iter().map(key_row).collect();
+            Ok(Answer::Keys { keys })
+        }
+        Command::KeysRevoke { client_id, key_id } => {
+            access::revoke_secret_key(app, client_id, key_id, Actor::Operator).await?;
+            Ok(Answer::Revoked { key_id })
+        }
+        Command::VaultRotate => rotate(app).await,
+        Command::VaultRewrap { kek_file } => rewrap(app, config, kek_file).await,
+        Command::Doctor => Ok(Answer::Doctor(examine(&app.store, config, &app.clock, &app.chance).await)),
+    }
+}
+
+async fn create_client(app: &App, name: String) -> Result<Answer, CommandError> {
+    let name = checked_name("the name", name)?;
+    let id = access::create_client(app, NewClient::named(name.as_str()), Actor::Operator).await?;
+    let status = ClientStatus::Active.word().to_owned();
+    Ok(Answer::Client(ClientRow { id, name, status, created_at: id.created_at() }))
+}
+
+async fn rotate(app: &App) -> Result<Answer, CommandError> {
+    let data_key_id = app.vault.rotate(Actor::Operator).await?;
+    let (now, kind) = (app.clock.now(), Kind::Reseal);
+    let mut batch = Batch::new(DEPLOYMENT);
+    let job = NewJob {
+        id: app.chance.id(now),
+        kind: kind.word(),
+        lane: kind.lane(),
+        key: "",
+        payload: "{}",
+        run_at: now,
+    };
+    jobs::enqueue(&mut batch, &job);
+    match app.store.apply(batch).await? {
+        Commit::Applied => {}
+        // The job recurs by itself; it is only not brought forward.
+        Commit::Refused(_) | Commit::Unknown => tracing::warn!("the job that seals again was not brought forward"),
+    }
+    Ok(Answer::Rotated { data_key_id })
+}
+
+async fn rewrap(app: &App, config: &Config, kek_file: PathBuf) -> Result<Answer, CommandError> {
+    let (former, _) = config.kek()?;
+    let mut with_new = config.clone();
+    with_new.vault.kek = None;
+    with_new.vault.kek_file = Some(kek_file.clone());
+    let (new, _) = with_new.kek()?;
+    if new.looks_like_a_sample() {
+        return Err(CommandError::Argument("the new key-encryption key is not random".to_owned()));
+    }
+    let now = app.clock.now();
+    let data_keys = vault::rewrap(&app.store, &former, &new, &app.chance, now, Actor::Operator).await?;
+    Ok(Answer::Rewrapped { data_keys, kek_file })
+}
+
+/// Every client, oldest first.
+pub(super) async fn all_clients(store: &Store) -> Result<Vec<Client>, StoreError> {
+    let mut all: Vec<Client> = Vec::new();
+    loop {
+        let page = clients::list(store, all.last().map(|client| client.id), CLIENTS_PER_PAGE).await?;
+        if page.is_empty() {
+            return Ok(all);
+        }
+        all.extend(page);
+    }
+}
+
+fn client_row(client: &Client) -> ClientRow {
+    ClientRow {
+        id: client.id,
+        name: client.name.clone(),
+        status: client.status.word().to_owned(),
+        created_at: client.id.created_at(),
+    }
+}
+
+fn key_row(key: &Credential) -> KeyRow {
+    const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
+    KeyRow {
+        id: key.id,
+        label: key.label.clone(),
+        created_at: key.id.created_at(),
+        last_used_on: key.last_used_day.map(|day| {
+            let mut date = Timestamp::from_millis(day.saturating_mul(DAY_MILLIS)).to_string();
+            date.truncate("YYYY-MM-DD".len());
+            date
+        }),
+        revoked_at: key.revoked_at,
+    }
+}
+
+fn checked_name(what: &str, text: String) -> Result<String, CommandError> {
+    let text = text.trim().to_owned();
+    if text.is_empty() || text.chars().count() > NAME_CHARS_MAX || text.chars().any(char::is_control) {
+        let rule = format!("{what} must have 1 to {NAME_CHARS_MAX} characters, none of them a control character");
+        return Err(CommandError::Argument(rule));
+    }
+    Ok(text)
+}

@@ -1,0 +1,272 @@
+//! Examines a deployment: whether what it is made of fits together, and what waits for an operator. It changes nothing.
+
+use std::fmt;
+use std::path::Path;
+
+use regente_store::{Store, jobs, transaction_requests};
+use serde::{Deserialize, Serialize};
+
+use super::command::all_clients;
+use super::recount::{Recount, recount};
+use crate::chance::Chance;
+use crate::clock::Clock;
+use crate::cli::chain;
+use crate::config::{Config, DatabaseAddress, KekSource, Place, mode_open_to_others};
+use crate::vault::Vault;
+
+/// Below this much free room on the disk of the database there is a failure.
+const FREE_BYTES_MIN: u64 = 256 * 1024 * 1024;
+/// Below this much there is a warning.
+const FREE_BYTES_LOW: u64 = 2 * 1024 * 1024 * 1024;
+/// Jobs and requests that are counted; beyond, there are "at least" so many.
+const COUNTED_MAX: i64 = 10_000;
+
+/// What an examination found.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// One after the other, in a fixed order.
+    pub checks: Vec<Check>,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Check {
+    /// What.
+    pub name: String,
+    /// How it stands.
+    pub verdict: Verdict,
+    /// What was found, in one sentence.
+    pub found: String,
+}
+
+/// How something stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// As it must be.
+    Ok,
+    /// An operator should look.
+    Warning,
+    /// It must not stay like this.
+    Failure,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Failure => "FAILURE",
+        })
+    }
+}
+
+impl Report {
+    /// The worst verdict.
+    pub fn verdict(&self) -> Verdict {
+        self.checks.iter().map(|check| check.verdict).max().unwrap_or(Verdict::Ok)
+    }
+}
+
+fn check(name: &str, verdict: Verdict, found: impl Into<String>) -> Check {
+    Check { name: name.to_owned(), verdict, found: found.into() }
+}
+
+fn failure(name: &str, error: &dyn std::error::Error) -> Check {
+    check(name, Verdict::Failure, chain(error))
+}
+
+/// Examines the deployment of this configuration. A database that cannot be read ends in failures, not in an error.
+pub async fn examine(store: &Store, config: &Config, clock: &Clock, chance: &Chance) -> Report {
+    let mut checks = vec![strength(config), database(store).await];
+    let schema = schema(store).await;
+    let is_readable = schema.verdict == Verdict::Ok;
+    checks.push(schema);
+    if is_readable {
+        checks.push(keys(store, config, clock, chance).await);
+        checks.push(counters(store).await);
+        checks.push(dead_jobs(store).await);
+        checks.push(unknown_outcomes(store).await);
+    }
+    checks.push(files(config));
+    checks.extend(disk(config));
+    Report { checks }
+}
+
+fn strength(config: &Config) -> Check {
+    const NAME: &str = "configuration";
+    match config.check_strength() {
+        Ok(()) => check(NAME, Verdict::Ok, format!("{:?} mode", config.mode).to_lowercase()),
+        Err(weak) => check(NAME, Verdict::Failure, weak.reasons().join("; ")),
+    }
+}
+
+async fn database(store: &Store) -> Check {
+    const NAME: &str = "database";
+    if let Err(error) = store.check().await {
+        return failure(NAME, &error);
+    }
+    match store.size().await {
+        Err(error) => failure(NAME, &error),
+        Ok(size) => {
+            let wal = size.wal_bytes.map_or_else(String::new, |bytes| format!(", log {}", room(bytes)));
+            let found = format!("{} can be written to; {}{wal}", store.database_kind(), room(size.database_bytes));
+            check(NAME, Verdict::Ok, found)
+        }
+    }
+}
+
+/// A migration that was changed after it had been applied is an error of the question for pending ones.
+async fn schema(store: &Store) -> Check {
+    const NAME: &str = "schema";
+    let (version, pending) = (store.schema_version().await, store.pending_migrations().await);
+    match (version, pending) {
+        (Err(error), _) | (_, Err(error)) => failure(NAME, &error),
+        (Ok(version), Ok(pending)) if pending.is_empty() => {
+            check(NAME, Verdict::Ok, format!("version {version}; nothing pending, checksums fit"))
+        }
+        (Ok(version), Ok(pending)) => {
+            let found = format!("version {version}; pending: {}; run `regente migrate`", pending.join(", "));
+            check(NAME, Verdict::Failure, found)
+        }
+    }
+}
+
+/// Unwraps every data key with the key-encryption key that the next start will use.
+async fn keys(store: &Store, config: &Config, clock: &Clock, chance: &Chance) -> Check {
+    const NAME: &str = "keys";
+    let kek = match config.kek() {
+        Ok((kek, _)) => kek,
+        Err(error) => return failure(NAME, &error),
+    };
+    let rows = match regente_store::data_keys::all(store).await {
+        Ok(rows) => rows,
+        Err(error) => return failure(NAME, &error),
+    };
+    if rows.is_empty() {
+        return check(NAME, Verdict::Ok, "there is no data key yet; the first start makes one");
+    }
+    let id = kek.id().to_owned();
+    match Vault::unlock(store.clone(), kek, chance.clone(), clock.clone()).await {
+        Ok(_vault) => {
+            let found = format!("key-encryption key {id} opens the data keys ({} known)", rows.len());
+            check(NAME, Verdict::Ok, found)
+        }
+        Err(error) => failure(NAME, &error),
+    }
+}
+
+async fn counters(store: &Store) -> Check {
+    const NAME: &str = "counters";
+    let clients = match all_clients(store).await {
+        Ok(clients) => clients,
+        Err(error) => return failure(NAME, &error),
+    };
+    let (mut charges, mut busy, mut wrong) = (0, 0, Vec::new());
+    for client in &clients {
+        match recount(store, client.id).await {
+            Err(error) => return failure(NAME, &error),
+            Ok(Recount::Agrees(n)) => charges += n,
+            Ok(Recount::Busy) => busy += 1,
+            Ok(Recount::Differs(n)) => wrong.push(format!("{} ({n})", client.id)),
+        }
+    }
+    if !wrong.is_empty() {
+        return check(NAME, Verdict::Failure, format!("wrong for clients {}", wrong.join(", ")));
+    }
+    if busy > 0 {
+        return check(NAME, Verdict::Warning, format!("{busy} clients change too fast to be counted; look again later"));
+    }
+    check(NAME, Verdict::Ok, format!("agree with {charges} charges of {} clients", clients.len()))
+}
+
+async fn dead_jobs(store: &Store) -> Check {
+    const NAME: &str = "dead jobs";
+    match jobs::dead(store, COUNTED_MAX).await {
+        Err(error) => failure(NAME, &error),
+        Ok(dead) => match dead.first() {
+            None => check(NAME, Verdict::Ok, "none"),
+            Some(last) => {
+                let found = format!("{}; the last one is {}: {}", number(dead.len()), last.kind, last.why);
+                check(NAME, Verdict::Warning, found)
+            }
+        },
+    }
+}
+
+async fn unknown_outcomes(store: &Store) -> Check {
+    const NAME: &str = "unknown outcomes";
+    match transaction_requests::open(store, COUNTED_MAX).await {
+        Err(error) => failure(NAME, &error),
+        Ok(open) => match open.iter().filter(|request| request.probes > 0).count() {
+            0 => check(NAME, Verdict::Ok, format!("none; {} calls under way", number(open.len()))),
+            asked => {
+                let found = format!("{} were asked for at the provider without an answer", number(asked));
+                check(NAME, Verdict::Warning, found)
+            }
+        },
+    }
+}
+
+fn files(config: &Config) -> Check {
+    const NAME: &str = "files";
+    let mut private = vec![config.data_dir.join("dev.env")];
+    let kek_file = match config.kek() {
+        Ok((_, KekSource::File { path, .. })) => Some(path),
+        Ok((_, KekSource::Value)) | Err(_) => None,
+    };
+    private.extend(kek_file);
+    private.extend(config.database.url_file.clone());
+    if let Ok(DatabaseAddress::Sqlite(path)) = config.database_address() {
+        private.push(path);
+    }
+    match config.sandbox_books() {
+        Place::File(path) => private.push(path),
+        Place::Memory => {}
+    }
+    let open: Vec<String> = private
+        .iter()
+        .filter_map(|path| Some(format!("{} (mode {:03o})", path.display(), mode_open_to_others(path)?)))
+        .collect();
+    if open.is_empty() {
+        check(NAME, Verdict::Ok, "readable by their owner alone")
+    } else {
+        check(NAME, Verdict::Failure, format!("readable by others: {}", open.join(", ")))
+    }
+}
+
+/// Room on the disk of an embedded database; a server looks after its own.
+fn disk(config: &Config) -> Option<Check> {
+    const NAME: &str = "disk";
+    let address = config.database_address().ok()?;
+    let folder: &Path = address.folder()?;
+    Some(match rustix::fs::statvfs(folder) {
+        Err(error) => failure(NAME, &error),
+        Ok(disk) => {
+            let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+            let verdict = match free {
+                0..FREE_BYTES_MIN => Verdict::Failure,
+                FREE_BYTES_MIN..FREE_BYTES_LOW => Verdict::Warning,
+                FREE_BYTES_LOW.. => Verdict::Ok,
+            };
+            check(NAME, verdict, format!("{} free", room(free)))
+        }
+    })
+}
+
+fn number(count: usize) -> String {
+    match i64::try_from(count) {
+        Ok(count) if count < COUNTED_MAX => count.to_string(),
+        Ok(_) | Err(_) => format!("at least {COUNTED_MAX}"),
+    }
+}
+
+/// Whole kibibytes, mebibytes or gibibytes.
+fn room(bytes: u64) -> String {
+    const KIB: u64 = 1024;
+    match bytes {
+        0..1_048_576 => format!("{} KiB", bytes.div_ceil(KIB)),
+        1_048_576..1_073_741_824 => format!("{} MiB", bytes / (KIB * KIB)),
+        1_073_741_824.. => format!("{} GiB", bytes / (KIB * KIB * KIB)),
+    }
+}

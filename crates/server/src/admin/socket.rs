@@ -1,0 +1,136 @@
+//! The socket of a running server that uses an embedded database: one process owns the file, so commands ask that
+//! process. Only the owner of the data folder can reach it.
+
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::post;
+use axum::{Json, Router};
+use serde::{Deserialize, Serialize};
+use tokio::net::UnixListener;
+
+use super::command::{Answer, Command, run};
+use crate::app::App;
+use crate::config::Config;
+
+/// The name of the socket in the folder of the database.
+pub const SOCKET_NAME: &str = "admin.sock";
+/// The folder in which the socket is made, before it moves to its place: nobody else can look into it.
+const WORKSHOP_NAME: &str = ".admin";
+/// How long a command may take; an examination counts every charge.
+const COMMAND_TIME_MAX: Duration = Duration::from_secs(30 * 60);
+
+/// Why a command did not reach the server, or was not done by it.
+#[derive(Debug, thiserror::Error)]
+pub enum SocketError {
+    /// The socket is there and cannot be used.
+    #[error("the running server cannot be reached through {}", .0.display())]
+    Unreachable(PathBuf, #[source] io::Error),
+    /// The connection broke.
+    #[error("the running server did not answer")]
+    NoAnswer(#[from] reqwest::Error),
+    /// The server says why not.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// The socket, for as long as the server runs. It is removed when this is dropped.
+#[derive(Debug)]
+pub struct AdminSocket {
+    path: PathBuf,
+    listener: tokio::task::JoinHandle<()>,
+}
+
+/// A refusal as it travels.
+#[derive(Serialize, Deserialize)]
+struct Refusal {
+    error: String,
+}
+
+impl AdminSocket {
+    /// Opens the socket in `folder`. One that is there was left by a process that is gone: the caller holds the lock of
+    /// the database.
+    ///
+    /// # Errors
+    /// The folder cannot be written to, or its path is too long for a socket.
+    pub fn open(folder: &Path, app: App, config: Config) -> io::Result<Self> {
+        let path = folder.join(SOCKET_NAME);
+        let listener = bind_privately(folder, &path)?;
+        let router = Router::new().route("/command", post(answer)).with_state((app, Arc::new(config)));
+        let listener = tokio::spawn(async move {
+            if let Err(error) = axum::serve(listener, router).await {
+                tracing::error!(%error, "the socket for commands failed");
+            }
+        });
+        Ok(Self { path, listener })
+    }
+}
+
+impl Drop for AdminSocket {
+    fn drop(&mut self) {
+        self.listener.abort();
+        drop(std::fs::remove_file(&self.path));
+    }
+}
+
+/// A socket gets its rights only after it was made: it is made where nobody can reach it, and moved.
+fn bind_privately(folder: &Path, path: &Path) -> io::Result<UnixListener> {
+    let workshop = folder.join(WORKSHOP_NAME);
+    drop(std::fs::remove_dir_all(&workshop));
+    std::fs::DirBuilder::new().mode(0o700).create(&workshop)?;
+    let made = workshop.join("s");
+    let listener = UnixListener::bind(&made)?;
+    std::fs::set_permissions(&made, std::fs::Permissions::from_mode(0o600))?;
+    std::fs::rename(&made, path)?;
+    std::fs::remove_dir(&workshop)?;
+    Ok(listener)
+}
+
+async fn answer(
+    State((app, config)): State<(App, Arc<Config>)>,
+    Json(command): Json<Command>,
+) -> Result<Json<Answer>, (StatusCode, Json<Refusal>)> {
+    tracing::info!(command = command.name(), "an operator's command");
+    let result = run(&app, &config, command).await;
+    result.map(Json).map_err(|error| {
+        let error = crate::cli::chain(&error);
+        (StatusCode::UNPROCESSABLE_ENTITY, Json(Refusal { error }))
+    })
+}
+
+/// Whether a server answers at the socket of `folder`.
+///
+/// # Errors
+/// [`SocketError::Unreachable`] when there is a socket that this user may not use.
+pub fn is_answering(folder: &Path) -> Result<bool, SocketError> {
+    let path = folder.join(SOCKET_NAME);
+    match UnixStream::connect(&path) {
+        Ok(_connection) => Ok(true),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => Ok(false),
+        Err(error) => Err(SocketError::Unreachable(path, error)),
+    }
+}
+
+/// Has the server of `folder` do a command.
+///
+/// # Errors
+/// [`SocketError::NoAnswer`], [`SocketError::Refused`].
+pub async fn ask(folder: &Path, command: &Command) -> Result<Answer, SocketError> {
+    let client = reqwest::Client::builder()
+        .unix_socket(folder.join(SOCKET_NAME))
+        .no_proxy()
+        .timeout(COMMAND_TIME_MAX)
+        .build()?;
+    let response = client.post("http://admin/command").json(command).send().await?;
+    if response.status().is_success() {
+        return Ok(response.json().await?);
+    }
+    let refusal: Refusal = response.json().await?;
+    Err(SocketError::Refused(refusal.error))
+}

@@ -1,0 +1,296 @@
+//! The sandbox of `regente dev`: a folder, a key, one account with two merchants. Everything is found again at the next
+//! start; what is missing is made again.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use regente_domain::actor::Actor;
+use regente_domain::id::{ClientId, MerchantId};
+use regente_domain::merchant::MerchantStatus;
+use regente_domain::mcc::Mcc;
+use regente_domain::scope::Scopes;
+use regente_providers::request::Mode;
+use regente_store::audit::{self, AuditEntry};
+use regente_store::clients::{self, Client, ClientStatus};
+use regente_store::credentials::{self, CredentialKind, NewCredential};
+use regente_store::merchants::{self, Merchant, MerchantDetails, MerchantWithProviders};
+use regente_store::{Batch, Commit, StoreError};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+use super::derived::{DEV_CLIENT_NAME, DEV_CLIENTS_LOOKED_AT, dev_api_key};
+use super::{StartError, make_private_folder, parent_of};
+use crate::access::{self, NewClient};
+use crate::api::error::ApiError;
+use crate::api::fields::Body;
+use crate::api::providers::NewProvider;
+use crate::app::App;
+use crate::chance::Chance;
+use crate::config::{Config, DEV_KEK_MARK, DatabaseAddress};
+use crate::vault::{Kek, VaultError};
+
+/// What the key is called in lists.
+const KEY_LABEL: &str = "regente dev";
+/// The merchant whose providers are healthy.
+const MERCHANT_NAME: &str = "Loja";
+/// The merchant whose first provider declines everything.
+const FALLBACK_MERCHANT_NAME: &str = "Loja fallback";
+/// Merchants among which those two are looked for.
+const MERCHANTS_LOOKED_AT: i64 = 1000;
+/// The file of the account's values, for shells.
+const ENV_FILE_NAME: &str = "dev.env";
+
+/// The account of the sandbox.
+pub struct Account {
+    /// What `X-Client-Id` names.
+    pub client_id: ClientId,
+    /// What `X-Api-Key` holds.
+    pub api_key: Zeroizing<String>,
+    /// A merchant with two healthy providers.
+    pub merchant_id: MerchantId,
+    /// A merchant whose first provider declines everything with `try_again`.
+    pub fallback_merchant_id: MerchantId,
+}
+
+/// Why the sandbox was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum DevError {
+    /// A setting does not fit.
+    #[error("{0}")]
+    Setting(&'static str),
+    /// The key is gone, and with it what is sealed under it.
+    #[error("{} is gone: the data beside it cannot be opened; restore it, or begin anew in another folder", .0.display())]
+    KeyIsGone(PathBuf),
+    /// A file cannot be written.
+    #[error("{} cannot be written", .0.display())]
+    File(PathBuf, #[source] io::Error),
+    /// The application did not come up.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The database failed.
+    #[error("the account cannot be made")]
+    Store(#[from] StoreError),
+    /// The keys failed.
+    #[error("the account cannot be made")]
+    Vault(#[from] VaultError),
+    /// A merchant could not be made.
+    #[error("a merchant cannot be made")]
+    Merchant(#[from] ApiError),
+    /// A change was refused, or its fate is not known.
+    #[error("the account was not written; start again")]
+    NotWritten,
+}
+
+/// Makes the folder and, at the first start, the key-encryption key.
+///
+/// # Errors
+/// [`DevError::Setting`] when the configuration is not that of a sandbox on this machine, [`DevError::KeyIsGone`],
+/// [`DevError::File`].
+pub fn prepare(config: &Config, chance: &Chance) -> Result<(), DevError> {
+    if config.mode == Mode::Production {
+        return Err(DevError::Setting("`regente dev` is for sandbox mode; use `regente serve` in production"));
+    }
+    let database = match config.database_address().map_err(StartError::from)? {
+        DatabaseAddress::Sqlite(path) => path,
+        DatabaseAddress::Postgres(_) => {
+            return Err(DevError::Setting("`regente dev` uses an embedded database; use `regente serve` on PostgreSQL"));
+        }
+    };
+    make_private_folder(&config.data_dir)?;
+    make_private_folder(parent_of(&database))?;
+    let Some(kek_file) = config.vault.kek_file.as_deref().filter(|_| config.vault.kek.is_none()) else {
+        return Ok(());
+    };
+    match (kek_file.exists(), database.exists()) {
+        (true, _) => Ok(()),
+        (false, true) => Err(DevError::KeyIsGone(kek_file.to_owned())),
+        (false, false) => {
+            make_private_folder(parent_of(kek_file))?;
+            write_kek(kek_file, &Kek::generate(chance), Some(DEV_KEK_MARK))
+                .map_err(|error| DevError::File(kek_file.to_owned(), error))
+        }
+    }
+}
+
+/// Writes a new key-encryption key, for its owner alone, and makes sure that it outlives a power cut: what is sealed
+/// under it from now on is lost without it.
+///
+/// # Errors
+/// The file exists, or cannot be written.
+pub fn write_kek(path: &Path, kek: &Kek, comment: Option<&str>) -> io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    if let Some(comment) = comment {
+        writeln!(file, "{comment}")?;
+    }
+    writeln!(file, "{}", kek.expose_text().as_str())?;
+    file.sync_all()?;
+    std::fs::File::open(parent_of(path))?.sync_all()
+}
+
+/// Finds the account, or makes what is missing of it.
+///
+/// # Errors
+/// [`DevError::Store`], [`DevError::Vault`], [`DevError::Merchant`], [`DevError::NotWritten`].
+pub async fn account(app: &App, config: &Config) -> Result<Account, DevError> {
+    let (kek, _) = config.kek().map_err(StartError::from)?;
+    let api_key = dev_api_key(&kek);
+    let client_id = match find_client(app, &api_key).await? {
+        Some(client_id) => client_id,
+        None => make_client(app, &api_key).await?,
+    };
+    let known = merchants::list(&app.store, client_id, MERCHANTS_LOOKED_AT, 0).await?;
+    let merchant_id = match find_merchant(&known, MERCHANT_NAME) {
+        Some(id) => id,
+        None => make_merchant(app, client_id, MERCHANT_NAME, [healthy("Sandbox A", 1), healthy("Sandbox B", 2)]).await?,
+    };
+    let fallback_merchant_id = match find_merchant(&known, FALLBACK_MERCHANT_NAME) {
+        Some(id) => id,
+        None => {
+            let providers = [declining("Sandbox that declines", 1), healthy("Sandbox B", 2)];
+            make_merchant(app, client_id, FALLBACK_MERCHANT_NAME, providers).await?
+        }
+    };
+    Ok(Account { client_id, api_key, merchant_id, fallback_merchant_id })
+}
+
+/// Writes the account's values for shells, for their owner alone, and answers where.
+///
+/// # Errors
+/// [`DevError::File`].
+pub fn write_env_file(config: &Config, url: &str, account: &Account) -> Result<PathBuf, DevError> {
+    let path = config.data_dir.join(ENV_FILE_NAME);
+    let values = [
+        ("REGENTE_URL", url.to_owned()),
+        ("REGENTE_CLIENT_ID", account.client_id.to_string()),
+        ("REGENTE_API_KEY", account.api_key.to_string()),
+        ("REGENTE_MERCHANT_ID", account.merchant_id.to_string()),
+        ("REGENTE_FALLBACK_MERCHANT_ID", account.fallback_merchant_id.to_string()),
+    ];
+    let text: String = values.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    replace_privately(&path, &text).map_err(|error| DevError::File(path.clone(), error))?;
+    Ok(path)
+}
+
+/// Whoever reads the file meanwhile sees the old one or the new one.
+fn replace_privately(path: &Path, text: &str) -> io::Result<()> {
+    let fresh = path.with_extension("env.new");
+    drop(std::fs::remove_file(&fresh));
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&fresh)?.write_all(text.as_bytes())?;
+    std::fs::rename(&fresh, path)
+}
+
+/// The client for which the key works. It is among the first of its database.
+async fn find_client(app: &App, api_key: &str) -> Result<Option<ClientId>, StoreError> {
+    let digest = access::digest(api_key);
+    for client in clients::list(&app.store, None, DEV_CLIENTS_LOOKED_AT).await? {
+        let found = credentials::look_up(&app.store, client.id, &digest).await?.and_then(|found| found.credential);
+        if found.is_some_and(|credential| credential.revoked_at.is_none()) {
+            return Ok(Some(client.id));
+        }
+    }
+    Ok(None)
+}
+
+/// Makes the client with its key in one batch, so that there is never one without the other.
+async fn make_client(app: &App, api_key: &str) -> Result<ClientId, DevError> {
+    let now = app.clock.now();
+    let NewClient { name, contacts, language, time_zone } = NewClient::named(DEV_CLIENT_NAME);
+    let client = Client {
+        id: app.chance.id(now),
+        name,
+        status: ClientStatus::Active,
+        contacts,
+        language,
+        time_zone,
+        version: 1,
+        updated_at: now,
+        unknown_members: Map::new(),
+    };
+    let mut batch = Batch::new(client.id);
+    clients::insert(&mut batch, &client, &app.vault.new_client_secret(client.id))?;
+    record(app, &mut batch, "client.created", "client", client.id.uuid());
+    let key = NewCredential {
+        digest: access::digest(api_key),
+        id: app.chance.id(now),
+        kind: CredentialKind::SecretKey,
+        label: KEY_LABEL.to_owned(),
+        scopes: Scopes::All,
+        expires_at: None,
+        actor: Actor::Operator,
+    };
+    credentials::insert(&mut batch, &key);
+    record(app, &mut batch, "secret_key.created", "credential", key.id.uuid());
+    write(app, batch).await?;
+    Ok(client.id)
+}
+
+fn find_merchant(known: &[MerchantWithProviders], name: &str) -> Option<MerchantId> {
+    let found = known.iter().find(|found| found.merchant.details.name.as_deref() == Some(name));
+    found.map(|found| found.merchant.id)
+}
+
+async fn make_merchant(
+    app: &App,
+    client_id: ClientId,
+    name: &str,
+    providers: [Value; 2],
+) -> Result<MerchantId, DevError> {
+    let now = app.clock.now();
+    let id: MerchantId = app.chance.id(now);
+    let details = MerchantDetails {
+        mcc: Mcc::parse_digits("5812").ok_or(DevError::Setting("the category code is not known"))?,
+        name: Some(name.to_owned()),
+        merchant_name: None,
+        merchant_url: None,
+        unknown: Map::new(),
+    };
+    let merchant =
+        Merchant { id, client_id, status: MerchantStatus::Active, details, version: 1, updated_at: id.created_at() };
+    let mut batch = Batch::new(client_id);
+    merchants::insert(&mut batch, &merchant)?;
+    record(app, &mut batch, "merchant.created", "merchant", id.uuid());
+    for sent in providers {
+        // Read as if a caller had sent it, so that it is what a caller can have.
+        let body = Body::parse(sent.to_string().as_bytes())?;
+        let provider = body.read(|fields| NewProvider::read(fields, "")).map_err(ApiError::from)?;
+        let provider = provider.to_record(app, client_id, id, now)?;
+        regente_store::providers::insert(&mut batch, &provider)?;
+        record(app, &mut batch, "provider.created", "provider", provider.id.uuid());
+    }
+    write(app, batch).await?;
+    Ok(id)
+}
+
+fn healthy(name: &str, priority: u8) -> Value {
+    json!({ "name": name, "priority": priority, "credentials": { "type": "SANDBOX", "apiKey": "dev" } })
+}
+
+fn declining(name: &str, priority: u8) -> Value {
+    json!({
+        "name": name, "priority": priority, "credentials": { "type": "SANDBOX", "apiKey": "dev" },
+        "options": { "type": "SANDBOX", "faults": [{ "then": { "decline": "try_again" } }] },
+    })
+}
+
+fn record(app: &App, batch: &mut Batch, action: &'static str, object_kind: &'static str, object_id: Uuid) {
+    let id = app.chance.id(app.clock.now());
+    let entry = AuditEntry { id, actor: Actor::Operator, action, object_kind, object_id, request_id: None };
+    audit::record(batch, entry);
+}
+
+async fn write(app: &App, batch: Batch) -> Result<(), DevError> {
+    match app.store.apply(batch).await? {
+        Commit::Applied => Ok(()),
+        // A start that is tried again finds what was written.
+        Commit::Refused(_) | Commit::Unknown => Err(DevError::NotWritten),
+    }
+}

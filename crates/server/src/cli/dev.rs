@@ -1,0 +1,134 @@
+//! `regente dev`: a sandbox on this machine, and how to talk to it.
+
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use regente_domain::time::Timestamp;
+
+use super::Failure;
+use super::run::{listen, open_socket, runtime, serve_until_stopped};
+use crate::bootstrap::dev::{self, Account};
+use crate::bootstrap::{self, Migrations, Missing};
+use crate::chance::Chance;
+use crate::config::Loaded;
+use crate::serve::Signals;
+use crate::telemetry;
+
+/// Runs the sandbox until it is told to stop.
+pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
+    let config = &loaded.config;
+    telemetry::start(&config.log)?;
+    runtime()?.block_on(async {
+        let signals = Signals::take()?;
+        let listener = listen(config)?;
+        dev::prepare(config, &Chance::system()?)?;
+        let app = bootstrap::open(config, Migrations::Apply, Missing::Make).await?;
+        let url = url(listener.local_addr()?);
+        let prepared = match dev::account(&app, config).await {
+            Ok(account) => dev::write_env_file(config, &url, &account).map(|path| (path, account)),
+            Err(error) => Err(error),
+        };
+        let (env_file, account) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                app.store.close().await;
+                return Err(error.into());
+            }
+        };
+        let text = introduction(&url, &account, &env_file, app.clock.now());
+        let socket = open_socket(&app, config)?;
+        io::stdout().write_all(text.as_bytes())?;
+        serve_until_stopped(app, config, listener, socket, signals).await
+    })
+}
+
+/// The address as one calls it from this machine.
+fn url(address: SocketAddr) -> String {
+    let any_to_this_machine = match address.ip() {
+        ip if !ip.is_unspecified() => ip,
+        IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+    };
+    format!("http://{}", SocketAddr::new(any_to_this_machine, address.port()))
+}
+
+/// What is printed before the first request: the account, and lines to paste. No line to paste is a comment: some
+/// shells take a `#` on the command line for a command.
+fn introduction(url: &str, account: &Account, env_file: &Path, now: Timestamp) -> String {
+    let Account { client_id, api_key, merchant_id, fallback_merchant_id } = account;
+    let account = format!(
+        r#"
+Regente runs a sandbox. Ctrl+C stops it; started again, it has the same account.
+
+  URL                 {url}
+  Reference           {url}/docs
+  Client id           {client_id}
+  API key             {api_key}
+  Merchant            {merchant_id}  two healthy providers
+  Fallback merchant   {fallback_merchant_id}  its first provider declines everything
+
+The same values are in {file}. Paste these lines into another terminal.
+
+Take the values:
+
+  . {source}
+
+"#,
+        api_key = api_key.as_str(),
+        file = env_file.display(),
+        source = shell_path(env_file),
+    );
+    account + &curl_lines(&expiry(now))
+}
+
+/// The last month of next year, `MM/YYYY`.
+fn expiry(now: Timestamp) -> String {
+    let this_year: String = now.to_string().chars().take(4).collect();
+    let next_year = this_year.parse::<u32>().map_or(2030, |year| year + 1);
+    format!("12/{next_year}")
+}
+
+fn curl_lines(expiry: &str) -> String {
+    const KEYS: &str = r#"-H "X-Client-Id: $REGENTE_CLIENT_ID" -H "X-Api-Key: $REGENTE_API_KEY""#;
+    const JSON: &str = r#"-H "Content-Type: application/json""#;
+    format!(
+        r#"Exchange a test card for a token, which is good for one use:
+
+  TOKEN_ID=$(curl -sS "$REGENTE_URL/v1/tokens" \
+    {KEYS} {JSON} \
+    -d '{{ "cardHolderName": "JOSE DAS NEVES", "cardNumber": "4916745120294124",
+          "cardCvv": "560", "cardExpirationDate": "{expiry}" }}' \
+    | sed 's/.*"tokenId":"\([^"]*\)".*/\1/'); printf '%s\n' "$TOKEN_ID"
+
+Charge it: the first provider declines, the second one authorizes:
+
+  CHARGE=$(curl -sS "$REGENTE_URL/v1/charges" \
+    {KEYS} {JSON} \
+    -d '{{ "merchantId": "'$REGENTE_FALLBACK_MERCHANT_ID'", "amount": 1500, "capture": true,
+          "orderId": "order-1", "paymentMethod": {{ "paymentType": "credit", "installments": 1 }},
+          "paymentSource": {{ "sourceType": "token", "tokenId": "'$TOKEN_ID'" }} }}'); printf '%s\n' "$CHARGE"
+
+Read it again:
+
+  CHARGE_ID=$(printf '%s' "$CHARGE" | cut -d '"' -f 4)
+  curl -sS -w '\n' "$REGENTE_URL/v1/charges/$CHARGE_ID" \
+    {KEYS}
+
+List what was authorized:
+
+  curl -sS -w '\n' "$REGENTE_URL/v1/charges?status=authorized&limit=10" \
+    {KEYS}
+
+"#
+    )
+}
+
+/// A path as `.` takes it: with a slash in it, so that it is not looked for elsewhere, and quoted where it must be.
+fn shell_path(path: &Path) -> String {
+    let path = if path.components().count() == 1 { PathBuf::from(".").join(path) } else { path.to_owned() };
+    let text = path.display().to_string();
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+@%".contains(character);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}

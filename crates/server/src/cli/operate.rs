@@ -1,0 +1,143 @@
+//! Commands for operators. A server that runs on the same files does them; otherwise this process does, alone.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::lists;
+use super::run::runtime;
+use super::{ClientsTask, Failure, KeysTask, OutputArg};
+use crate::admin::{self, Answer, Command, Report, Verdict};
+use crate::bootstrap::{self, Migrations, Missing};
+use crate::chance::Chance;
+use crate::clock::Clock;
+use crate::config::{Config, DatabaseAddress, Loaded};
+use crate::telemetry;
+use crate::vault::Kek;
+
+pub(super) fn show_config(loaded: &Loaded, output: OutputArg) -> Result<ExitCode, Failure> {
+    if output.json {
+        print_json(&loaded.to_json())?;
+    } else {
+        io::stdout().write_all(loaded.to_toml().as_bytes())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn clients(loaded: &Loaded, task: ClientsTask) -> Result<ExitCode, Failure> {
+    match task {
+        ClientsTask::Create { name, output } => run(loaded, Command::ClientsCreate { name }, output),
+        ClientsTask::List { output } => run(loaded, Command::ClientsList, output),
+    }
+}
+
+pub(super) fn keys(loaded: &Loaded, task: KeysTask) -> Result<ExitCode, Failure> {
+    match task {
+        KeysTask::Create { client_id, label, output } => {
+            run(loaded, Command::KeysCreate { client_id, label }, output)
+        }
+        KeysTask::List { client_id, output } => run(loaded, Command::KeysList { client_id }, output),
+        KeysTask::Revoke { client_id, key_id, output } => {
+            run(loaded, Command::KeysRevoke { client_id, key_id }, output)
+        }
+    }
+}
+
+pub(super) fn rotate(loaded: &Loaded, kek: Option<PathBuf>, output: OutputArg) -> Result<ExitCode, Failure> {
+    let command = match kek {
+        None => Command::VaultRotate,
+        // The server may have been started in another folder.
+        Some(kek_file) => Command::VaultRewrap { kek_file: std::path::absolute(kek_file)? },
+    };
+    run(loaded, command, output)
+}
+
+pub(super) fn new_kek(file: &Path) -> Result<ExitCode, Failure> {
+    let kek = Kek::generate(&Chance::system()?);
+    bootstrap::dev::write_kek(file, &kek, None)
+        .map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
+    writeln!(
+        io::stdout(),
+        "{} holds key-encryption key {}. Keep a copy of it apart from the database: without it, nothing opens.",
+        file.display(),
+        kek.id()
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn doctor(loaded: &Loaded, output: OutputArg) -> Result<ExitCode, Failure> {
+    let config = &loaded.config;
+    telemetry::start(&config.log)?;
+    let report = runtime()?.block_on(async {
+        match server_folder(config)? {
+            Some(folder) => {
+                let Answer::Doctor(report) = admin::ask(&folder, &Command::Doctor).await? else {
+                    return Err(Failure::from("the running server is of another release"));
+                };
+                Ok(report)
+            }
+            None => examine_alone(config).await,
+        }
+    })?;
+    if output.json {
+        print_json(&report)?;
+    } else {
+        io::stdout().write_all(lists::report(&report).as_bytes())?;
+    }
+    Ok(match report.verdict() {
+        Verdict::Ok | Verdict::Warning => ExitCode::SUCCESS,
+        Verdict::Failure => ExitCode::FAILURE,
+    })
+}
+
+/// Examines without the vault of an application: a key that does not fit is a finding, not a reason to stop.
+async fn examine_alone(config: &Config) -> Result<Report, Failure> {
+    if let DatabaseAddress::Sqlite(path) = config.database_address()?
+        && !path.exists()
+    {
+        return Err(bootstrap::StartError::NoDatabase(path).into());
+    }
+    let store = regente_store::Store::open(config.store_options()?).await?;
+    let report = admin::examine(&store, config, &Clock::system(), &Chance::system()?).await;
+    store.close().await;
+    Ok(report)
+}
+
+fn run(loaded: &Loaded, command: Command, output: OutputArg) -> Result<ExitCode, Failure> {
+    let config = &loaded.config;
+    telemetry::start(&config.log)?;
+    let answer = runtime()?.block_on(async {
+        match server_folder(config)? {
+            Some(folder) => Ok(admin::ask(&folder, &command).await?),
+            None => run_alone(config, command).await,
+        }
+    })?;
+    if output.json {
+        print_json(&answer)?;
+    } else {
+        io::stdout().write_all(lists::answer(&answer).as_bytes())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn run_alone(config: &Config, command: Command) -> Result<Answer, Failure> {
+    let app = bootstrap::open(config, Migrations::ApplyToSqlite, Missing::Refuse).await?;
+    let answer = admin::run(&app, config, command).await;
+    app.store.close().await;
+    Ok(answer?)
+}
+
+/// The folder of a server that runs on the same embedded database.
+fn server_folder(config: &Config) -> Result<Option<PathBuf>, Failure> {
+    let address = config.database_address()?;
+    let Some(folder) = address.folder() else { return Ok(None) };
+    Ok(admin::is_answering(folder)?.then(|| folder.to_owned()))
+}
+
+fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value)?;
+    writeln!(io::stdout(), "{text}")?;
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! Processes that live until they are told to stop, and the one that only migrates.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+
+use super::Failure;
+use crate::admin::AdminSocket;
+use crate::app::App;
+use crate::bootstrap::{self, Migrations, Missing};
+use crate::clock::Clock;
+use crate::config::{Config, Loaded};
+use crate::health::Readiness;
+use crate::serve::{self, Jobs, Signals};
+use crate::telemetry;
+
+/// Why a process cannot listen.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ListenError {
+    /// Somebody else does.
+    #[error("{0} is in use by another process; choose another port with `--listen ADDR:PORT` (port 0: any free one)")]
+    InUse(SocketAddr),
+    /// The address is wrong, or this user may not.
+    #[error("cannot listen on {0}; choose another address with `--listen ADDR:PORT`")]
+    Refused(SocketAddr, #[source] io::Error),
+}
+
+/// Serves the API.
+pub(super) fn serve(loaded: &Loaded, migrations: Migrations) -> Result<ExitCode, Failure> {
+    let config = &loaded.config;
+    telemetry::start(&config.log)?;
+    config.check_strength()?;
+    runtime()?.block_on(async {
+        let signals = Signals::take()?;
+        let listener = listen(config)?;
+        let app = bootstrap::open(config, migrations, Missing::Make).await?;
+        let address = listener.local_addr()?;
+        tracing::info!(%address, mode = ?config.mode, database = %app.store.database_kind(), "serving");
+        let socket = open_socket(&app, config)?;
+        serve_until_stopped(app, config, listener, socket, signals).await
+    })
+}
+
+/// Runs jobs alone.
+pub(super) fn work(loaded: &Loaded) -> Result<ExitCode, Failure> {
+    let config = &loaded.config;
+    telemetry::start(&config.log)?;
+    config.check_strength()?;
+    runtime()?.block_on(async {
+        let signals = Signals::take()?;
+        if config.database_address()?.folder().is_some() {
+            return Err("`regente work` needs PostgreSQL; on SQLite `regente serve` runs the jobs".into());
+        }
+        let app = bootstrap::open(config, Migrations::ApplyToSqlite, Missing::Make).await?;
+        serve::work(app, Duration::from_millis(config.server.drain_timeout_ms), signals).await;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Brings the schema up to date.
+pub(super) fn migrate(loaded: &Loaded) -> Result<ExitCode, Failure> {
+    let config = &loaded.config;
+    telemetry::start(&config.log)?;
+    runtime()?.block_on(async {
+        let clock = Clock::system();
+        let store = bootstrap::open_store(config, &clock, Migrations::Apply, Missing::Make).await?;
+        let version = store.schema_version().await;
+        store.close().await;
+        writeln!(io::stdout(), "The schema is at version {}.", version?)?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Listens where the configuration says.
+pub(super) fn listen(config: &Config) -> Result<TcpListener, Failure> {
+    let address = config.listen_address()?;
+    match serve::listen(address) {
+        Ok(listener) => Ok(listener),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(ListenError::InUse(address).into()),
+        Err(error) => Err(ListenError::Refused(address, error).into()),
+    }
+}
+
+/// Serves. The socket for commands goes when the database is closed.
+pub(super) async fn serve_until_stopped(
+    app: App,
+    config: &Config,
+    listener: TcpListener,
+    socket: Option<AdminSocket>,
+    signals: Signals,
+) -> Result<ExitCode, Failure> {
+    let served = serve::serve(app, listener, &config.server, Readiness::new(), Jobs::Run, signals).await;
+    drop(socket);
+    served?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Opens the socket for commands beside an embedded database. Requests are served without it, too.
+pub(super) fn open_socket(app: &App, config: &Config) -> Result<Option<AdminSocket>, Failure> {
+    let address = config.database_address()?;
+    let Some(folder) = address.folder() else { return Ok(None) };
+    match AdminSocket::open(folder, app.clone(), config.clone()) {
+        Ok(socket) => Ok(Some(socket)),
+        Err(error) => {
+            tracing::warn!(
+                folder = %folder.display(), %error,
+                "no socket for commands: `regente keys` and the like work only while the server is stopped"
+            );
+            Ok(None)
+        }
+    }
+}
+
+/// The threads of this process.
+pub(super) fn runtime() -> io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()
+}

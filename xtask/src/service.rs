@@ -1,0 +1,163 @@
+//! A Regente process of this task's own: built for release, on a free port, in a temporary folder, ended with the task.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::Outcome;
+
+/// Tries of a start, one each [`START_WAIT`].
+const START_TRIES_MAX: u32 = 200;
+const START_WAIT: Duration = Duration::from_millis(50);
+
+/// Builds the binary that is measured.
+pub(crate) fn build() -> Outcome<PathBuf> {
+    println!("building regente for release");
+    let status =
+        Command::new("cargo").args(["build", "--quiet", "--release", "--package", "regente"]).status()?;
+    if !status.success() {
+        return Err("the build failed".into());
+    }
+    Ok(Path::new("target/release/regente").canonicalize()?)
+}
+
+/// Whether the server writes what it is told to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writes {
+    /// As always.
+    Durable,
+    /// Answered at once and thrown away: the ceiling without storage.
+    Discarded,
+}
+
+/// A running service with a client, its key and a merchant.
+pub(crate) struct Service {
+    process: Child,
+    _folder: tempfile::TempDir,
+    /// Where it listens.
+    pub(crate) url: String,
+    /// The account.
+    pub(crate) client_id: String,
+    /// A secret key of it.
+    pub(crate) api_key: String,
+    /// A merchant with one approving simulator.
+    pub(crate) merchant_id: String,
+}
+
+impl Service {
+    /// Starts one on a fresh database: an embedded one in a folder of its own, or the PostgreSQL at `postgres`.
+    pub(crate) async fn start(binary: &Path, postgres: Option<&str>, writes: Writes) -> Outcome<Self> {
+        let folder = tempfile::tempdir()?;
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let regente = |arguments: &[&str]| {
+            let mut command = Command::new(binary);
+            command
+                .args(arguments)
+                .env("REGENTE_DATA_DIR", folder.path())
+                .env("REGENTE_VAULT__KEK", "4f2a".repeat(16))
+                .env("REGENTE_SANDBOX__BOOKS", "memory")
+                .env("REGENTE_SERVER__LISTEN", format!("127.0.0.1:{port}"))
+                .env("REGENTE_LOG__LEVEL", "error");
+            if let Some(url) = postgres {
+                command.env("REGENTE_DATABASE__URL", url);
+            }
+            command
+        };
+        let printed = |arguments: &[&str]| -> Outcome<Value> {
+            let output = regente(arguments).stderr(Stdio::inherit()).output()?;
+            Ok(serde_json::from_slice(&output.stdout)?)
+        };
+        let text = |value: &Value, name: &str| -> Outcome<String> {
+            Ok(value[name].as_str().ok_or_else(|| format!("no {name} in {value}"))?.to_owned())
+        };
+        regente(&["migrate"]).stdout(Stdio::null()).status()?;
+        let client_id = text(&printed(&["clients", "create", "bench", "--json"])?, "id")?;
+        let api_key = text(&printed(&["keys", "create", &client_id, "--json"])?, "key")?;
+
+        let url = format!("http://127.0.0.1:{port}");
+        let mut service = Self {
+            process: regente(&["serve"]).spawn()?,
+            _folder: folder,
+            url,
+            client_id,
+            api_key,
+            merchant_id: String::new(),
+        };
+        service.wait_until_ready().await?;
+        service.merchant_id = service.make_merchant().await?;
+        if writes == Writes::Discarded {
+            service.restart_discarding(binary, port, postgres).await?;
+        }
+        Ok(service)
+    }
+
+    /// The same service, whose writes are answered and thrown away from now on.
+    async fn restart_discarding(&mut self, binary: &Path, port: u16, postgres: Option<&str>) -> Outcome {
+        self.stop()?;
+        let mut command = Command::new(binary);
+        command
+            .args(["serve", "--set", "database.discard_writes=true"])
+            .env("REGENTE_DATA_DIR", self._folder.path())
+            .env("REGENTE_VAULT__KEK", "4f2a".repeat(16))
+            .env("REGENTE_SANDBOX__BOOKS", "memory")
+            .env("REGENTE_SERVER__LISTEN", format!("127.0.0.1:{port}"))
+            .env("REGENTE_LOG__LEVEL", "error");
+        if let Some(url) = postgres {
+            command.env("REGENTE_DATABASE__URL", url);
+        }
+        self.process = command.spawn()?;
+        self.wait_until_ready().await
+    }
+
+    async fn wait_until_ready(&self) -> Outcome {
+        for _ in 0..START_TRIES_MAX {
+            if let Ok(response) = reqwest::get(format!("{}/health/ready", self.url)).await {
+                if response.status().is_success() {
+                    return Ok(());
+                }
+            }
+            tokio::time::sleep(START_WAIT).await;
+        }
+        Err("the service did not become ready".into())
+    }
+
+    async fn make_merchant(&self) -> Outcome<String> {
+        let body = json!({ "mcc": "5812", "providers": [
+            { "name": "Simulator", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" } },
+        ] });
+        let answer: Value = reqwest::Client::new()
+            .post(format!("{}/v1/merchants", self.url))
+            .header("X-Client-Id", &self.client_id)
+            .header("X-Api-Key", &self.api_key)
+            .json(&body)
+            .send()
+            .await?
+            .error_for_status()?
+            .json()
+            .await?;
+        Ok(answer["id"].as_str().ok_or("no id of the merchant")?.to_owned())
+    }
+
+    /// Resident memory in KiB, from the kernel.
+    pub(crate) fn resident_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
+        line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(0)
+    }
+
+    fn stop(&mut self) -> Outcome {
+        Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status()?;
+        self.process.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
