@@ -52,7 +52,12 @@ pub(crate) async fn run(options: Options) -> Outcome {
     Ok(())
 }
 
-async fn subject(name: &'static str, binary: &Path, postgres: Option<&str>, writes: Writes) -> Outcome<Subject> {
+async fn subject(
+    name: &'static str,
+    binary: &Path,
+    postgres: Option<&str>,
+    writes: Writes,
+) -> Outcome<Subject> {
     let service = Service::start(binary, postgres, writes).await?;
     Ok(Subject { name, service, rates: Vec::new(), p99_ms: Vec::new() })
 }
@@ -102,13 +107,16 @@ fn measure(service: &Service, options: &Options) -> Outcome<(f64, f64)> {
     if let Some(line) = text.lines().find(|line| line.contains("Non-2xx") || line.contains("Socket errors")) {
         return Err(format!("not every charge was answered: {}", line.trim()).into());
     }
-    let rate = field(&text, "Requests/sec:").and_then(|word| word.parse().ok()).ok_or("wrk printed no rate")?;
+    let rate =
+        field(&text, "Requests/sec:").and_then(|word| word.parse().ok()).ok_or("wrk printed no rate")?;
     let p99_ms = field(&text, "99%").and_then(milliseconds).ok_or("wrk printed no latency")?;
     Ok((rate, p99_ms))
 }
 
 fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    text.lines().find_map(|line| line.trim().strip_prefix(name)).and_then(|rest| rest.split_whitespace().next())
+    text.lines()
+        .find_map(|line| line.trim().strip_prefix(name))
+        .and_then(|rest| rest.split_whitespace().next())
 }
 
 #[allow(clippy::float_arithmetic, reason = "a figure for people, not money")]

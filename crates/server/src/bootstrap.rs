@@ -1,8 +1,8 @@
 //! From a configuration to an application: database, keys, simulator, clocks. What is weak or missing is refused here,
 //! before anything is served.
 
-pub mod dev;
 mod derived;
+pub mod dev;
 
 use std::path::{Path, PathBuf};
 

@@ -22,8 +22,10 @@ const CONFIG_VARIABLE: &str = "REGENTE_CONFIG";
 /// Regente: a self-hosted payment orchestration service.
 #[derive(Debug, Parser)]
 #[command(name = "regente", version, propagate_version = true, max_term_width = 100)]
-#[command(after_help = "Settings come from a TOML file, the environment (REGENTE_SERVER__LISTEN is server.listen) and \
-                        flags, each stronger than the one before. `regente config` lists all of them.")]
+#[command(
+    after_help = "Settings come from a TOML file, the environment (REGENTE_SERVER__LISTEN is server.listen) and \
+                        flags, each stronger than the one before. `regente config` lists all of them."
+)]
 struct Line {
     #[command(flatten)]
     sources: SourceArgs,
@@ -48,7 +50,9 @@ struct SourceArgs {
 #[derive(Debug, Subcommand)]
 enum Task {
     /// Run a sandbox on this machine: database, key, account and merchants are made at the first start
-    #[command(after_help = "The account's values are printed and written to DIR/dev.env; started again, they are the same.")]
+    #[command(
+        after_help = "The account's values are printed and written to DIR/dev.env; started again, they are the same."
+    )]
     Dev {
         #[command(flatten)]
         listen: ListenArg,
@@ -204,7 +208,9 @@ impl Task {
             Self::Clients(task) => operate::clients(&sources.load_plain()?, task),
             Self::Keys(task) => operate::keys(&sources.load_plain()?, task),
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),
-            Self::Vault(VaultTask::Rotate { kek, output }) => operate::rotate(&sources.load_plain()?, kek, output),
+            Self::Vault(VaultTask::Rotate { kek, output }) => {
+                operate::rotate(&sources.load_plain()?, kek, output)
+            }
         }
     }
 }
@@ -233,7 +239,8 @@ impl SourceArgs {
         }
         let environment = environment();
         let file = self.config.clone().or_else(|| {
-            let (_, path) = environment.iter().find(|(name, path)| name == CONFIG_VARIABLE && !path.is_empty())?;
+            let (_, path) =
+                environment.iter().find(|(name, path)| name == CONFIG_VARIABLE && !path.is_empty())?;
             Some(PathBuf::from(path))
         });
         Loaded::read(&Sources { file, environment, flags })
@@ -242,7 +249,8 @@ impl SourceArgs {
 
 /// The environment, as far as it is text: a name or value that is none cannot be a setting's.
 fn environment() -> Vec<(String, String)> {
-    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     std::env::vars_os().filter_map(text).collect()
 }
 

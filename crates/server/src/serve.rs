@@ -53,12 +53,12 @@ pub fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.listen(LISTEN_BACKLOG)
 }
 
-/// Serves until a signal comes, then stops in order. The database is closed when it returns.
+/// Serves until a signal comes, then stops in order. What is left to the caller is to close the database.
 ///
 /// # Errors
 /// The listener failed.
 pub async fn serve(
-    app: App,
+    app: &App,
     listener: TcpListener,
     server: &ServerConfig,
     readiness: Readiness,
@@ -70,7 +70,8 @@ pub async fn serve(
         Jobs::Leave => None,
     };
     let handle = Handle::new();
-    let http = tokio::spawn(serve_http(app.clone(), listener, server.clone(), readiness.clone(), handle.clone()));
+    let http =
+        tokio::spawn(serve_http(app.clone(), listener, server.clone(), readiness.clone(), handle.clone()));
     let signal = signals.next().await;
     tracing::info!(signal, "stopping");
     readiness.drain();
@@ -78,28 +79,29 @@ pub async fn serve(
     let in_order = async {
         tokio::time::sleep(Duration::from_millis(server.drain_notice_ms)).await;
         handle.graceful_shutdown(Some(time_max));
-        let drained = tokio::time::timeout(time_max, drain(&app, worker));
+        let drained = tokio::time::timeout(time_max, drain(app, worker));
         let (served, drained) = tokio::join!(http, drained);
         if drained.is_err() {
-            tracing::warn!(?time_max, "what had begun has not ended in time; it is resolved at the next start");
+            tracing::warn!(
+                ?time_max,
+                "what had begun has not ended in time; it is resolved at the next start"
+            );
         }
         served.unwrap_or_else(|error| Err(std::io::Error::other(error)))
     };
-    let result = tokio::select! {
+    tokio::select! {
         result = in_order => result,
         signal = signals.next() => {
             tracing::warn!(signal, "stopping at once");
             handle.shutdown();
             Ok(())
         }
-    };
-    app.store.close().await;
-    tracing::info!("stopped");
-    result
+    }
 }
 
-/// Runs jobs until a signal comes. The database is closed when it returns.
-pub async fn work(app: App, drain_timeout: Duration, mut signals: Signals) {
+/// Runs jobs until a signal comes, and finishes those that have begun. What is left to the caller is to close the
+/// database.
+pub async fn work(app: &App, drain_timeout: Duration, mut signals: Signals) {
     let readiness = Readiness::new();
     let worker = tokio::spawn(run_jobs(app.clone(), readiness.clone()));
     tracing::info!("working");
@@ -107,15 +109,13 @@ pub async fn work(app: App, drain_timeout: Duration, mut signals: Signals) {
     tracing::info!(signal, "stopping");
     readiness.drain();
     tokio::select! {
-        drained = tokio::time::timeout(drain_timeout, drain(&app, Some(worker))) => {
+        drained = tokio::time::timeout(drain_timeout, drain(app, Some(worker))) => {
             if drained.is_err() {
                 tracing::warn!(time_max = ?drain_timeout, "jobs have not ended in time; others take them over");
             }
         }
         signal = signals.next() => tracing::warn!(signal, "stopping at once"),
     }
-    app.store.close().await;
-    tracing::info!("stopped");
 }
 
 async fn run_jobs(app: App, readiness: Readiness) {

@@ -54,7 +54,12 @@ pub fn json<W>(to: W) -> impl Layer<Registry> + Send + Sync
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    fmt::layer().json().flatten_event(true).with_current_span(true).with_span_list(false).with_writer(Scrubbed(to))
+    fmt::layer()
+        .json()
+        .flatten_event(true)
+        .with_current_span(true)
+        .with_span_list(false)
+        .with_writer(Scrubbed(to))
 }
 
 /// Makes writers that scrub.

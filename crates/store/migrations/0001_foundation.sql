@@ -120,6 +120,9 @@ CREATE UNIQUE INDEX customers_by_email ON customers (client_id, email_key)
 CREATE UNIQUE INDEX customers_by_document ON customers (client_id, document_key)
     WHERE deleted_at IS NULL AND document_key IS NOT NULL;
 
+CREATE INDEX customers_by_number ON customers (client_id, number_key, id)
+    WHERE deleted_at IS NULL AND number_key IS NOT NULL;
+
 CREATE TABLE customer_aliases (
     id          {uuid} NOT NULL,
     client_id   {uuid} NOT NULL,
@@ -128,6 +131,8 @@ CREATE TABLE customer_aliases (
     key_id      {uuid} NOT NULL,
     PRIMARY KEY (id, client_id)
 ) {table_options};
+
+CREATE INDEX customer_aliases_by_customer ON customer_aliases (client_id, customer_id);
 
 CREATE TABLE cards (
     id             {uuid} NOT NULL,

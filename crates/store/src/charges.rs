@@ -130,6 +130,8 @@ struct Doc {
     capture: CaptureMode,
     #[serde(default)]
     references: References,
+    #[serde(default)]
+    free_form: FreeForm,
     explanation: Explanation,
     requests: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,6 +140,37 @@ struct Doc {
     claim: Option<String>,
     #[serde(flatten)]
     unknown: Map<String, Value>,
+}
+
+/// Objects of callers are kept as text, because `jsonb` would reorder their members.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FreeForm {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    items: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    flow_metadata: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    app_info: Option<String>,
+}
+
+impl FreeForm {
+    fn take(payment: &mut CardPayment, references: &mut References) -> Self {
+        let text = |value: &mut Option<Value>| value.take().map(|value| value.to_string());
+        Self {
+            items: text(&mut payment.items),
+            flow_metadata: text(&mut references.flow_metadata),
+            app_info: text(&mut references.app_info),
+        }
+    }
+
+    fn give(self, payment: &mut CardPayment, references: &mut References) -> serde_json::Result<()> {
+        let value = |text: Option<String>| text.map(|text| serde_json::from_str(&text)).transpose();
+        payment.items = value(self.items)?;
+        references.flow_metadata = value(self.flow_metadata)?;
+        references.app_info = value(self.app_info)?;
+        Ok(())
+    }
 }
 
 /// Adds a new charge and counts it.
@@ -200,12 +233,15 @@ pub fn update(batch: &mut Batch, before: &Charge, after: &Charge, actor: &Actor)
 }
 
 fn doc(charge: &Charge) -> Result<Json, StoreError> {
+    let (mut payment, mut references) = (charge.payment.clone(), charge.references.clone());
+    let free_form = FreeForm::take(&mut payment, &mut references);
     Json::of(&Doc {
         format: FORMAT,
-        payment: charge.payment.clone(),
+        payment,
         source: charge.source.clone(),
         capture: charge.capture,
-        references: charge.references.clone(),
+        references,
+        free_form,
         explanation: charge.explanation.clone(),
         requests: charge.requests,
         customer_alias: charge.customer_alias,
@@ -367,7 +403,8 @@ async fn count_rows(store: &Store, sql: &'static crate::sql::Sql, args: Args) ->
 fn from_row(row: &Row) -> Result<StoredCharge, StoreError> {
     let corrupt = |what: &str| StoreError::Corrupt(format!("charges.{what}"));
     let doc: String = row.get("doc")?;
-    let doc: Doc = serde_json::from_str(&doc).map_err(|_| corrupt("doc"))?;
+    let mut doc: Doc = serde_json::from_str(&doc).map_err(|_| corrupt("doc"))?;
+    doc.free_form.give(&mut doc.payment, &mut doc.references).map_err(|_| corrupt("doc.freeForm"))?;
     let status: String = row.get("status")?;
     let payment_type: String = row.get("payment_type")?;
     let provider_type: Option<String> = row.get("provider_type")?;

@@ -67,10 +67,13 @@ sql! {
         SELECT ", columns!(), " FROM customer_aliases a
             JOIN customers c ON c.id = a.customer_id AND c.client_id = a.client_id
             WHERE a.id = :id AND a.client_id = :client_id AND c.deleted_at IS NULL");
-    /// The live customers that hold an e-mail address or a document: two at most.
+    /// The live customers that hold a document or an e-mail address. Two queries, since one with OR would use neither
+    /// index in SQLite; who holds both comes once.
     pub FIND_CUSTOMERS_BY_KEYS = concat!("SELECT ", columns!(), " FROM customers c
-        WHERE c.client_id = :client_id AND c.deleted_at IS NULL
-          AND (c.document_key = :document_key OR c.email_key = :email_key)");
+            WHERE c.client_id = :client_id AND c.document_key = :document_key AND c.deleted_at IS NULL
+        UNION
+        SELECT ", columns!(), " FROM customers c
+            WHERE c.client_id = :client_id AND c.email_key = :email_key AND c.deleted_at IS NULL");
     /// The live customers behind these ids, their own or those of aliases.
     pub FIND_CUSTOMERS = concat!("SELECT ", columns!(), " FROM customers c
             WHERE c.client_id = :client_id AND c.deleted_at IS NULL AND c.id IN EACH_UUID(:ids)

@@ -346,6 +346,22 @@ pub async fn prepare(store: &Store, sql: &'static Sql) -> Result<(), StoreError>
     }
 }
 
+/// A setting of the SQLite connection that writes, which is a number.
+///
+/// # Errors
+/// What the database says; [`StoreError::Programming`] on PostgreSQL.
+pub async fn writer_pragma(store: &Store, name: &'static str) -> Result<i64, StoreError> {
+    let Store::Sqlite(store) = store else {
+        return Err(StoreError::Programming("only SQLite has pragmas".to_owned()));
+    };
+    store
+        .exclusively(move |connection| {
+            let value = connection.pragma_query_value(None, name, |row| row.get(0));
+            value.map_err(|error| StoreError::Programming(error.to_string()))
+        })
+        .await
+}
+
 /// How the database would find the rows of a statement, as text of its own.
 ///
 /// # Errors

@@ -175,7 +175,8 @@ impl Books {
 }
 
 impl Entry {
-    fn is_effect(&self) -> bool {
+    /// Whether money would have moved: an approved authorization.
+    pub fn is_effect(&self) -> bool {
         match &self.record {
             Record::Answered(answered) => match (answered.operation, &answered.finding) {
                 (OperationKind::Authorization, Finding::Approved(_)) => true,

@@ -233,7 +233,9 @@ async fn rotate(app: &App) -> Result<Answer, CommandError> {
     match app.store.apply(batch).await? {
         Commit::Applied => {}
         // The job recurs by itself; it is only not brought forward.
-        Commit::Refused(_) | Commit::Unknown => tracing::warn!("the job that seals again was not brought forward"),
+        Commit::Refused(_) | Commit::Unknown => {
+            tracing::warn!("the job that seals again was not brought forward")
+        }
     }
     Ok(Answer::Rotated { data_key_id })
 }
@@ -291,7 +293,8 @@ fn key_row(key: &Credential) -> KeyRow {
 fn checked_name(what: &str, text: String) -> Result<String, CommandError> {
     let text = text.trim().to_owned();
     if text.is_empty() || text.chars().count() > NAME_CHARS_MAX || text.chars().any(char::is_control) {
-        let rule = format!("{what} must have 1 to {NAME_CHARS_MAX} characters, none of them a control character");
+        let rule =
+            format!("{what} must have 1 to {NAME_CHARS_MAX} characters, none of them a control character");
         return Err(CommandError::Argument(rule));
     }
     Ok(text)

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::command::all_clients;
 use super::recount::{Recount, recount};
 use crate::chance::Chance;
-use crate::clock::Clock;
 use crate::cli::chain;
+use crate::clock::Clock;
 use crate::config::{Config, DatabaseAddress, KekSource, Place, mode_open_to_others};
 use crate::vault::Vault;
 
@@ -110,7 +110,8 @@ async fn database(store: &Store) -> Check {
         Err(error) => failure(NAME, &error),
         Ok(size) => {
             let wal = size.wal_bytes.map_or_else(String::new, |bytes| format!(", log {}", room(bytes)));
-            let found = format!("{} can be written to; {}{wal}", store.database_kind(), room(size.database_bytes));
+            let found =
+                format!("{} can be written to; {}{wal}", store.database_kind(), room(size.database_bytes));
             check(NAME, Verdict::Ok, found)
         }
     }
@@ -175,9 +176,17 @@ async fn counters(store: &Store) -> Check {
         return check(NAME, Verdict::Failure, format!("wrong for clients {}", wrong.join(", ")));
     }
     if busy > 0 {
-        return check(NAME, Verdict::Warning, format!("{busy} clients change too fast to be counted; look again later"));
+        return check(
+            NAME,
+            Verdict::Warning,
+            format!("{busy} clients change too fast to be counted; look again later"),
+        );
     }
-    check(NAME, Verdict::Ok, format!("agree with {charges} charges of {} clients", clients.len()))
+    check(
+        NAME,
+        Verdict::Ok,
+        format!("agree with the charges; charges: {charges}, clients: {}", clients.len()),
+    )
 }
 
 async fn dead_jobs(store: &Store) -> Check {

@@ -56,10 +56,5 @@ async fn actual(store: &Store, client_id: ClientId) -> Result<Totals, StoreError
 }
 
 fn key(row: &Row) -> Result<Key, StoreError> {
-    Ok((
-        row.get("merchant_id")?,
-        row.get("status")?,
-        row.get("payment_type")?,
-        row.get("provider_type")?,
-    ))
+    Ok((row.get("merchant_id")?, row.get("status")?, row.get("payment_type")?, row.get("provider_type")?))
 }

@@ -112,7 +112,9 @@ pub fn is_answering(folder: &Path) -> Result<bool, SocketError> {
     let path = folder.join(SOCKET_NAME);
     match UnixStream::connect(&path) {
         Ok(_connection) => Ok(true),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => Ok(false),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
+            Ok(false)
+        }
         Err(error) => Err(SocketError::Unreachable(path, error)),
     }
 }

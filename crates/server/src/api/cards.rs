@@ -305,7 +305,7 @@ async fn holder_name(app: &App, stored: &StoredCard) -> Result<Option<String>, A
 #[utoipa::path(
     get,
     path = "/v1/cards/{id}",
-    operation_id = "readCard",
+    operation_id = "getCard",
     tag = "Cards",
     params(("id" = Uuid, Path, description = "The card.")),
     responses(

@@ -250,7 +250,7 @@ async fn open_private(app: &App, stored: &StoredCharge) -> Result<Private, ApiEr
 #[utoipa::path(
     get,
     path = "/v1/charges/{id}",
-    operation_id = "readCharge",
+    operation_id = "getCharge",
     tag = "Charges",
     params(("id" = Uuid, Path, description = "The charge.")),
     responses(

@@ -22,6 +22,7 @@ use super::error::ApiError;
 use super::fields::Body;
 use super::idempotency::{Planned, commit_once};
 use super::page::{LIMIT_DEFAULT, Page, PageRequest};
+use super::path_id;
 use super::query::{Parameters, Query, SortOrder};
 use super::request_id::RequestId;
 use super::schema::{CommonErrors, ErrorEnvelope};
@@ -238,7 +239,7 @@ pub async fn read(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Json<CustomerView>, ApiError> {
-    let customer = flow::find(&app, &caller, parse_id(&id)?).await?;
+    let customer = flow::find(&app, &caller, path_id(&id)?).await?;
     Ok(Json(CustomerView::of(&customer)))
 }
 
@@ -261,7 +262,7 @@ pub async fn update(
     Path(id): Path<String>,
     body: Body,
 ) -> Result<Json<ChangedCustomerView>, ApiError> {
-    let id = parse_id(&id)?;
+    let id = path_id(&id)?;
     for _ in 0..TRIES_MAX {
         let before = flow::find(&app, &caller, id).await?;
         let changes = body.read(CustomerChanges::read)?;
@@ -303,7 +304,7 @@ pub async fn delete(
     Extension(request_id): Extension<RequestId>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    let id = parse_id(&id)?;
+    let id = path_id(&id)?;
     let mut may_be_done = false;
     for _ in 0..TRIES_MAX {
         let customer = match flow::find(&app, &caller, id).await {
@@ -323,8 +324,4 @@ pub async fn delete(
         }
     }
     Err(ApiError::busy())
-}
-
-fn parse_id(text: &str) -> Result<CustomerId, ApiError> {
-    text.parse().map_err(|_| ApiError::NotFound)
 }

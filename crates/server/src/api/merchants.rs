@@ -27,6 +27,7 @@ use super::error::ApiError;
 use super::fields::Body;
 use super::idempotency::{Planned, commit_once};
 use super::page::{LIMIT_DEFAULT, Page};
+use super::path_id;
 use super::providers::{self, NewProvider, ProviderView};
 use super::query::Query;
 use super::request_id::RequestId;
@@ -59,11 +60,13 @@ pub struct MerchantView {
     #[schema(value_type = String, example = "5812")]
     pub mcc: Mcc,
     /// The name that people see in lists.
-    #[schema(example = "Loja Centro")]
+    #[schema(example = "Loja Centro", required = true)]
     pub name: Option<String>,
     /// The name shown when a buyer is authenticated.
+    #[schema(required = true)]
     pub merchant_name: Option<String>,
     /// The address shown when a buyer is authenticated.
+    #[schema(required = true)]
     pub merchant_url: Option<String>,
     /// Where it stands.
     #[schema(value_type = String, example = "active")]
@@ -211,7 +214,7 @@ pub async fn read(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<axum::Json<MerchantView>, ApiError> {
-    let found = find(&app, &caller, parse_id(&id)?).await?;
+    let found = find(&app, &caller, path_id(&id)?).await?;
     Ok(axum::Json(MerchantView::of(&app, &found).await?))
 }
 
@@ -231,7 +234,7 @@ pub async fn update(
     Path(id): Path<String>,
     body: Body,
 ) -> Result<axum::Json<MerchantView>, ApiError> {
-    let id = parse_id(&id)?;
+    let id = path_id(&id)?;
     find(&app, &caller, id).await?;
     let changes = body.read(merchant_changes)?;
     let added = records_of(&app, &caller, id, &changes.providers)?;
@@ -282,7 +285,7 @@ pub async fn delete(
     Extension(request_id): Extension<RequestId>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let id = parse_id(&id)?;
+    let id = path_id(&id)?;
     let mut is_ours = false;
     for _ in 0..TRIES_MAX {
         let merchant = match find(&app, &caller, id).await {
@@ -306,10 +309,6 @@ pub async fn delete(
 
 async fn find(app: &App, caller: &Caller, id: MerchantId) -> Result<MerchantWithProviders, ApiError> {
     merchants::with_providers(&app.store, caller.client_id, id).await?.ok_or(ApiError::NotFound)
-}
-
-fn parse_id(text: &str) -> Result<MerchantId, ApiError> {
-    text.parse().map_err(|_| ApiError::NotFound)
 }
 
 fn record_change(

@@ -28,7 +28,7 @@ impl PageRequest {
     }
 }
 
-/// One page of a list. A page beyond the end has no entries and the real totals (contract 00 open point 6).
+/// One page of a list. A page beyond the end has no entries and the real totals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Page<T> {
     /// The entries.

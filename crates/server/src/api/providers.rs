@@ -49,11 +49,13 @@ pub struct ProviderView {
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
     /// When it was deleted; null while it is used.
-    #[schema(value_type = Option<String>, format = DateTime)]
+    #[schema(value_type = Option<String>, format = DateTime, required = true)]
     pub deleted_at: Option<Timestamp>,
     /// Always null.
+    #[schema(required = true)]
     pub idempotency_key: Option<String>,
     /// Always null.
+    #[schema(required = true)]
     pub request_id: Option<String>,
     /// A free label.
     #[schema(example = "Main")]

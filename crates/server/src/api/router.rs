@@ -32,7 +32,7 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(Needs(Scope::Customers), routes!(customers::create)))
         .merge(behind(ListOf(Scope::Customers), routes!(customers::list)))
         .merge(behind(Needs(Scope::Customers), routes!(customers::read)))
-        .merge(behind(SecretKeyOnly, routes!(customers::update, customers::delete)))
+        .merge(behind(Needs(Scope::Customers), routes!(customers::update, customers::delete)))
         .merge(behind(Needs(Scope::Customers), routes!(customer_cards::link, customer_cards::list)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::create)))
         .merge(behind(ListOf(Scope::Charges), routes!(charges::list)))

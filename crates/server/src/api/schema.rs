@@ -11,7 +11,7 @@ use utoipa::openapi::response::{Response, ResponseBuilder};
 use utoipa::openapi::{Ref, RefOr};
 use utoipa::{IntoResponses, ToSchema};
 
-/// The envelope of every error outside purchases, webhooks and prepayment (contract 00 §6.1).
+/// The envelope of every error but a refused key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(example = json!({
     "error": { "type": "bad_request", "code": 400, "message": "Bad Request", "details": ["amount must be greater than 0"] }
@@ -31,7 +31,7 @@ pub struct ErrorBody {
     /// The HTTP status again.
     #[schema(example = 400)]
     pub code: u16,
-    /// One of the 24 decline codes; only with `card_declined` (contract 00 §7).
+    /// One of the 24 decline codes; only with `card_declined`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "invalid_number")]
     pub declined_code: Option<&'static str>,
@@ -51,7 +51,7 @@ pub struct ErrorBody {
     pub details: Vec<String>,
 }
 
-/// The class of an error (contract 00 §6.1).
+/// The class of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorType {
@@ -73,7 +73,7 @@ pub enum ErrorType {
     UnprocessableEntity,
 }
 
-/// The body of every 403: a refused key (contract 00 §6.4).
+/// The body of every 403: a refused key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(example = json!({ "message": "Forbidden" }))]
 pub struct ForbiddenBody {

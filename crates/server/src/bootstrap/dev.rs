@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, MerchantId};
-use regente_domain::merchant::MerchantStatus;
 use regente_domain::mcc::Mcc;
+use regente_domain::merchant::MerchantStatus;
 use regente_domain::scope::Scopes;
 use regente_providers::request::Mode;
 use regente_store::audit::{self, AuditEntry};
@@ -89,12 +89,16 @@ pub enum DevError {
 /// [`DevError::File`].
 pub fn prepare(config: &Config, chance: &Chance) -> Result<(), DevError> {
     if config.mode == Mode::Production {
-        return Err(DevError::Setting("`regente dev` is for sandbox mode; use `regente serve` in production"));
+        return Err(DevError::Setting(
+            "`regente dev` is for sandbox mode; use `regente serve` in production",
+        ));
     }
     let database = match config.database_address().map_err(StartError::from)? {
         DatabaseAddress::Sqlite(path) => path,
         DatabaseAddress::Postgres(_) => {
-            return Err(DevError::Setting("`regente dev` uses an embedded database; use `regente serve` on PostgreSQL"));
+            return Err(DevError::Setting(
+                "`regente dev` uses an embedded database; use `regente serve` on PostgreSQL",
+            ));
         }
     };
     make_private_folder(&config.data_dir)?;
@@ -146,7 +150,10 @@ pub async fn account(app: &App, config: &Config) -> Result<Account, DevError> {
     let known = merchants::list(&app.store, client_id, MERCHANTS_LOOKED_AT, 0).await?;
     let merchant_id = match find_merchant(&known, MERCHANT_NAME) {
         Some(id) => id,
-        None => make_merchant(app, client_id, MERCHANT_NAME, [healthy("Sandbox A", 1), healthy("Sandbox B", 2)]).await?,
+        None => {
+            make_merchant(app, client_id, MERCHANT_NAME, [healthy("Sandbox A", 1), healthy("Sandbox B", 2)])
+                .await?
+        }
     };
     let fallback_merchant_id = match find_merchant(&known, FALLBACK_MERCHANT_NAME) {
         Some(id) => id,
@@ -192,7 +199,8 @@ fn replace_privately(path: &Path, text: &str) -> io::Result<()> {
 async fn find_client(app: &App, api_key: &str) -> Result<Option<ClientId>, StoreError> {
     let digest = access::digest(api_key);
     for client in clients::list(&app.store, None, DEV_CLIENTS_LOOKED_AT).await? {
-        let found = credentials::look_up(&app.store, client.id, &digest).await?.and_then(|found| found.credential);
+        let found =
+            credentials::look_up(&app.store, client.id, &digest).await?.and_then(|found| found.credential);
         if found.is_some_and(|credential| credential.revoked_at.is_none()) {
             return Ok(Some(client.id));
         }
@@ -253,8 +261,14 @@ async fn make_merchant(
         merchant_url: None,
         unknown: Map::new(),
     };
-    let merchant =
-        Merchant { id, client_id, status: MerchantStatus::Active, details, version: 1, updated_at: id.created_at() };
+    let merchant = Merchant {
+        id,
+        client_id,
+        status: MerchantStatus::Active,
+        details,
+        version: 1,
+        updated_at: id.created_at(),
+    };
     let mut batch = Batch::new(client_id);
     merchants::insert(&mut batch, &merchant)?;
     record(app, &mut batch, "merchant.created", "merchant", id.uuid());

@@ -51,7 +51,8 @@ fn clients_table(clients: &[ClientRow]) -> String {
 
 fn keys_table(keys: &[KeyRow]) -> String {
     let rows = keys.iter().map(|key| {
-        let status = key.revoked_at.map_or_else(|| "active".to_owned(), |at| format!("revoked {}", short(at)));
+        let status =
+            key.revoked_at.map_or_else(|| "active".to_owned(), |at| format!("revoked {}", short(at)));
         let used = key.last_used_on.clone().unwrap_or_else(|| "never".to_owned());
         [key.id.to_string(), status, short(key.created_at), used, key.label.clone()]
     });

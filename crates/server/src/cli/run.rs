@@ -22,7 +22,9 @@ use crate::telemetry;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ListenError {
     /// Somebody else does.
-    #[error("{0} is in use by another process; choose another port with `--listen ADDR:PORT` (port 0: any free one)")]
+    #[error(
+        "{0} is in use by another process; choose another port with `--listen ADDR:PORT` (port 0: any free one)"
+    )]
     InUse(SocketAddr),
     /// The address is wrong, or this user may not.
     #[error("cannot listen on {0}; choose another address with `--listen ADDR:PORT`")]
@@ -56,7 +58,9 @@ pub(super) fn work(loaded: &Loaded) -> Result<ExitCode, Failure> {
             return Err("`regente work` needs PostgreSQL; on SQLite `regente serve` runs the jobs".into());
         }
         let app = bootstrap::open(config, Migrations::ApplyToSqlite, Missing::Make).await?;
-        serve::work(app, Duration::from_millis(config.server.drain_timeout_ms), signals).await;
+        serve::work(&app, Duration::from_millis(config.server.drain_timeout_ms), signals).await;
+        app.store.close().await;
+        tracing::info!("stopped");
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -85,7 +89,7 @@ pub(super) fn listen(config: &Config) -> Result<TcpListener, Failure> {
     }
 }
 
-/// Serves. The socket for commands goes when the database is closed.
+/// Serves until a signal comes, and closes everything.
 pub(super) async fn serve_until_stopped(
     app: App,
     config: &Config,
@@ -93,8 +97,11 @@ pub(super) async fn serve_until_stopped(
     socket: Option<AdminSocket>,
     signals: Signals,
 ) -> Result<ExitCode, Failure> {
-    let served = serve::serve(app, listener, &config.server, Readiness::new(), Jobs::Run, signals).await;
+    let served = serve::serve(&app, listener, &config.server, Readiness::new(), Jobs::Run, signals).await;
+    // First the socket: once the database is closed, the next server may have put its own there.
     drop(socket);
+    app.store.close().await;
+    tracing::info!("stopped");
     served?;
     Ok(ExitCode::SUCCESS)
 }

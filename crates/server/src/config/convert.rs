@@ -39,7 +39,8 @@ impl Config {
     /// It is not set, its file cannot be read, or it is no key. What was read is not repeated.
     pub fn kek(&self) -> Result<(Kek, KekSource), ConfigError> {
         if let Some(text) = &self.vault.kek {
-            let kek = Kek::parse(text.expose()).map_err(|error| ConfigError::one(format!("`vault.kek`: {error}")))?;
+            let kek = Kek::parse(text.expose())
+                .map_err(|error| ConfigError::one(format!("`vault.kek`: {error}")))?;
             return Ok((kek, KekSource::Value));
         }
         let Some(path) = &self.vault.kek_file else {
@@ -51,7 +52,9 @@ impl Config {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => Zeroizing::new(text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(wrong("there is no such file; `regente vault new-kek FILE` makes one".to_owned()));
+                return Err(wrong(
+                    "there is no such file; `regente vault new-kek FILE` makes one".to_owned(),
+                ));
             }
             Err(error) => return Err(wrong(error.to_string())),
         };

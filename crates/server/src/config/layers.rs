@@ -218,7 +218,8 @@ impl Reader {
         });
         let names: Vec<&str> = names.collect();
         let place = if section.is_empty() { "at the top".to_owned() } else { format!("in `{section}`") };
-        let mut problem = format!("{origin}: there is no setting `{key}`; {place} there are {}", names.join(", "));
+        let mut problem =
+            format!("{origin}: there is no setting `{key}`; {place} there are {}", names.join(", "));
         if section.is_empty() {
             let sections: std::collections::BTreeSet<&str> =
                 self.known.keys().filter_map(|known| Some(known.rsplit_once('.')?.0)).collect();

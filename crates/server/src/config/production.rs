@@ -67,7 +67,9 @@ impl Config {
             reasons.extend(path.and_then(|path| open_to_others(key, path)));
         }
         match self.sandbox_books() {
-            Place::Memory => reasons.push("`sandbox.books` is `memory`: a restart would forget payments".to_owned()),
+            Place::Memory => {
+                reasons.push("`sandbox.books` is `memory`: a restart would forget payments".to_owned())
+            }
             Place::File(_) => {}
         }
         if reasons.is_empty() { Ok(()) } else { Err(TooWeak(reasons)) }

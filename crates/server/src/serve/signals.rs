@@ -21,7 +21,10 @@ impl Signals {
     /// The operating system refused.
     pub fn take() -> io::Result<Self> {
         #[cfg(unix)]
-        return Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? });
+        return Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        });
         #[cfg(not(unix))]
         Ok(Self {})
     }

@@ -137,7 +137,19 @@ impl TestApp {
         let app = build(&database, &clock, &books, &kek, &settings, sandbox_deadline, 1).await;
         let client = new_client(&app, "Loja João").await;
         let (router, worker) = (router(app.clone()), Worker::new(app.clone()));
-        Self { app, clock, books, worker, client, router, kek, settings, sandbox_deadline, generation: 1, database }
+        Self {
+            app,
+            clock,
+            books,
+            worker,
+            client,
+            router,
+            kek,
+            settings,
+            sandbox_deadline,
+            generation: 1,
+            database,
+        }
     }
 
     /// The same deployment after its process has ended and begun again; only what was stored is left.
@@ -150,7 +162,19 @@ impl TestApp {
         let generation = generation + 1;
         let app = build(&database, &clock, &books, &kek, &settings, sandbox_deadline, generation).await;
         let (router, worker) = (regente::api::router::router(app.clone()), Worker::new(app.clone()));
-        Self { app, clock, books, worker, client, router, kek, settings, sandbox_deadline, generation, database }
+        Self {
+            app,
+            clock,
+            books,
+            worker,
+            client,
+            router,
+            kek,
+            settings,
+            sandbox_deadline,
+            generation,
+            database,
+        }
     }
 
     /// The same deployment with other settings, from now on.

@@ -2,11 +2,22 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, missing_docs, unreachable_pub)]
 
+mod access_matrix;
+mod auth;
+mod cards;
+mod charge_bad_input;
 mod charges;
+mod customers;
 mod harness;
+mod kill;
+mod merchants;
 mod openapi;
 mod plumbing_errors;
 mod plumbing_fields;
 mod plumbing_headers;
 mod plumbing_http;
 mod plumbing_query;
+mod providers;
+mod tokens;
+mod vault;
+mod vault_units;

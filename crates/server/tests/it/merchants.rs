@@ -7,7 +7,7 @@ use regente_store::{audit, merchants};
 use serde_json::{Value, json};
 
 use crate::customers::As;
-use crate::harness::{Reply, TestApp, stories};
+use crate::harness::{APPROVED, Reply, TestApp, charge_body, stories};
 
 stories! {
     a_merchant_is_created_as_the_contract_shows,
@@ -22,6 +22,7 @@ stories! {
     changes_at_once_are_all_kept,
     the_list_is_paged,
     a_deleted_merchant_is_gone,
+    a_deleted_merchant_takes_no_charges,
     another_clients_merchant_does_not_exist,
     client_tokens_cannot_touch_merchants,
     every_change_leaves_its_trace,
@@ -360,6 +361,16 @@ async fn a_deleted_merchant_is_gone(app: TestApp) {
     let id = text(&merchant["providers"][0]["id"]).parse().unwrap();
     let provider = regente_store::providers::find(&app.app.store, app.client_id(), id).await.unwrap();
     assert!(provider.is_some(), "the outcome of a charge under way could not be asked for");
+}
+
+async fn a_deleted_merchant_takes_no_charges(app: TestApp) {
+    let merchant = app.merchant().await;
+    let body = charge_body(&merchant, APPROVED);
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    app.delete(&format!("/v1/merchants/{merchant}")).await.expect(204);
+    app.post("/v1/charges", &body).await.expect(404);
+    let read = app.get(&format!("/v1/charges/{}", text(&charge["id"]))).await.expect(200);
+    assert_eq!(read, charge, "its charges stay readable");
 }
 
 async fn another_clients_merchant_does_not_exist(app: TestApp) {

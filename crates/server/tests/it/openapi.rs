@@ -1,6 +1,384 @@
+//! The OpenAPI document is complete, current and true: what it says of bodies and answers is what the service does.
+
+pub mod document;
+mod mutation;
+pub mod records;
+mod schema;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use serde_json::{Value, json};
+
+use crate::harness::{APPROVED, TestApp, sandbox, stories, token_body};
+use document::{Document, Operation};
+use mutation::{Mutation, mutations};
+use records::{Call, Records, address, customer_body, put, unique};
+use schema::Members;
+
+stories! {
+    every_example_succeeds_and_every_answer_is_documented,
+}
+
+/// Where nobody needs a key.
+const OPEN_TO_ALL: [&str; 2] = ["/health/live", "/health/ready"];
+
 #[test]
-fn dump() {
-    let mut text = serde_json::to_string_pretty(&regente::api::router::document()).unwrap();
-    text.push('\n');
-    std::fs::write("/tmp/openapi.json", text).unwrap();
+fn the_file_in_the_repository_is_the_document_of_this_build() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../openapi.json");
+    let stored = std::fs::read_to_string(path).unwrap_or_default();
+    let current = serde_json::to_string_pretty(&regente::api::router::document()).unwrap() + "\n";
+    assert!(stored == current, "openapi.json is stale: run `make openapi`");
+    assert_eq!(Document::current().value["openapi"], "3.1.0");
+}
+
+#[test]
+fn every_operation_says_what_a_reader_needs() {
+    let document = Document::current();
+    let mut ids = BTreeSet::new();
+    for operation in &document.operations {
+        let (name, value) = (operation.name(), &operation.value);
+        let id = value["operationId"].as_str().unwrap_or_else(|| panic!("{name} has no operationId"));
+        assert!(ids.insert(id), "{name}: {id} is taken");
+        assert_eq!(value["tags"].as_array().map(Vec::len), Some(1), "{name} has one tag");
+        for text in [&value["summary"], &value["description"]] {
+            let text = text.as_str().unwrap_or("");
+            assert!(!text.contains("contract"), "{name} speaks of a text that readers do not have: {text}");
+        }
+        assert!(value["summary"].as_str().is_some_and(|text| text.ends_with('.')), "{name} has a summary");
+        let expected = match OPEN_TO_ALL.contains(&operation.path.as_str()) {
+            true => Value::Null,
+            false => json!([{ "client_id": [], "api_key": [] }]),
+        };
+        assert_eq!(value["security"], expected, "{name}: security");
+        if let Some(schema) = document.body_schema(operation) {
+            let example = document.body_example(operation).unwrap_or_else(|| panic!("{name} has no example"));
+            let problems = schema::problems(document, schema, example, Members::Any);
+            assert!(problems.is_empty(), "{name}: its own example: {problems:#?}");
+        }
+        let parameters = value["parameters"].as_array().into_iter().flatten();
+        let in_path =
+            parameters.filter(|parameter| parameter["in"] == "path" && parameter["required"] == true);
+        assert_eq!(in_path.count(), operation.parameters(), "{name}: parameters of the path");
+    }
+}
+
+#[test]
+fn the_schemas_speak_of_nothing_that_readers_do_not_have() {
+    fn texts<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+        match value {
+            Value::String(text) => found.push(text),
+            Value::Array(values) => values.iter().for_each(|value| texts(value, found)),
+            Value::Object(members) => members.values().for_each(|value| texts(value, found)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let document = Document::current();
+    let mut found = Vec::new();
+    texts(&document.value, &mut found);
+    found.retain(|text| text.contains("contract") || text.contains('§') || text.contains("crate::"));
+    assert!(found.is_empty(), "{found:#?}");
+    for (name, schema) in document.value["components"]["schemas"].as_object().unwrap() {
+        assert!(
+            !name.ends_with("View") && !name.ends_with("Body") || name == "ErrorBody",
+            "{name} is a name of the code"
+        );
+        let examples = schema.get("example").into_iter();
+        for example in examples {
+            let problems = schema::problems(document, schema, example, Members::DocumentedAlone);
+            assert!(
+                problems.is_empty() || name == "NewCredentials",
+                "{name}: its own example: {problems:#?}"
+            );
+        }
+    }
+}
+
+/// Every function that describes an operation is in the router, and the router has no route that describes nothing.
+#[test]
+fn every_described_route_is_served() {
+    fn sources(folder: &Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    let mut texts = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut texts);
+    let described: usize = texts.iter().map(|text| text.matches("#[utoipa::path(").count()).sum();
+    assert_eq!(
+        described,
+        Document::current().operations.len(),
+        "operations described, and operations served"
+    );
+    let router = include_str!("../../src/api/router.rs");
+    assert!(
+        !router.contains(".route(") && !router.contains(".nest("),
+        "a route that the document does not know"
+    );
+}
+
+#[tokio::test]
+async fn only_what_is_documented_is_served() {
+    let app = TestApp::sqlite().await;
+    let document = Document::current();
+    let paths: BTreeSet<&str> = document.operations.iter().map(|operation| operation.path.as_str()).collect();
+    for path in paths {
+        let concrete = path.replace('{', "").replace('}', "");
+        for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
+            let is_documented = document.operation(&method, path).is_some_and(|found| found.path == path);
+            let request = Request::builder().method(&method).uri(&concrete).body(Body::empty()).unwrap();
+            let status = app.send(request).await.status.as_u16();
+            assert_eq!(status == 405, !is_documented, "{method} {path}: {status}");
+        }
+    }
+}
+
+/// Each operation with its own example, and then what every caller may meet.
+async fn every_example_succeeds_and_every_answer_is_documented(app: TestApp) {
+    let document = Document::current();
+    let records = Records { app: &app, client: &app.client };
+    for operation in &document.operations {
+        let name = operation.name();
+        let call = records.call(operation).await;
+        let path = call.path(operation);
+        let send = async |headers: &[(&str, &str)], body: Option<&Value>| {
+            let reply = app.call(&app.client, operation.method.clone(), &path, headers, body).await;
+            let problems = document.problems_of(&operation.method, &path, &reply);
+            let body = String::from_utf8_lossy(&reply.bytes);
+            assert!(problems.is_empty(), "{name}: {} {body}: {problems:#?}", reply.status);
+            reply
+        };
+        let reply = send(&[], call.body.as_ref()).await;
+        assert!(
+            reply.status.is_success(),
+            "{name}: {} {}",
+            reply.status,
+            String::from_utf8_lossy(&reply.bytes)
+        );
+        // The same again: a record that is gone, a token that is used.
+        send(&[], call.body.as_ref()).await;
+        if call.body.is_some() {
+            let reply = send(&[], Some(&json!({ "\u{0}": 1 }))).await;
+            assert_eq!(reply.status, 400, "{name}");
+            send(&[("X-Idempotency-Key", "")], call.body.as_ref()).await;
+        }
+        if operation.value["responses"].get("404").is_some() && !call.ids.is_empty() {
+            let path = operation.path_with(&["3f1c1b1e-2a7b-4a57-9d35-000000000000"]);
+            let reply = app.call(&app.client, operation.method.clone(), &path, &[], call.body.as_ref()).await;
+            assert_eq!(reply.status, 404, "{name}");
+            assert_eq!(document.problems_of(&operation.method, &path, &reply), [""; 0], "{name}");
+        }
+        if operation.method == Method::GET && call.ids.is_empty() && !OPEN_TO_ALL.contains(&path.as_str()) {
+            let path = format!("{path}?limit=0&page=x");
+            let reply = app.get(&path).await;
+            assert_eq!(reply.details(400).len(), 2, "{name}");
+            assert_eq!(document.problems_of(&operation.method, &path, &reply), [""; 0], "{name}");
+        }
+    }
+}
+
+/// Members that are looked at only together with others: one body for each way.
+async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
+    let call = records.call(operation).await;
+    let with = |body: Value| Call { ids: call.ids.clone(), body: Some(body) };
+    let example = call.body.clone().expect("a body");
+    let more = match operation.name().as_str() {
+        "POST /v1/tokens" => {
+            let cvv_update = APPROVED.1;
+            let mut both = put(token_body(APPROVED), "cvvUpdate", cvv_update);
+            both.as_object_mut().unwrap().shift_remove("cardCvv");
+            vec![with(json!({ "cvvUpdate": cvv_update })), with(both)]
+        }
+        "POST /v1/cards" => {
+            let check = json!({ "merchantId": records.merchant().await, "cvvCheck": true });
+            let nested =
+                put(json!({ "tokenId": records.token(APPROVED).await }), "zeroDollar", check.clone());
+            vec![with(nested), with(put(check, "tokenId", records.token(APPROVED).await))]
+        }
+        "POST /v1/customers" => vec![with(unique(customer_body()))],
+        "PATCH /v1/customers/{id}" => {
+            vec![with(json!({ "name": "Ana", "phoneNumber": "1", "address": address() }))]
+        }
+        "POST /v1/charges" => charges(records).await.into_iter().map(with).collect(),
+        "POST /v1/merchants" => vec![with(merchant())],
+        "PATCH /v1/merchants/{id}" => vec![with(merchant())],
+        "PATCH /v1/providers/{id}" => {
+            vec![with(json!({ "name": "Renamed", "priority": 3, "acquirer": acquirer() }))]
+        }
+        _ => Vec::new(),
+    };
+    [with(example)].into_iter().chain(more).collect()
+}
+
+fn acquirer() -> Value {
+    json!({ "merchantId": "22", "bin": [{ "merchantId": "23", "brand": "Mastercard", "value": "550259" }] })
+}
+
+fn merchant() -> Value {
+    let mut provider = put(sandbox("Main", 1), "acquirer", acquirer());
+    provider["options"] = json!({ "type": "SANDBOX" });
+    json!({
+        "mcc": 5812, "name": "Loja", "merchantName": "Loja", "merchantUrl": "https://shop.example",
+        "providers": [provider]
+    })
+}
+
+/// A charge by each source, one of them with every member there is.
+async fn charges(records: &Records<'_>) -> Vec<Value> {
+    let merchant = records.merchant().await;
+    let customer = records.customer_with_card().await;
+    let sources = [
+        json!({ "sourceType": "token", "tokenId": records.token(APPROVED).await }),
+        json!({ "sourceType": "card", "cardId": records.card().await, "cardCvv": APPROVED.1 }),
+        json!({ "sourceType": "card", "cardId": records.card().await, "tokenCvv": records.cvv_token().await }),
+        json!({ "sourceType": "customer", "customerId": customer, "cardCvv": APPROVED.1 }),
+    ];
+    let body = |source: Value| {
+        json!({
+            "merchantId": merchant, "amount": 150, "currency": "BRL", "statementDescriptor": "LOJA",
+            "description": "Order", "capture": true, "orderId": "1", "customerId": customer,
+            "providerReferenceKey": "2", "fraudAnalysis": { "sla": 1 }, "appInfo": { "platform": { "name": "shop" } },
+            "paymentFlow": { "metadata": { "table": 12 } },
+            "paymentMethod": { "paymentType": "credit", "installments": 2, "recurrence": "initial" },
+            "paymentSource": source
+        })
+    };
+    let voucher = json!({ "sourceType": "card", "card": token_body(APPROVED) });
+    let method = json!({ "paymentType": "voucher", "items": [{ "id": "1" }], "customer": { "name": "Ana" } });
+    sources.into_iter().map(body).chain([put(body(voucher), "paymentMethod", method)]).collect()
+}
+
+#[tokio::test]
+async fn every_rule_of_a_body_is_kept_and_named() {
+    let app = TestApp::sqlite().await;
+    let records = Records { app: &app, client: &app.client };
+    let document = Document::current();
+    let mut untrue = Vec::new();
+    for operation in &document.operations {
+        let Some(schema) = document.body_schema(operation) else { continue };
+        let mut open: BTreeMap<String, Mutation> = mutations(document, schema)
+            .into_iter()
+            .map(|mutation| (mutation.to_string(), mutation))
+            .collect();
+        if operation.name() == "POST /v1/tokens" {
+            // What the description says, which a schema cannot: a card has all of its members.
+            for member in ["cardHolderName", "cardNumber", "cardCvv", "cardExpirationDate"] {
+                let mutation = Mutation::leave_out(member);
+                open.insert(mutation.to_string(), mutation);
+            }
+        }
+        assert!(!open.is_empty(), "{}: a body without rules", operation.name());
+        let count = variants(&records, operation).await.len();
+        for index in 0..count {
+            let mut calls = variants(&records, operation).await;
+            for mutation in open.clone().into_values() {
+                let call = calls.swap_remove(index);
+                let outcome = try_wrong(&app, operation, &call, &mutation).await;
+                calls = match outcome {
+                    Outcome::NotHere | Outcome::Refused => {
+                        calls.push(call);
+                        let last = calls.len() - 1;
+                        calls.swap(index, last);
+                        calls
+                    }
+                    Outcome::Taken | Outcome::Other(_) => variants(&records, operation).await,
+                };
+                match outcome {
+                    Outcome::Refused => drop(open.remove(&mutation.to_string())),
+                    Outcome::Other(problem) => untrue.push(problem),
+                    Outcome::NotHere | Outcome::Taken => {}
+                }
+            }
+        }
+        untrue.extend(open.into_keys().map(|mutation| format!("{} takes {mutation}", operation.name())));
+    }
+    assert!(untrue.is_empty(), "{untrue:#?}");
+}
+
+enum Outcome {
+    /// The body has no such place.
+    NotHere,
+    /// 400, and the place is named.
+    Refused,
+    /// The member is not looked at in this body.
+    Taken,
+    /// Anything else.
+    Other(String),
+}
+
+async fn try_wrong(app: &TestApp, operation: &Operation, call: &Call, mutation: &Mutation) -> Outcome {
+    let Some(body) = mutation.apply(call.body.as_ref().expect("a body")) else { return Outcome::NotHere };
+    let path = call.path(operation);
+    let reply = app.call(&app.client, operation.method.clone(), &path, &[], Some(&body)).await;
+    let name = operation.name();
+    let problems = Document::current().problems_of(&operation.method, &path, &reply);
+    if !problems.is_empty() {
+        return Outcome::Other(format!("{name} {mutation}: {problems:?}"));
+    }
+    match reply.status.as_u16() {
+        200..=299 => Outcome::Taken,
+        400 if reply.details(400).iter().any(|problem| mutation.place.is_named_by(problem)) => {
+            Outcome::Refused
+        }
+        status => {
+            Outcome::Other(format!("{name} {mutation}: {status} {}", String::from_utf8_lossy(&reply.bytes)))
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_document_and_its_page_are_served_without_asking_another_host() {
+    let app = TestApp::sqlite().await;
+    let get = async |path: &str| {
+        let request = Request::builder().uri(path).body(Body::empty()).unwrap();
+        app.send(request).await
+    };
+    let served = get("/openapi.json").await;
+    assert_eq!(served.expect(200), Document::current().value);
+    assert_eq!(served.header("content-type"), Some("application/json"));
+    let redirect = get("/docs").await;
+    assert!(redirect.status.is_redirection(), "{}", redirect.status);
+    let page = get("/docs/").await;
+    assert_eq!(page.status, 200);
+    let policy = page.header("content-security-policy").expect("a policy").to_owned();
+    assert!(
+        !policy.contains("http") && !policy.contains('*') && policy.starts_with("default-src 'none'"),
+        "{policy}"
+    );
+    let html = String::from_utf8(page.bytes).unwrap();
+    let asked: Vec<&str> = html
+        .split(['"', '\''])
+        .zip(html.split(['"', '\'']).skip(1))
+        .filter(|(before, _)| before.trim_end().ends_with("src=") || before.trim_end().ends_with("href="))
+        .map(|(_, address)| address)
+        .collect();
+    assert!(asked.len() >= 4, "{asked:?}");
+    let mut texts = vec![("the page".to_owned(), html.clone())];
+    for address in asked {
+        assert!(!address.contains("//"), "the page asks another host: {address}");
+        let file = get(&format!("/docs/{}", address.trim_start_matches("./"))).await;
+        assert_eq!(file.status, 200, "{address}");
+        texts.push((address.to_owned(), String::from_utf8_lossy(&file.bytes).into_owned()));
+    }
+    let initializer = texts.iter().find(|(name, _)| name.contains("initializer")).expect("an initializer");
+    assert!(initializer.1.contains("/openapi.json"), "{}", initializer.1);
+    // Left out, the page would ask a validator of its makers, and tell it the address of this server.
+    assert!(initializer.1.contains(r#""validatorUrl": "none""#), "{}", initializer.1);
+    for (name, text) in texts.iter().filter(|(name, _)| name.ends_with(".css")) {
+        let loaded =
+            text.split("url(").skip(1).filter(|address| !address.trim_matches('"').starts_with("data:"));
+        assert_eq!((loaded.count(), text.matches("@import").count()), (0, 0), "{name} loads something");
+    }
+    for (name, text) in
+        texts.iter().filter(|(name, _)| !name.ends_with(".css") && !name.contains("swagger-ui-"))
+    {
+        assert!(!text.contains("http://") && !text.contains("https://"), "{name} names another host");
+    }
 }

@@ -46,18 +46,14 @@ impl Checkpoints {
         let passive_pages = (options.wal_passive_bytes / frame_bytes).max(1);
         let pages_max = (options.wal_bytes_max / frame_bytes).max(1);
         let (wake, woken) = crossbeam_channel::bounded(1);
+        let copying = Arc::new(Mutex::new(()));
+        let copying_in_background = Arc::clone(&copying);
         let background = std::thread::Builder::new()
             .name("sqlite-checkpoint".to_owned())
-            .spawn(move || copy_when_woken(&connection, &woken))
+            .spawn(move || copy_when_woken(&connection, &woken, &copying_in_background))
             .map_err(StoreError::unavailable)?;
-        Ok(Self {
-            wake,
-            background,
-            passive_pages,
-            pages_max,
-            wake_at: passive_pages,
-            complete_at: pages_max,
-        })
+        let (wake_at, complete_at) = (passive_pages, pages_max);
+        Ok(Self { wake, background, copying, passive_pages, pages_max, wake_at, complete_at })
     }
 
     /// Looks at the length of the log and does what is due.

@@ -34,6 +34,17 @@ async fn a_second_process_is_kept_out() {
 }
 
 #[tokio::test]
+async fn every_commit_is_synced_and_every_reference_checked() {
+    let database = TestDatabase::fresh_sqlite();
+    let store = database.open().await;
+    // 2 is FULL: less would lose acknowledged payments in a power cut.
+    for (pragma, value) in [("synchronous", 2), ("foreign_keys", 1), ("wal_autocheckpoint", 0)] {
+        assert_eq!(testing::writer_pragma(&store, pragma).await.unwrap(), value, "{pragma}");
+    }
+    store.close().await;
+}
+
+#[tokio::test]
 async fn a_folder_that_is_not_there_is_named() {
     let options = StoreOptions::Sqlite(SqliteOptions::new("/nonexistent/folder/regente.db"));
     match Store::open(options).await {

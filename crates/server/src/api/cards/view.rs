@@ -13,17 +13,18 @@ use crate::api::customers::CustomerView;
 /// A stored card.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(title = "Card")]
+#[schema(as = Card)]
 pub struct CardView {
     #[schema(value_type = Uuid)]
     id: CardId,
     #[schema(value_type = Uuid)]
     client_id: ClientId,
-    #[schema(value_type = Option<Uuid>)]
+    #[schema(value_type = Option<Uuid>, required = true)]
     customer_id: Option<CustomerId>,
     /// `pending`: not validated yet, usable meanwhile. `failed`: must not be used.
     #[schema(value_type = String, example = "active")]
     status: &'static str,
+    #[schema(required = true)]
     status_reason: Option<String>,
     /// Date, time and numeric offset.
     #[schema(example = "2026-06-30 23:59:59 +0000")]
@@ -31,7 +32,7 @@ pub struct CardView {
     #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
     /// Null for a number of no known range.
-    #[schema(value_type = Option<String>, example = "Visa")]
+    #[schema(value_type = Option<String>, example = "Visa", required = true)]
     brand: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     card_holder_name: Option<String>,
@@ -60,7 +61,7 @@ pub struct CardView {
 /// A zero-dollar check.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(title = "CardCheck")]
+#[schema(as = CardCheck)]
 pub struct CheckView {
     #[schema(value_type = Uuid)]
     id: TransactionRequestId,
@@ -74,7 +75,7 @@ pub struct CheckView {
     request_status: &'static str,
     #[schema(value_type = String, example = "zero_dollar")]
     request_type: &'static str,
-    #[schema(example = "32ms")]
+    #[schema(example = "32ms", required = true)]
     response_ts: Option<String>,
 }
 

@@ -3,9 +3,7 @@
 use regente_domain::charge::attempt::{Outcome, ProviderReferences, TransactionRequest};
 use regente_domain::charge::{Charge, PaymentSource, PaymentType};
 use regente_domain::decline::Decline;
-use regente_domain::id::{
-    CardId, ChargeId, ClientId, CustomerId, MerchantId, ProviderId, TokenId, TransactionRequestId,
-};
+use regente_domain::id::{CardId, ChargeId, ClientId, MerchantId, ProviderId, TokenId, TransactionRequestId};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use serde::Serialize;
@@ -18,7 +16,7 @@ use crate::access::{Authority, Caller};
 /// A charge.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(title = "Charge")]
+#[schema(as = Charge)]
 pub struct ChargeView {
     #[schema(value_type = Uuid)]
     id: ChargeId,
@@ -26,9 +24,13 @@ pub struct ChargeView {
     client_id: ClientId,
     #[schema(value_type = Uuid)]
     merchant_id: MerchantId,
+    #[schema(required = true)]
     customer_id: Option<Uuid>,
+    #[schema(required = true)]
     description: Option<String>,
+    #[schema(required = true)]
     order_id: Option<String>,
+    #[schema(required = true)]
     provider_reference_key: Option<String>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -42,13 +44,14 @@ pub struct ChargeView {
     original_amount: Amount,
     #[schema(value_type = String, example = "BRL")]
     currency: &'static str,
+    #[schema(required = true)]
     statement_descriptor: Option<String>,
     capture: bool,
     is_dispute: bool,
     #[schema(value_type = String, example = "authorized")]
     status: &'static str,
     /// The provider that handled it; null while none has.
-    #[schema(value_type = Option<String>, example = "SANDBOX")]
+    #[schema(value_type = Option<String>, example = "SANDBOX", required = true)]
     responsible_provider_type: Option<&'static str>,
     payment_method: PaymentMethodView,
     payment_source: PaymentSourceView,
@@ -60,14 +63,14 @@ pub struct ChargeView {
     payment_flow: Option<Value>,
     /// Every call to a provider, newest first.
     transaction_requests: Vec<TransactionRequestView>,
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Object>, required = true)]
     app_info: Option<Value>,
 }
 
 /// How a charge is paid.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(title = "PaymentMethod")]
+#[schema(as = PaymentMethod)]
 pub struct PaymentMethodView {
     #[schema(value_type = String, example = "credit")]
     payment_type: &'static str,
@@ -88,7 +91,7 @@ pub struct PaymentMethodView {
 /// What a charge was paid with.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(title = "PaymentSource")]
+#[schema(as = PaymentSource)]
 pub struct PaymentSourceView {
     #[schema(value_type = String, example = "card")]
     source_type: &'static str,
@@ -99,14 +102,13 @@ pub struct PaymentSourceView {
     #[schema(value_type = Option<Uuid>)]
     token_id: Option<TokenId>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Uuid>)]
-    customer_id: Option<CustomerId>,
+    customer_id: Option<Uuid>,
 }
 
 /// One call to a provider.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(title = "TransactionRequest")]
+#[schema(as = TransactionRequest)]
 pub struct TransactionRequestView {
     #[schema(value_type = Uuid)]
     id: TransactionRequestId,
@@ -116,24 +118,30 @@ pub struct TransactionRequestView {
     updated_at: Timestamp,
     /// The key sent to the provider.
     idempotency_key: Uuid,
+    #[schema(required = true)]
     request_id: Option<String>,
     #[schema(value_type = Uuid)]
     provider_id: ProviderId,
     #[schema(value_type = String, example = "SANDBOX")]
     provider_type: &'static str,
+    #[schema(required = true)]
     transaction_id: Option<String>,
     #[schema(value_type = i64, example = 150)]
     amount: Amount,
+    #[schema(required = true)]
     authorization_code: Option<String>,
+    #[schema(required = true)]
     authorization_nsu: Option<String>,
+    #[schema(required = true)]
     response_code: Option<String>,
     #[schema(value_type = String, example = "success")]
     request_status: &'static str,
+    #[schema(required = true)]
     request_status_reason: Option<String>,
     #[schema(value_type = String, example = "authorization")]
     request_type: &'static str,
     tokenized_payment: bool,
-    #[schema(example = "35ms")]
+    #[schema(example = "35ms", required = true)]
     response_ts: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     provider_error: Option<ProviderErrorView>,
@@ -144,7 +152,7 @@ pub struct TransactionRequestView {
 /// What a provider refused with.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(title = "ProviderError")]
+#[schema(as = ProviderError)]
 pub struct ProviderErrorView {
     message: String,
     /// One of the 24 declined codes.
@@ -152,16 +160,20 @@ pub struct ProviderErrorView {
     declined_code: &'static str,
     /// Whether the next provider may be asked.
     retryable: bool,
+    #[schema(required = true)]
     network_denied_reason: Option<String>,
+    #[schema(required = true)]
     network_denied_message: Option<String>,
 }
 
 /// What the card network said.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(title = "ProviderAuthorization")]
+#[schema(as = ProviderAuthorization)]
 pub struct ProviderAuthorizationView {
+    #[schema(required = true)]
     network_authorization_code: Option<String>,
+    #[schema(required = true)]
     network_response_code: Option<String>,
 }
 
@@ -193,7 +205,7 @@ impl ChargeView {
             status: charge.state.status().word(),
             responsible_provider_type: charge.state.responsible().map(|provider| provider.code()),
             payment_method: PaymentMethodView::of(charge, private),
-            payment_source: PaymentSourceView::of(&charge.source),
+            payment_source: PaymentSourceView::of(charge, caller),
             fraud_analysis_metadata: private.get("fraudAnalysis").map(fraud_analysis_metadata),
             payment_flow: references.flow_metadata.map(|metadata| json!({ "metadata": metadata })),
             transaction_requests: requests.iter().take(shown).rev().map(TransactionRequestView::of).collect(),
@@ -224,16 +236,16 @@ impl PaymentMethodView {
 }
 
 impl PaymentSourceView {
-    fn of(source: &PaymentSource) -> Self {
-        match source {
+    fn of(charge: &Charge, caller: &Caller) -> Self {
+        match &charge.source {
             PaymentSource::Card { card_id, token_id } => {
                 Self { source_type: "card", card_id: Some(*card_id), token_id: *token_id, customer_id: None }
             }
-            PaymentSource::Customer { customer_id, .. } => Self {
+            PaymentSource::Customer { .. } => Self {
                 source_type: "customer",
                 card_id: None,
                 token_id: None,
-                customer_id: Some(*customer_id),
+                customer_id: shown_customer(charge, caller),
             },
         }
     }

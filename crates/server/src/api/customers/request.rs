@@ -4,7 +4,9 @@ use regente_domain::customer::{Address, Demand, Document, NO_DOCUMENT};
 use regente_domain::problems::Problems;
 use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
+use serde_json::json;
 use utoipa::ToSchema;
+use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, Schema, Type};
 use uuid::Uuid;
 
 use super::super::fields::Fields;
@@ -52,7 +54,7 @@ fn read_document(fields: &Fields<'_>, path: &str) -> Option<Document> {
     let is_absent = kind.as_ref().is_some_and(|kind| kind.eq_ignore_ascii_case(NO_DOCUMENT));
     let number = if is_absent { fields.optional("number") } else { fields.required("number") };
     let number = number.text(chars_max::LINE);
-    let country = fields.optional("country").blank_is_absent().text(chars_max::LINE);
+    let country = fields.optional("country").text(chars_max::LINE).filter(|code| !code.trim().is_empty());
     let number = if is_absent { Some(number.unwrap_or_default()) } else { number };
     let mut problems = Problems::new();
     let document = Document::parse(&kind?, &number?, country.as_deref(), path, &mut problems);
@@ -60,9 +62,9 @@ fn read_document(fields: &Fields<'_>, path: &str) -> Option<Document> {
     document
 }
 
-/// Blanks and `{}` are nothing (contract 10 §2.1).
+/// An address of blanks alone, or `{}`, is nothing (contract 10 §2.1).
 fn read_address(fields: &Fields<'_>, name: &str, demand: Demand, path: &str) -> Option<Address> {
-    let sent = fields.optional(name).blank_is_absent().raw_object(ADDRESS_BYTES_MAX)?;
+    let sent = fields.optional(name).raw_object(ADDRESS_BYTES_MAX)?;
     let mut problems = Problems::new();
     let address = Address::parse(&sent, demand, &member(path, name), &mut problems);
     fields.problems(problems);
@@ -137,11 +139,23 @@ pub struct NewCustomerBody {
     /// Unique in the account, without regard to punctuation.
     pub document: DocumentBody,
     /// Where he lives. `{}` counts as nothing.
+    #[schema(schema_with = address_or_nothing)]
     pub address: Option<NewAddressBody>,
     /// Where bills go.
     pub billing_address: Option<PartialAddressBody>,
     /// Where goods go.
     pub delivery_address: Option<PartialAddressBody>,
+}
+
+/// Shipped checkouts send `{}` for an address that they do not know.
+fn address_or_nothing() -> Schema {
+    let nothing = ObjectBuilder::new().schema_type(Type::Object).enum_values(Some([json!({})]));
+    OneOfBuilder::new()
+        .item(Ref::from_schema_name("NewAddress"))
+        .item(nothing)
+        .item(ObjectBuilder::new().schema_type(Type::Null))
+        .description(Some("Where he lives. `{}` counts as nothing."))
+        .into()
 }
 
 /// A document.

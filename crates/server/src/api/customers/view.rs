@@ -96,8 +96,7 @@ pub struct AddressView {
     pub complement: Option<String>,
 }
 
-/// A customer after a change: the record of two shipped readers at once, with the document nested and flat (contract
-/// 10 §4).
+/// A customer after a change, with the document both nested and flat, for the two kinds of shipped readers.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ChangedCustomer)]

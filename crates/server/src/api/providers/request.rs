@@ -222,13 +222,17 @@ pub struct NewProviderBody {
     pub acquirer: Option<AcquirerBody>,
 }
 
-/// Credentials: the type of the provider, and the members that this type needs, all of them strings.
+/// Credentials: the type of the provider, and the members that this type needs, all of them strings. Members that no
+/// type needs are kept.
 #[derive(Debug, ToSchema)]
-#[schema(as = NewCredentials, example = json!({ "type": "SANDBOX", "apiKey": "any" }))]
+#[schema(as = NewCredentials, rename_all = "camelCase", example = json!({ "type": "SANDBOX", "apiKey": "any" }))]
 pub struct CredentialsBody {
     /// The code of the provider type.
     #[schema(rename = "type", example = "SANDBOX")]
     pub kind: String,
+    /// What `SANDBOX` takes, and some others; the members differ by type.
+    #[schema(example = "any")]
+    pub api_key: Option<String>,
 }
 
 /// Ids at the acquirer: `merchantId` for all brands, or one in each entry of `bin`, which wins.

@@ -1,0 +1,350 @@
+//! Who may call what (A1): every operation of the document, with no key, a wrong key, another account's key, a key
+//! without the scope, and with the ids of another account's records.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use serde_json::{Value, json};
+
+use crate::harness::{APPROVED, Client, Reply, TestApp, charge_body, stories, token_body};
+use crate::openapi::document::{Document, Operation};
+use crate::openapi::records::{Records, put};
+
+stories! {
+    without_a_known_account_every_operation_answers_401,
+    without_a_good_key_every_operation_answers_403,
+    a_client_token_may_call_what_its_scopes_open_and_nothing_else,
+    records_of_another_account_are_not_found,
+    bodies_that_name_records_of_another_account_are_refused_like_unknown_ones,
+    a_key_that_ended_opens_nothing,
+}
+
+/// What an operation demands of a client token. Secret keys may call everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Demand {
+    /// This scope, or `*`.
+    Scope(&'static str),
+    /// `*`: a list of people or payments.
+    Everything,
+    /// No client token at all.
+    SecretKey,
+}
+
+use Demand::{Everything, Scope, SecretKey};
+
+/// Contract 01 §3 with open points 1, 3 and 8, written down by hand: what the code says of itself proves nothing.
+const DEMANDS: &[(&str, Demand)] = &[
+    ("POST /v1/auth", Scope("auth")),
+    ("DELETE /v1/auth/{publicKey}", SecretKey),
+    ("POST /v1/tokens", Scope("tokens")),
+    ("POST /v1/cards", Scope("cards")),
+    ("GET /v1/cards", Everything),
+    ("GET /v1/cards/{id}", Scope("cards")),
+    ("DELETE /v1/cards/{id}", SecretKey),
+    ("POST /v1/customers", Scope("customers")),
+    ("GET /v1/customers", Everything),
+    ("GET /v1/customers/{id}", Scope("customers")),
+    ("PATCH /v1/customers/{id}", SecretKey),
+    ("DELETE /v1/customers/{id}", SecretKey),
+    ("POST /v1/customers/{id}/cards", Scope("customers")),
+    ("GET /v1/customers/{id}/cards", Scope("customers")),
+    ("POST /v1/charges", Scope("charges")),
+    ("GET /v1/charges", Everything),
+    ("GET /v1/charges/{id}", Scope("charges")),
+    ("POST /v1/merchants", SecretKey),
+    ("GET /v1/merchants", SecretKey),
+    ("GET /v1/merchants/{id}", SecretKey),
+    ("PATCH /v1/merchants/{id}", SecretKey),
+    ("DELETE /v1/merchants/{id}", SecretKey),
+    ("PATCH /v1/providers/{id}", Scope("providers")),
+];
+
+/// The scopes there are (contract 01 §2).
+const SCOPES: [&str; 12] = [
+    "customers",
+    "cards",
+    "tokens",
+    "charges",
+    "webhooks",
+    "sessions",
+    "auth",
+    "flows",
+    "sellers",
+    "providers",
+    "subscriptions",
+    "reports",
+];
+
+const UNAUTHORIZED: &str =
+    r#"{"error":{"type":"unauthorized","code":401,"message":"Unauthorized","details":["unauthorized"]}}"#;
+const FORBIDDEN: &str = r#"{"message":"Forbidden"}"#;
+const NOT_FOUND: &str =
+    r#"{"error":{"type":"invalid_request_error","code":404,"message":"Resource not found","details":[]}}"#;
+const NOBODYS_ID: &str = "3f1c1b1e-2a7b-4a57-9d35-000000000000";
+
+#[test]
+fn every_operation_has_its_entry() {
+    let documented: BTreeSet<String> = guarded().map(Operation::name).collect();
+    let stated: BTreeSet<String> = DEMANDS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(documented, stated, "DEMANDS says for each operation who may call it");
+    assert_eq!(stated.len(), DEMANDS.len(), "once");
+}
+
+/// The operations behind the gate: everything under `/v1`.
+fn guarded() -> impl Iterator<Item = &'static Operation> {
+    Document::current().operations.iter().filter(|operation| operation.path.starts_with("/v1/"))
+}
+
+fn demand(operation: &Operation) -> Demand {
+    let name = operation.name();
+    DEMANDS.iter().find(|(stated, _)| *stated == name).unwrap_or_else(|| panic!("{name} is not in DEMANDS")).1
+}
+
+/// Sends exactly these headers, and a body that nobody may come to read.
+async fn knock(app: &TestApp, operation: &Operation, headers: &[(&str, &str)]) -> Reply {
+    let ids = vec![NOBODYS_ID; operation.parameters()];
+    let mut request = Request::builder().method(&operation.method).uri(operation.path_with(&ids));
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    app.send(request.body(Body::from("{ no JSON")).unwrap()).await
+}
+
+#[track_caller]
+fn refused(reply: &Reply, status: u16, body: &str, what: &str) {
+    let shown = String::from_utf8_lossy(&reply.bytes);
+    assert_eq!((reply.status.as_u16(), &*shown), (status, body), "{what}");
+}
+
+async fn without_a_known_account_every_operation_answers_401(app: TestApp) {
+    let (id, key) = (app.client.id.as_str(), app.client.key.as_str());
+    let unhyphenated = id.replace('-', "");
+    let cases: &[(&str, &[(&str, &str)])] = &[
+        ("nothing", &[]),
+        ("a key alone", &[("X-Api-Key", key)]),
+        ("an empty account", &[("X-Client-Id", ""), ("X-Api-Key", key)]),
+        ("no uuid", &[("X-Client-Id", "not-a-uuid"), ("X-Api-Key", key)]),
+        ("another spelling", &[("X-Client-Id", &unhyphenated), ("X-Api-Key", key)]),
+        ("an unknown account", &[("X-Client-Id", NOBODYS_ID), ("X-Api-Key", key)]),
+        ("an unknown account without a key", &[("X-Client-Id", NOBODYS_ID)]),
+        ("nobody's account", &[("X-Client-Id", "00000000-0000-0000-0000-000000000000"), ("X-Api-Key", key)]),
+        ("the account twice", &[("X-Client-Id", id), ("X-Client-Id", id), ("X-Api-Key", key)]),
+        ("two accounts", &[("X-Client-Id", NOBODYS_ID), ("X-Client-Id", id), ("X-Api-Key", key)]),
+    ];
+    for operation in guarded() {
+        for (what, headers) in cases {
+            let reply = knock(&app, operation, headers).await;
+            refused(&reply, 401, UNAUTHORIZED, &format!("{} with {what}", operation.name()));
+        }
+    }
+}
+
+async fn without_a_good_key_every_operation_answers_403(app: TestApp) {
+    let (id, key) = (app.client.id.as_str(), app.client.key.as_str());
+    let other = app.another_client().await;
+    let (longer, shorter) = (format!("{key}x"), &key[..key.len() - 1]);
+    let upper = key.to_uppercase();
+    let cases: &[(&str, &[(&str, &str)])] = &[
+        ("no key", &[]),
+        ("an empty key", &[("X-Api-Key", "")]),
+        ("a wrong key", &[("X-Api-Key", "sk_test_wrong")]),
+        ("a key in another case", &[("X-Api-Key", &upper)]),
+        ("a longer key", &[("X-Api-Key", &longer)]),
+        ("a shorter key", &[("X-Api-Key", shorter)]),
+        ("the key twice", &[("X-Api-Key", key), ("X-Api-Key", key)]),
+        ("a good and a wrong key", &[("X-Api-Key", key), ("X-Api-Key", "wrong")]),
+        ("another account's key", &[("X-Api-Key", &other.key)]),
+        ("the account for a key", &[("X-Api-Key", id)]),
+        ("the key as another scheme", &[("Authorization", key)]),
+    ];
+    for operation in guarded() {
+        for (what, headers) in cases {
+            let headers: Vec<(&str, &str)> =
+                [("X-Client-Id", id)].into_iter().chain(headers.iter().copied()).collect();
+            let reply = knock(&app, operation, &headers).await;
+            refused(&reply, 403, FORBIDDEN, &format!("{} with {what}", operation.name()));
+        }
+    }
+}
+
+async fn a_client_token_may_call_what_its_scopes_open_and_nothing_else(app: TestApp) {
+    let records = Records { app: &app, client: &app.client };
+    let everything = app.client_token(json!("*")).await;
+    let each_alone = app.client_token(json!(SCOPES)).await;
+    for operation in guarded() {
+        let (name, demand) = (operation.name(), demand(operation));
+        let opened_by = match demand {
+            Scope(scope) => Some(scope),
+            Everything | SecretKey => None,
+        };
+        let others: Vec<&str> = SCOPES.into_iter().filter(|scope| Some(*scope) != opened_by).collect();
+        if !others.is_empty() {
+            let token = app.client_token(json!(others)).await;
+            let headers = [("X-Client-Id", token.id.as_str()), ("X-Api-Key", token.key.as_str())];
+            let what = format!("{name} with every scope but its own");
+            refused(&knock(&app, operation, &headers).await, 403, FORBIDDEN, &what);
+        }
+        let mut may = vec![(&everything, demand != SecretKey), (&each_alone, opened_by.is_some())];
+        let own = match opened_by {
+            Some(scope) => Some(app.client_token(json!([scope])).await),
+            None => None,
+        };
+        may.extend(own.as_ref().map(|token| (token, true)));
+        for (token, may) in may {
+            let call = records.call(operation).await;
+            let path = call.path(operation);
+            let reply = app.call(token, operation.method.clone(), &path, &[], call.body.as_ref()).await;
+            let body = String::from_utf8_lossy(&reply.bytes);
+            if may {
+                assert!(
+                    reply.status.is_success() || is_narrower(operation, &reply),
+                    "{name}: {reply:?} {body}"
+                );
+            } else {
+                refused(&reply, 403, FORBIDDEN, &name);
+            }
+            let problems = Document::current().problems_of(&operation.method, &path, &reply);
+            assert!(problems.is_empty(), "{name} with a client token: {body}: {problems:?}");
+        }
+    }
+}
+
+/// A client token gives away no more than it has: with `auth` alone it cannot make the token of the example.
+fn is_narrower(operation: &Operation, reply: &Reply) -> bool {
+    operation.name() == "POST /v1/auth" && reply.bytes == FORBIDDEN.as_bytes()
+}
+
+async fn records_of_another_account_are_not_found(app: TestApp) {
+    let other = app.another_client().await;
+    let theirs = Records { app: &app, client: &other };
+    let public_key = app.client_token(json!("*")).await;
+    for operation in guarded().filter(|operation| operation.parameters() > 0) {
+        let name = operation.name();
+        let call = theirs.call(operation).await;
+        // A body that would be right: what is wrong with the request is the record's owner alone.
+        let own = Records { app: &app, client: &app.client }.call(operation).await;
+        let keys: &[&Client] =
+            if demand(operation) == SecretKey { &[&app.client] } else { &[&app.client, &public_key] };
+        for key in keys {
+            for id in [call.ids[0].as_str(), NOBODYS_ID, "not-a-uuid", "0", &call.ids[0].replace('-', "")] {
+                let path = operation.path_with(&[id]);
+                let reply = app.call(key, operation.method.clone(), &path, &[], own.body.as_ref()).await;
+                refused(&reply, 404, NOT_FOUND, &format!("{name} of {id}"));
+            }
+        }
+        // Nothing happened to it: its owner can still do the same.
+        let path = call.path(operation);
+        let reply = app.call(&other, operation.method.clone(), &path, &[], call.body.as_ref()).await;
+        assert!(reply.status.is_success(), "{name} by its owner: {reply:?}");
+    }
+}
+
+/// Each member that names a record, in a request that is right but for the owner of that record.
+async fn bodies_that_name_records_of_another_account_are_refused_like_unknown_ones(app: TestApp) {
+    let other = app.another_client().await;
+    let theirs = Records { app: &app, client: &other };
+    let own = Records { app: &app, client: &app.client };
+    let own_customer = own.customer().await;
+    let link = format!("/v1/customers/{own_customer}/cards");
+    let charge = charge_body(&own.merchant().await, APPROVED);
+    let paid_with = |source: Value| put(charge.clone(), "paymentSource", source);
+    let stored = json!({ "sourceType": "card", "cardId": own.card().await });
+    let check = json!({ "tokenId": own.token(APPROVED).await, "cvvCheck": true });
+    let nested = put(check.clone(), "zeroDollar", json!({ "cvvCheck": true }));
+    let cases = [
+        ("/v1/charges", charge.clone(), "/merchantId", theirs.merchant().await),
+        ("/v1/charges", charge.clone(), "/customerId", theirs.customer().await),
+        (
+            "/v1/charges",
+            paid_with(json!({ "sourceType": "card" })),
+            "/paymentSource/cardId",
+            theirs.card().await,
+        ),
+        (
+            "/v1/charges",
+            paid_with(json!({ "sourceType": "token" })),
+            "/paymentSource/tokenId",
+            theirs.token(APPROVED).await,
+        ),
+        ("/v1/charges", paid_with(stored), "/paymentSource/tokenCvv", theirs.cvv_token().await),
+        (
+            "/v1/charges",
+            paid_with(json!({ "sourceType": "customer" })),
+            "/paymentSource/customerId",
+            theirs.customer_with_card().await,
+        ),
+        ("/v1/cards", json!({}), "/tokenId", theirs.token(APPROVED).await),
+        ("/v1/cards", check, "/merchantId", theirs.merchant().await),
+        ("/v1/cards", nested, "/zeroDollar/merchantId", theirs.merchant().await),
+        (&link, json!({}), "/cardId", theirs.card().await),
+    ];
+    let public_key = app.client_token(json!("*")).await;
+    for (path, body, member, foreign) in cases {
+        for key in [&app.client, &public_key] {
+            let ask = async |id: &str| {
+                let body = set(&body, member, id);
+                app.call(key, Method::POST, path, &[], Some(&body)).await
+            };
+            let (foreign, unknown) = (ask(&foreign).await, ask(NOBODYS_ID).await);
+            let shown = String::from_utf8_lossy(&foreign.bytes).into_owned();
+            assert!(matches!(foreign.status.as_u16(), 400 | 404), "{path} {member}: {shown}");
+            assert_eq!(foreign.status, unknown.status, "{path} {member}");
+            assert_eq!(shown, String::from_utf8_lossy(&unknown.bytes), "{path} {member}");
+        }
+    }
+    assert_eq!(app.books.effects().await.unwrap(), 0, "nothing was charged");
+    // Nothing of it was used up: their tokens and cards still work for them.
+    let charge = charge_body(&theirs.merchant().await, APPROVED);
+    app.call(&other, Method::POST, "/v1/charges", &[], Some(&charge)).await.expect(201);
+}
+
+fn set(body: &Value, pointer: &str, value: &str) -> Value {
+    let (parent, member) = pointer.rsplit_once('/').unwrap();
+    let mut body = body.clone();
+    body.pointer_mut(parent).unwrap()[member] = value.into();
+    body
+}
+
+async fn a_key_that_ended_opens_nothing(app: TestApp) {
+    let (revoked, expiring) = (app.client_token(json!("*")).await, app.client_token(json!("*")).await);
+    // Both have worked, so that what is remembered of them is put to the test too.
+    for token in [&revoked, &expiring] {
+        app.call(token, Method::POST, "/v1/tokens", &[], Some(&token_body(APPROVED))).await.expect(201);
+    }
+    app.delete(&format!("/v1/auth/{}", revoked.key)).await.expect(204);
+    app.clock.advance(Duration::from_secs(600));
+    for operation in guarded() {
+        for (what, token) in [("a revoked key", &revoked), ("a key past its end", &expiring)] {
+            let headers = [("X-Client-Id", token.id.as_str()), ("X-Api-Key", token.key.as_str())];
+            let reply = knock(&app, operation, &headers).await;
+            refused(&reply, 403, FORBIDDEN, &format!("{} with {what}", operation.name()));
+        }
+    }
+}
+
+/// The gate stands in front of the reading that `HEAD` is, too.
+#[tokio::test]
+async fn head_is_no_way_around_the_gate() {
+    let app = TestApp::sqlite().await;
+    for operation in guarded().filter(|operation| operation.method == Method::GET) {
+        let ids = vec![NOBODYS_ID; operation.parameters()];
+        let request = Request::builder().method(Method::HEAD).uri(operation.path_with(&ids));
+        let reply = app.send(request.body(Body::empty()).unwrap()).await;
+        assert_eq!((reply.status.as_u16(), reply.bytes.len()), (401, 0), "{}", operation.name());
+    }
+}
+
+/// What is no operation says the same to everybody: nothing about who is asking, and nothing about what there is.
+#[tokio::test]
+async fn what_is_no_operation_is_not_found_for_anybody() {
+    let app = TestApp::sqlite().await;
+    for path in
+        ["/", "/v1", "/v1/", "/v1/charges/", "/v1/nothing", "/v1/charges/x/y/z", "/v2/charges", "/admin"]
+    {
+        refused(&app.get(path).await, 404, NOT_FOUND, path);
+        let request = Request::builder().uri(path).body(Body::empty()).unwrap();
+        refused(&app.send(request).await, 404, NOT_FOUND, path);
+    }
+}

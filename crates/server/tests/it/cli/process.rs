@@ -1,0 +1,181 @@
+//! The real binary as a child process.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{ExitStatus, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::process::{Child, ChildStderr, Command};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// Nothing that a test waits for takes this long.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The binary, without the settings of whoever runs the tests.
+pub fn regente(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_regente"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("REGENTE_") {
+            command.env_remove(name);
+        }
+    }
+    command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
+    command
+}
+
+/// What a command printed and how it ended.
+pub struct Ran {
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    /// The JSON that a command printed, which must have succeeded.
+    pub fn json(&self) -> Value {
+        assert!(self.status.success(), "{}{}", self.stdout, self.stderr);
+        serde_json::from_str(&self.stdout).unwrap()
+    }
+
+    /// The text that a command printed, which must have succeeded.
+    pub fn text(&self) -> &str {
+        assert!(self.status.success(), "{}{}", self.stdout, self.stderr);
+        &self.stdout
+    }
+
+    /// What a command complained of, which must have failed with 1.
+    pub fn complaint(&self) -> &str {
+        assert_eq!(self.status.code(), Some(1), "{}{}", self.stdout, self.stderr);
+        &self.stderr
+    }
+}
+
+/// Runs a command to its end.
+pub async fn run(command: &mut Command) -> Ran {
+    let Output { status, stdout, stderr } = timeout(PATIENCE, command.output()).await.unwrap().unwrap();
+    Ran { status, stdout: String::from_utf8(stdout).unwrap(), stderr: String::from_utf8(stderr).unwrap() }
+}
+
+/// Runs the binary to its end on a data folder.
+pub async fn run_on(folder: &Path, arguments: &[&str]) -> Ran {
+    run(regente(arguments).arg("--data-dir").arg(folder)).await
+}
+
+/// A running `regente dev`.
+pub struct Server {
+    child: Child,
+    log: JoinHandle<String>,
+    /// What it printed before it served.
+    pub introduction: String,
+    /// The values of its `dev.env`.
+    pub values: BTreeMap<String, String>,
+    pub http: reqwest::Client,
+}
+
+impl Server {
+    /// Starts `regente dev` on any free port, with further arguments.
+    pub async fn start(folder: &Path, arguments: &[&str]) -> Self {
+        let mut command = regente(&["dev", "--listen", "127.0.0.1:0"]);
+        command.args(arguments).arg("--data-dir").arg(folder);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        // Read from the beginning: a process whose log is full stands still.
+        let mut log = tokio::spawn(read_all(child.stderr.take().unwrap()));
+        let mut introduction = String::new();
+        let reading = async {
+            while !introduction.ends_with("status=authorized&limit=10\" \\\n") {
+                if stdout.read_line(&mut introduction).await.unwrap() == 0 {
+                    panic!("it did not start: {}", (&mut log).await.unwrap());
+                }
+            }
+        };
+        timeout(PATIENCE, reading).await.unwrap();
+        let values = std::fs::read_to_string(folder.join("dev.env")).unwrap();
+        let values = values.lines().map(|line| line.split_once('=').unwrap());
+        let values = values.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        Self { child, log, introduction, values, http }
+    }
+
+    pub fn value(&self, name: &str) -> &str {
+        &self.values[name]
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.value("REGENTE_URL"))
+    }
+
+    /// Host and port.
+    pub fn address(&self) -> &str {
+        self.value("REGENTE_URL").strip_prefix("http://").unwrap()
+    }
+
+    pub fn get(&self, path: &str) -> reqwest::RequestBuilder {
+        self.signed(self.http.get(self.url(path)), self.value("REGENTE_API_KEY"))
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> reqwest::RequestBuilder {
+        self.signed(self.http.post(self.url(path)), self.value("REGENTE_API_KEY")).json(body)
+    }
+
+    /// The status that a key gets for a list.
+    pub async fn status_with(&self, key: &str) -> u16 {
+        let request = self.signed(self.http.get(self.url("/v1/merchants")), key);
+        request.send().await.unwrap().status().as_u16()
+    }
+
+    fn signed(&self, request: reqwest::RequestBuilder, key: &str) -> reqwest::RequestBuilder {
+        request.header("x-client-id", self.value("REGENTE_CLIENT_ID")).header("x-api-key", key)
+    }
+
+    pub async fn signal(&self, signal: &str) {
+        let pid = self.child.id().unwrap().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().await.unwrap().success());
+    }
+
+    /// Waits for its end; answers how it ended and what it logged.
+    pub async fn ended(mut self) -> (ExitStatus, String) {
+        let status = timeout(PATIENCE, self.child.wait()).await.unwrap().unwrap();
+        (status, self.log.await.unwrap())
+    }
+
+    /// Asks it to stop, and answers what it logged.
+    pub async fn stop(self) -> String {
+        self.signal("-TERM").await;
+        let (status, log) = self.ended().await;
+        assert!(status.success(), "{status}: {log}");
+        log
+    }
+
+    /// The body of a card charge at a merchant.
+    pub fn charge(&self, merchant: &str, number: &str) -> Value {
+        serde_json::json!({
+            "merchantId": self.value(merchant), "amount": 1500, "capture": true,
+            "paymentMethod": { "paymentType": "credit", "installments": 1 },
+            "paymentSource": { "sourceType": "card", "card": {
+                "cardHolderName": "JOSE DAS NEVES", "cardNumber": number, "cardCvv": "600",
+                "cardExpirationDate": "12/2035",
+            } },
+        })
+    }
+}
+
+async fn read_all(mut from: ChildStderr) -> String {
+    let mut text = String::new();
+    from.read_to_string(&mut text).await.unwrap();
+    text
+}
+
+/// The permission bits of a file.
+pub fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+pub fn set_mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}

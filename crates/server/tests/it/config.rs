@@ -1,0 +1,382 @@
+//! Settings: where they come from, what is refused, what is shown.
+
+use std::path::{Path, PathBuf};
+
+use regente::config::{Config, ConfigError, DatabaseAddress, Flag, Loaded, Sources};
+use regente::settings::Mode;
+use regente::vault::Kek;
+
+use crate::cli::process::set_mode;
+
+const KEK: &str = "8f1de0a29b7c4d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c7";
+
+fn environment(values: &[(&str, &str)]) -> Sources {
+    let environment = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Sources { environment: environment.collect(), ..Sources::default() }
+}
+
+fn file(folder: &Path, text: &str) -> PathBuf {
+    let path = folder.join("regente.toml");
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn flag(name: &str, key: &str, value: &str) -> Flag {
+    Flag { name: name.to_owned(), key: key.to_owned(), value: value.to_owned() }
+}
+
+fn refusal(sources: &Sources) -> String {
+    Loaded::read(sources).map(|_| ()).unwrap_err().to_string()
+}
+
+#[test]
+fn a_flag_beats_the_environment_beats_the_file_beats_the_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(
+        folder.path(),
+        "[server]\nconnections_max = 1\nbody_bytes_max = 20000\nlisten = '127.0.0.1:1'\n",
+    );
+    let mut sources = environment(&[
+        ("REGENTE_SERVER__BODY_BYTES_MAX", "30000"),
+        ("REGENTE_SERVER__LISTEN", "127.0.0.1:2"),
+        ("PATH", "/bin"),
+    ]);
+    sources.file = Some(path.clone());
+    sources.flags =
+        vec![flag("--set", "server.listen", "127.0.0.1:3"), flag("--listen", "server.listen", "[::1]:4")];
+
+    let loaded = Loaded::read(&sources).unwrap();
+
+    let server = &loaded.config.server;
+    assert_eq!((server.header_timeout_ms, loaded.origin("server.header_timeout_ms")), (30_000, "default"));
+    assert_eq!(
+        (server.connections_max, loaded.origin("server.connections_max")),
+        (1, path.to_str().unwrap())
+    );
+    assert_eq!(server.body_bytes_max, 30_000);
+    assert_eq!(loaded.origin("server.body_bytes_max"), "environment variable REGENTE_SERVER__BODY_BYTES_MAX");
+    assert_eq!((server.listen.as_str(), loaded.origin("server.listen")), ("[::1]:4", "flag --listen"));
+}
+
+#[test]
+fn an_unknown_name_is_an_error_wherever_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "nonsense = 1\n[server]\nlisen = 'x'\n[serverr]\nlisten = 'x'\n[server.listen]\nport = 1\n";
+    let mut sources = environment(&[("REGENTE_SERVER_LISTEN", "x"), ("REGENTE_VAULT__KEY", "secret-text")]);
+    sources.file = Some(file(folder.path(), text));
+    sources.flags = vec![flag("--set", "log.colour", "red")];
+
+    let refusal = refusal(&sources);
+
+    let named = [
+        "regente.toml: there is no setting `nonsense`; at the top there are data_dir, mode",
+        "regente.toml: there is no setting `server.lisen`; in `server` there are body_bytes_max",
+        "regente.toml: there is no setting `serverr`",
+        "regente.toml: `server.listen` must be a string",
+        "environment variable REGENTE_SERVER_LISTEN: there is no setting `server_listen`",
+        "environment variable REGENTE_VAULT__KEY: there is no setting `vault.key`; in `vault` there are kek, kek_file",
+        "flag --set: there is no setting `log.colour`; in `log` there are format, level",
+    ];
+    for problem in named {
+        assert!(refusal.contains(problem), "{problem}\nis missing in\n{refusal}");
+    }
+    assert!(!refusal.contains("secret-text"));
+}
+
+#[test]
+fn a_file_that_is_no_toml_or_not_there_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let broken = Sources { file: Some(file(folder.path(), "[server\n")), ..Sources::default() };
+    assert!(refusal(&broken).contains("regente.toml: "));
+    let absent = Sources { file: Some(folder.path().join("absent.toml")), ..Sources::default() };
+    assert!(refusal(&absent).contains("absent.toml: No such file"));
+}
+
+#[test]
+fn what_dev_writes_for_shells_is_no_setting() {
+    let sources = environment(&[
+        ("REGENTE_URL", "http://127.0.0.1:8080"),
+        ("REGENTE_CLIENT_ID", "c"),
+        ("REGENTE_API_KEY", "k"),
+        ("REGENTE_MERCHANT_ID", "m"),
+        ("REGENTE_FALLBACK_MERCHANT_ID", "f"),
+        ("REGENTE_CONFIG", "regente.toml"),
+    ]);
+    Loaded::read(&sources).unwrap();
+}
+
+#[test]
+fn every_value_of_a_wrong_type_or_out_of_bounds_is_named() {
+    let types = environment(&[
+        ("REGENTE_MODE", "prod"),
+        ("REGENTE_LOG__FORMAT", "xml"),
+        ("REGENTE_SERVER__CONNECTIONS_MAX", "many"),
+        ("REGENTE_SANDBOX__CVV_ON_CHARGE", "perhaps"),
+    ]);
+    let refused = refusal(&types);
+    for problem in [
+        "REGENTE_MODE: `mode` must be `sandbox` or `production`",
+        "REGENTE_LOG__FORMAT: `log.format`",
+        "REGENTE_SERVER__CONNECTIONS_MAX: `server.connections_max` must be an",
+        "REGENTE_SANDBOX__CVV_ON_CHARGE: `sandbox.cvv_on_charge` must be a boolean",
+    ] {
+        assert!(refused.contains(problem), "{problem}\nis missing in\n{refused}");
+    }
+    let bounds = environment(&[
+        ("REGENTE_SERVER__CONNECTIONS_MAX", "0"),
+        ("REGENTE_SERVER__LISTEN", "localhost"),
+        ("REGENTE_DATABASE__URL", "mysql://root:password1@db/x"),
+        ("REGENTE_DATABASE__POSTGRES_WRITERS", "17"),
+        ("REGENTE_LOG__LEVEL", "a=b=c"),
+    ]);
+    let refused = refusal(&bounds);
+    for problem in [
+        "REGENTE_SERVER__CONNECTIONS_MAX: `server.connections_max` must be greater than 0",
+        "REGENTE_SERVER__LISTEN: `server.listen` must be an IP address and a port",
+        "REGENTE_DATABASE__URL: `database.url` must be `sqlite:<path>` or `postgres://",
+        "REGENTE_DATABASE__POSTGRES_WRITERS: `database.postgres_writers` must be 1 to 16",
+        "REGENTE_LOG__LEVEL: `log.level` must be",
+    ] {
+        assert!(refused.contains(problem), "{problem}\nis missing in\n{refused}");
+    }
+    assert!(!refused.contains("password1"));
+}
+
+#[test]
+fn an_empty_variable_counts_as_not_set() {
+    let loaded = Loaded::read(&environment(&[("REGENTE_SERVER__LISTEN", "")])).unwrap();
+    assert_eq!(loaded.config.server.listen, "127.0.0.1:8080");
+}
+
+#[test]
+fn defaults_follow_the_data_folder_unless_they_are_set() {
+    let loaded = Loaded::read(&environment(&[("REGENTE_DATA_DIR", "/srv/r")])).unwrap();
+    assert!(
+        matches!(loaded.config.database_address(), Ok(DatabaseAddress::Sqlite(path)) if path == Path::new("/srv/r/regente.db"))
+    );
+    assert_eq!(loaded.config.vault.kek_file.as_deref(), Some(Path::new("/srv/r/kek")));
+    assert_eq!(loaded.config.sandbox.books.as_deref(), Some("/srv/r/sandbox-books.db"));
+    assert_eq!(loaded.origin("vault.kek_file"), "default");
+
+    let production =
+        environment(&[("REGENTE_MODE", "production"), ("REGENTE_DATABASE__URL", "sqlite:/other/r.db")]);
+    let loaded = Loaded::read(&production).unwrap();
+    assert!(
+        matches!(loaded.config.database_address(), Ok(DatabaseAddress::Sqlite(path)) if path == Path::new("/other/r.db"))
+    );
+    assert_eq!(loaded.config.vault.kek_file, None);
+}
+
+#[test]
+fn of_a_secret_and_its_file_the_stronger_source_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "[vault]\nkek_file = '/run/kek'\n[database]\nurl = 'sqlite:a.db'\n");
+    let mut sources = environment(&[("REGENTE_VAULT__KEK", KEK)]);
+    let address = folder.path().join("address");
+    std::fs::write(&address, "postgres://regente:password1@db/regente\n").unwrap();
+    sources.file = Some(path);
+    sources.flags = vec![flag("--set", "database.url_file", address.to_str().unwrap())];
+
+    let loaded = Loaded::read(&sources).unwrap();
+
+    let (kek, _) = loaded.config.kek().unwrap();
+    assert_eq!(kek.id(), Kek::parse(KEK).unwrap().id());
+    assert!(
+        matches!(loaded.config.database_address(), Ok(DatabaseAddress::Postgres(url)) if url.expose() == "postgres://regente:password1@db/regente")
+    );
+
+    let both = environment(&[("REGENTE_VAULT__KEK", KEK), ("REGENTE_VAULT__KEK_FILE", "/run/kek")]);
+    let refused = refusal(&both);
+    assert!(refused.contains("`vault.kek` (environment variable REGENTE_VAULT__KEK)"), "{refused}");
+    assert!(refused.contains("say the same") && !refused.contains(KEK), "{refused}");
+}
+
+#[test]
+fn what_is_shown_hides_secrets_and_can_be_read_back() {
+    let mut sources = environment(&[
+        ("REGENTE_VAULT__KEK", KEK),
+        (
+            "REGENTE_DATABASE__URL",
+            "postgres://regente:pass:w@rd1@db:5432/regente?sslmode=require&password=pass2",
+        ),
+        ("REGENTE_LOG__FORMAT", "json"),
+    ]);
+    sources.flags = vec![flag("--set", "limits.card_token_life_seconds", "60")];
+    let loaded = Loaded::read(&sources).unwrap();
+
+    let text = loaded.to_toml();
+
+    for secret in [KEK, "pass:w", "rd1", "pass2"] {
+        assert!(!text.contains(secret) && !loaded.to_json().to_string().contains(secret), "{text}");
+        assert!(!format!("{loaded:?}").contains(secret));
+    }
+    let url = "url = \"postgres://regente:(hidden)@db:5432/regente?sslmode=require&password=(hidden)\"";
+    assert!(text.contains(url), "{text}");
+    assert!(text.contains("# kek = (hidden)") && text.contains("# environment variable REGENTE_VAULT__KEK"));
+    assert_eq!(loaded.to_json()["log.format"]["origin"], "environment variable REGENTE_LOG__FORMAT");
+    assert_eq!(loaded.to_json()["limits.card_token_life_seconds"]["value"], 60);
+
+    let folder = tempfile::tempdir().unwrap();
+    let again = Sources { file: Some(file(folder.path(), &text)), ..Sources::default() };
+    assert_eq!(Loaded::read(&again).unwrap().config.limits.card_token_life_seconds, 60);
+}
+
+#[test]
+fn every_setting_can_be_given_by_its_variable() {
+    let loaded = Loaded::read(&Sources::default()).unwrap();
+    let members = loaded.to_json();
+    let mut given = 0;
+    for (key, described) in members.as_object().unwrap() {
+        let value = &described["value"];
+        if value.is_null() {
+            continue;
+        }
+        let variable = format!("REGENTE_{}", key.to_uppercase().replace('.', "__"));
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let loaded = Loaded::read(&environment(&[(variable.as_str(), value.as_str())])).unwrap();
+        assert_eq!(loaded.origin(key), format!("environment variable {variable}"));
+        given += 1;
+    }
+    assert!(given > 30, "{given}");
+}
+
+#[test]
+fn settings_reach_the_parts_that_they_are_for() {
+    let loaded = Loaded::read(&environment(&[
+        ("REGENTE_LIMITS__IDEMPOTENCY_RETENTION_SECONDS", "11"),
+        ("REGENTE_LIMITS__CARD_TOKEN_LIFE_SECONDS", "12"),
+        ("REGENTE_LIMITS__CLIENT_TOKEN_LIFE_SECONDS_MAX", "13"),
+        ("REGENTE_LIMITS__CREDENTIAL_CACHE_MS", "14"),
+        ("REGENTE_LIMITS__PUBLIC_KEY_TOKENS_PER_SECOND", "0"),
+        ("REGENTE_LIMITS__SECRET_KEY_REQUESTS_PER_SECOND", "15"),
+        ("REGENTE_CHARGES__BUDGET_MS", "16"),
+        ("REGENTE_CHARGES__RECONCILE_GRACE_MS", "17"),
+        ("REGENTE_SERVER__BODY_BYTES_MAX", "65536"),
+        ("REGENTE_DATABASE__SQLITE_READERS", "2"),
+        ("REGENTE_DATABASE__ADMITTED_MAX", "18"),
+        ("REGENTE_SANDBOX__DEADLINE_MS", "19"),
+        ("REGENTE_SANDBOX__SEED", "20"),
+    ]))
+    .unwrap();
+    let settings = loaded.config.settings();
+    assert_eq!(settings.mode, Mode::Sandbox);
+    assert_eq!(settings.idempotency_retention.as_secs(), 11);
+    assert_eq!(settings.token_life.as_secs(), 12);
+    assert_eq!(settings.client_token_life_max.as_secs(), 13);
+    assert_eq!(settings.credential_cache_life.as_millis(), 14);
+    assert_eq!(settings.rate_limits.public_key_tokens_per_second, None);
+    assert_eq!(settings.rate_limits.secret_key_requests_per_second.unwrap().get(), 15);
+    assert_eq!(settings.charge_budget.as_millis(), 16);
+    assert_eq!(settings.reconcile_grace.as_millis(), 17);
+    assert_eq!(settings.body_bytes_max, 65_536);
+    let regente_store::StoreOptions::Sqlite(sqlite) = loaded.config.store_options().unwrap() else {
+        panic!()
+    };
+    assert_eq!((sqlite.readers, sqlite.admitted_max), (2, 18));
+    let sandbox = loaded.config.sandbox_options(vec![0; 32].into());
+    assert_eq!((sandbox.deadline.as_millis(), sandbox.seed), (19, 20));
+}
+
+#[test]
+fn postgres_settings_reach_the_pool() {
+    let loaded = Loaded::read(&environment(&[
+        ("REGENTE_DATABASE__URL", "postgresql://u@h/d"),
+        ("REGENTE_DATABASE__POSTGRES_POOL_SIZE", "5"),
+        ("REGENTE_DATABASE__POSTGRES_WRITERS", "2"),
+        ("REGENTE_DATABASE__POSTGRES_NODE_STRIPE", "7"),
+        ("REGENTE_DATABASE__POSTGRES_COMMIT_GROUPS", "by_client"),
+    ]))
+    .unwrap();
+    let regente_store::StoreOptions::Postgres(postgres) = loaded.config.store_options().unwrap() else {
+        panic!()
+    };
+    assert_eq!((postgres.pool_size, postgres.writers, postgres.node_stripe), (5, 2, 7));
+    assert_eq!(postgres.commit_groups, regente_store::CommitGroups::ByClient);
+}
+
+/// A configuration for real money, with the key in a file of this folder.
+fn production(folder: &Path) -> (Config, PathBuf) {
+    let kek_file = folder.join("kek");
+    std::fs::write(&kek_file, KEK).unwrap();
+    set_mode(&kek_file, 0o600);
+    let mut sources =
+        environment(&[("REGENTE_MODE", "production"), ("REGENTE_DATA_DIR", folder.to_str().unwrap())]);
+    sources.flags = vec![flag("--set", "vault.kek_file", kek_file.to_str().unwrap())];
+    (Loaded::read(&sources).unwrap().config, kek_file)
+}
+
+fn reasons(config: &Config) -> String {
+    config.check_strength().unwrap_err().to_string()
+}
+
+#[test]
+fn production_accepts_a_random_key_in_a_private_file() {
+    let folder = tempfile::tempdir().unwrap();
+    production(folder.path()).0.check_strength().unwrap();
+}
+
+#[test]
+fn production_refuses_a_key_file_that_others_can_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (config, kek_file) = production(folder.path());
+    for mode in [0o640, 0o604, 0o620] {
+        set_mode(&kek_file, mode);
+        assert!(
+            reasons(&config).contains(&format!("can be read by others (mode {mode:03o})")),
+            "{}",
+            reasons(&config)
+        );
+    }
+}
+
+#[test]
+fn production_refuses_a_missing_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut config, kek_file) = production(folder.path());
+    std::fs::remove_file(kek_file).unwrap();
+    assert!(reasons(&config).contains("there is no such file"));
+    config.vault.kek_file = None;
+    assert!(reasons(&config).contains("there is no key-encryption key"));
+}
+
+#[test]
+fn production_refuses_sample_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let (config, kek_file) = production(folder.path());
+    for sample in ["0".repeat(64), "0123456789abcdef".repeat(4)] {
+        std::fs::write(&kek_file, &sample).unwrap();
+        assert!(reasons(&config).contains("looks like a sample"), "{sample}");
+    }
+    std::fs::write(&kek_file, format!("# Made by `regente dev` for a sandbox.\n{KEK}\n")).unwrap();
+    assert!(reasons(&config).contains("was made by `regente dev`"));
+}
+
+#[test]
+fn production_tells_all_reasons_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut config, kek_file) = production(folder.path());
+    std::fs::write(&kek_file, "ab".repeat(32)).unwrap();
+    set_mode(&kek_file, 0o644);
+    config.sandbox.books = Some("memory".to_owned());
+    let address = folder.path().join("address");
+    std::fs::write(&address, "sqlite:x.db").unwrap();
+    set_mode(&address, 0o644);
+    config.database.url = None;
+    config.database.url_file = Some(address);
+
+    let reasons = reasons(&config);
+
+    assert_eq!(reasons.matches("\n  - ").count(), 4, "{reasons}");
+    for reason in
+        ["looks like a sample", "`vault.kek_file`", "`database.url_file`", "`sandbox.books` is `memory`"]
+    {
+        assert!(reasons.contains(reason), "{reason}\nis missing in\n{reasons}");
+    }
+    config.mode = Mode::Sandbox;
+    config.check_strength().unwrap();
+}
+
+#[test]
+fn one_problem_is_told_on_one_line() {
+    assert_eq!(ConfigError::one("x is wrong").to_string(), "the configuration is wrong: x is wrong");
+}

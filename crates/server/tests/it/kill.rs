@@ -1,0 +1,292 @@
+//! The process dies at a moment that it did not choose, while 64 clients charge. After a restart every answered charge is
+//! there, and every other one is what the simulator's books say.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use regente_providers::sandbox::Books;
+use regente_store::testing::TestPostgres;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body};
+
+const CLIENTS: usize = 64;
+/// The process is killed when so many charges have been answered.
+const ANSWERED_BEFORE_THE_END: usize = 300;
+/// Looks at a process that is starting, or at charges that are being resolved; one each [`PAUSE`].
+const LOOKS_MAX: usize = 600;
+const PAUSE: Duration = Duration::from_millis(50);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kill_9_loses_nothing_and_charges_nothing_twice_on_sqlite() {
+    kill_and_compare(None).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kill_9_loses_nothing_and_charges_nothing_twice_on_postgres() {
+    let database = TestPostgres::shared().fresh_database().await;
+    kill_and_compare(Some(database)).await;
+}
+
+async fn kill_and_compare(postgres: Option<String>) {
+    let deployment = Deployment::new(postgres);
+    let mut process = deployment.start().await;
+    let merchants = deployment.make_merchants().await;
+
+    let seen = Arc::new(Seen::default());
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|number| {
+            tokio::spawn(charge_until_it_ends(
+                deployment.api.clone(),
+                number,
+                merchants.clone(),
+                seen.clone(),
+            ))
+        })
+        .collect();
+    while seen.answers.load(Ordering::SeqCst) < ANSWERED_BEFORE_THE_END {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    process.kill().unwrap();
+    process.wait().unwrap();
+    for client in clients {
+        client.await.unwrap();
+    }
+
+    let mut process = deployment.start().await;
+    let charges = deployment.charges_when_none_is_pending().await;
+    let answered = seen.answered.lock().unwrap().clone();
+    let unanswered = seen.unanswered.lock().unwrap().clone();
+    assert!(answered.len() >= ANSWERED_BEFORE_THE_END);
+    assert!(!unanswered.is_empty(), "the process died while somebody was waiting");
+
+    for (key, answer) in &answered {
+        let charge = charges.get(key).unwrap_or_else(|| panic!("an answered charge is gone: {answer}"));
+        if answer["status"] == "pending" {
+            continue;
+        }
+        assert_eq!(charge, answer, "what was answered is what is there");
+    }
+    // The same key leads to the final answer, and never to a second effect.
+    for key in &unanswered {
+        let again = deployment.api.charge(key, &merchants[0]).await.unwrap();
+        assert!(
+            again.status() == StatusCode::CREATED || again.status() == StatusCode::CONFLICT,
+            "{}",
+            again.status()
+        );
+    }
+    let charges = deployment.charges_when_none_is_pending().await;
+    process.kill().unwrap();
+    process.wait().unwrap();
+    deployment.compare_with_books(&charges).await;
+}
+
+/// What the clients saw.
+#[derive(Default)]
+struct Seen {
+    answers: AtomicUsize,
+    answered: Mutex<BTreeMap<String, Value>>,
+    unanswered: Mutex<BTreeSet<String>>,
+}
+
+async fn charge_until_it_ends(api: Api, client: usize, merchants: Vec<String>, seen: Arc<Seen>) {
+    for number in 0.. {
+        let key = format!("{client}-{number}");
+        let answer = match api.charge(&key, &merchants[number % merchants.len()]).await {
+            Ok(response) if response.status() == StatusCode::CREATED => response.json::<Value>().await.ok(),
+            Ok(response) => panic!("a charge was answered {}", response.status()),
+            Err(_) => None,
+        };
+        let Some(answer) = answer else {
+            seen.unanswered.lock().unwrap().insert(key);
+            return;
+        };
+        seen.answered.lock().unwrap().insert(key, answer);
+        seen.answers.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// A client of the interface.
+#[derive(Clone)]
+struct Api {
+    http: reqwest::Client,
+    url: String,
+    client_id: String,
+    key: String,
+}
+
+impl Api {
+    fn request(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
+        self.http
+            .request(method, format!("{}{path}", self.url))
+            .header("X-Client-Id", &self.client_id)
+            .header("X-Api-Key", &self.key)
+    }
+
+    /// One charge whose reference and idempotency key are the same. Most cards are approved; some are refused, some
+    /// are not answered.
+    async fn charge(&self, key: &str, merchant: &str) -> Result<reqwest::Response, reqwest::Error> {
+        let card = match key.bytes().map(usize::from).sum::<usize>() % 16 {
+            0 => TIMED_OUT,
+            1 => WRONG_CVV,
+            _ => APPROVED,
+        };
+        let mut body = charge_body(merchant, card);
+        body["orderId"] = key.into();
+        self.request(reqwest::Method::POST, "/v1/charges")
+            .header("X-Idempotency-Key", key)
+            .json(&body)
+            .send()
+            .await
+    }
+}
+
+/// A database, the simulator's books, and an account.
+struct Deployment {
+    folder: TempDir,
+    postgres: Option<String>,
+    port: u16,
+    api: Api,
+}
+
+impl Deployment {
+    fn new(postgres: Option<String>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let url = format!("http://127.0.0.1:{port}");
+        let mut deployment = Self {
+            folder,
+            postgres,
+            port,
+            api: Api { http, url, client_id: String::new(), key: String::new() },
+        };
+        deployment.print(&["migrate"]);
+        let client: Value =
+            serde_json::from_slice(&deployment.print(&["clients", "create", "Loja", "--json"])).unwrap();
+        deployment.api.client_id = client["id"].as_str().unwrap().to_owned();
+        let key = deployment.print(&["keys", "create", &deployment.api.client_id, "--json"]);
+        let key: Value = serde_json::from_slice(&key).unwrap();
+        deployment.api.key = key["key"].as_str().unwrap().to_owned();
+        deployment
+    }
+
+    fn regente(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_regente"));
+        command
+            .args(arguments)
+            .env("REGENTE_DATA_DIR", self.folder.path())
+            .env("REGENTE_VAULT__KEK", "4f2a".repeat(16))
+            .env("REGENTE_SERVER__LISTEN", format!("127.0.0.1:{}", self.port))
+            .env("REGENTE_SANDBOX__BOOKS", self.folder.path().join("books.db"))
+            .env("REGENTE_SANDBOX__DEADLINE_MS", "200")
+            .env("REGENTE_CHARGES__RECONCILE_GRACE_MS", "300")
+            .env("REGENTE_LOG__LEVEL", "error");
+        if let Some(url) = &self.postgres {
+            command.env("REGENTE_DATABASE__URL", url);
+        }
+        command
+    }
+
+    fn print(&self, arguments: &[&str]) -> Vec<u8> {
+        let output = self.regente(arguments).stderr(Stdio::inherit()).output().unwrap();
+        assert!(output.status.success(), "regente {arguments:?}");
+        output.stdout
+    }
+
+    async fn start(&self) -> Child {
+        let process = self.regente(&["serve"]).spawn().unwrap();
+        for _ in 0..LOOKS_MAX {
+            let ready = self.api.http.get(format!("{}/health/ready", self.api.url)).send().await;
+            if ready.is_ok_and(|response| response.status() == StatusCode::OK) {
+                return process;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        panic!("the process did not become ready");
+    }
+
+    /// A healthy merchant, and one whose first provider declines everything.
+    async fn make_merchants(&self) -> Vec<String> {
+        let healthy = json!({ "name": "Healthy", "priority": 2, "credentials": { "type": "SANDBOX", "apiKey": "any" } });
+        let mut declining = healthy.clone();
+        declining["priority"] = 1.into();
+        declining["options"] =
+            json!({ "type": "SANDBOX", "faults": [{ "then": { "decline": "try_again" } }] });
+        let mut merchants = Vec::new();
+        for providers in [json!([healthy]), json!([declining, healthy])] {
+            let body = json!({ "mcc": "5812", "providers": providers });
+            let made =
+                self.api.request(reqwest::Method::POST, "/v1/merchants").json(&body).send().await.unwrap();
+            let made: Value = made.error_for_status().unwrap().json().await.unwrap();
+            merchants.push(made["id"].as_str().unwrap().to_owned());
+        }
+        merchants
+    }
+
+    /// Every charge by its reference, once the outcome of each is known.
+    async fn charges_when_none_is_pending(&self) -> BTreeMap<String, Value> {
+        for _ in 0..LOOKS_MAX {
+            let charges = self.charges().await;
+            if charges.values().all(|charge| charge["status"] != "pending") {
+                return charges;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        panic!("charges stay pending");
+    }
+
+    async fn charges(&self) -> BTreeMap<String, Value> {
+        let mut charges = BTreeMap::new();
+        for page in 1.. {
+            let path = format!("/v1/charges?limit=100&sort=ASC&page={page}");
+            let page = self.api.request(reqwest::Method::GET, &path).send().await.unwrap();
+            let page: Value = page.error_for_status().unwrap().json().await.unwrap();
+            let items = page["items"].as_array().unwrap();
+            for charge in items {
+                let before = charges.insert(charge["orderId"].as_str().unwrap().to_owned(), charge.clone());
+                assert!(before.is_none(), "two charges for one key");
+            }
+            if items.len() < 100 {
+                assert_eq!(page["meta"]["totalItems"], charges.len(), "the counters add up");
+                return charges;
+            }
+        }
+        unreachable!()
+    }
+
+    /// Each approved request has an entry in the simulator's books, and each entry with an effect belongs to an
+    /// authorized charge.
+    async fn compare_with_books(&self, charges: &BTreeMap<String, Value>) {
+        let books = Books::file(&self.folder.path().join("books.db")).unwrap();
+        let effects: BTreeSet<String> = books
+            .entries()
+            .await
+            .unwrap()
+            .iter()
+            .filter(|entry| entry.is_effect())
+            .map(|entry| entry.key.to_string())
+            .collect();
+        let mut believed = BTreeSet::new();
+        for charge in charges.values() {
+            let taken: Vec<&Value> = charge["transactionRequests"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|request| request["requestStatus"] == "success")
+                .collect();
+            let expected = usize::from(charge["status"] == "authorized");
+            assert_eq!(taken.len(), expected, "{charge}");
+            believed
+                .extend(taken.iter().map(|request| request["idempotencyKey"].as_str().unwrap().to_owned()));
+        }
+        assert_eq!(believed, effects, "what Regente believes is what the books say");
+    }
+}

@@ -1,0 +1,134 @@
+//! The OpenAPI document as the tests read it: its operations, and whether an answer is one that it promises.
+
+use std::sync::OnceLock;
+
+use axum::http::Method;
+use serde_json::Value;
+
+use super::schema::{self, Members};
+use crate::harness::Reply;
+
+/// The document of this build.
+pub struct Document {
+    pub value: Value,
+    pub operations: Vec<Operation>,
+}
+
+/// One method of one path.
+pub struct Operation {
+    pub method: Method,
+    pub path: String,
+    pub value: Value,
+}
+
+impl Operation {
+    /// `POST /v1/charges`.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// The path with these values for its parameters, in order.
+    pub fn path_with(&self, values: &[&str]) -> String {
+        let mut values = values.iter();
+        let segment = |segment: &str| {
+            let is_parameter = segment.starts_with('{');
+            if is_parameter {
+                (*values.next().expect("a value for each parameter")).to_owned()
+            } else {
+                segment.to_owned()
+            }
+        };
+        self.path.split('/').map(segment).collect::<Vec<_>>().join("/")
+    }
+
+    /// How many parameters the path has.
+    pub fn parameters(&self) -> usize {
+        self.path.matches('{').count()
+    }
+
+    /// Literal segments in common with `path`, when it is one of this operation.
+    fn literals_of(&self, path: &str) -> Option<usize> {
+        let (own, other): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());
+        let fits =
+            own.len() == other.len() && own.iter().zip(&other).all(|(a, b)| a.starts_with('{') || a == b);
+        fits.then(|| own.iter().filter(|segment| !segment.starts_with('{')).count())
+    }
+}
+
+impl Document {
+    pub fn current() -> &'static Self {
+        static CURRENT: OnceLock<Document> = OnceLock::new();
+        CURRENT.get_or_init(|| {
+            Self::of(serde_json::to_value(regente::api::router::document()).expect("the document is JSON"))
+        })
+    }
+
+    fn of(value: Value) -> Self {
+        let mut operations = Vec::new();
+        for (path, item) in value["paths"].as_object().expect("paths") {
+            for (method, operation) in item.as_object().expect("an item of paths") {
+                let method = method.to_uppercase().parse().expect("a method");
+                operations.push(Operation { method, path: path.clone(), value: operation.clone() });
+            }
+        }
+        Self { value, operations }
+    }
+
+    /// The operation of a request. A literal segment wins over a parameter, as in the router.
+    pub fn operation(&self, method: &Method, path: &str) -> Option<&Operation> {
+        let path = path.split('?').next().unwrap_or(path);
+        let of_method = self.operations.iter().filter(|operation| operation.method == *method);
+        let fitting = of_method.filter_map(|operation| Some((operation.literals_of(path)?, operation)));
+        fitting.max_by_key(|(literals, _)| *literals).map(|(_, operation)| operation)
+    }
+
+    /// A schema without its references.
+    pub fn resolve<'a>(&'a self, schema: &'a Value) -> &'a Value {
+        match schema.get("$ref").and_then(Value::as_str) {
+            Some(reference) => {
+                let pointer = reference.strip_prefix('#').expect("a reference into the document");
+                self.resolve(
+                    self.value.pointer(pointer).unwrap_or_else(|| panic!("{reference} leads nowhere")),
+                )
+            }
+            None => schema,
+        }
+    }
+
+    /// The schema of the body that an operation takes.
+    pub fn body_schema<'a>(&'a self, operation: &'a Operation) -> Option<&'a Value> {
+        let content = operation.value.pointer("/requestBody/content/application~1json")?;
+        Some(self.resolve(&content["schema"]))
+    }
+
+    /// An example of the body that an operation takes.
+    pub fn body_example<'a>(&'a self, operation: &'a Operation) -> Option<&'a Value> {
+        let content = operation.value.pointer("/requestBody/content/application~1json")?;
+        content.get("example").or_else(|| self.body_schema(operation)?.get("example"))
+    }
+
+    /// What an answer has that the document does not promise. Nothing for paths and methods that are not in it.
+    pub fn problems_of(&self, method: &Method, path: &str, reply: &Reply) -> Vec<String> {
+        let Some(operation) = self.operation(method, path) else { return Vec::new() };
+        let status = reply.status.as_u16().to_string();
+        let Some(response) = operation.value["responses"].get(&status) else {
+            return vec![format!("the status {status} is not documented")];
+        };
+        let Some(content) = response.get("content") else {
+            return match reply.bytes.is_empty() {
+                true => Vec::new(),
+                false => vec![format!("the body of {status} is documented to be empty")],
+            };
+        };
+        if reply.header("content-type") != Some("application/json") {
+            return vec![format!("{status} has the content type {:?}", reply.header("content-type"))];
+        }
+        match serde_json::from_slice(&reply.bytes) {
+            Ok(body) => {
+                let schema = &content["application/json"]["schema"];
+                schema::problems(self, schema, &body, Members::DocumentedAlone)
+            }
+            Err(error) => vec![format!("the body of {status} is no JSON: {error}")],
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What each operation needs to succeed: real records of an account, and a body that names them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use super::document::{Document, Operation};
+use crate::harness::{APPROVED, Client, TestApp, sandbox, token_body};
+
+/// A request that succeeds, once.
+#[derive(Debug)]
+pub struct Call {
+    /// The values of the path's parameters.
+    pub ids: Vec<String>,
+    pub body: Option<Value>,
+}
+
+impl Call {
+    fn of(id: &str) -> Self {
+        Self { ids: vec![id.to_owned()], body: None }
+    }
+
+    fn with(mut self, body: Value) -> Self {
+        self.body = Some(body);
+        self
+    }
+
+    pub fn path(&self, operation: &Operation) -> String {
+        let ids: Vec<&str> = self.ids.iter().map(String::as_str).collect();
+        operation.path_with(&ids)
+    }
+}
+
+/// The makers of records for one account.
+pub struct Records<'a> {
+    pub app: &'a TestApp,
+    pub client: &'a Client,
+}
+
+impl Records<'_> {
+    /// A request of an operation that succeeds: the document's own example where there is a body, with the ids of
+    /// records that are there. An operation without an entry here fails its tests.
+    pub async fn call(&self, operation: &Operation) -> Call {
+        let none = Call { ids: Vec::new(), body: None };
+        let example = || Document::current().body_example(operation).expect("an example").clone();
+        match operation.name().as_str() {
+            "POST /v1/auth" | "POST /v1/tokens" | "POST /v1/merchants" => none.with(example()),
+            "GET /v1/cards" | "GET /v1/customers" | "GET /v1/charges" | "GET /v1/merchants" => none,
+            "GET /health/live" | "GET /health/ready" => none,
+            "DELETE /v1/auth/{publicKey}" => Call::of(&self.client_token().await),
+            "POST /v1/cards" => none.with(put(example(), "tokenId", self.token(APPROVED).await)),
+            "GET /v1/cards/{id}" | "DELETE /v1/cards/{id}" => Call::of(&self.card().await),
+            "POST /v1/customers" => none.with(unique(example())),
+            "GET /v1/customers/{id}" | "DELETE /v1/customers/{id}" => Call::of(&self.customer().await),
+            "PATCH /v1/customers/{id}" => Call::of(&self.customer().await).with(example()),
+            "GET /v1/customers/{id}/cards" => Call::of(&self.customer().await),
+            "POST /v1/customers/{id}/cards" => {
+                Call::of(&self.customer().await).with(put(example(), "cardId", self.card().await))
+            }
+            "POST /v1/charges" => none.with(put(example(), "merchantId", self.merchant().await)),
+            "GET /v1/charges/{id}" => Call::of(&self.charge().await),
+            "GET /v1/merchants/{id}" | "DELETE /v1/merchants/{id}" => Call::of(&self.merchant().await),
+            "PATCH /v1/merchants/{id}" => Call::of(&self.merchant().await).with(example()),
+            "PATCH /v1/providers/{id}" => Call::of(&self.pagseguro().await).with(example()),
+            other => panic!("{other} has no entry in openapi/records.rs: say there what it needs"),
+        }
+    }
+
+    /// Makes a record; the answer.
+    pub async fn make(&self, path: &str, body: &Value) -> Value {
+        self.app.call(self.client, Method::POST, path, &[], Some(body)).await.expect(201)
+    }
+
+    pub async fn client_token(&self) -> String {
+        text(&self.make("/v1/auth", &json!({ "scope": "*", "expires": 600 })).await["publicKey"])
+    }
+
+    pub async fn token(&self, card: (&str, &str)) -> String {
+        text(&self.make("/v1/tokens", &token_body(card)).await["tokenId"])
+    }
+
+    pub async fn cvv_token(&self) -> String {
+        text(&self.make("/v1/tokens", &json!({ "cvvUpdate": APPROVED.1 })).await["tokenId"])
+    }
+
+    pub async fn card(&self) -> String {
+        let token = self.token(APPROVED).await;
+        text(&self.make("/v1/cards", &json!({ "tokenId": token })).await["id"])
+    }
+
+    pub async fn customer(&self) -> String {
+        text(&self.make("/v1/customers", &unique(customer_body())).await["id"])
+    }
+
+    /// A customer who can pay with a card.
+    pub async fn customer_with_card(&self) -> String {
+        let (customer, card) = (self.customer().await, self.card().await);
+        let path = format!("/v1/customers/{customer}/cards");
+        let body = json!({ "cardId": card });
+        self.app.call(self.client, Method::POST, &path, &[], Some(&body)).await.expect(204);
+        customer
+    }
+
+    pub async fn merchant(&self) -> String {
+        let body = json!({ "mcc": "5812", "providers": [sandbox("Main", 1)] });
+        text(&self.make("/v1/merchants", &body).await["id"])
+    }
+
+    /// A provider of the type that the example of a change is about.
+    async fn pagseguro(&self) -> String {
+        let credentials = json!({ "type": "PAGSEGURO", "token": "OLDTOKEN", "email": "old@example.com" });
+        let provider = json!({ "name": "PagSeguro", "priority": 1, "credentials": credentials });
+        let merchant = self.make("/v1/merchants", &json!({ "mcc": "5812", "providers": [provider] })).await;
+        text(&merchant["providers"][0]["id"])
+    }
+
+    pub async fn charge(&self) -> String {
+        let body = crate::harness::charge_body(&self.merchant().await, APPROVED);
+        text(&self.make("/v1/charges", &body).await["id"])
+    }
+}
+
+/// A complete buyer.
+pub fn customer_body() -> Value {
+    json!({
+        "name": "Ana Souza", "email": "", "phoneNumber": "21988899909",
+        "document": { "type": "cpf", "number": "", "country": "BR" },
+        "address": address(), "billingAddress": address(), "deliveryAddress": address(),
+    })
+}
+
+/// A complete address.
+pub fn address() -> Value {
+    json!({
+        "country": "BR", "state": "RJ", "city": "Rio de Janeiro", "district": "Leblon", "zipCode": "25650011",
+        "street": "Av Geraldo Cardoso", "streetNumber": "205", "complement": "Apto 203"
+    })
+}
+
+/// A buyer whom nobody else is.
+pub fn unique(mut customer: Value) -> Value {
+    static NEXT: AtomicU64 = AtomicU64::new(10_000_000_000);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    customer["email"] = format!("buyer-{number}@example.com").into();
+    customer["document"]["number"] = number.to_string().into();
+    customer
+}
+
+/// The body with another value of one member.
+pub fn put(mut body: Value, member: &str, value: impl Into<Value>) -> Value {
+    body[member] = value.into();
+    body
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a text").to_owned()
+}

@@ -1,0 +1,184 @@
+//! Whether a value is what a schema of the document says. Only the keywords that the document uses are known; a new one
+//! is a problem of its own, so that nothing is passed over.
+
+use serde_json::Value;
+
+use super::document::Document;
+
+/// Whether an object may have members that its schema does not name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Members {
+    /// As JSON Schema has it: requests, where unknown members are ignored.
+    Any,
+    /// Answers: what is shown is documented, and what is shown as null is documented to be always there.
+    DocumentedAlone,
+}
+
+/// What is wrong with a value; each with its path.
+pub fn problems(document: &Document, schema: &Value, value: &Value, members: Members) -> Vec<String> {
+    let mut found = Vec::new();
+    Check { document, members }.value(schema, value, "", &mut found);
+    found
+}
+
+struct Check<'a> {
+    document: &'a Document,
+    members: Members,
+}
+
+impl Check<'_> {
+    fn value(&self, schema: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
+        let schema = self.document.resolve(schema);
+        let Some(keywords) = schema.as_object() else {
+            found.push(format!("{path}: {schema} is no schema"));
+            return;
+        };
+        for (keyword, argument) in keywords {
+            if let Some(problem) = self.keyword(keyword, argument, value, path, found) {
+                found.push(format!("{path}: {value} {problem}"));
+            }
+        }
+        if let (Members::DocumentedAlone, Some(object)) = (self.members, value.as_object()) {
+            self.undocumented(schema, object, path, found);
+        }
+    }
+
+    /// Checks one keyword; answers what is wrong with the value itself, and notes what is wrong inside of it.
+    fn keyword(
+        &self,
+        keyword: &str,
+        argument: &Value,
+        value: &Value,
+        path: &str,
+        found: &mut Vec<String>,
+    ) -> Option<String> {
+        let count = argument.as_u64().and_then(|count| usize::try_from(count).ok());
+        let bound = argument.as_i64();
+        let wrong = |is_wrong: bool| is_wrong.then(|| format!("breaks {keyword}: {argument}"));
+        match (keyword, value) {
+            ("title" | "description" | "example" | "default" | "deprecated", _) => None,
+            ("type", _) => wrong(!types_of(argument).any(|name| has_type(name, value))),
+            ("enum", _) => wrong(!argument.as_array().expect("choices").contains(value)),
+            ("oneOf", _) => {
+                let fitting = self.fitting(argument, value);
+                if fitting.len() == 1 {
+                    // Again, for what it says about members.
+                    self.value(fitting[0], value, path, found);
+                }
+                wrong(fitting.len() != 1)
+            }
+            ("properties", Value::Object(object)) => {
+                for (name, schema) in argument.as_object().expect("properties") {
+                    if let Some(value) = object.get(name) {
+                        self.value(schema, value, &format!("{path}.{name}"), found);
+                    }
+                }
+                None
+            }
+            ("required", Value::Object(object)) => {
+                let names =
+                    argument.as_array().expect("names").iter().map(|name| name.as_str().expect("a name"));
+                let missing: Vec<_> = names.filter(|name| !object.contains_key(*name)).collect();
+                (!missing.is_empty()).then(|| format!("lacks {missing:?}"))
+            }
+            ("items", Value::Array(values)) => {
+                for (index, value) in values.iter().enumerate() {
+                    self.value(argument, value, &format!("{path}[{index}]"), found);
+                }
+                None
+            }
+            ("format", Value::String(text)) => wrong(!has_format(argument.as_str().expect("a name"), text)),
+            ("format", Value::Number(_)) => wrong(!matches!(argument.as_str(), Some("int32" | "int64"))),
+            ("pattern", Value::String(text)) => wrong(!fits_pattern(argument.as_str().expect("text"), text)),
+            ("minLength", Value::String(text)) => wrong(text.chars().count() < count.expect("a number")),
+            ("maxLength", Value::String(text)) => wrong(text.chars().count() > count.expect("a number")),
+            ("minItems", Value::Array(values)) => wrong(values.len() < count.expect("a number")),
+            ("maxItems", Value::Array(values)) => wrong(values.len() > count.expect("a number")),
+            ("minimum", Value::Number(number)) => wrong(number.as_i64() < bound),
+            ("maximum", Value::Number(number)) => wrong(number.as_i64() > bound),
+            (
+                "properties" | "required" | "items" | "format" | "pattern" | "minLength" | "maxLength"
+                | "minItems" | "maxItems" | "minimum" | "maximum",
+                _,
+            ) => None,
+            _ => Some(format!("has a schema with the keyword {keyword}, which this check does not know")),
+        }
+    }
+
+    fn fitting<'s>(&self, choices: &'s Value, value: &Value) -> Vec<&'s Value> {
+        let choices = choices.as_array().expect("choices").iter();
+        choices.filter(|schema| problems(self.document, schema, value, Members::Any).is_empty()).collect()
+    }
+
+    fn undocumented(
+        &self,
+        schema: &Value,
+        object: &serde_json::Map<String, Value>,
+        path: &str,
+        found: &mut Vec<String>,
+    ) {
+        let Some(known) = schema.get("properties").and_then(Value::as_object) else { return };
+        let is_required = |name: &str| {
+            schema.get("required").and_then(Value::as_array).is_some_and(|names| names.contains(&name.into()))
+        };
+        for (name, value) in object {
+            if !known.contains_key(name) {
+                found.push(format!("{path}.{name}: is not documented"));
+            } else if value.is_null() && !is_required(name) {
+                found.push(format!("{path}.{name}: is shown as null, but documented as absent"));
+            }
+        }
+    }
+}
+
+/// The names in a `type`.
+pub fn types_of(argument: &Value) -> impl Iterator<Item = &str> {
+    let names = argument.as_array().map_or(std::slice::from_ref(argument), Vec::as_slice);
+    names.iter().map(|name| name.as_str().expect("the name of a type"))
+}
+
+fn has_type(name: &str, value: &Value) -> bool {
+    match name {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        other => panic!("the type {other} is not known to this check"),
+    }
+}
+
+fn has_format(name: &str, text: &str) -> bool {
+    match name {
+        "uuid" => text.len() == 36 && uuid::Uuid::try_parse(text).is_ok(),
+        // Times that are shown are in UTC with milliseconds (contract 00 §3).
+        "date-time" => {
+            let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+            shape == "0000-00-00T00:00:00.000Z"
+        }
+        "email" => text.contains('@'),
+        // Of numbers; that this is none, its type says.
+        "int32" | "int64" => true,
+        other => panic!("the format {other} is not known to this check"),
+    }
+}
+
+/// The few patterns there are, and choices between words.
+fn fits_pattern(pattern: &str, text: &str) -> bool {
+    let digits = |text: &str, counts: &[usize]| {
+        counts.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    match pattern {
+        "^[0-9]{3,4}$" => digits(text, &[3, 4]),
+        "^(0[1-9]|1[0-2])/[0-9]{4}$" => text.split_once('/').is_some_and(|(month, year)| {
+            digits(month, &[2]) && digits(year, &[4]) && (1..=12).contains(&month.parse::<u8>().unwrap_or(0))
+        }),
+        _ => {
+            let words = pattern.strip_prefix("^(").and_then(|rest| rest.strip_suffix(")$"));
+            let words = words.unwrap_or_else(|| panic!("the pattern {pattern} is not known to this check"));
+            assert!(words.bytes().all(|byte| byte == b'|' || byte.is_ascii_lowercase()), "{pattern}");
+            words.split('|').any(|word| word == text)
+        }
+    }
+}

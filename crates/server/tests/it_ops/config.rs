@@ -1,0 +1,1 @@
+../it/config.rs
