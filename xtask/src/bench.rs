@@ -35,10 +35,11 @@ pub(crate) async fn run(options: Options) -> Outcome {
     require_wrk()?;
     let binary = build()?;
     let postgres = TestPostgres::durable();
+    let database = postgres.empty_database().await;
     let mut subjects = [
         subject("without storage", &binary, None, Writes::Discarded).await?,
         subject("SQLite", &binary, None, Writes::Durable).await?,
-        subject("PostgreSQL", &binary, Some(&postgres.empty_database().await), Writes::Durable).await?,
+        subject("PostgreSQL", &binary, Some(&database), Writes::Durable).await?,
     ];
     for round in 1..=options.rounds {
         for subject in &mut subjects {

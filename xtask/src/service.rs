@@ -36,7 +36,7 @@ pub(crate) enum Writes {
 /// A running service with a client, its key and a merchant.
 pub(crate) struct Service {
     process: Child,
-    _folder: tempfile::TempDir,
+    place: Place,
     /// Where it listens.
     pub(crate) url: String,
     /// The account.
@@ -47,41 +47,62 @@ pub(crate) struct Service {
     pub(crate) merchant_id: String,
 }
 
+/// Where a service keeps its data and listens.
+struct Place {
+    binary: PathBuf,
+    folder: tempfile::TempDir,
+    postgres: Option<String>,
+    port: u16,
+}
+
+impl Place {
+    /// The binary with its settings, about to run `arguments`.
+    fn regente(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        command
+            .args(arguments)
+            .env("REGENTE_DATA_DIR", self.folder.path())
+            .env("REGENTE_VAULT__KEK", "4f2a".repeat(16))
+            .env("REGENTE_SANDBOX__BOOKS", "memory")
+            .env("REGENTE_SERVER__LISTEN", format!("127.0.0.1:{}", self.port))
+            .env("REGENTE_LOG__LEVEL", "error");
+        if let Some(url) = &self.postgres {
+            command.env("REGENTE_DATABASE__URL", url);
+        }
+        command
+    }
+
+    /// What a command prints as JSON: its member `name`.
+    fn printed(&self, arguments: &[&str], name: &str) -> Outcome<String> {
+        let output = self.regente(arguments).stderr(Stdio::inherit()).output()?;
+        let value: Value = serde_json::from_slice(&output.stdout)?;
+        Ok(value[name].as_str().ok_or_else(|| format!("no {name} in {value}"))?.to_owned())
+    }
+
+    fn serve(&self, writes: Writes) -> Outcome<Child> {
+        Ok(match writes {
+            Writes::Durable => self.regente(&["serve"]).spawn()?,
+            Writes::Discarded => self.regente(&["serve", "--set", "database.discard_writes=true"]).spawn()?,
+        })
+    }
+}
+
 impl Service {
     /// Starts one on a fresh database: an embedded one in a folder of its own, or the PostgreSQL at `postgres`.
     pub(crate) async fn start(binary: &Path, postgres: Option<&str>, writes: Writes) -> Outcome<Self> {
-        let folder = tempfile::tempdir()?;
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let regente = |arguments: &[&str]| {
-            let mut command = Command::new(binary);
-            command
-                .args(arguments)
-                .env("REGENTE_DATA_DIR", folder.path())
-                .env("REGENTE_VAULT__KEK", "4f2a".repeat(16))
-                .env("REGENTE_SANDBOX__BOOKS", "memory")
-                .env("REGENTE_SERVER__LISTEN", format!("127.0.0.1:{port}"))
-                .env("REGENTE_LOG__LEVEL", "error");
-            if let Some(url) = postgres {
-                command.env("REGENTE_DATABASE__URL", url);
-            }
-            command
+        let place = Place {
+            binary: binary.to_owned(),
+            folder: tempfile::tempdir()?,
+            postgres: postgres.map(str::to_owned),
+            port: TcpListener::bind("127.0.0.1:0")?.local_addr()?.port(),
         };
-        let printed = |arguments: &[&str]| -> Outcome<Value> {
-            let output = regente(arguments).stderr(Stdio::inherit()).output()?;
-            Ok(serde_json::from_slice(&output.stdout)?)
-        };
-        let text = |value: &Value, name: &str| -> Outcome<String> {
-            Ok(value[name].as_str().ok_or_else(|| format!("no {name} in {value}"))?.to_owned())
-        };
-        regente(&["migrate"]).stdout(Stdio::null()).status()?;
-        let client_id = text(&printed(&["clients", "create", "bench", "--json"])?, "id")?;
-        let api_key = text(&printed(&["keys", "create", &client_id, "--json"])?, "key")?;
-
-        let url = format!("http://127.0.0.1:{port}");
+        place.regente(&["migrate"]).stdout(Stdio::null()).status()?;
+        let client_id = place.printed(&["clients", "create", "bench", "--json"], "id")?;
+        let api_key = place.printed(&["keys", "create", &client_id, "--json"], "key")?;
         let mut service = Self {
-            process: regente(&["serve"]).spawn()?,
-            _folder: folder,
-            url,
+            process: place.serve(Writes::Durable)?,
+            url: format!("http://127.0.0.1:{}", place.port),
+            place,
             client_id,
             api_key,
             merchant_id: String::new(),
@@ -89,35 +110,19 @@ impl Service {
         service.wait_until_ready().await?;
         service.merchant_id = service.make_merchant().await?;
         if writes == Writes::Discarded {
-            service.restart_discarding(binary, port, postgres).await?;
+            // The account and the merchant are real; only what is measured is thrown away.
+            service.stop()?;
+            service.process = service.place.serve(Writes::Discarded)?;
+            service.wait_until_ready().await?;
         }
         Ok(service)
     }
 
-    /// The same service, whose writes are answered and thrown away from now on.
-    async fn restart_discarding(&mut self, binary: &Path, port: u16, postgres: Option<&str>) -> Outcome {
-        self.stop()?;
-        let mut command = Command::new(binary);
-        command
-            .args(["serve", "--set", "database.discard_writes=true"])
-            .env("REGENTE_DATA_DIR", self._folder.path())
-            .env("REGENTE_VAULT__KEK", "4f2a".repeat(16))
-            .env("REGENTE_SANDBOX__BOOKS", "memory")
-            .env("REGENTE_SERVER__LISTEN", format!("127.0.0.1:{port}"))
-            .env("REGENTE_LOG__LEVEL", "error");
-        if let Some(url) = postgres {
-            command.env("REGENTE_DATABASE__URL", url);
-        }
-        self.process = command.spawn()?;
-        self.wait_until_ready().await
-    }
-
     async fn wait_until_ready(&self) -> Outcome {
         for _ in 0..START_TRIES_MAX {
-            if let Ok(response) = reqwest::get(format!("{}/health/ready", self.url)).await {
-                if response.status().is_success() {
-                    return Ok(());
-                }
+            let ready = reqwest::get(format!("{}/health/ready", self.url)).await;
+            if ready.is_ok_and(|response| response.status().is_success()) {
+                return Ok(());
             }
             tokio::time::sleep(START_WAIT).await;
         }

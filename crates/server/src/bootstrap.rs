@@ -4,11 +4,12 @@
 mod derived;
 pub mod dev;
 
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use regente_providers::provider::Providers;
 use regente_providers::sandbox::{Books, BooksError, Sandbox};
-use regente_store::{DatabaseKind, Store, StoreError, StoreOptions};
+use regente_store::{DatabaseKind, DiscardWrites, Store, StoreError, StoreOptions};
 
 use crate::access::Credentials;
 use crate::api::limits::RateLimiter;
@@ -114,7 +115,13 @@ pub async fn open(config: &Config, migrations: Migrations, missing: Missing) -> 
     let (kek, _) = config.kek()?;
     let store = open_store(config, &clock, migrations, missing).await?;
     match assemble(config, &store, &kek, clock, chance).await {
-        Ok(app) => Ok(app),
+        Ok(app) => {
+            if config.database.discard_writes {
+                tracing::warn!("every write is thrown away: this is a benchmark");
+                app.store.discard_writes(DiscardWrites::Yes);
+            }
+            Ok(app)
+        }
         Err(error) => {
             store.close().await;
             Err(error)
@@ -183,7 +190,8 @@ fn prepare_folder(database: &Path, missing: Missing) -> Result<(), StartError> {
     }
 }
 
-fn parent_of(path: &Path) -> &Path {
+/// The folder that a file stands in.
+pub fn parent_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         Some(_) | None => Path::new("."),
@@ -191,19 +199,21 @@ fn parent_of(path: &Path) -> &Path {
 }
 
 /// Makes a folder, and those above it, for their owner alone. One that exists stays as it is.
-fn make_private_folder(folder: &Path) -> Result<(), StartError> {
+///
+/// # Errors
+/// [`StartError::Folder`].
+pub fn make_private_folder(folder: &Path) -> Result<(), StartError> {
     let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|error| StartError::Folder(folder.to_owned(), error))
+    builder
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(|error| StartError::Folder(folder.to_owned(), error))
 }
 
 /// Makes an empty file for its owner alone. One that exists stays as it is.
 fn make_private_file(path: &Path) -> Result<(), StartError> {
     let mut options = std::fs::OpenOptions::new();
-    options.create(true).truncate(false).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.create(true).truncate(false).write(true).mode(0o600);
     options.open(path).map(drop).map_err(|error| StartError::File(path.to_owned(), error))
 }

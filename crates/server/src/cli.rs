@@ -88,6 +88,8 @@ enum Task {
     /// Data keys and the key-encryption key
     #[command(subcommand)]
     Vault(VaultTask),
+    /// Print the OpenAPI document of this release
+    Openapi,
 }
 
 /// Where to listen.
@@ -208,6 +210,7 @@ impl Task {
             Self::Clients(task) => operate::clients(&sources.load_plain()?, task),
             Self::Keys(task) => operate::keys(&sources.load_plain()?, task),
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),
+            Self::Openapi => operate::openapi(),
             Self::Vault(VaultTask::Rotate { kek, output }) => {
                 operate::rotate(&sources.load_plain()?, kek, output)
             }

@@ -77,6 +77,9 @@ pub struct DatabaseConfig {
     pub url_file: Option<PathBuf>,
     /// Changes that may be under way at once; further requests are answered 503. Default 1 024.
     pub admitted_max: usize,
+    /// Answer every write and throw it away: the ceiling that benchmarks compare with. Refused in production mode.
+    /// Default false.
+    pub discard_writes: bool,
     /// SQLite: threads that read. Default 4.
     pub sqlite_readers: usize,
     /// SQLite: length of the write-ahead log past which it is started anew. Default 268 435 456.
@@ -218,6 +221,7 @@ impl Default for DatabaseConfig {
             url: None,
             url_file: None,
             admitted_max: sqlite.admitted_max,
+            discard_writes: false,
             sqlite_readers: sqlite.readers,
             sqlite_wal_bytes_max: sqlite.wal_bytes_max,
             postgres_pool_size: postgres.pool_size,

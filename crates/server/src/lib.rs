@@ -4,6 +4,7 @@ pub mod access;
 pub mod admin;
 pub mod api;
 pub mod app;
+pub mod audit;
 pub mod bootstrap;
 pub mod card_data;
 pub mod chance;

@@ -5,6 +5,7 @@
 mod accept;
 mod signals;
 
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -29,6 +30,8 @@ const HTTP2_STREAMS_MAX: u32 = 250;
 const HTTP2_PING_EVERY: Duration = Duration::from_secs(30);
 /// Bytes of the headers of one request.
 const HEADER_BYTES_MAX: u32 = 32 * 1024;
+/// After a worker ended badly: how long until the next one begins.
+const WORKER_PAUSE: Duration = Duration::from_secs(1);
 /// While stopping: how often it is looked whether calls to providers have ended.
 const DRAIN_LOOK_EVERY: Duration = Duration::from_millis(10);
 
@@ -45,9 +48,8 @@ pub enum Jobs {
 ///
 /// # Errors
 /// The port is taken, or the address is not one of this machine.
-pub fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(LISTEN_BACKLOG)
@@ -64,16 +66,22 @@ pub async fn serve(
     readiness: Readiness,
     jobs: Jobs,
     mut signals: Signals,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     let worker = match jobs {
         Jobs::Run => Some(tokio::spawn(run_jobs(app.clone(), readiness.clone()))),
         Jobs::Leave => None,
     };
     let handle = Handle::new();
-    let http =
+    let mut http =
         tokio::spawn(serve_http(app.clone(), listener, server.clone(), readiness.clone(), handle.clone()));
-    let signal = signals.next().await;
-    tracing::info!(signal, "stopping");
+    tokio::select! {
+        signal = signals.next() => tracing::info!(signal, "stopping"),
+        // Nobody would notice a process that lives and does not listen.
+        served = &mut http => {
+            readiness.drain();
+            return served.unwrap_or_else(|error| Err(io::Error::other(error)));
+        }
+    }
     readiness.drain();
     let time_max = Duration::from_millis(server.drain_timeout_ms);
     let in_order = async {
@@ -87,7 +95,7 @@ pub async fn serve(
                 "what had begun has not ended in time; it is resolved at the next start"
             );
         }
-        served.unwrap_or_else(|error| Err(std::io::Error::other(error)))
+        served.unwrap_or_else(|error| Err(io::Error::other(error)))
     };
     tokio::select! {
         result = in_order => result,
@@ -118,8 +126,17 @@ pub async fn work(app: &App, drain_timeout: Duration, mut signals: Signals) {
     }
 }
 
+/// Runs jobs until the process drains. A bug in one of them must not end all of them.
 async fn run_jobs(app: App, readiness: Readiness) {
-    Worker::new(app).run_until(async move { readiness.drained().await }).await;
+    loop {
+        let stop = readiness.clone();
+        let worker = Worker::new(app.clone()).run_until(async move { stop.drained().await });
+        match tokio::spawn(worker).await {
+            Ok(()) => return,
+            Err(error) => tracing::error!(%error, "the worker ended badly; it is started again"),
+        }
+        tokio::time::sleep(WORKER_PAUSE).await;
+    }
 }
 
 /// Waits for jobs and for calls to providers, which go on when their caller has hung up.
@@ -140,7 +157,7 @@ async fn serve_http(
     limits: ServerConfig,
     readiness: Readiness,
     handle: Handle<SocketAddr>,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     let header_timeout = Duration::from_millis(limits.header_timeout_ms);
     let gate = Gate::new(limits.connections_max, header_timeout, readiness.clone());
     let router = crate::api::router::router(app).layer(Extension(readiness));

@@ -21,7 +21,7 @@ use super::customers::CustomerView;
 use super::error::ApiError;
 use super::fields::{Body, Fields};
 use super::headers::sandbox_seed;
-use super::idempotency::{Claim, Claimed, Planned, commit_once, json_response};
+use super::idempotency::{Claim, Claimed, Plan, Planned, commit_once, json_response, unless_overtaken};
 use super::page::Page;
 use super::path_id;
 use super::query::Query;
@@ -214,7 +214,11 @@ async fn checked(
     let merchant = merchants::with_providers(&app.store, caller.client_id, merchant_id)
         .await?
         .ok_or(ApiError::ReferenceNotFound("merchantId"))?;
-    let (mut card, details) = from_token(&app, &caller, token_id, CardState::Verifying).await?;
+    let found = from_token(&app, &caller, token_id, CardState::Verifying).await;
+    let (mut card, details) = match unless_overtaken(&app, claim.as_ref(), found).await? {
+        Plan::Own(found) => found,
+        Plan::Overtaken(finished) => return finished.into_body_response(),
+    };
     card.claim = claim.as_ref().map(Claim::to_hex);
     let holder_name = details.holder_name.clone();
     let new = NewCheck {

@@ -22,7 +22,7 @@ use uuid::Uuid;
 use super::error::ApiError;
 use super::fields::Body;
 use super::headers::sandbox_seed;
-use super::idempotency::{Claim, Claimed, Finished, replayed};
+use super::idempotency::{Claim, Claimed, Finished, Plan, replayed, unless_overtaken};
 use super::page::{Page, PageRequest};
 use super::path_id;
 use super::query::{Parameters, Query, SortOrder};
@@ -206,7 +206,11 @@ pub async fn create(
         Claimed::Answered(finished) => return replay(&app, &caller, finished).await,
     };
     let private = request.private.clone();
-    let new = prepare::prepare(&app, &caller, request, claim, seed).await?;
+    let prepared = prepare::prepare(&app, &caller, request, claim.clone(), seed).await;
+    let new = match unless_overtaken(&app, claim.as_ref(), prepared).await? {
+        Plan::Own(new) => new,
+        Plan::Overtaken(finished) => return replay(&app, &caller, finished).await,
+    };
     // In a task of its own: a caller who hangs up must not leave a charge half done.
     let run = tokio::spawn(charge::create(app.clone(), new)).await.map_err(ApiError::internal)?;
     match run? {

@@ -6,7 +6,6 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::card::record::{CardState, Linked};
 use regente_domain::id::{CardId, CustomerId};
-use regente_store::audit::{self, AuditEntry};
 use regente_store::{Batch, cards};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -22,6 +21,7 @@ use super::request_id::RequestId;
 use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::access::Caller;
 use crate::app::App;
+use crate::audit;
 use crate::flows::customers;
 
 /// The card to link.
@@ -97,15 +97,7 @@ async fn plan_link(
         }
         Linked::Now(linked) => {
             cards::update(&mut batch, &card, &linked)?;
-            let entry = AuditEntry {
-                id: app.chance.id(now),
-                actor: caller.actor(),
-                action: "card.linked",
-                object_kind: "card",
-                object_id: card.id.uuid(),
-                request_id: Some(request_id.to_string()),
-            };
-            audit::record(&mut batch, entry);
+            audit::record(app, &mut batch, caller, request_id, "card.linked", card.id.uuid());
         }
     }
     Ok(Planned { batch, status: StatusCode::NO_CONTENT, body: Value::Null })

@@ -28,13 +28,13 @@ use super::request_id::RequestId;
 use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::access::Caller;
 use crate::app::App;
-use crate::flows::customers::{self as flow, Customer, OnMatch, record_change};
+use crate::audit;
+use crate::flows::customers::{self as flow, Customer, OnMatch};
 use crate::vault::Lookup;
 use request::CustomerChanges;
 
 pub use request::{
-    CustomerChangesBody, DocumentBody, NameNeed, NewAddressBody, NewCustomerBody, PartialAddressBody,
-    read_new,
+    CustomerChangesBody, DocumentBody, NewAddressBody, NewCustomerBody, PartialAddressBody, read_new,
 };
 pub use view::{AddressRecordView, AddressView, ChangedCustomerView, CustomerView, DocumentView};
 
@@ -74,10 +74,10 @@ pub async fn create(
 ) -> Result<Response, ApiError> {
     let force = query.read(|parameters| parameters.boolean("force"))?;
     let on_match = if force == Some(true) { OnMatch::Update } else { OnMatch::Refuse };
-    let new = body.read(|fields| read_new(fields, "", NameNeed::Required))?;
+    let new = body.read(|fields| read_new(fields, ""))?;
     let plan = || async {
         let mut batch = Batch::new(caller.client_id);
-        let found = flow::plan(&app, &caller, request_id.as_str(), &mut batch, &new, on_match).await?;
+        let found = flow::plan(&app, &caller, &request_id, &mut batch, &new, on_match).await?;
         let view = match found.alias {
             Some(alias) => CustomerView::of_alias(alias, caller.client_id, &new),
             None => CustomerView::of(&found.customer),
@@ -274,7 +274,7 @@ pub async fn update(
         let after = before.changed(&app, before.stored.keys, data, now)?;
         let mut batch = Batch::new(caller.client_id);
         rows::update(&mut batch, &after.stored);
-        record_change(&app, &caller, request_id.as_str(), &mut batch, "customer.updated", after.id());
+        audit::record(&app, &mut batch, &caller, &request_id, "customer.updated", after.id().uuid());
         let _admission = app.store.admit()?;
         match app.store.apply(batch).await? {
             Commit::Applied => return Ok(Json(ChangedCustomerView::of(&after))),
@@ -315,7 +315,7 @@ pub async fn delete(
         };
         let mut batch = Batch::new(caller.client_id);
         rows::delete(&mut batch, &customer.stored, later_of(app.clock.now(), customer.stored.updated_at));
-        record_change(&app, &caller, request_id.as_str(), &mut batch, "customer.deleted", customer.id());
+        audit::record(&app, &mut batch, &caller, &request_id, "customer.deleted", customer.id().uuid());
         let _admission = app.store.admit()?;
         match app.store.apply(batch).await? {
             Commit::Applied => return Ok(StatusCode::OK),

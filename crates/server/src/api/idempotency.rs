@@ -151,6 +151,28 @@ impl Claim {
     }
 }
 
+/// What a request has made up its mind to do before it claims its key.
+pub enum Plan<T> {
+    /// Its own plan.
+    Own(T),
+    /// None: another request with the same key was first, and this is its answer.
+    Overtaken(Finished),
+}
+
+/// The plan of a request. One that failed may have failed because another request with the same key was first and has
+/// used up what is missing now, such as a token: then that one's answer counts.
+pub async fn unless_overtaken<T>(
+    app: &App,
+    claim: Option<&Claim>,
+    planned: Result<T, ApiError>,
+) -> Result<Plan<T>, ApiError> {
+    match (planned, claim) {
+        (Ok(planned), _) => Ok(Plan::Own(planned)),
+        (Err(error), None) => Err(error),
+        (Err(error), Some(claim)) => claim.look_up(app).await?.map(Plan::Overtaken).ok_or(error),
+    }
+}
+
 /// Until when an answer given now is kept.
 pub fn keep_until(app: &App) -> Timestamp {
     app.clock.now() + app.settings.idempotency_retention
@@ -196,13 +218,13 @@ pub struct Planned {
 
 /// Makes a plan and applies it once for its key. A plan that loses a race (a version, a unique key) is made anew from
 /// what is stored by then, a bounded number of times.
-pub async fn commit_once<Plan: Future<Output = Result<Planned, ApiError>> + Send>(
+pub async fn commit_once<Planning: Future<Output = Result<Planned, ApiError>> + Send>(
     app: &App,
     caller: &Caller,
     headers: &HeaderMap,
     route: &str,
     body: &Body,
-    mut plan: impl FnMut() -> Plan + Send,
+    mut plan: impl FnMut() -> Planning + Send,
 ) -> Result<Response, ApiError> {
     let claim = match Claim::read(app, caller, headers, route, body).await? {
         Claimed::Without => None,
@@ -210,7 +232,11 @@ pub async fn commit_once<Plan: Future<Output = Result<Planned, ApiError>> + Send
         Claimed::Answered(finished) => return finished.into_body_response(),
     };
     for _ in 0..PLANS_MAX {
-        let Planned { mut batch, status, body: answer } = plan().await?;
+        let Planned { mut batch, status, body: answer } =
+            match unless_overtaken(app, claim.as_ref(), plan().await).await? {
+                Plan::Own(planned) => planned,
+                Plan::Overtaken(finished) => return finished.into_body_response(),
+            };
         let bytes = serde_json::to_vec(&answer).map_err(ApiError::internal)?;
         if let Some(claim) = &claim {
             let sealed = app.vault.seal(body_binding(claim.client_id, &claim.claim.digest), &bytes);

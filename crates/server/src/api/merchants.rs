@@ -14,7 +14,6 @@ use regente_domain::id::MerchantId;
 use regente_domain::mcc::Mcc;
 use regente_domain::merchant::MerchantStatus;
 use regente_domain::time::Timestamp;
-use regente_store::audit::{self, AuditEntry};
 use regente_store::merchants::{self, Merchant, MerchantWithProviders};
 use regente_store::providers::{self as provider_rows, Provider};
 use regente_store::{Batch, Commit};
@@ -28,12 +27,13 @@ use super::fields::Body;
 use super::idempotency::{Planned, commit_once};
 use super::page::{LIMIT_DEFAULT, Page};
 use super::path_id;
-use super::providers::{self, NewProvider, ProviderView};
+use super::providers::{NewProvider, ProviderView};
 use super::query::Query;
 use super::request_id::RequestId;
 use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::access::Caller;
 use crate::app::App;
+use crate::audit;
 use request::{NewMerchant, merchant_changes, new_merchant};
 
 pub use request::{MccBody, MerchantChangesBody, NewMerchantBody, PROVIDERS_MAX};
@@ -145,7 +145,7 @@ async fn plan_creation(
     };
     let mut batch = Batch::new(caller.client_id);
     merchants::insert(&mut batch, &merchant)?;
-    record_change(app, caller, request_id, &mut batch, "merchant.created", id);
+    audit::record(app, &mut batch, caller, request_id, "merchant.created", id.uuid());
     let records = records_of(app, caller, id, &new.providers)?;
     add_providers(app, caller, request_id, &mut batch, &records)?;
     let view = MerchantView::of(app, &MerchantWithProviders { merchant, providers: records }).await?;
@@ -172,7 +172,7 @@ fn add_providers(
 ) -> Result<(), ApiError> {
     for provider in records {
         provider_rows::insert(batch, provider)?;
-        providers::record_change(app, caller, request_id, batch, "provider.created", provider.id);
+        audit::record(app, batch, caller, request_id, "provider.created", provider.id.uuid());
     }
     Ok(())
 }
@@ -256,7 +256,7 @@ pub async fn update(
         found.merchant.updated_at = later_of(app.clock.now(), found.merchant.updated_at);
         let mut batch = Batch::new(caller.client_id);
         merchants::update(&mut batch, &found.merchant)?;
-        record_change(&app, &caller, &request_id, &mut batch, "merchant.updated", id);
+        audit::record(&app, &mut batch, &caller, &request_id, "merchant.updated", id.uuid());
         add_providers(&app, &caller, &request_id, &mut batch, &added)?;
         let _admission = app.store.admit()?;
         match app.store.apply(batch).await? {
@@ -296,7 +296,7 @@ pub async fn delete(
         };
         let mut batch = Batch::new(caller.client_id);
         merchants::delete(&mut batch, &merchant, later_of(app.clock.now(), merchant.updated_at));
-        record_change(&app, &caller, &request_id, &mut batch, "merchant.deleted", id);
+        audit::record(&app, &mut batch, &caller, &request_id, "merchant.deleted", id.uuid());
         let _admission = app.store.admit()?;
         match app.store.apply(batch).await? {
             Commit::Applied => return Ok(StatusCode::NO_CONTENT.into_response()),
@@ -309,23 +309,4 @@ pub async fn delete(
 
 async fn find(app: &App, caller: &Caller, id: MerchantId) -> Result<MerchantWithProviders, ApiError> {
     merchants::with_providers(&app.store, caller.client_id, id).await?.ok_or(ApiError::NotFound)
-}
-
-fn record_change(
-    app: &App,
-    caller: &Caller,
-    request_id: &RequestId,
-    batch: &mut Batch,
-    action: &'static str,
-    id: MerchantId,
-) {
-    let entry = AuditEntry {
-        id: app.chance.id(app.clock.now()),
-        actor: caller.actor(),
-        action,
-        object_kind: "merchant",
-        object_id: id.uuid(),
-        request_id: Some(request_id.as_str().to_owned()),
-    };
-    audit::record(batch, entry);
 }

@@ -9,6 +9,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, License, OpenApi, OpenApiBuilder};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
+use super::schema::{ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody};
 use crate::app::App;
 
 /// The document before any route has added itself.
@@ -27,6 +28,11 @@ pub fn base() -> OpenApi {
         )
         .components(Some(
             ComponentsBuilder::new()
+                // The answers that all routes share name these by reference alone.
+                .schema_from::<ErrorEnvelope>()
+                .schema_from::<ErrorBody>()
+                .schema_from::<ErrorType>()
+                .schema_from::<ForbiddenBody>()
                 .security_scheme("client_id", header("X-Client-Id", "The account."))
                 .security_scheme(
                     "api_key",

@@ -11,7 +11,6 @@ use axum::http::StatusCode;
 use regente_domain::id::{ClientId, ProviderId};
 use regente_domain::provider_type::mask_credentials;
 use regente_domain::time::Timestamp;
-use regente_store::audit::{self, AuditEntry};
 use regente_store::providers::{self, Provider};
 use regente_store::sealed::Sealed;
 use regente_store::{Batch, Commit};
@@ -27,6 +26,7 @@ use super::request_id::RequestId;
 use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::access::Caller;
 use crate::app::App;
+use crate::audit;
 use crate::vault::{Binding, Purpose};
 use request::changed;
 
@@ -125,7 +125,7 @@ pub async fn update(
         let Some(after) = changed(&app, &before, &body).await? else { return Ok(StatusCode::OK) };
         let mut batch = Batch::new(caller.client_id);
         providers::update(&mut batch, &after)?;
-        record_change(&app, &caller, &request_id, &mut batch, "provider.updated", id);
+        audit::record(&app, &mut batch, &caller, &request_id, "provider.updated", id.uuid());
         let _admission = app.store.admit()?;
         match app.store.apply(batch).await? {
             Commit::Applied => return Ok(StatusCode::OK),
@@ -158,24 +158,4 @@ fn seal_credentials(
 
 fn credentials_binding(client_id: ClientId, id: ProviderId) -> Binding {
     Binding::new(Purpose::ProviderCredentials, client_id, id.uuid())
-}
-
-/// Adds the trace of a change of a provider to its batch.
-pub fn record_change(
-    app: &App,
-    caller: &Caller,
-    request_id: &RequestId,
-    batch: &mut Batch,
-    action: &'static str,
-    id: ProviderId,
-) {
-    let entry = AuditEntry {
-        id: app.chance.id(app.clock.now()),
-        actor: caller.actor(),
-        action,
-        object_kind: "provider",
-        object_id: id.uuid(),
-        request_id: Some(request_id.as_str().to_owned()),
-    };
-    audit::record(batch, entry);
 }

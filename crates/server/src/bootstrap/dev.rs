@@ -2,6 +2,7 @@
 //! start; what is missing is made again.
 
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use regente_domain::actor::Actor;
@@ -124,9 +125,7 @@ pub fn prepare(config: &Config, chance: &Chance) -> Result<(), DevError> {
 /// The file exists, or cannot be written.
 pub fn write_kek(path: &Path, kek: &Kek, comment: Option<&str>) -> io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.write(true).create_new(true).mode(0o600);
     let mut file = options.open(path)?;
     if let Some(comment) = comment {
         writeln!(file, "{comment}")?;
@@ -188,9 +187,7 @@ fn replace_privately(path: &Path, text: &str) -> io::Result<()> {
     let fresh = path.with_extension("env.new");
     drop(std::fs::remove_file(&fresh));
     let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.write(true).create_new(true).mode(0o600);
     options.open(&fresh)?.write_all(text.as_bytes())?;
     std::fs::rename(&fresh, path)
 }

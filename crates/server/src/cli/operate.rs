@@ -10,6 +10,7 @@ use super::lists;
 use super::run::runtime;
 use super::{ClientsTask, Failure, KeysTask, OutputArg};
 use crate::admin::{self, Answer, Command, Report, Verdict};
+use crate::api::router::document;
 use crate::bootstrap::{self, Migrations, Missing};
 use crate::chance::Chance;
 use crate::clock::Clock;
@@ -55,6 +56,7 @@ pub(super) fn rotate(loaded: &Loaded, kek: Option<PathBuf>, output: OutputArg) -
 }
 
 pub(super) fn new_kek(file: &Path) -> Result<ExitCode, Failure> {
+    bootstrap::make_private_folder(bootstrap::parent_of(file))?;
     let kek = Kek::generate(&Chance::system()?);
     bootstrap::dev::write_kek(file, &kek, None)
         .map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
@@ -64,6 +66,11 @@ pub(super) fn new_kek(file: &Path) -> Result<ExitCode, Failure> {
         file.display(),
         kek.id()
     )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn openapi() -> Result<ExitCode, Failure> {
+    print_json(&document())?;
     Ok(ExitCode::SUCCESS)
 }
 

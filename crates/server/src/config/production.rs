@@ -1,6 +1,7 @@
 //! What production refuses to start with (A5). All reasons are told at once.
 
 use std::fmt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use regente_providers::request::Mode;
@@ -72,6 +73,9 @@ impl Config {
             }
             Place::File(_) => {}
         }
+        if self.database.discard_writes {
+            reasons.push("`database.discard_writes` is for benchmarks alone".to_owned());
+        }
         if reasons.is_empty() { Ok(()) } else { Err(TooWeak(reasons)) }
     }
 }
@@ -84,15 +88,6 @@ fn open_to_others(key: &str, path: &Path) -> Option<String> {
 
 /// The permission bits of a file that others than its owner may touch; nothing when it is private, or not there.
 pub fn mode_open_to_others(path: &Path) -> Option<u32> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
-        (mode & 0o077 != 0).then_some(mode)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        None
-    }
+    let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then_some(mode)
 }

@@ -6,6 +6,7 @@ use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, CardState};
 use regente_domain::charge::attempt::{Outcome, RequestType, TransactionRequest};
 use regente_domain::currency::Currency;
+use regente_domain::decline::DeclinedCode;
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
 use regente_providers::request::{CardDetails, Operation, Verification};
@@ -86,7 +87,7 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, ApiError> {
     });
     let asked = attempt::ask(&app, provider, &request, new.seed, operation).await?;
     if asked.outcome == Outcome::Open {
-        return Err(not_available("the provider did not answer"));
+        return Err(not_available(NO_ANSWER));
     }
     let ended = request.end(asked.outcome, Some(asked.duration), app.clock.now());
     let card = settle(&app, &new.card, &new.sealed.holder, &ended, &new.actor).await?;
@@ -103,6 +104,11 @@ async fn refused(new: &NewCheck, app: &App, refusal: &Refusal) -> Result<Checked
         ))),
     }
 }
+
+/// The provider was asked, and nobody knows or nothing happened.
+const NO_ANSWER: &str = "the provider did not answer";
+/// The provider does not work for the merchant.
+const REFUSES_MERCHANT: &str = "the provider refused the merchant";
 
 fn not_available(detail: &'static str) -> ApiError {
     ApiError::FailedDependency {
@@ -156,8 +162,10 @@ async fn settle(
     transaction_requests::end(&mut batch, ended)?;
     let settled = match &ended.outcome {
         Outcome::Approved(_) => Ok(card.confirm(now)),
+        // It speaks of the merchant, not of the card.
+        Outcome::Declined(decline) if decline.code == DeclinedCode::InvalidMerchant => Err(REFUSES_MERCHANT),
         Outcome::Declined(decline) => Ok(card.refuse(&decline.message, now)),
-        Outcome::NoEffect(_) | Outcome::Open => Err(not_available("the provider did not answer")),
+        Outcome::NoEffect(_) | Outcome::Open => Err(NO_ANSWER),
     };
     match &settled {
         Ok(after) => {
@@ -181,14 +189,14 @@ async fn settle(
                 let view = CardView::created(after, Some(holder), std::slice::from_ref(ended));
                 idempotency::end_with_body(app, &mut batch, claim, StatusCode::CREATED, &view)?;
             }
-            Err(_) => {
-                let (status, envelope) = not_available("the provider did not answer").into_envelope();
+            Err(why) => {
+                let (status, envelope) = not_available(why).into_envelope();
                 idempotency::end_with_body(app, &mut batch, claim, status, &envelope)?;
             }
         }
     }
     match app.store.apply(batch).await? {
-        Commit::Applied => settled,
+        Commit::Applied => settled.map_err(not_available),
         // The reconcile job was first, or will be: the same key leads to what it wrote.
         Commit::Refused(_) | Commit::Unknown => Err(ApiError::unavailable()),
     }

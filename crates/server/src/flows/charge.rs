@@ -114,7 +114,7 @@ fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Ba
     if let Some(sealed) = &new.new_card {
         cards::insert(&mut batch, &new.card, sealed.number.clone(), sealed.holder.clone())?;
     }
-    begin(app, &mut batch, &new.card, request, &new.actor, now);
+    begin(app, &mut batch, &new.charge, request, &new.actor, now);
     events::charge_changed(&mut batch, app.chance.id(now), &new.charge, &new.actor);
     Ok(batch)
 }
@@ -122,13 +122,14 @@ fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Ba
 fn begin(
     app: &App,
     batch: &mut Batch,
-    card: &Card,
+    charge: &Charge,
     request: &TransactionRequest,
     actor: &Actor,
     now: Timestamp,
 ) {
     let due_at = now + app.providers.deadline(request.provider_type) + app.settings.reconcile_grace;
-    let beginning = Beginning { object_kind: ObjectKind::Charge, card_id: card.id, due_at, actor };
+    let card_id = charge.source.card_id();
+    let beginning = Beginning { object_kind: ObjectKind::Charge, card_id, due_at, actor };
     transaction_requests::insert(batch, request, beginning);
 }
 
@@ -158,7 +159,7 @@ async fn drive(
         let step = decide(app, &charge, &ended, |decline, tried| {
             routing::next(&charge.explanation, tried, decline, elapsed, app.settings.charge_budget)
         })?;
-        match write_outcome(app, &charge, &ended, &step, &new.card, &new.actor).await? {
+        match write_outcome(app, &charge, &ended, &step, Some(&new.card), &new.actor).await? {
             Written::ByUs => {}
             Written::Elsewhere(current) => return reread(app, *current).await,
             Written::NotYet => {
@@ -280,13 +281,14 @@ pub enum Written {
     NotYet,
 }
 
-/// The second batch: the outcome, with the next provider's intent where there is one.
+/// The second batch: the outcome, with the next provider's intent where there is one. Without a `card` it was deleted
+/// meanwhile, and nothing is to be said about it.
 pub async fn write_outcome(
     app: &App,
     before: &Charge,
     ended: &TransactionRequest,
     step: &Step,
-    card: &Card,
+    card: Option<&Card>,
     actor: &Actor,
 ) -> Result<Written, ApiError> {
     for _ in 0..OUTCOME_TRIES_MAX {
@@ -322,7 +324,7 @@ fn outcome(
     before: &Charge,
     ended: &TransactionRequest,
     step: &Step,
-    card: &Card,
+    card: Option<&Card>,
     actor: &Actor,
 ) -> Result<Batch, ApiError> {
     let now = app.clock.now();
@@ -331,12 +333,12 @@ fn outcome(
     charges::update(&mut batch, before, after, actor)?;
     transaction_requests::end(&mut batch, ended)?;
     if let Some(next) = &step.next {
-        begin(app, &mut batch, card, next, actor, now);
+        begin(app, &mut batch, after, next, actor, now);
     }
     if after.state == ChargeState::Pending {
         return Ok(batch);
     }
-    if let Some(card) = card.after_charge(refusal_of(ended), now) {
+    if let Some(card) = card.and_then(|card| card.after_charge(refusal_of(ended), now)) {
         cards::settle(&mut batch, &card)?;
     }
     events::charge_changed(&mut batch, app.chance.id(now), after, actor);
@@ -374,11 +376,10 @@ pub async fn recover(app: &App, stored: &StoredRequest, ended: TransactionReques
         Some(card_id) => cards::find(&app.store, client_id, card_id).await?,
         None => None,
     };
-    let Some(card) = card else {
-        return Err(ApiError::internal("a transaction request without its card"));
-    };
     let step = decide(app, &found.charge, &ended, interrupted)?;
-    match write_outcome(app, &found.charge, &ended, &step, &card.card, &actor).await? {
+    match write_outcome(app, &found.charge, &ended, &step, card.as_ref().map(|card| &card.card), &actor)
+        .await?
+    {
         Written::ByUs | Written::Elsewhere(_) => Ok(()),
         Written::NotYet => Err(ApiError::unavailable()),
     }

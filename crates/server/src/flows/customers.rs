@@ -11,23 +11,22 @@ use regente_domain::charge::later_of;
 use regente_domain::customer::{Address, Case, Document, HasDocument, decide};
 use regente_domain::id::{CustomerId, Id, of};
 use regente_domain::time::Timestamp;
+use regente_store::Batch;
 use regente_store::customers::{self, CustomerKeys, StoredCustomer};
-use regente_store::{Batch, Commit};
 
-pub use record::{Customer, CustomerData, StoredAddress, record_change};
+pub use record::{Customer, CustomerData, StoredAddress};
 
 use crate::access::Caller;
 use crate::api::error::ApiError;
+use crate::api::request_id::RequestId;
 use crate::app::App;
+use crate::audit;
 use record::{keys_of, seal_alias};
-
-/// How often a look-up is repeated after losing a race, before the caller is told to come back.
-const TRIES_MAX: usize = 4;
 
 /// A buyer as sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCustomer {
-    /// Name; may be blank for a buyer inside a charge.
+    /// Name.
     pub name: String,
     /// E-mail address.
     pub email: String,
@@ -50,7 +49,7 @@ pub enum OnMatch {
     Refuse,
     /// The one that fits is updated with what was sent: a creation with `force`.
     Update,
-    /// The one that fits is taken as he is: a charge with an inline buyer.
+    /// The one that fits is taken as he is: what a public key asks for changes nothing.
     Keep,
 }
 
@@ -78,7 +77,7 @@ impl Found {
 pub async fn plan(
     app: &App,
     caller: &Caller,
-    request_id: &str,
+    request_id: &RequestId,
     batch: &mut Batch,
     new: &NewCustomer,
     on_match: OnMatch,
@@ -109,30 +108,6 @@ pub async fn plan(
     };
     let alias = if caller.is_public_key() { Some(plan.alias(batch, customer.id())?) } else { None };
     Ok(Found { customer, alias })
-}
-
-/// Finds or creates the buyer of a charge, in a commit of its own: a charge that comes to nothing leaves a buyer who is
-/// found the next time.
-///
-/// # Errors
-/// [`ApiError::Unavailable`] when every try lost a race.
-pub async fn find_or_create(
-    app: &App,
-    caller: &Caller,
-    request_id: &str,
-    new: &NewCustomer,
-) -> Result<Found, ApiError> {
-    for _ in 0..TRIES_MAX {
-        let mut batch = Batch::new(caller.client_id);
-        let found = plan(app, caller, request_id, &mut batch, new, OnMatch::Keep).await?;
-        let _admission = app.store.admit()?;
-        match app.store.apply(batch).await? {
-            Commit::Applied => return Ok(found),
-            // Whether the lost commit took place shows in the next look-up.
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Err(ApiError::busy())
 }
 
 /// A customer that an id of the interface stands for.
@@ -223,7 +198,7 @@ enum FillEmail {
 struct Plan<'a> {
     app: &'a App,
     caller: &'a Caller,
-    request_id: &'a str,
+    request_id: &'a RequestId,
     new: &'a NewCustomer,
     now: Timestamp,
 }
@@ -311,7 +286,7 @@ impl Plan<'_> {
     }
 
     fn record(&self, batch: &mut Batch, action: &'static str, id: CustomerId) {
-        record_change(self.app, self.caller, self.request_id, batch, action, id);
+        audit::record(self.app, batch, self.caller, self.request_id, action, id.uuid());
     }
 
     fn new_address(&self, address: Address) -> StoredAddress {

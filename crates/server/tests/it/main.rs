@@ -4,11 +4,14 @@
 
 mod access_matrix;
 mod auth;
+mod canary;
 mod cards;
 mod charge_bad_input;
 mod charges;
 mod customers;
 mod harness;
+mod http_edges;
+mod idempotency;
 mod kill;
 mod merchants;
 mod openapi;

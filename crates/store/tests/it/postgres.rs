@@ -11,7 +11,9 @@ use tokio_postgres::NoTls;
 use uuid::Uuid;
 
 use crate::proxy::{Break, Proxy};
-use crate::things::{ADD_THING, FIND_THING, add, adding, count, exists, key, prepare, thing_of};
+use crate::things::{
+    ADD_THING, CLIENT, FIND_THING, INCREMENT, add, adding, count, exists, key, n_of, prepare, thing_of,
+};
 
 async fn fresh() -> (String, Store) {
     let database = TestDatabase::fresh_postgres().await;
@@ -183,7 +185,7 @@ async fn without_a_server_batches_are_refused_at_once() {
     let (url, _direct) = fresh().await;
     let (proxy, through) = Proxy::before(&url).await;
     let store = Store::open(StoreOptions::Postgres(options(&through, 2))).await.unwrap();
-    proxy.breaks(Break::BeforeBegin);
+    proxy.breaks(Break::Always);
     for number in 0..20 {
         let answer = tokio::time::timeout(Duration::from_secs(2), store.apply(adding(number))).await;
         let answer = answer.expect("an answer without waiting");
@@ -191,6 +193,34 @@ async fn without_a_server_batches_are_refused_at_once() {
     }
     proxy.breaks(Break::Never);
     wait_until_it_works(&store, 100).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_that_loses_a_deadlock_is_tried_again() {
+    let (url, store) = fresh().await;
+    add(&store, 1).await;
+    add(&store, 2).await;
+    let (other, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    // The store's own connection finds the circle first, and so is the one that the server rolls back.
+    other.batch_execute("SET deadlock_timeout = '30s'; BEGIN").await.unwrap();
+    other.batch_execute("UPDATE things SET n = n + 10 WHERE name = 'thing 0002'").await.unwrap();
+    let mut both = Batch::new(CLIENT);
+    both.push(&INCREMENT, key(1)).push(&INCREMENT, key(2));
+    let applying = tokio::spawn({
+        let store = store.clone();
+        async move { store.apply(both).await }
+    });
+    // It holds the first thing and waits for the second.
+    let waits = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid' \
+                 AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())";
+    while other.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    other.batch_execute("UPDATE things SET n = n + 10 WHERE name = 'thing 0001'; COMMIT").await.unwrap();
+    assert_eq!(applying.await.unwrap().unwrap(), Commit::Applied);
+    assert_eq!((n_of(&store, 1).await, n_of(&store, 2).await), (11, 11));
+    store.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

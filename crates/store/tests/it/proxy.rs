@@ -20,6 +20,8 @@ pub(crate) enum Break {
     BeforeCommit,
     /// After the server got the commit, before the store gets the answer.
     AfterCommit,
+    /// At whatever is sent, and new connections are refused: there is no server.
+    Always,
 }
 
 /// The proxy; its connections end when it is dropped with the runtime of the test.
@@ -39,6 +41,9 @@ impl Proxy {
         let through = url.replace(&target, &format!("127.0.0.1:{}", proxy.port));
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
+                if breaks_now(&breaks, Break::Always) {
+                    continue;
+                }
                 let Ok(server) = TcpStream::connect(&target).await else { continue };
                 tokio::spawn(carry(client, server, Arc::clone(&breaks)));
             }
@@ -75,14 +80,14 @@ async fn copy_until_broken(
         }
         let sent = &buffer[..length];
         let says = |word: &[u8]| sent.windows(word.len()).any(|part| part == word);
-        let when = breaks.load(Ordering::SeqCst);
-        if (when == Break::BeforeBegin as u8 && says(b"BEGIN\0"))
-            || (when == Break::BeforeCommit as u8 && says(b"COMMIT\0"))
+        if breaks_now(breaks, Break::Always)
+            || (breaks_now(breaks, Break::BeforeBegin) && says(b"BEGIN\0"))
+            || (breaks_now(breaks, Break::BeforeCommit) && says(b"COMMIT\0"))
         {
             end(back).await;
             return;
         }
-        if when == Break::AfterCommit as u8 && says(b"COMMIT\0") {
+        if breaks_now(breaks, Break::AfterCommit) && says(b"COMMIT\0") {
             // Nothing comes back from here on, and the server gets the commit.
             end(back).await;
             drop(to.write_all(sent).await);
@@ -98,4 +103,8 @@ async fn copy_until_broken(
 async fn end(back: JoinHandle<()>) {
     back.abort();
     drop(back.await);
+}
+
+fn breaks_now(breaks: &AtomicU8, when: Break) -> bool {
+    breaks.load(Ordering::SeqCst) == when as u8
 }

@@ -120,3 +120,7 @@ pub(crate) fn missed(statement: &'static str, actual: u64) -> Commit {
 pub(crate) fn refused(statement: &'static str, why: RefusalKind) -> Commit {
     Commit::Refused(Refusal { statement, why })
 }
+
+pub(crate) fn set_n(number: u128, n: i64, version: i64) -> Args {
+    args! { id: id(number), client_id: CLIENT, n, version }
+}

@@ -15,21 +15,9 @@ use crate::flows::customers::{CustomerData, NewCustomer, StoredAddress};
 /// Largest address in bytes, with members that nobody reads.
 const ADDRESS_BYTES_MAX: usize = 16 * 1024;
 
-/// Whether a buyer must have a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameNeed {
-    /// A customer that is created by himself (contract 10 §2).
-    Required,
-    /// A buyer inside a charge (contract 03 §4).
-    Optional,
-}
-
-/// Reads a buyer; `path` is that of its object, for example `paymentSource.customer`, or empty for the body itself.
-pub fn read_new(fields: &Fields<'_>, path: &str, need: NameNeed) -> Option<NewCustomer> {
-    let name = match need {
-        NameNeed::Required => fields.required("name").non_empty_text(chars_max::NAME),
-        NameNeed::Optional => Some(fields.optional("name").text(chars_max::NAME).unwrap_or_default()),
-    };
+/// Reads a buyer; `path` is that of its object, or empty for the body itself.
+pub fn read_new(fields: &Fields<'_>, path: &str) -> Option<NewCustomer> {
+    let name = fields.required("name").non_empty_text(chars_max::NAME);
     let email = fields.required("email").email();
     // Shipped checkouts send a blank for a number that they do not know.
     let phone_number = fields.required("phoneNumber").text(chars_max::PHONE);

@@ -4,8 +4,6 @@ use regente_domain::charge::later_of;
 use regente_domain::customer::{Address, Document, normal_email, normal_number};
 use regente_domain::id::{ClientId, CustomerId, Id, of};
 use regente_domain::time::Timestamp;
-use regente_store::Batch;
-use regente_store::audit::{self, AuditEntry};
 use regente_store::customers::{CustomerKeys, StoredCustomer};
 use regente_store::sealed::Sealed;
 use serde::{Deserialize, Serialize};
@@ -14,7 +12,6 @@ use uuid::Uuid;
 use zeroize::Zeroizing;
 
 use super::NewCustomer;
-use crate::access::Caller;
 use crate::api::error::ApiError;
 use crate::app::App;
 use crate::vault::{Binding, Lookup, Purpose};
@@ -183,26 +180,6 @@ pub(super) async fn keys_of(
         document: document_key.map(|normal| keys.lookup_key(Lookup::Document, &normal)),
         number: number.map(|normal| keys.lookup_key(Lookup::DocumentNumber, &normal)),
     })
-}
-
-/// Adds the trace of a change of a customer to its batch.
-pub fn record_change(
-    app: &App,
-    caller: &Caller,
-    request_id: &str,
-    batch: &mut Batch,
-    action: &'static str,
-    id: CustomerId,
-) {
-    let entry = AuditEntry {
-        id: app.chance.id(app.clock.now()),
-        actor: caller.actor(),
-        action,
-        object_kind: "customer",
-        object_id: id.uuid(),
-        request_id: Some(request_id.to_owned()),
-    };
-    audit::record(batch, entry);
 }
 
 /// Seals what was sent to get an alias.

@@ -4,15 +4,7 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
-use regente::access::{Authority, Caller};
-use regente::flows::customers::{NewCustomer, find_or_create};
-use regente_domain::country::Country;
-use regente_domain::customer::Document;
-use regente_domain::id::Id;
-use regente_domain::scope::Scopes;
-use regente_domain::time::Timestamp;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::{
     As, CPF, OTHER_CPF, address, ana, buyer, by_public_key, created, everybody, forced, read, refused, text,
@@ -35,7 +27,6 @@ stories! {
     an_alias_serves_the_secret_key_alone,
     identical_creations_at_once_make_one_customer,
     identical_creations_by_public_keys_make_one_customer,
-    the_buyer_of_a_charge_is_found_and_never_changed,
 }
 
 async fn two_spellings_are_one_customer(app: TestApp) {
@@ -220,37 +211,4 @@ async fn identical_creations_by_public_keys_make_one_customer(app: TestApp) {
     let aliases: BTreeSet<String> = answers.iter().map(|answer| answer.json()["id"].to_string()).collect();
     assert_eq!(aliases.len(), 8);
     assert_eq!(everybody(&app).await.len(), 1);
-}
-
-async fn the_buyer_of_a_charge_is_found_and_never_changed(app: TestApp) {
-    let ana = created(&app, ana()).await;
-    let buyer = |number: &str| NewCustomer {
-        name: String::new(),
-        email: "ana@example.com".to_owned(),
-        phone_number: " ".to_owned(),
-        document: Document { kind: "CPF".to_owned(), number: number.to_owned(), country: Country::BR },
-        address: None,
-        billing_address: None,
-        delivery_address: None,
-    };
-    let merchant = Caller {
-        client_id: app.client_id(),
-        credential_id: Id::new(Uuid::nil()),
-        authority: Authority::SecretKey,
-    };
-    let found = find_or_create(&app.app, &merchant, "r", &buyer(CPF)).await.unwrap();
-    assert_eq!((found.shown_id().to_string().as_str(), found.alias), (text(&ana["id"]), None));
-    let (other, page) = (buyer(OTHER_CPF), Caller { authority: public_authority(), ..merchant.clone() });
-    let found = join_all((0..8).map(|_| find_or_create(&app.app, &page, "r", &other))).await;
-    let found: Vec<_> = found.into_iter().map(Result::unwrap).collect();
-    let real: BTreeSet<_> = found.iter().map(|found| found.customer.id()).collect();
-    let shown: BTreeSet<_> = found.iter().map(|found| found.shown_id()).collect();
-    assert_eq!((real.len(), shown.len()), (1, 8), "one buyer, each time under another alias");
-    assert!(shown.is_disjoint(&real));
-    assert_eq!(everybody(&app).await.len(), 2);
-    assert_eq!(read(&app, &ana["id"]).await, ana, "a charge changed its buyer");
-}
-
-fn public_authority() -> Authority {
-    Authority::ClientToken { scopes: Scopes::All, expires_at: Timestamp::from_millis(i64::MAX) }
 }

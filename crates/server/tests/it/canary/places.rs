@@ -1,0 +1,151 @@
+//! Where something may have come to rest: every table value by value, every file byte by byte, the log, and what was
+//! answered.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use regente::telemetry;
+use regente_store::testing::TestDatabase;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+use tracing::subscriber::DefaultGuard;
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::{Registry, fmt};
+
+/// A database as it lies on the disk.
+#[derive(Clone, Debug)]
+pub enum Disk {
+    /// The folder of the file, with everything beside it.
+    Sqlite(PathBuf),
+    /// The address of the database.
+    Postgres(String),
+}
+
+impl Disk {
+    pub fn of(database: &TestDatabase) -> Self {
+        match database {
+            TestDatabase::Sqlite(folder) => Self::Sqlite(folder.path().to_owned()),
+            TestDatabase::Postgres(url) => Self::Postgres(url.clone()),
+        }
+    }
+
+    /// Every value of every table, each on a line of its own.
+    pub fn values(&self) -> Vec<u8> {
+        match self {
+            Self::Sqlite(folder) => sqlite_values(&folder.join("regente.db")),
+            // One INSERT for each row, as a backup has them.
+            Self::Postgres(url) => run("pg_dump", &["--inserts", url]),
+        }
+    }
+
+    /// Every file: the database with its free pages, logs and copies; the simulator's books; of a server, its tables
+    /// and its log.
+    pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut paths = Vec::new();
+        match self {
+            Self::Sqlite(folder) => walk(folder, &mut paths),
+            Self::Postgres(url) => {
+                let ask = |query| String::from_utf8(run("psql", &["-At", "-c", query, url])).expect("text");
+                ask("CHECKPOINT");
+                let data = PathBuf::from(ask("SHOW data_directory").trim());
+                let id = ask("SELECT oid FROM pg_database WHERE datname = current_database()");
+                walk(&data.join("base").join(id.trim()), &mut paths);
+                let newest = ask("SELECT pg_walfile_name(pg_current_wal_lsn())");
+                paths.push(data.join("pg_wal").join(newest.trim()));
+                paths.push(data.with_file_name("log"));
+            }
+        }
+        assert!(!paths.is_empty());
+        let read = |path: PathBuf| std::fs::read(&path).ok().map(|bytes| (path, bytes));
+        paths.into_iter().filter_map(read).collect()
+    }
+}
+
+fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() { walk(&path, found) } else { found.push(path) }
+    }
+}
+
+/// Runs a program of the installed server.
+fn run(program: &str, arguments: &[&str]) -> Vec<u8> {
+    let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let folder = installed.map(|entry| entry.path().join("bin")).find(|folder| folder.join(program).exists());
+    let path = folder.map_or_else(|| PathBuf::from(program), |folder| folder.join(program));
+    let output = Command::new(path).args(arguments).output().expect("the program runs");
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+pub fn sqlite_values(file: &Path) -> Vec<u8> {
+    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("it opens");
+    let mut tables =
+        connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").expect("a query");
+    let tables: Vec<String> =
+        tables.query_map([], |row| row.get(0)).expect("tables").collect::<Result<_, _>>().expect("names");
+    let mut values = Vec::new();
+    for table in tables {
+        let mut statement = connection.prepare(&format!("SELECT * FROM {table}")).expect("a query");
+        let columns = statement.column_count();
+        let mut rows = statement.query([]).expect("rows");
+        while let Some(row) = rows.next().expect("a row") {
+            for column in 0..columns {
+                match row.get_ref(column).expect("a value") {
+                    ValueRef::Null => {}
+                    ValueRef::Integer(integer) => values.extend(integer.to_string().bytes()),
+                    ValueRef::Real(real) => values.extend(real.to_string().bytes()),
+                    ValueRef::Text(bytes) | ValueRef::Blob(bytes) => values.extend_from_slice(bytes),
+                }
+                values.push(b'\n');
+            }
+        }
+    }
+    values
+}
+
+/// Lines that were written.
+#[derive(Clone, Default)]
+pub struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Lines {
+    pub fn bytes(&self) -> Vec<u8> {
+        self.0.lock().expect("the lines").clone()
+    }
+}
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("the lines").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Everything that is logged in this thread, at every level: as the product writes it, and before it is scrubbed.
+pub struct Log {
+    pub written: Lines,
+    pub raw: Lines,
+    _listening: DefaultGuard,
+}
+
+impl Log {
+    pub fn listen() -> Self {
+        let (written, raw) = (Lines::default(), Lines::default());
+        let writer = |lines: &Lines| {
+            let lines = lines.clone();
+            move || lines.clone()
+        };
+        let layers: Vec<Box<dyn Layer<Registry> + Send + Sync>> = vec![
+            Box::new(telemetry::json(writer(&written))),
+            Box::new(telemetry::human(writer(&written))),
+            Box::new(fmt::layer().json().with_writer(writer(&raw))),
+        ];
+        let listening = tracing::subscriber::set_default(Registry::default().with(layers));
+        Self { written, raw, _listening: listening }
+    }
+}

@@ -1,0 +1,118 @@
+//! Finds card numbers and security codes in bytes of any kind, however they are written.
+
+use std::collections::HashMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
+use super::cards::Canary;
+
+/// Digits in a row that tell a number: more than the first six or the last four, which may be shown.
+const WINDOW: usize = 9;
+
+/// What is looked for.
+pub struct Search {
+    patterns: Vec<Pattern>,
+    /// Patterns by their first two bytes, and which pairs there are.
+    by_head: HashMap<[u8; 2], Vec<usize>>,
+    heads: Vec<bool>,
+}
+
+struct Pattern {
+    bytes: Vec<u8>,
+    kind: Kind,
+    what: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Found wherever the bytes are.
+    Anywhere,
+    /// Four digits: found where they stand by themselves, as a value does.
+    Alone,
+}
+
+impl Search {
+    pub fn of(canaries: &[Canary]) -> Self {
+        let mut patterns = Vec::new();
+        for canary in canaries {
+            for (form, bytes) in forms(canary) {
+                let what = format!("{form} of the number {}", canary.number);
+                patterns.push(Pattern { bytes, kind: Kind::Anywhere, what });
+            }
+            let what = format!("the code {} of {}", canary.cvv, canary.number);
+            patterns.push(Pattern { bytes: canary.cvv.clone().into(), kind: Kind::Alone, what });
+        }
+        let (mut by_head, mut heads) = (HashMap::<_, Vec<_>>::new(), vec![false; 1 << 16]);
+        for (index, pattern) in patterns.iter().enumerate() {
+            let head = [pattern.bytes[0], pattern.bytes[1]];
+            heads[usize::from(u16::from_be_bytes(head))] = true;
+            by_head.entry(head).or_default().push(index);
+        }
+        Self { patterns, by_head, heads }
+    }
+
+    /// What is found, each with its surroundings; a few are enough.
+    pub fn hits(&self, bytes: &[u8]) -> Vec<String> {
+        let mut found = Vec::new();
+        for at in 0..bytes.len().saturating_sub(1) {
+            let head = [bytes[at], bytes[at + 1]];
+            if !self.heads[usize::from(u16::from_be_bytes(head))] {
+                continue;
+            }
+            for pattern in self.by_head[&head].iter().map(|index| &self.patterns[*index]) {
+                if bytes[at..].starts_with(&pattern.bytes) && pattern.fits(bytes, at) {
+                    let around = &bytes[at.saturating_sub(60)..(at + 60).min(bytes.len())];
+                    found.push(format!("{} in {:?}", pattern.what, String::from_utf8_lossy(around)));
+                    if found.len() == 5 {
+                        return found;
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Pattern {
+    fn fits(&self, bytes: &[u8], at: usize) -> bool {
+        match self.kind {
+            Kind::Anywhere => true,
+            Kind::Alone => {
+                let before = at.checked_sub(1).map_or(b' ', |before| bytes[before]);
+                let after = bytes.get(at + self.bytes.len()).copied().unwrap_or(b' ');
+                b"\"' :=([{,>\n\t|".contains(&before) && b"\"' ,)]}<\n\t\\;|&".contains(&after)
+            }
+        }
+    }
+}
+
+/// The ways to write a number: as text, spaced, in hexadecimal, Base64 and UTF-16, as an integer, two digits a byte.
+fn forms(canary: &Canary) -> Vec<(&'static str, Vec<u8>)> {
+    let number = canary.number.as_bytes();
+    let mut forms = Vec::new();
+    for window in number.windows(WINDOW) {
+        forms.push(("digits", window.to_vec()));
+        forms.push(("hexadecimal digits", hex::encode(window).into_bytes()));
+        forms.push(("UTF-16", window.iter().flat_map(|digit| [*digit, 0]).collect()));
+    }
+    for separator in [" ", "-", ".", "\u{a0}"] {
+        forms.push(("groups", canary.spaced(separator).into_bytes()));
+    }
+    for (index, shift) in ["", "x", "xx"].into_iter().enumerate() {
+        // What the bytes around it do not change: whole groups of three bytes.
+        let encoded = STANDARD_NO_PAD.encode([shift.as_bytes(), number].concat());
+        let from = [0, 2, 3][index];
+        let whole = encoded.len() - encoded.len() % 4;
+        forms.push(("Base64", encoded.as_bytes()[from..whole].to_vec()));
+    }
+    let integer: u64 = canary.number.parse().expect("16 digits fit");
+    let bytes: Vec<u8> = integer.to_be_bytes().into_iter().skip_while(|byte| *byte == 0).collect();
+    forms.push(("an integer", bytes.iter().rev().copied().collect()));
+    forms.push(("an integer", bytes));
+    let packed =
+        |digits: &[u8]| digits.chunks_exact(2).map(|pair| (pair[0] - b'0') << 4 | (pair[1] - b'0')).collect();
+    forms.push(("two digits a byte", packed(number)));
+    forms.push(("two digits a byte", packed(&number[1..15])));
+    forms
+}

@@ -1,0 +1,118 @@
+//! The command line on PostgreSQL, which many processes share: nothing is migrated unasked, there is no socket, and
+//! workers run alone.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use regente_store::testing::TestPostgres;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStderr, Command};
+use tokio::time::timeout;
+
+use super::process::{Ran, regente, run, set_mode};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+struct Deployment {
+    folder: tempfile::TempDir,
+    address: PathBuf,
+}
+
+impl Deployment {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let address = folder.path().join("address");
+        std::fs::write(&address, TestPostgres::shared().empty_database().await).unwrap();
+        set_mode(&address, 0o600);
+        run(regente(&["vault", "new-kek"]).arg(folder.path().join("kek"))).await.text();
+        Self { folder, address }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = regente(arguments);
+        command.arg("--data-dir").arg(self.folder.path()).env("REGENTE_DATABASE__URL_FILE", &self.address);
+        command
+    }
+
+    async fn run(&self, arguments: &[&str]) -> Ran {
+        run(&mut self.command(arguments)).await
+    }
+
+    /// Starts a process and waits until it logs `word`; answers the line.
+    async fn start(&self, arguments: &[&str], word: &str) -> (Child, Lines<BufReader<ChildStderr>>, String) {
+        let mut child = self.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
+        let looking = async {
+            let mut seen = String::new();
+            while let Some(line) = log.next_line().await.unwrap() {
+                if line.contains(word) {
+                    return line;
+                }
+                seen.push_str(&line);
+            }
+            panic!("it did not start: {seen}")
+        };
+        let line = timeout(PATIENCE, looking).await.unwrap();
+        (child, log, line)
+    }
+}
+
+async fn stop(mut child: Child, mut log: Lines<BufReader<ChildStderr>>) {
+    let pid = child.id().unwrap().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().await.unwrap().success());
+    let mut seen = String::new();
+    while let Some(line) = timeout(PATIENCE, log.next_line()).await.unwrap().unwrap() {
+        seen.push_str(&line);
+    }
+    assert!(child.wait().await.unwrap().success(), "{seen}");
+    assert!(seen.ends_with("stopped"), "{seen}");
+}
+
+fn is_there(folder: &Path, name: &str) -> bool {
+    folder.join(name).exists()
+}
+
+#[tokio::test]
+async fn servers_workers_and_commands_share_one_database() {
+    let deployment = Deployment::new().await;
+    for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["work"], &["clients", "list"]] {
+        let refused = deployment.run(command).await;
+        let expected = "regente: migrations are pending (0001_foundation); run `regente migrate`";
+        assert!(refused.complaint().contains(expected), "{command:?}: {}", refused.stderr);
+    }
+    let findings = deployment.run(&["doctor"]).await;
+    assert_eq!(findings.status.code(), Some(1));
+    assert!(findings.stdout.contains("pending: 0001_foundation"), "{}", findings.stdout);
+
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--migrate"];
+    let (server, server_log, line) = deployment.start(&serve, "serving").await;
+    let (worker, worker_log, _) = deployment.start(&["work"], "working").await;
+    let address = line.split("address=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let ready = http.get(format!("http://{address}/health/ready")).send().await.unwrap();
+    assert_eq!(ready.status().as_u16(), 200);
+
+    let client = deployment.run(&["clients", "create", "Loja Azul", "--json"]).await.json();
+    let client_id = client["id"].as_str().unwrap();
+    let key = deployment.run(&["keys", "create", client_id, "--json"]).await.json();
+    let request = http.get(format!("http://{address}/v1/merchants")).header("x-client-id", client_id);
+    let answer = request.header("x-api-key", key["key"].as_str().unwrap()).send().await.unwrap();
+    assert_eq!(answer.status().as_u16(), 200);
+    assert!(deployment.run(&["doctor"]).await.text().contains("Everything is as it must be."));
+    assert!(
+        !is_there(deployment.folder.path(), "admin.sock")
+            && !is_there(deployment.folder.path(), "regente.db")
+    );
+
+    stop(worker, worker_log).await;
+    stop(server, server_log).await;
+}
+
+#[tokio::test]
+async fn migrating_is_a_command_of_its_own() {
+    let deployment = Deployment::new().await;
+    assert_eq!(deployment.run(&["migrate"]).await.text(), "The schema is at version 1.\n");
+    assert_eq!(deployment.run(&["migrate"]).await.text(), "The schema is at version 1.\n");
+    assert!(deployment.run(&["clients", "list"]).await.text().starts_with("ID"));
+}

@@ -1,0 +1,225 @@
+//! The PostgreSQL server of the tests: started when the first test asks for it, ended with the process.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio_postgres::NoTls;
+
+use super::TEST_TIME;
+use crate::postgres::PostgresOptions;
+use crate::store::{Store, StoreOptions};
+
+/// Connections that the test server allows.
+const CONNECTIONS_MAX: u32 = 300;
+/// How often a free port may be taken by somebody else before the server starts on it.
+const START_ATTEMPTS: u32 = 5;
+
+/// A PostgreSQL server of this test process alone.
+#[derive(Debug)]
+pub struct TestPostgres {
+    port: u16,
+    databases: AtomicU64,
+    /// Ends the server when this process ends, however it ends: it waits for the end of its input.
+    _watchdog: Child,
+}
+
+impl TestPostgres {
+    /// The server, started at the first call.
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<TestPostgres> = OnceLock::new();
+        SHARED.get_or_init(|| {
+            let server = Self::start(Durability::None);
+            server.make_template();
+            server
+        })
+    }
+
+    /// Makes a migrated database and returns its address.
+    pub async fn fresh_database(&self) -> String {
+        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.administer(&format!("CREATE DATABASE {name} TEMPLATE regente_template")).await;
+        self.url(&name)
+    }
+
+    /// Makes an empty database and returns its address.
+    pub async fn empty_database(&self) -> String {
+        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.administer(&format!("CREATE DATABASE {name}")).await;
+        self.url(&name)
+    }
+
+    /// Runs a statement as the owner of the server, such as `pg_terminate_backend`.
+    pub async fn administer(&self, statement: &str) {
+        let (client, connection) =
+            tokio_postgres::connect(&self.url("postgres"), NoTls).await.expect("the test server answers");
+        let moving = tokio::spawn(connection);
+        client.batch_execute(statement).await.expect("the test server obeys");
+        drop(client);
+        drop(moving.await);
+    }
+
+    fn url(&self, database: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// A server that syncs its commits, for measuring.
+    pub fn durable() -> Self {
+        Self::start(Durability::Full)
+    }
+
+    fn start(durability: Durability) -> Self {
+        let binaries = binaries();
+        let account = Account::of_this_process();
+        let folder =
+            tempfile::Builder::new().prefix("regente-postgres-").tempdir().expect("a temporary folder");
+        account.give(folder.path());
+        let data = folder.path().join("data");
+        let initdb = account.command(&binaries.join("initdb")).arg("-D").arg(&data).args(INITDB).output();
+        let initdb = initdb.expect("initdb runs");
+        assert!(initdb.status.success(), "initdb: {}", String::from_utf8_lossy(&initdb.stderr));
+        // From here on the watchdog removes the folder.
+        let folder = folder.keep();
+        let watchdog = watchdog(&account, &binaries, &folder);
+        for _ in 0..START_ATTEMPTS {
+            let port = free_port();
+            let settings = format!(
+                "-p {port} -k {} -c listen_addresses=127.0.0.1 -c max_connections={CONNECTIONS_MAX} {}",
+                folder.display(),
+                durability.settings()
+            );
+            let started = account
+                .command(&binaries.join("pg_ctl"))
+                .args(["-w", "-s", "-l"])
+                .arg(folder.join("log"))
+                .arg("-D")
+                .arg(&data)
+                .arg("-o")
+                .arg(settings)
+                .arg("start")
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status();
+            if started.is_ok_and(|status| status.success()) {
+                return Self { port, databases: AtomicU64::new(0), _watchdog: watchdog };
+            }
+        }
+        let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+        drop(watchdog.wait_with_output());
+        panic!("the test server did not start: {log}");
+    }
+
+    /// A migrated database that all others are copied from. In a thread, because this may be called inside a runtime.
+    fn make_template(&self) {
+        let making = async {
+            self.administer("CREATE DATABASE regente_template").await;
+            let mut options = PostgresOptions::new(self.url("regente_template"));
+            options.writers = 1;
+            let store = Store::open(StoreOptions::Postgres(options)).await.expect("the template opens");
+            store.migrate(TEST_TIME).await.expect("the template is migrated");
+            store.close().await;
+        };
+        std::thread::scope(|scope| {
+            let made = scope.spawn(|| {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                runtime.expect("a runtime").block_on(making);
+            });
+            made.join().expect("the template is made");
+        });
+    }
+}
+
+/// What a server promises to keep.
+#[derive(Clone, Copy)]
+enum Durability {
+    /// Nothing: tests never cut the power.
+    None,
+    /// What it has acknowledged.
+    Full,
+}
+
+impl Durability {
+    const fn settings(self) -> &'static str {
+        match self {
+            Self::None => "-c fsync=off -c full_page_writes=off -c shared_buffers=64MB -c autovacuum=off",
+            Self::Full => "-c synchronous_commit=on -c shared_buffers=512MB -c max_wal_size=4GB",
+        }
+    }
+}
+
+/// Everybody who reaches the port of the machine itself may come in: there is nothing in it.
+const INITDB: [&str; 6] = ["-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"];
+
+/// The account under which the server runs: it refuses to run as root.
+enum Account {
+    Own,
+    Postgres,
+}
+
+impl Account {
+    fn of_this_process() -> Self {
+        let own = Command::new("id").arg("-u").output().expect("id runs");
+        if own.stdout.trim_ascii() == b"0" { Self::Postgres } else { Self::Own }
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let mut command = match self {
+            Self::Own => Command::new(program),
+            Self::Postgres => {
+                let mut command = Command::new("runuser");
+                command.args(["-u", "postgres", "--"]).arg(program);
+                command
+            }
+        };
+        // The account may not be allowed to see the folder that the tests run in.
+        command.current_dir("/").stdin(Stdio::null());
+        command
+    }
+
+    fn give(&self, folder: &Path) {
+        match self {
+            Self::Own => {}
+            Self::Postgres => {
+                let given = Command::new("chown").arg("postgres").arg(folder).status();
+                assert!(given.is_ok_and(|status| status.success()), "chown {}", folder.display());
+            }
+        }
+    }
+}
+
+/// A shell in a process group of its own, so that neither a signal to the tests nor their crash ends it first.
+fn watchdog(account: &Account, binaries: &Path, folder: &Path) -> Child {
+    let stop = account.command(&binaries.join("pg_ctl"));
+    let stop: Vec<_> = std::iter::once(stop.get_program()).chain(stop.get_args()).collect();
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(
+        "folder=$1; shift; cat >/dev/null; \"$@\" -D \"$folder/data\" -m immediate -s stop; rm -rf \"$folder\"",
+    );
+    shell.arg("watchdog").arg(folder).args(stop);
+    shell.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+    shell.spawn().expect("a shell runs")
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    listener.local_addr().expect("an address").port()
+}
+
+/// Where the server's programs are: the newest version of the usual folder, or what `pg_config` says.
+fn binaries() -> PathBuf {
+    let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let newest = installed
+        .filter_map(|entry| {
+            Some((entry.file_name().to_str()?.parse::<u32>().ok()?, entry.path().join("bin")))
+        })
+        .max();
+    if let Some((_, folder)) = newest {
+        return folder;
+    }
+    let told = Command::new("pg_config").arg("--bindir").output().expect("PostgreSQL is installed");
+    PathBuf::from(String::from_utf8_lossy(&told.stdout).trim())
+}

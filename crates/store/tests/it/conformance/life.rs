@@ -1,0 +1,115 @@
+//! The life of a store: admission, checks, the end.
+
+use futures_util::future::join_all;
+use regente_store::testing::{self, TestDatabase};
+use regente_store::{Commit, DatabaseKind, DiscardWrites, Store, StoreError};
+
+use crate::things::{FIND_THING, add, adding, count, exists, key, prepare};
+
+on_both!(
+    a_caller_that_hangs_up_changes_nothing,
+    discarded_writes_are_not_written,
+    admission_is_bounded,
+    the_check_writes,
+    a_closed_store_is_unavailable,
+    a_closing_store_applies_what_is_queued,
+    the_size_is_known,
+);
+
+async fn a_caller_that_hangs_up_changes_nothing(store: Store) {
+    let mut hanging_up: Vec<_> = (0..20).map(|number| Box::pin(store.apply(adding(number)))).collect();
+    // Each is polled once, which queues it, and dropped.
+    std::future::poll_fn(|context| {
+        for call in &mut hanging_up {
+            assert!(call.as_mut().poll(context).is_pending());
+        }
+        std::task::Poll::Ready(())
+    })
+    .await;
+    drop(hanging_up);
+    // What is queued later is applied later.
+    let store_kind = store.database_kind();
+    for number in 20..40 {
+        add(&store, number).await;
+    }
+    while count(&store).await < 40 {
+        assert_eq!(store_kind, DatabaseKind::Postgres, "one writer keeps the order");
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn discarded_writes_are_not_written(store: Store) {
+    store.discard_writes(DiscardWrites::Yes);
+    add(&store, 1).await;
+    assert!(!exists(&store, 1).await);
+    store.discard_writes(DiscardWrites::No);
+    add(&store, 1).await;
+    assert!(exists(&store, 1).await);
+}
+
+async fn admission_is_bounded(store: Store) {
+    let held: Vec<_> = (0..4096).map(|_| store.admit().unwrap()).collect();
+    assert!(matches!(store.admit(), Err(StoreError::Overloaded)));
+    let waiting = tokio::spawn({
+        let store = store.clone();
+        async move { store.admit_waiting().await }
+    });
+    tokio::task::yield_now().await;
+    assert!(!waiting.is_finished());
+    drop(held);
+    assert!(waiting.await.unwrap().is_ok());
+    assert!(store.admit().is_ok());
+}
+
+async fn the_check_writes(store: Store) {
+    store.check().await.unwrap();
+    testing::run_script(&store, "DELETE FROM heartbeat").await.unwrap();
+    assert!(matches!(store.check().await, Err(StoreError::Schema(_))));
+}
+
+async fn a_closed_store_is_unavailable(store: Store) {
+    add(&store, 1).await;
+    store.close().await;
+    assert!(matches!(store.apply(adding(2)).await, Err(StoreError::Unavailable(_))));
+    assert!(matches!(store.rows(&FIND_THING, key(1)).await, Err(StoreError::Unavailable(_))));
+    assert!(matches!(store.admit(), Err(StoreError::Unavailable(_))));
+    assert!(matches!(store.admit_waiting().await, Err(StoreError::Unavailable(_))));
+    assert!(matches!(store.check().await, Err(StoreError::Unavailable(_))));
+}
+
+async fn a_closing_store_applies_what_is_queued(store: Store) {
+    let tries: Vec<_> = (0..100)
+        .map(|number| {
+            let store = store.clone();
+            tokio::spawn(async move { store.apply(adding(number)).await })
+        })
+        .collect();
+    while count(&store).await == 0 {
+        tokio::task::yield_now().await;
+    }
+    store.close().await;
+    for answer in join_all(tries).await {
+        let answer = answer.unwrap();
+        assert!(matches!(answer, Ok(Commit::Applied) | Err(StoreError::Unavailable(_))), "{answer:?}");
+    }
+}
+
+async fn the_size_is_known(store: Store) {
+    let size = store.size().await.unwrap();
+    assert!(size.database_bytes > 0);
+    assert_eq!(size.wal_bytes.is_some(), store.database_kind() == DatabaseKind::Sqlite);
+}
+
+#[tokio::test]
+async fn what_was_applied_survives_a_restart() {
+    for kind in [DatabaseKind::Sqlite, DatabaseKind::Postgres] {
+        let database = TestDatabase::fresh(kind).await;
+        let store = database.open().await;
+        prepare(&store).await;
+        add(&store, 1).await;
+        store.close().await;
+        let again = Store::open(database.options()).await.unwrap();
+        assert!(exists(&again, 1).await, "{kind}");
+        again.close().await;
+    }
+}
