@@ -75,7 +75,7 @@ pub enum ErrorType {
 
 /// The body of every 403: a refused key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[schema(as = Forbidden, example = json!({ "message": "Forbidden" }))]
+#[schema(example = json!({ "message": "Forbidden" }))]
 pub struct ForbiddenBody {
     /// Always `Forbidden`.
     #[schema(value_type = String, example = "Forbidden")]

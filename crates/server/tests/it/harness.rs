@@ -30,6 +30,8 @@ use regente_store::testing::TestDatabase;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
+use crate::openapi::document::Document;
+
 /// When every test begins.
 pub const START: &str = "2026-03-23T15:12:38.379Z";
 /// How long the simulator's silence lasts in tests.
@@ -205,7 +207,7 @@ impl TestApp {
         self.client.id.parse().unwrap()
     }
 
-    /// Sends a request as it is, with no headers of the harness's own.
+    /// Sends a request as it is, with no headers of the harness's own. Whatever is answered must be in the document.
     pub async fn send(&self, request: Request<Body>) -> Reply {
         self.begin(request).await.unwrap()
     }
@@ -215,10 +217,13 @@ impl TestApp {
         request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 50_000))));
         let router = self.router.clone();
         tokio::spawn(async move {
+            let (method, path) = (request.method().clone(), request.uri().path().to_owned());
             let response = router.oneshot(request).await.unwrap();
             let (parts, body) = response.into_parts();
             let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap().to_vec();
-            Reply { status: parts.status, headers: parts.headers, bytes }
+            let reply = Reply { status: parts.status, headers: parts.headers, bytes };
+            Document::current().assert_promised(&method, &path, &reply);
+            reply
         })
     }
 

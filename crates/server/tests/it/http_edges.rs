@@ -129,7 +129,6 @@ async fn a_public_key_makes_ten_tokens_a_second_and_a_secret_key_any_number(app:
     assert_eq!(refused.header("retry-after"), Some("1"));
     let body = r#"{"error":{"type":"api_error","code":429,"message":"Too many requests","details":[]}}"#;
     assert_eq!(String::from_utf8_lossy(&refused.bytes), body);
-    assert_eq!(Document::current().problems_of(&Method::POST, "/v1/tokens", &refused), [""; 0]);
     make(&other).await.expect(201);
     for _ in 0..30 {
         make(&app.client).await.expect(201);
@@ -150,7 +149,6 @@ async fn a_database_that_is_gone_is_a_reason_to_come_back(app: TestApp) {
         readable(&reply, 503);
         assert_eq!(reply.header("retry-after"), Some("1"), "{path}");
         assert_eq!(reply.json()["error"]["message"], "Service unavailable", "{path}");
-        assert_eq!(Document::current().problems_of(&method, path, &reply), [""; 0]);
     }
 }
 
@@ -273,7 +271,6 @@ async fn a_body_has_a_largest_size_however_it_comes() {
         for reply in [unannounced, announced] {
             assert_eq!(reply.status, 413, "{}", operation.name());
             assert_eq!(String::from_utf8_lossy(&reply.bytes), refusal, "{}", operation.name());
-            assert_eq!(Document::current().problems_of(&operation.method, &path, &reply), [""; 0]);
         }
     }
     let exact = format!("{}{}", json!({ "cvvUpdate": "123" }), " ".repeat(BODY_BYTES_MAX - 19));

@@ -19,15 +19,18 @@ use tracing_subscriber::{Registry, fmt};
 pub enum Disk {
     /// The folder of the file, with everything beside it.
     Sqlite(PathBuf),
-    /// The address of the database.
-    Postgres(String),
+    /// The address of the database, and where the server's log of writes stood at first.
+    Postgres { url: String, from: String },
 }
 
 impl Disk {
     pub fn of(database: &TestDatabase) -> Self {
         match database {
             TestDatabase::Sqlite(folder) => Self::Sqlite(folder.path().to_owned()),
-            TestDatabase::Postgres(url) => Self::Postgres(url.clone()),
+            TestDatabase::Postgres(url) => Self::Postgres {
+                url: url.clone(),
+                from: ask(url, "SELECT pg_walfile_name(pg_current_wal_lsn())"),
+            },
         }
     }
 
@@ -36,7 +39,7 @@ impl Disk {
         match self {
             Self::Sqlite(folder) => sqlite_values(&folder.join("regente.db")),
             // One INSERT for each row, as a backup has them.
-            Self::Postgres(url) => run("pg_dump", &["--inserts", url]),
+            Self::Postgres { url, .. } => run("pg_dump", &["--inserts", url]),
         }
     }
 
@@ -46,14 +49,20 @@ impl Disk {
         let mut paths = Vec::new();
         match self {
             Self::Sqlite(folder) => walk(folder, &mut paths),
-            Self::Postgres(url) => {
-                let ask = |query| String::from_utf8(run("psql", &["-At", "-c", query, url])).expect("text");
-                ask("CHECKPOINT");
-                let data = PathBuf::from(ask("SHOW data_directory").trim());
-                let id = ask("SELECT oid FROM pg_database WHERE datname = current_database()");
-                walk(&data.join("base").join(id.trim()), &mut paths);
-                let newest = ask("SELECT pg_walfile_name(pg_current_wal_lsn())");
-                paths.push(data.join("pg_wal").join(newest.trim()));
+            Self::Postgres { url, from } => {
+                ask(url, "CHECKPOINT");
+                let data = PathBuf::from(ask(url, "SHOW data_directory"));
+                let id = ask(url, "SELECT oid FROM pg_database WHERE datname = current_database()");
+                walk(&data.join("base").join(id), &mut paths);
+                let until = ask(url, "SELECT pg_walfile_name(pg_current_wal_lsn())");
+                let mut segments = Vec::new();
+                walk(&data.join("pg_wal"), &mut segments);
+                segments.retain(|path| {
+                    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+                    (from.as_str()..=until.as_str()).contains(&name)
+                });
+                assert!(!segments.is_empty());
+                paths.extend(segments);
                 paths.push(data.with_file_name("log"));
             }
         }
@@ -68,6 +77,11 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.expect("an entry").path();
         if path.is_dir() { walk(&path, found) } else { found.push(path) }
     }
+}
+
+/// What the server answers, without the line end.
+fn ask(url: &str, query: &str) -> String {
+    String::from_utf8(run("psql", &["-At", "-c", query, url])).expect("text").trim().to_owned()
 }
 
 /// Runs a program of the installed server.

@@ -1,6 +1,6 @@
 //! Finds card numbers and security codes in bytes of any kind, however they are written.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -52,9 +52,9 @@ impl Search {
         Self { patterns, by_head, heads }
     }
 
-    /// What is found, each with its surroundings; a few are enough.
+    /// What is found, each once, with its surroundings.
     pub fn hits(&self, bytes: &[u8]) -> Vec<String> {
-        let mut found = Vec::new();
+        let mut found = BTreeMap::new();
         for at in 0..bytes.len().saturating_sub(1) {
             let head = [bytes[at], bytes[at + 1]];
             if !self.heads[usize::from(u16::from_be_bytes(head))] {
@@ -63,14 +63,12 @@ impl Search {
             for pattern in self.by_head[&head].iter().map(|index| &self.patterns[*index]) {
                 if bytes[at..].starts_with(&pattern.bytes) && pattern.fits(bytes, at) {
                     let around = &bytes[at.saturating_sub(60)..(at + 60).min(bytes.len())];
-                    found.push(format!("{} in {:?}", pattern.what, String::from_utf8_lossy(around)));
-                    if found.len() == 5 {
-                        return found;
-                    }
+                    let around = String::from_utf8_lossy(around).into_owned();
+                    found.entry(pattern.what.as_str()).or_insert(around);
                 }
             }
         }
-        found
+        found.into_iter().map(|(what, around)| format!("{what} in {around:?}")).collect()
     }
 }
 

@@ -107,6 +107,20 @@ impl Document {
         content.get("example").or_else(|| self.body_schema(operation)?.get("example"))
     }
 
+    /// Holds the service to its document: each answer of each test comes through here.
+    ///
+    /// # Panics
+    /// When there is something in the answer that the document does not promise.
+    pub fn assert_promised(&self, method: &Method, path: &str, reply: &Reply) {
+        let problems = self.problems_of(method, path, reply);
+        let body = String::from_utf8_lossy(&reply.bytes);
+        assert!(
+            problems.is_empty(),
+            "{method} {path}: {} {body}: not as documented: {problems:#?}",
+            reply.status
+        );
+    }
+
     /// What an answer has that the document does not promise. Nothing for paths and methods that are not in it.
     pub fn problems_of(&self, method: &Method, path: &str, reply: &Reply) -> Vec<String> {
         let Some(operation) = self.operation(method, path) else { return Vec::new() };

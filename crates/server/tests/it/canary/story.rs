@@ -1,0 +1,330 @@
+//! Card data on every way in: accepted, declined, timed out, refused, malformed, in the wrong place, and while something
+//! is broken inside.
+
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, Request};
+use regente_store::testing::run_script;
+use serde_json::{Value, json};
+
+use super::cards::{Canary, Fate};
+use super::places::Disk;
+use super::search::Search;
+use super::text;
+use crate::harness::{Client, Reply, TestApp, sandbox};
+use crate::openapi::records::{Records, put};
+
+/// What was sent, and what came back.
+pub struct Story<'a> {
+    app: &'a TestApp,
+    disk: Disk,
+    merchant: String,
+    fallback: String,
+    customer: String,
+    pub secrets: Vec<Canary>,
+    /// Numbers that the caller wrote into texts of its own, which are kept and shown: only the log must not have them.
+    pub own_words: Vec<Canary>,
+    pub answers: Vec<u8>,
+}
+
+impl<'a> Story<'a> {
+    pub async fn new(app: &'a TestApp, disk: Disk) -> Self {
+        let records = Records { app, client: &app.client };
+        let customer = records.customer().await;
+        let (merchant, fallback) = (app.merchant().await, app.fallback_merchant().await);
+        let (secrets, own_words, answers) = (Vec::new(), Vec::new(), Vec::new());
+        Self { app, disk, merchant, fallback, customer, secrets, own_words, answers }
+    }
+
+    fn canary(&mut self, fate: Fate) -> Canary {
+        self.secrets.push(Canary::new(fate));
+        self.secrets.last().unwrap().clone()
+    }
+
+    fn own_word(&mut self) -> String {
+        self.own_words.push(Canary::new(Fate::Approved));
+        self.own_words.last().unwrap().number.clone()
+    }
+
+    /// Sends a request, keeps the answer, and looks into the tables while what it wrote is still there.
+    async fn send(
+        &mut self,
+        client: &Client,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: String,
+    ) -> Reply {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("X-Client-Id", &client.id)
+            .header("X-Api-Key", &client.key)
+            .header("Content-Type", "application/json");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let reply = self.app.send(request.body(Body::from(body)).unwrap()).await;
+        self.answers.extend(shown(&reply.headers).bytes());
+        self.answers.extend_from_slice(&reply.bytes);
+        self.answers.push(b'\n');
+        if let Disk::Sqlite(_) = self.disk {
+            self.look_into_the_tables();
+        }
+        reply
+    }
+
+    async fn post(&mut self, path: &str, body: &Value) -> Reply {
+        let client = self.app.client.clone();
+        self.send(&client, Method::POST, path, &[], body.to_string()).await
+    }
+
+    async fn post_twice(&mut self, path: &str, key: &str, body: &Value) -> Reply {
+        let client = self.app.client.clone();
+        let headers = [("X-Idempotency-Key", key)];
+        let first = self.send(&client, Method::POST, path, &headers, body.to_string()).await;
+        let again = self.send(&client, Method::POST, path, &headers, body.to_string()).await;
+        assert_eq!((first.status, &first.bytes), (again.status, &again.bytes), "{path}");
+        assert_eq!(again.header("idempotent-replayed"), Some("true"), "{path}");
+        first
+    }
+
+    pub fn look_into_the_tables(&self) {
+        assert_eq!(Search::of(&self.secrets).hits(&self.disk.values()), [""; 0], "in the tables");
+    }
+
+    fn charge(&self, source: Value) -> Value {
+        json!({
+            "merchantId": self.merchant, "amount": 150, "capture": true,
+            "paymentMethod": { "paymentType": "credit" }, "paymentSource": source
+        })
+    }
+
+    fn inline(&self, canary: &Canary) -> Value {
+        self.charge(json!({ "sourceType": "card", "card": canary.card() }))
+    }
+
+    async fn token(&mut self, fate: Fate) -> String {
+        let card = self.canary(fate).card();
+        let token = text(&self.post("/v1/tokens", &card).await.expect(201)["tokenId"]);
+        if let Disk::Postgres { .. } = self.disk {
+            self.look_into_the_tables();
+        }
+        token
+    }
+
+    async fn cvv_token(&mut self) -> String {
+        let cvv = self.canary(Fate::Approved).cvv;
+        text(&self.post("/v1/tokens", &json!({ "cvvUpdate": cvv })).await.expect(201)["tokenId"])
+    }
+
+    async fn card(&mut self) -> String {
+        let token = self.token(Fate::Approved).await;
+        text(&self.post("/v1/cards", &json!({ "tokenId": token })).await.expect(201)["id"])
+    }
+
+    pub async fn tokens_and_cards(&mut self) {
+        let public_key = self.app.client_token(json!("*")).await;
+        let card = self.canary(Fate::Approved).card();
+        self.send(&public_key, Method::POST, "/v1/tokens", &[], card.to_string()).await.expect(201);
+        let card = self.canary(Fate::Approved);
+        let body = put(card.card(), "cardNumber", card.spaced(" "));
+        self.post_twice("/v1/tokens", &card.number, &body).await.expect(201);
+        let card = self.canary(Fate::Approved);
+        let mut both = put(card.card(), "cvvUpdate", card.cvv);
+        both.as_object_mut().unwrap().shift_remove("cardCvv");
+        self.post_twice("/v1/tokens", "both", &both).await.expect(201);
+        self.cvv_token().await;
+        let token = self.token(Fate::Approved).await;
+        self.post_twice("/v1/cards", "plain", &json!({ "tokenId": token })).await.expect(201);
+        for (fate, status) in [(Fate::Approved, 201), (Fate::WrongCvv, 201), (Fate::TimedOut, 424)] {
+            let token = self.token(fate).await;
+            let body = json!({ "tokenId": token, "merchantId": self.merchant, "cvvCheck": true });
+            let reply = self.post_twice("/v1/cards", &format!("check {fate:?}"), &body).await;
+            assert!(reply.status == status || reply.status == 201, "{fate:?}: {reply:?}");
+        }
+        // The token is used up: the card cannot be stored once more.
+        self.post("/v1/cards", &json!({ "tokenId": token })).await.expect(400);
+    }
+
+    pub async fn charges(&mut self) {
+        for fate in [Fate::Approved, Fate::Declined, Fate::TimedOut, Fate::WrongCvv] {
+            let canary = self.canary(fate);
+            let body = self.inline(&canary);
+            self.post("/v1/charges", &body).await.expect(201);
+            let canary = self.canary(fate);
+            let body = put(put(self.inline(&canary), "capture", false), "merchantId", self.fallback.clone());
+            self.post_twice("/v1/charges", &canary.number, &body).await.expect(201);
+            let token = self.token(fate).await;
+            let body = self.charge(json!({ "sourceType": "token", "tokenId": token }));
+            self.post_twice("/v1/charges", &format!("token {fate:?}"), &body).await.expect(201);
+            let cvv = self.canary(fate).cvv;
+            let card = self.card().await;
+            let body = self.charge(json!({ "sourceType": "card", "cardId": card, "cardCvv": cvv }));
+            self.post_twice("/v1/charges", &format!("stored {fate:?}"), &body).await.expect(201);
+        }
+        let (card, cvv) = (self.card().await, self.cvv_token().await);
+        let link = format!("/v1/customers/{}/cards", self.customer);
+        self.post(&link, &json!({ "cardId": card })).await.expect(204);
+        let body = self.charge(json!({ "sourceType": "card", "cardId": card, "tokenCvv": cvv }));
+        self.post_twice("/v1/charges", "cvv token", &body).await.expect(201);
+        let cvv = self.canary(Fate::Approved).cvv;
+        let body =
+            self.charge(json!({ "sourceType": "customer", "customerId": self.customer, "cardCvv": cvv }));
+        self.post_twice("/v1/charges", "customer", &body).await.expect(201);
+        let canary = self.canary(Fate::Approved);
+        let voucher = json!({ "paymentType": "voucher", "items": [], "customer": { "name": "Ana" } });
+        self.post("/v1/charges", &put(self.inline(&canary), "paymentMethod", voucher)).await.expect(201);
+    }
+
+    /// Nothing of what is refused is repeated or kept.
+    pub async fn what_is_refused(&mut self) {
+        let client = self.app.client.clone();
+        for path in ["/v1/tokens", "/v1/cards", "/v1/charges", "/v1/customers", "/v1/auth", "/v1/merchants"] {
+            let canary = self.canary(Fate::Approved);
+            let whole = self.inline(&canary).to_string();
+            for broken in
+                [&whole[..whole.len() - 1], &format!("[{whole}]"), &format!("{whole}{whole}"), &canary.number]
+            {
+                self.send(&client, Method::POST, path, &[], broken.to_owned()).await.expect(400);
+            }
+            let padded = format!("{whole}{}", " ".repeat(1024 * 1024));
+            self.send(&client, Method::POST, path, &[], padded).await.expect(413);
+            let stranger = Client { id: client.id.clone(), key: canary.number.clone() };
+            self.send(&stranger, Method::POST, path, &[], whole.clone()).await.expect(403);
+            let nobody = Client { id: canary.number.clone(), key: client.key.clone() };
+            self.send(&nobody, Method::POST, path, &[], whole).await.expect(401);
+            let keyed = [("X-Idempotency-Key", canary.number.as_str()), ("Idempotency-Key", "other")];
+            self.send(&client, Method::POST, path, &keyed, canary.card().to_string()).await.expect(400);
+        }
+        let canary = self.canary(Fate::Approved);
+        let (number, cvv) = (canary.number.as_str(), canary.cvv.as_str());
+        let wrong_check_digit = format!("{}{}", &number[..15], (number.as_bytes()[15] - b'0' + 1) % 10);
+        for (member, value) in [
+            ("cardNumber", wrong_check_digit.as_str()),
+            ("cardNumber", &format!("{number}{number}")),
+            ("cardNumber", &format!("x{number}")),
+            ("cardNumber", cvv),
+            ("cardCvv", number),
+            ("cardCvv", &format!("{cvv}x")),
+            ("cardExpirationDate", number),
+            ("cardExpirationDate", "01/2020"),
+            ("cardHolderName", ""),
+        ] {
+            self.post("/v1/tokens", &put(canary.card(), member, value)).await.expect(400);
+            let card = json!({ "sourceType": "card", "card": put(canary.card(), member, value) });
+            self.post("/v1/charges", &self.charge(card)).await.expect(400);
+        }
+        for (member, value) in [
+            ("merchantId", json!(number)),
+            ("amount", json!(number)),
+            ("currency", json!(number)),
+            ("paymentMethod", json!(number)),
+            ("paymentMethod", json!({ "paymentType": number, "installments": number, "recurrence": number })),
+            ("paymentSource", json!({ "sourceType": number })),
+            ("paymentSource", json!({ "sourceType": "card", "cardId": number, "cardCvv": number })),
+            ("paymentSource", json!({ "sourceType": "token", "tokenId": number })),
+            ("paymentSource", json!({ "sourceType": "card", "card": number })),
+            ("splitRules", json!([{ "sellerId": number }])),
+        ] {
+            self.post("/v1/charges", &put(self.inline(&canary), member, value)).await.expect(400);
+        }
+        self.post("/v1/cards", &json!({ "tokenId": number })).await.expect(400);
+        self.post("/v1/auth", &json!({ "scope": [number], "expires": number })).await.expect(400);
+        self.post("/v1/customers", &json!({ "email": number, "document": { "type": number } }))
+            .await
+            .expect(400);
+        let provider = put(sandbox("Main", 1), "credentials", json!({ "type": number }));
+        self.post("/v1/merchants", &json!({ "mcc": number, "providers": [provider] })).await.expect(400);
+        let foreign = put(self.inline(&canary), "merchantId", "3f1c1b1e-2a7b-4a57-9d35-000000000000");
+        self.post("/v1/charges", &foreign).await.expect(404);
+        // A key that is used for something else.
+        let body = self.inline(&canary);
+        self.post_twice("/v1/charges", "reused", &body).await.expect(201);
+        let client = self.app.client.clone();
+        let other = put(body, "amount", 151).to_string();
+        self.send(&client, Method::POST, "/v1/charges", &[("X-Idempotency-Key", "reused")], other)
+            .await
+            .expect(409);
+    }
+
+    /// Numbers in places that are nobody's business but the caller's.
+    pub async fn words_of_the_caller(&mut self) {
+        let client = self.app.client.clone();
+        for member in ["description", "orderId", "statementDescriptor", "providerReferenceKey"] {
+            let (canary, word) = (self.canary(Fate::Approved), self.own_word());
+            self.post("/v1/charges", &put(self.inline(&canary), member, word)).await.expect(201);
+        }
+        let (canary, word) = (self.canary(Fate::Approved), self.own_word());
+        let mut body = put(self.inline(&canary), "appInfo", json!({ "platform": { "name": word } }));
+        body["paymentFlow"] = json!({ "metadata": { "note": word } });
+        body["fraudAnalysis"] = json!({ "customer": { "name": word } });
+        body["paymentSource"]["card"]["cardHolderName"] = word.clone().into();
+        self.post("/v1/charges", &body).await.expect(201);
+        self.post("/v1/merchants", &json!({ "mcc": "5812", "name": word, "providers": [sandbox(&word, 1)] }))
+            .await
+            .expect(201);
+        self.post("/v1/tokens", &json!({ word.as_str(): "\u{0}" })).await.expect(400);
+        let word = self.own_word();
+        for path in
+            [format!("/v1/charges?orderId={word}&id={word}"), format!("/v1/cards/{word}"), format!("/{word}")]
+        {
+            self.send(&client, Method::GET, &path, &[("X-Request-Id", &word)], String::new()).await;
+        }
+    }
+
+    pub async fn what_is_read(&mut self) {
+        let client = self.app.client.clone();
+        let customer = self.customer.clone();
+        let lists = ["/v1/cards?limit=100", "/v1/charges?limit=100", "/v1/merchants", "/v1/customers"];
+        let mut paths: Vec<String> = lists.map(str::to_owned).to_vec();
+        paths.extend(
+            ["/openapi.json", "/docs/", "/docs/swagger-initializer.js", "/health/ready"].map(str::to_owned),
+        );
+        paths.extend([format!("/v1/customers/{customer}"), format!("/v1/customers/{customer}/cards")]);
+        for list in &lists[..2] {
+            let page = self.app.get(list).await.expect(200);
+            let base = list.split('?').next().unwrap();
+            assert!(page["items"].as_array().unwrap().len() > 10);
+            paths.extend(
+                page["items"].as_array().unwrap().iter().map(|item| format!("{base}/{}", text(&item["id"]))),
+            );
+        }
+        for path in paths {
+            self.send(&client, Method::GET, &path, &[], String::new()).await.expect_status(200);
+        }
+    }
+
+    /// What goes wrong inside is logged, and what is logged is heard.
+    pub async fn faults(&mut self) {
+        let store = self.app.app.store.clone();
+        for (table, path) in [("tokens", "/v1/tokens"), ("charges", "/v1/charges"), ("cards", "/v1/charges")]
+        {
+            run_script(&store, &format!("ALTER TABLE {table} RENAME TO hidden")).await.unwrap();
+            let canary = self.canary(Fate::Approved);
+            let body = if path == "/v1/tokens" { canary.card() } else { self.inline(&canary) };
+            let client = self.app.client.clone();
+            let headers = [("X-Idempotency-Key", canary.number.as_str())];
+            let reply = self.send(&client, Method::POST, path, &headers, body.to_string()).await;
+            assert!(reply.status.is_server_error(), "{table}: {reply:?}");
+            run_script(&store, &format!("ALTER TABLE hidden RENAME TO {table}")).await.unwrap();
+        }
+        let merchant = self.app.merchant().await;
+        self.merchant = merchant;
+        let canary = self.canary(Fate::Approved);
+        self.post("/v1/charges", &self.inline(&canary)).await.expect(201);
+    }
+}
+
+impl Reply {
+    #[track_caller]
+    fn expect_status(&self, status: u16) {
+        assert_eq!(self.status.as_u16(), status, "{}", String::from_utf8_lossy(&self.bytes));
+    }
+}
+
+fn shown(headers: &HeaderMap) -> String {
+    headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes())))
+        .collect()
+}

@@ -1,0 +1,195 @@
+//! The rules of each body are kept: each required member, each type and each bound, and what breaks one is named.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::document::{Document, Operation};
+use super::mutation::{Mutation, mutations};
+use super::records::{Call, Records, address, customer_body, put, unique};
+use crate::harness::{APPROVED, TestApp, sandbox, token_body};
+
+/// Members that are looked at only together with others: one body for each way.
+async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
+    let call = records.call(operation).await;
+    let with = |body: Value| Call { ids: call.ids.clone(), body: Some(body) };
+    let example = call.body.clone().expect("a body");
+    let more = match operation.name().as_str() {
+        "POST /v1/tokens" => {
+            let cvv_update = APPROVED.1;
+            let mut both = put(token_body(APPROVED), "cvvUpdate", cvv_update);
+            both.as_object_mut().unwrap().shift_remove("cardCvv");
+            vec![with(json!({ "cvvUpdate": cvv_update })), with(both)]
+        }
+        "POST /v1/cards" => {
+            let check = json!({ "merchantId": records.merchant().await, "cvvCheck": true });
+            let nested =
+                put(json!({ "tokenId": records.token(APPROVED).await }), "zeroDollar", check.clone());
+            vec![with(nested), with(put(check, "tokenId", records.token(APPROVED).await))]
+        }
+        "POST /v1/customers" => vec![with(unique(customer_body()))],
+        "PATCH /v1/customers/{id}" => {
+            vec![with(json!({ "name": "Ana", "phoneNumber": "1", "address": address() }))]
+        }
+        "POST /v1/charges" => charges(records).await.into_iter().map(with).collect(),
+        "POST /v1/merchants" => vec![with(merchant())],
+        "PATCH /v1/merchants/{id}" => vec![with(merchant())],
+        "PATCH /v1/providers/{id}" => {
+            vec![with(json!({ "name": "Renamed", "priority": 3, "acquirer": acquirer() }))]
+        }
+        _ => Vec::new(),
+    };
+    [with(example)].into_iter().chain(more).collect()
+}
+
+fn acquirer() -> Value {
+    json!({ "merchantId": "22", "bin": [{ "merchantId": "23", "brand": "Mastercard", "value": "550259" }] })
+}
+
+fn merchant() -> Value {
+    let mut provider = put(sandbox("Main", 1), "acquirer", acquirer());
+    provider["options"] = json!({ "type": "SANDBOX" });
+    json!({
+        "mcc": 5812, "name": "Loja", "merchantName": "Loja", "merchantUrl": "https://shop.example",
+        "providers": [provider]
+    })
+}
+
+/// A charge by each source, one of them with every member there is.
+async fn charges(records: &Records<'_>) -> Vec<Value> {
+    let merchant = records.merchant().await;
+    let customer = records.customer_with_card().await;
+    let sources = [
+        json!({ "sourceType": "token", "tokenId": records.token(APPROVED).await }),
+        json!({ "sourceType": "card", "cardId": records.card().await, "cardCvv": APPROVED.1 }),
+        json!({ "sourceType": "card", "cardId": records.card().await, "tokenCvv": records.cvv_token().await }),
+        json!({ "sourceType": "customer", "customerId": customer, "cardCvv": APPROVED.1 }),
+    ];
+    let body = |source: Value| {
+        json!({
+            "merchantId": merchant, "amount": 150, "currency": "BRL", "statementDescriptor": "LOJA",
+            "description": "Order", "capture": true, "orderId": "1", "customerId": customer,
+            "providerReferenceKey": "2", "fraudAnalysis": { "sla": 1 }, "appInfo": { "platform": { "name": "shop" } },
+            "paymentFlow": { "metadata": { "table": 12 } },
+            "paymentMethod": { "paymentType": "credit", "installments": 2, "recurrence": "initial" },
+            "paymentSource": source
+        })
+    };
+    let voucher = json!({ "sourceType": "card", "card": token_body(APPROVED) });
+    let method = json!({ "paymentType": "voucher", "items": [{ "id": "1" }], "customer": { "name": "Ana" } });
+    sources.into_iter().map(body).chain([put(body(voucher), "paymentMethod", method)]).collect()
+}
+
+/// What every test relies on through the harness.
+#[test]
+fn an_answer_that_is_not_as_documented_is_noticed() {
+    let document = Document::current();
+    let reply = |status: u16, body: Value| Reply {
+        status: status.try_into().unwrap(),
+        headers: [(CONTENT_TYPE, "application/json".parse().unwrap())].into_iter().collect(),
+        bytes: serde_json::to_vec(&body).unwrap(),
+    };
+    let problems = |status, body| document.problems_of(&Method::POST, "/v1/tokens", &reply(status, body));
+    let token = json!({ "tokenId": "cc0b1e41-2936-45c5-947f-93995ffcdc00" });
+    assert_eq!(problems(201, token.clone()), [""; 0]);
+    let refusal =
+        |kind: &str| json!({ "error": { "type": kind, "code": 400, "message": "", "details": [] } });
+    assert_eq!(problems(400, refusal("bad_request")), [""; 0]);
+    for (status, body) in [
+        (200, token.clone()),
+        (418, token.clone()),
+        (201, json!({})),
+        (201, json!([])),
+        (201, json!({ "tokenId": 7 })),
+        (201, json!({ "tokenId": "7" })),
+        (201, json!({ "tokenId": null })),
+        (201, put(token.clone(), "number", "4916745120294124")),
+        (400, refusal("no_such_type")),
+        (400, json!({ "error": { "type": "bad_request", "code": "400", "message": "", "details": [] } })),
+        (400, json!({ "error": { "type": "bad_request", "code": 400, "message": "", "details": [1] } })),
+        (
+            400,
+            json!({ "error": { "type": "bad_request", "code": 400, "message": "", "declinedCode": null } }),
+        ),
+        (403, refusal("unauthorized")),
+    ] {
+        assert!(!problems(status, body.clone()).is_empty(), "{status} {body}");
+    }
+    let empty = Reply { bytes: Vec::new(), ..reply(204, Value::Null) };
+    assert_eq!(document.problems_of(&Method::DELETE, "/v1/cards/x", &empty), [""; 0]);
+    assert_eq!(document.problems_of(&Method::DELETE, "/v1/cards/x", &reply(204, token)).len(), 1);
+}
+
+#[tokio::test]
+async fn every_rule_of_a_body_is_kept_and_named() {
+    let app = TestApp::sqlite().await;
+    let records = Records { app: &app, client: &app.client };
+    let document = Document::current();
+    let mut untrue = Vec::new();
+    for operation in &document.operations {
+        let Some(schema) = document.body_schema(operation) else { continue };
+        let mut open: BTreeMap<String, Mutation> = mutations(document, schema)
+            .into_iter()
+            .map(|mutation| (mutation.to_string(), mutation))
+            .collect();
+        if operation.name() == "POST /v1/tokens" {
+            // What the description says, which a schema cannot: a card has all of its members.
+            for member in ["cardHolderName", "cardNumber", "cardCvv", "cardExpirationDate"] {
+                let mutation = Mutation::leave_out(member);
+                open.insert(mutation.to_string(), mutation);
+            }
+        }
+        assert!(!open.is_empty(), "{}: a body without rules", operation.name());
+        let count = variants(&records, operation).await.len();
+        for index in 0..count {
+            let mut calls = variants(&records, operation).await;
+            for mutation in open.clone().into_values() {
+                let call = calls.swap_remove(index);
+                let outcome = try_wrong(&app, operation, &call, &mutation).await;
+                calls = match outcome {
+                    Outcome::NotHere | Outcome::Refused => {
+                        calls.push(call);
+                        let last = calls.len() - 1;
+                        calls.swap(index, last);
+                        calls
+                    }
+                    Outcome::Taken | Outcome::Other(_) => variants(&records, operation).await,
+                };
+                match outcome {
+                    Outcome::Refused => drop(open.remove(&mutation.to_string())),
+                    Outcome::Other(problem) => untrue.push(problem),
+                    Outcome::NotHere | Outcome::Taken => {}
+                }
+            }
+        }
+        untrue.extend(open.into_keys().map(|mutation| format!("{} takes {mutation}", operation.name())));
+    }
+    assert!(untrue.is_empty(), "{untrue:#?}");
+}
+
+enum Outcome {
+    /// The body has no such place.
+    NotHere,
+    /// 400, and the place is named.
+    Refused,
+    /// The member is not looked at in this body.
+    Taken,
+    /// Anything else.
+    Other(String),
+}
+
+async fn try_wrong(app: &TestApp, operation: &Operation, call: &Call, mutation: &Mutation) -> Outcome {
+    let Some(body) = mutation.apply(call.body.as_ref().expect("a body")) else { return Outcome::NotHere };
+    let path = call.path(operation);
+    let reply = app.call(&app.client, operation.method.clone(), &path, &[], Some(&body)).await;
+    let name = operation.name();
+    match reply.status.as_u16() {
+        200..=299 => Outcome::Taken,
+        400 if reply.details(400).iter().any(|problem| mutation.place.is_named_by(problem)) => {
+            Outcome::Refused
+        }
+        status => {
+            Outcome::Other(format!("{name} {mutation}: {status} {}", String::from_utf8_lossy(&reply.bytes)))
+        }
+    }
+}

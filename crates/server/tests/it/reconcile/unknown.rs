@@ -1,0 +1,135 @@
+//! A provider that fails and cannot say what it did: the caller gets `pending`, and the truth comes later.
+
+use std::time::Duration;
+
+use regente_providers::sandbox::Books;
+use regente_store::{args, sql};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{
+    KEY, again, authorization, event_names, is_processing, it_stays_so, open, provider_gets, replays,
+    the_only_charge,
+};
+use crate::charges::{newest, text};
+use crate::harness::{APPROVED, TestApp, charge_body, stories};
+
+stories! {
+    the_caller_gets_pending_and_nobody_else_is_asked,
+    it_is_asked_for_again_on_a_schedule,
+    a_running_claim_is_never_purged,
+    a_pending_charge_is_read_and_listed,
+}
+
+sql! {
+    COUNT_KEYS = "SELECT COUNT(*) AS n FROM idempotency WHERE client_id = :client_id";
+}
+
+/// Books in a file, which a test takes away from the simulator and gives back.
+pub(super) struct FileBooks {
+    pub(super) books: Books,
+    folder: TempDir,
+}
+
+impl FileBooks {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let books = Books::file(&folder.path().join("books.db")).unwrap();
+        Self { books, folder }
+    }
+
+    /// From now on the simulator can neither write down nor look up what it does.
+    pub(super) fn lose(&self) {
+        self.execute("ALTER TABLE entries RENAME TO entries_away");
+    }
+
+    /// The books are back as they were.
+    pub(super) fn find(&self) {
+        self.execute("ALTER TABLE entries_away RENAME TO entries");
+    }
+
+    fn execute(&self, statement: &str) {
+        let connection = rusqlite::Connection::open(self.folder.path().join("books.db")).unwrap();
+        connection.execute_batch(statement).unwrap();
+    }
+}
+
+/// A charge whose outcome the provider did not tell.
+async fn unknown(app: TestApp) -> (TestApp, FileBooks, Value, Value) {
+    let file = FileBooks::new();
+    let app = app.with_books(file.books.clone()).await;
+    let merchant = app.merchant().await;
+    let body = charge_body(&merchant, APPROVED);
+    file.lose();
+    let charge = app.post_with_key("/v1/charges", KEY, &body).await.expect(201);
+    (app, file, body, charge)
+}
+
+async fn the_caller_gets_pending_and_nobody_else_is_asked(app: TestApp) {
+    let (app, file, body, charge) = unknown(app).await;
+    assert_eq!((&charge["status"], &charge["responsibleProviderType"]), (&json!("pending"), &Value::Null));
+    assert_eq!(charge["transactionRequests"].as_array().unwrap().len(), 1, "the spare one was not asked");
+    let request = newest(&charge);
+    assert_eq!((&request["requestStatus"], &request["responseTs"]), (&json!("running"), &Value::Null));
+    assert!(request.get("providerError").is_none());
+    is_processing(&app, &body).await;
+    assert_eq!(event_names(&app, &charge).await, ["pending"]);
+
+    file.find();
+    let stored = open(&app).await.remove(0);
+    provider_gets(&app, &stored.request, authorization(&stored.request, APPROVED)).await;
+    app.later(Duration::from_secs(60)).await;
+    let charge = the_only_charge(&app).await;
+    assert_eq!(charge["status"], "authorized");
+    assert_eq!(event_names(&app, &charge).await, ["pending", "authorized"]);
+    replays(&app, &body).await;
+    assert_eq!(app.books.effects().await.unwrap(), 1);
+    it_stays_so(&app).await;
+}
+
+async fn it_is_asked_for_again_on_a_schedule(app: TestApp) {
+    let (app, file, body, charge) = unknown(app).await;
+    let first = open(&app).await[0].due_at.unwrap();
+    let mut probed_at = Vec::new();
+    while probed_at.len() < 7 {
+        let due_at = open(&app).await[0].due_at.unwrap();
+        app.later(due_at.since(app.clock.now())).await;
+        probed_at.push(due_at.since(first).as_secs());
+        assert_eq!(open(&app).await[0].probes, i64::try_from(probed_at.len()).unwrap());
+    }
+    assert_eq!(probed_at, [0, 5, 35, 155, 755, 4355, 7955], "the last wait repeats");
+    assert_eq!(the_only_charge(&app).await, charge, "nothing is guessed");
+    file.find();
+    app.later(Duration::from_secs(3600)).await;
+    assert_eq!(the_only_charge(&app).await["status"], "failed", "nothing was in the books");
+    replays(&app, &body).await;
+}
+
+async fn a_running_claim_is_never_purged(app: TestApp) {
+    let (app, file, body, _) = unknown(app).await;
+    app.later(Duration::from_secs(3 * 24 * 60 * 60)).await;
+    is_processing(&app, &body).await;
+    let client_id = app.client_id();
+    let row = app.app.store.row(&COUNT_KEYS, args! { client_id }).await.unwrap().unwrap();
+    assert_eq!(row.get::<i64>("n").unwrap(), 1);
+    let app = app.restart().await;
+    is_processing(&app, &body).await;
+    file.find();
+    app.later(Duration::from_secs(3600)).await;
+    replays(&app, &body).await;
+    // Its time counts from the answer.
+    app.clock.advance(Duration::from_secs(22 * 60 * 60));
+    assert_eq!(again(&app, &body).await.header("idempotent-replayed"), Some("true"));
+}
+
+async fn a_pending_charge_is_read_and_listed(app: TestApp) {
+    let (app, _file, _, charge) = unknown(app).await;
+    let read = app.get(&format!("/v1/charges/{}", text(&charge["id"]))).await.expect(200);
+    assert_eq!(read, charge);
+    let page = app.get("/v1/charges?status=pending").await.expect(200);
+    assert_eq!((&page["items"], &page["meta"]["totalItems"]), (&json!([charge]), &json!(1)));
+    let page = app.get("/v1/charges?status=authorized,failed").await.expect(200);
+    assert_eq!((&page["items"], &page["meta"]["totalItems"]), (&json!([]), &json!(0)));
+    let by_provider = app.get("/v1/charges?providerType=SANDBOX").await.expect(200);
+    assert_eq!(by_provider["meta"]["totalItems"], 0, "nobody has handled it yet");
+}

@@ -1,1 +1,0 @@
-../it/health.rs
