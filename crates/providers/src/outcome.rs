@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use regente_domain::charge::attempt::ProviderReferences;
+pub use regente_domain::charge::attempt::Approval;
 use regente_domain::decline::Decline;
 use serde::{Deserialize, Serialize};
 
@@ -16,37 +16,6 @@ pub enum Answer {
     Declined(Decline),
     /// The provider may or may not have done it: only a probe can tell.
     Unknown(UnknownReason),
-}
-
-/// How a provider identifies what it approved; each member as the provider gave it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Approval {
-    /// Id at the provider.
-    pub transaction_id: Option<String>,
-    /// Code of the authorization.
-    pub authorization_code: Option<String>,
-    /// NSU, the acquirer's sequence number.
-    pub authorization_nsu: Option<String>,
-    /// Code of the authorization at the card network.
-    pub network_authorization_code: Option<String>,
-    /// Response code of the card network.
-    pub network_response_code: Option<String>,
-    /// Response code of the provider.
-    pub response_code: Option<String>,
-}
-
-impl From<Approval> for ProviderReferences {
-    fn from(approval: Approval) -> Self {
-        Self {
-            transaction_id: approval.transaction_id,
-            authorization_code: approval.authorization_code,
-            authorization_nsu: approval.authorization_nsu,
-            network_authorization_code: approval.network_authorization_code,
-            network_response_code: approval.network_response_code,
-            response_code: approval.response_code,
-        }
-    }
 }
 
 /// Why nobody knows what the provider did (U2).

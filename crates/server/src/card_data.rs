@@ -29,6 +29,30 @@ pub enum TokenContents {
     Cvv(Cvv),
 }
 
+/// The card of a charge. A stored one is opened only after the charge's intent, which is the record of the opening, is
+/// written (C5).
+pub enum ChargedCard {
+    /// It came with the charge.
+    InHand(CardDetails),
+    /// It is stored.
+    Stored {
+        /// The card with its sealed number.
+        found: Box<CardWithNumber>,
+        /// Its security code, when the buyer is present.
+        cvv: Option<Cvv>,
+    },
+}
+
+impl ChargedCard {
+    /// What goes to the provider.
+    pub async fn open(&self, app: &App) -> Result<CardDetails, VaultError> {
+        match self {
+            Self::InHand(details) => Ok(details.clone()),
+            Self::Stored { found, cvv } => open_card(app, found, cvv.clone()).await,
+        }
+    }
+}
+
 /// Seals a card for its row.
 pub fn seal_card(app: &App, client_id: ClientId, card_id: CardId, details: &CardDetails) -> SealedCard {
     let sealer = app.vault.sealer();
@@ -39,12 +63,7 @@ pub fn seal_card(app: &App, client_id: ClientId, card_id: CardId, details: &Card
     }
 }
 
-/// Opens a stored card. The caller writes the audit record: a transaction request that names the card.
-pub async fn open_card(
-    app: &App,
-    found: &CardWithNumber,
-    cvv: Option<Cvv>,
-) -> Result<CardDetails, VaultError> {
+async fn open_card(app: &App, found: &CardWithNumber, cvv: Option<Cvv>) -> Result<CardDetails, VaultError> {
     let card = &found.stored.card;
     let binding = Binding::new(Purpose::CardNumber, card.client_id, card.id.uuid());
     let plain = app.vault.open(binding, &found.number).await?;

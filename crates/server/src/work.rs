@@ -33,7 +33,7 @@ const JOBS_MAX: i64 = 50;
 const CONCURRENT_MAX: usize = 4;
 /// The longest sleep between two rounds: other nodes and the command line write jobs as well.
 const POLL: Duration = Duration::from_secs(1);
-/// A job that failed so often in a row is given up.
+/// A job that failed so often in a row is given up, unless it recurs.
 const ATTEMPTS_MAX: i64 = 20;
 /// The first wait after a failure; it doubles with each.
 const RETRY_FIRST: Duration = Duration::from_secs(5);
@@ -184,7 +184,7 @@ impl Worker {
     fn after_failure(&self, job: &Job, error: &ApiError) -> Ended {
         let attempts = job.attempts + 1;
         tracing::warn!(job = %job.id, kind = %job.kind, attempts, error = ?error, "a job failed");
-        if attempts >= ATTEMPTS_MAX {
+        if attempts >= ATTEMPTS_MAX && !is_recurring(job) {
             return Ended::GiveUp { why: format!("{attempts} failures in a row, the last one: {error}") };
         }
         let doublings = u32::try_from(attempts - 1).unwrap_or(0).min(16);
@@ -195,6 +195,11 @@ impl Worker {
         let _admission = self.app.store.admit_waiting().await?;
         Ok(self.app.store.apply(batch).await?)
     }
+}
+
+/// Housekeeping goes on for ever: given up, it would be missed only when the disk is full.
+fn is_recurring(job: &Job) -> bool {
+    Kind::parse(&job.kind).is_some_and(|kind| Kind::RECURRING.contains(&kind))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

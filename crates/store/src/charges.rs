@@ -1,6 +1,8 @@
 //! Charges: written with the batch of their change, guarded by their version; read by id, or page by page with every
 //! filter of contract 00 §4.
 
+mod free_form;
+
 use regente_domain::actor::Actor;
 use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{
@@ -15,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use self::free_form::FreeForm;
 use crate::batch::Batch;
 use crate::counters::{self, CounterFilter};
 use crate::row::Row;
@@ -140,37 +143,6 @@ struct Doc {
     claim: Option<String>,
     #[serde(flatten)]
     unknown: Map<String, Value>,
-}
-
-/// Objects of callers are kept as text, because `jsonb` would reorder their members.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct FreeForm {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    items: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    flow_metadata: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    app_info: Option<String>,
-}
-
-impl FreeForm {
-    fn take(payment: &mut CardPayment, references: &mut References) -> Self {
-        let text = |value: &mut Option<Value>| value.take().map(|value| value.to_string());
-        Self {
-            items: text(&mut payment.items),
-            flow_metadata: text(&mut references.flow_metadata),
-            app_info: text(&mut references.app_info),
-        }
-    }
-
-    fn give(self, payment: &mut CardPayment, references: &mut References) -> serde_json::Result<()> {
-        let value = |text: Option<String>| text.map(|text| serde_json::from_str(&text)).transpose();
-        payment.items = value(self.items)?;
-        references.flow_metadata = value(self.flow_metadata)?;
-        references.app_info = value(self.app_info)?;
-        Ok(())
-    }
 }
 
 /// Adds a new charge and counts it.

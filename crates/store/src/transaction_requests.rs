@@ -4,9 +4,7 @@
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::attempt::{
-    Outcome, ProviderReferences, RequestStatus, RequestType, TransactionRequest,
-};
+use regente_domain::charge::attempt::{Approval, Outcome, RequestStatus, RequestType, TransactionRequest};
 use regente_domain::decline::Decline;
 use regente_domain::id::{CardId, ClientId};
 use regente_domain::money::Amount;
@@ -147,7 +145,7 @@ pub fn insert(batch: &mut Batch, request: &TransactionRequest, beginning: Beginn
 
 /// Ends a request. Guards the batch: a request that has ended already refuses it.
 pub fn end(batch: &mut Batch, ended: &TransactionRequest) -> Result<(), StoreError> {
-    let nothing = ProviderReferences::default();
+    let nothing = Approval::default();
     let references = match &ended.outcome {
         Outcome::Approved(references) => references,
         Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => &nothing,
@@ -287,7 +285,7 @@ fn outcome(row: &Row) -> Result<Outcome, StoreError> {
     };
     match RequestStatus::parse(&status) {
         Some(RequestStatus::Running) => Ok(Outcome::Open),
-        Some(RequestStatus::Success) => Ok(Outcome::Approved(ProviderReferences {
+        Some(RequestStatus::Success) => Ok(Outcome::Approved(Approval {
             transaction_id: row.get("transaction_id")?,
             authorization_code: row.get("authorization_code")?,
             authorization_nsu: row.get("authorization_nsu")?,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::decline::{Decline, DeclinedCode, Reason};
@@ -43,8 +44,9 @@ words! {
 }
 
 /// What a provider says of a payment that it took; each member as the provider gave it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ProviderReferences {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Approval {
     /// Id at the provider.
     pub transaction_id: Option<String>,
     /// Code of the authorization.
@@ -65,7 +67,7 @@ pub enum Outcome {
     /// Not known: no answer yet, or none that tells.
     Open,
     /// Done.
-    Approved(ProviderReferences),
+    Approved(Approval),
     /// Refused.
     Declined(Decline),
     /// No answer came, and the provider's books say that nothing happened.

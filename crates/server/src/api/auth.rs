@@ -97,7 +97,7 @@ pub struct ClientToken {
     operation_id = "createClientToken",
     tag = "Authentication",
     params(
-        ("X-Idempotency-Key" = Option<String>, Header, max_length = 255,
+        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
             description = "The same key and body give the same answer again for 24 hours"),
     ),
     request_body(content = NewClientTokenBody, content_type = "application/json"),

@@ -101,7 +101,7 @@ fn read_zero_dollar(fields: &Fields<'_>) -> (Option<MerchantId>, Option<bool>) {
     operation_id = "createCard",
     tag = "Cards",
     params(
-        ("X-Idempotency-Key" = Option<String>, Header, max_length = 255,
+        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
             description = "The same key and body give the same answer again for 24 hours"),
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),
@@ -269,7 +269,7 @@ fn record(
     operation_id = "listCards",
     tag = "Cards",
     params(
-        ("page" = Option<i64>, Query, minimum = 1, description = "From 1."),
+        ("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
         ("limit" = Option<i64>, Query, minimum = 1, maximum = 100, description = "Cards on a page; 15 by default."),
     ),
     responses((status = 200, description = "A page of cards.", body = Page<CardView>), CommonErrors),

@@ -176,7 +176,7 @@ pub struct PaymentFlowBody {
     operation_id = "createCharge",
     tag = "Charges",
     params(
-        ("X-Idempotency-Key" = Option<String>, Header, max_length = 255,
+        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
             description = "The same key and body give the same answer again for 24 hours"),
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),
@@ -284,9 +284,9 @@ pub async fn read_one(
     operation_id = "listCharges",
     tag = "Charges",
     params(
-        ("page" = Option<i64>, Query, minimum = 1, description = "From 1."),
+        ("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
         ("limit" = Option<i64>, Query, minimum = 1, maximum = 100, description = "Charges on a page; 15 by default."),
-        ("sort" = Option<String>, Query, description = "`ASC` or `DESC` by creation."),
+        ("sort" = Option<String>, Query, pattern = "^(ASC|DESC|asc|desc)$", description = "`ASC` or `DESC` by creation."),
         ("id" = Option<String>, Query, description = "Ids of charges."),
         ("merchantId" = Option<String>, Query, description = "Ids of merchants."),
         ("sessionId" = Option<String>, Query, description = "Ids of sessions."),

@@ -108,7 +108,7 @@ impl MerchantView {
 /// Creates a merchant with its providers.
 #[utoipa::path(
     post, path = "/v1/merchants", operation_id = "createMerchant", tag = "Merchants",
-    params(("X-Idempotency-Key" = Option<String>, Header, max_length = 255,
+    params(("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
         description = "The same key and body give the same answer again for 24 hours")),
     request_body(content = NewMerchantBody, content_type = "application/json"),
     responses((status = 201, description = "The merchant.", body = MerchantView),
@@ -180,7 +180,7 @@ fn add_providers(
 /// Lists the merchants, newest first.
 #[utoipa::path(
     get, path = "/v1/merchants", operation_id = "listMerchants", tag = "Merchants",
-    params(("page" = Option<u32>, Query, description = "From 1.", minimum = 1),
+    params(("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
         ("limit" = Option<u32>, Query, description = "1 to 100, 15 by default.", minimum = 1, maximum = 100)),
     responses((status = 200, description = "A page of merchants.", body = Page<MerchantView>), CommonErrors),
     security(("client_id" = [], "api_key" = [])),

@@ -75,7 +75,7 @@ enum NewToken {
     operation_id = "createToken",
     tag = "Tokens",
     params(
-        ("X-Idempotency-Key" = Option<String>, Header, max_length = 255,
+        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
             description = "The same key and body give the same answer again for 24 hours"),
     ),
     request_body(content = NewTokenBody, content_type = "application/json"),

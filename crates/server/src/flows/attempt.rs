@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use regente_domain::charge::attempt::{Outcome, TransactionRequest, unanswered};
-use regente_providers::outcome::{Answer, Probe};
+use regente_providers::outcome::{Answer, Finding, Probe};
 use regente_providers::request::{Call, Credentials, Inquiry, Operation};
 use regente_store::providers::Provider;
 use serde_json::{Map, Value};
@@ -47,7 +47,7 @@ pub async fn ask(
         })
         .await;
     let outcome = match answer {
-        Answer::Approved(approval) => Outcome::Approved(approval.into()),
+        Answer::Approved(approval) => Outcome::Approved(approval),
         Answer::Declined(decline) => Outcome::Declined(decline),
         Answer::Unknown(reason) => {
             tracing::warn!(
@@ -55,7 +55,7 @@ pub async fn ask(
                 "a provider did not answer; its books are asked"
             );
             match probe(app, provider, request).await? {
-                Probe::Found(finding) => found(finding.into()),
+                Probe::Found(finding) => found(finding),
                 Probe::Absent => Outcome::NoEffect(unanswered(request.provider_type)),
                 Probe::Unknown => Outcome::Open,
             }
@@ -84,11 +84,10 @@ pub async fn probe(
 }
 
 /// What the provider's books hold, as an outcome.
-pub fn found(answer: Answer) -> Outcome {
-    match answer {
-        Answer::Approved(approval) => Outcome::Approved(approval.into()),
-        Answer::Declined(decline) => Outcome::Declined(decline),
-        Answer::Unknown(_) => Outcome::Open,
+pub fn found(finding: Finding) -> Outcome {
+    match finding {
+        Finding::Approved(approval) => Outcome::Approved(approval),
+        Finding::Declined(decline) => Outcome::Declined(decline),
     }
 }
 

@@ -23,7 +23,7 @@ use super::attempt::{self, Asked};
 use crate::api::error::ApiError;
 use crate::api::idempotency::{self, Claim, Finished};
 use crate::app::App;
-use crate::card_data::SealedCard;
+use crate::card_data::{ChargedCard, SealedCard};
 use crate::clock::MachineTime;
 
 /// How often the outcome of a call is written anew when the store does not take it, before the reconcile job is left
@@ -41,7 +41,7 @@ pub struct NewCharge {
     /// Its number and holder's name, when the charge stores the card.
     pub new_card: Option<SealedCard>,
     /// What goes to the provider of the card.
-    pub details: CardDetails,
+    pub details: ChargedCard,
     /// The tokens that the charge uses up.
     pub tokens: Vec<[u8; 32]>,
     /// The merchant and its providers.
@@ -142,13 +142,14 @@ async fn drive(
 ) -> Result<Ran, ApiError> {
     let (mut charge, mut request) = (new.charge.clone(), first);
     let mut requests = Vec::with_capacity(1);
+    let card = new.details.open(app).await?;
     loop {
         let Some(provider) =
             new.merchant.providers.iter().find(|provider| provider.id == request.provider_id)
         else {
             return Err(ApiError::internal("a route to a provider that the merchant does not have"));
         };
-        let operation = authorization(&charge, &new);
+        let operation = authorization(&charge, &new, &card);
         let asked = attempt::ask(app, provider, &request, new.seed.clone(), operation).await?;
         if asked.outcome == Outcome::Open {
             requests.push(request);
@@ -182,7 +183,7 @@ async fn reread(app: &App, charge: Charge) -> Result<Ran, ApiError> {
     Ok(Ran { charge, requests: stored.into_iter().map(|stored| stored.request).collect() })
 }
 
-fn authorization(charge: &Charge, new: &NewCharge) -> Operation {
+fn authorization(charge: &Charge, new: &NewCharge, card: &CardDetails) -> Operation {
     Operation::Authorize(Authorization {
         amount: charge.amount,
         currency: charge.currency,
@@ -190,7 +191,7 @@ fn authorization(charge: &Charge, new: &NewCharge) -> Operation {
         payment_type: charge.payment_type,
         installments: charge.payment.installments,
         recurrence: charge.payment.recurrence,
-        card: new.details.clone(),
+        card: card.clone(),
         statement_descriptor: charge.references.statement_descriptor.clone(),
         order_id: charge.order_id.clone(),
         description: charge.references.description.clone(),

@@ -71,7 +71,7 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, ApiError
     }
     let provider = charge::provider_of(app, &stored.request).await?;
     let outcome = match attempt::probe(app, &provider, &stored.request).await? {
-        Probe::Found(finding) => attempt::found(finding.into()),
+        Probe::Found(finding) => attempt::found(finding),
         Probe::Absent => Outcome::NoEffect(never_arrived()),
         Probe::Unknown => Outcome::Open,
     };

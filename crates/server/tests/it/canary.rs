@@ -17,7 +17,7 @@ use regente_store::testing::{TestDatabase, run_script};
 use regente_store::{args, sql, tokens};
 use serde_json::{Value, json};
 
-use crate::harness::{APPROVED, Client, Reply, START, TestApp, charge_body, sandbox, stories};
+use crate::harness::{APPROVED, START, TestApp, charge_body, stories};
 use crate::openapi::records::{Records, put};
 use cards::{Canary, Fate};
 use places::{Disk, Log, sqlite_values};
@@ -110,7 +110,7 @@ async fn the_search_finds(app: &TestApp, disk: &Disk, log: &Log) {
         format!("cvv={cvv} ").as_bytes(),
         format!("Some({cvv})").as_bytes(),
     ] {
-        assert_eq!(search.hits(text).is_empty(), false, "{}", String::from_utf8_lossy(text));
+        assert!(!search.hits(text).is_empty(), "{}", String::from_utf8_lossy(text));
     }
     for text in [&number[..6], &number[12..], "1.07309", "a0730b"] {
         assert_eq!(search.hits(text.as_bytes()), [""; 0], "{text} may be shown");

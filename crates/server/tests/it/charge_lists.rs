@@ -1,17 +1,16 @@
 //! Lists of charges: every filter of contract 00 §4.2, exact totals, pages (contract 00 §4).
 
+mod totals;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::http::Method;
-use regente::chance::Chance;
-use regente_domain::id::MerchantId;
 use regente_domain::time::Timestamp;
-use regente_store::{args, charges, counters};
 use serde_json::{Value, json};
 
-use crate::charges::{by_source, charged, single_merchant, text};
-use crate::harness::{APPROVED, START, TIMED_OUT, TestApp, WRONG_CVV, charge_body, sandbox, stories};
+use crate::charges::{charged, single_merchant, text};
+use crate::harness::{APPROVED, START, TIMED_OUT, TestApp, WRONG_CVV, charge_body, stories};
 
 stories! {
     pages_are_cut_newest_first,
@@ -24,8 +23,6 @@ stories! {
     a_day_or_a_second_of_creation_is_found,
     clients_that_encode_nothing_are_understood,
     unknown_parameters_and_empty_values_are_ignored,
-    totals_agree_with_a_naive_count_whatever_is_asked,
-    counters_agree_with_the_rows,
     another_clients_charges_are_invisible,
     public_keys_need_every_scope_for_lists,
 }
@@ -129,14 +126,9 @@ async fn wrong_parameters_are_named(app: TestApp) {
         ("splitRules=maybe", "splitRules"),
         ("created=yesterday", "created"),
         ("created.gt=2026-13-01", "created.gt"),
-        ("created.lt=", ""),
         ("created.lt=1", "created.lt"),
     ] {
         let answer = app.get(&format!("/v1/charges?{query}")).await;
-        if name.is_empty() {
-            answer.expect(200);
-            continue;
-        }
         let details = answer.details(400);
         assert!(details.len() == 1 && details[0].starts_with(&format!("{name} ")), "{query}: {details:?}");
         assert_eq!(answer.json()["error"]["type"], "bad_request");
@@ -270,7 +262,7 @@ async fn a_time_is_exclusive(app: TestApp) {
         ("created.gt=2026-03-23".to_owned(), vec![&third, &second, &first]),
         ("created.lt=2026-03-23".to_owned(), vec![]),
         ("created.gt=2026-03-24&created.lt=2026-03-22".to_owned(), vec![]),
-        ("created.gt=1960-01-01&created.lt=9999-12-31".to_owned(), vec![&third, &second, &first]),
+        ("created.gt=1960-01-01&created.lt=9999-12-30".to_owned(), vec![&third, &second, &first]),
     ] {
         assert_eq!(ids(&app, &query).await.iter().collect::<Vec<_>>(), expected, "{query}");
     }
@@ -331,123 +323,6 @@ async fn unknown_parameters_and_empty_values_are_ignored(app: TestApp) {
     {
         assert_eq!(ids(&app, query).await, all, "{query}");
     }
-}
-
-/// Many charges over five hours, as a list shows them.
-async fn many(app: &TestApp, chance: &Chance) -> Vec<Value> {
-    let cielo = json!({ "name": "C", "priority": 1,
-        "credentials": { "type": "CIELO", "merchantId": "m", "merchantKey": "k" } });
-    let merchants = [
-        app.merchant_with(json!([sandbox("Main", 1)])).await,
-        app.merchant_with(json!([cielo.clone(), sandbox("Main", 2)])).await,
-        app.merchant_with(json!([cielo])).await,
-    ];
-    let cards = [app.card(APPROVED).await, app.card(APPROVED).await];
-    let pick = |count: usize| usize::try_from(chance.below(count as u64)).unwrap();
-    for _ in 0..70 {
-        app.clock.advance(Duration::from_millis(chance.below(500_000)));
-        let source = json!({ "sourceType": "card", "cardId": cards[pick(2)],
-            "cardCvv": ["560", "560", "561"][pick(3)] });
-        let mut body = by_source(&merchants[pick(3)], source);
-        body["capture"] = json!(pick(2) == 0);
-        body["amount"] = json!([150, 151, 15_000][pick(3)]);
-        if pick(3) == 0 {
-            body["orderId"] = json!(["a", "b"][pick(2)]);
-        }
-        if pick(4) == 0 && body["merchantId"] != merchants[2] {
-            body["paymentMethod"] = json!({ "paymentType": "voucher" });
-        }
-        charged(app, &body).await;
-        if pick(10) == 0 {
-            // Just before, at, and just after a full hour.
-            let hour = app.clock.now().hour() + 1;
-            let edge = Timestamp::from_millis(hour * 3_600_000 + [-1, 0, 1][pick(3)]);
-            app.clock.set(edge);
-        }
-    }
-    let page = page(app, "limit=100").await;
-    assert_eq!(page["meta"]["totalItems"], 70);
-    page["items"].as_array().unwrap().clone()
-}
-
-/// One parameter and what it leaves of a charge.
-type Filter = (String, Box<dyn Fn(&Value) -> bool>);
-
-fn random_filter(chance: &Chance, all: &[Value]) -> Filter {
-    let pick = |count: usize| usize::try_from(chance.below(count as u64)).unwrap();
-    let equal = |name: &'static str, pointer: &'static str| -> Filter {
-        let values: Vec<Value> =
-            (0..=pick(2)).map(|_| all[pick(all.len())].pointer(pointer).unwrap().clone()).collect();
-        let texts: Vec<String> =
-            values.iter().map(|value| value.as_str().map_or(value.to_string(), str::to_owned)).collect();
-        let query = format!("{name}={}", texts.join(","));
-        (query, Box::new(move |charge| values.iter().any(|value| charge.pointer(pointer) == Some(value))))
-    };
-    match pick(9) {
-        0 => equal("status", "/status"),
-        1 => equal("merchantId", "/merchantId"),
-        2 => equal("paymentType", "/paymentMethod/paymentType"),
-        3 => equal("providerType", "/responsibleProviderType"),
-        4 => equal("originalAmount", "/originalAmount"),
-        5 => equal("id", "/id"),
-        6 => ("orderId=a".to_owned(), Box::new(|charge| charge["orderId"] == "a")),
-        bound => {
-            let mut at = Timestamp::parse(text(&all[pick(all.len())]["createdAt"])).unwrap();
-            if pick(3) == 0 {
-                at = Timestamp::from_millis(at.hour() * 3_600_000);
-            }
-            let created = |charge: &Value| Timestamp::parse(text(&charge["createdAt"])).unwrap();
-            match bound {
-                7 => (format!("created.gt={at}"), Box::new(move |charge| created(charge) > at)),
-                _ => (format!("created.lt={at}"), Box::new(move |charge| created(charge) < at)),
-            }
-        }
-    }
-}
-
-async fn totals_agree_with_a_naive_count_whatever_is_asked(app: TestApp) {
-    let chance = Chance::seeded(20_260_323);
-    let all = many(&app, &chance).await;
-    for _ in 0..150 {
-        let mut filters: BTreeMap<String, Filter> = BTreeMap::new();
-        for _ in 0..=chance.below(3) {
-            let filter = random_filter(&chance, &all);
-            filters.insert(filter.0.split('=').next().unwrap().to_owned(), filter);
-        }
-        let query: Vec<&str> = filters.values().map(|(query, _)| query.as_str()).collect();
-        let expected: Vec<Value> =
-            all.iter().filter(|charge| filters.values().all(|(_, leaves)| leaves(charge))).cloned().collect();
-        let page = page(&app, &format!("limit=100&{}", query.join("&"))).await;
-        assert_eq!(page["meta"]["totalItems"], expected.len(), "{query:?}");
-        assert_eq!(page["items"], json!(expected), "{query:?}");
-    }
-}
-
-async fn counters_agree_with_the_rows(app: TestApp) {
-    let all = many(&app, &Chance::seeded(7)).await;
-    let client_id = app.client_id();
-    let mut counted = BTreeMap::new();
-    for row in app.app.store.rows(&counters::COUNTERS_OF_CLIENT, args! { client_id }).await.unwrap() {
-        let merchant: MerchantId = row.get("merchant_id").unwrap();
-        let words = ["status", "payment_type", "provider_type"].map(|name| row.get::<String>(name).unwrap());
-        counted.insert(
-            (row.get::<i64>("hour").unwrap(), merchant.to_string(), words),
-            row.get::<i64>("n").unwrap(),
-        );
-    }
-    let mut expected = BTreeMap::new();
-    for charge in &all {
-        let hour = Timestamp::parse(text(&charge["createdAt"])).unwrap().hour();
-        let words = ["/status", "/paymentMethod/paymentType", "/responsibleProviderType"]
-            .map(|pointer| text(charge.pointer(pointer).unwrap()).to_owned());
-        *expected.entry((hour, text(&charge["merchantId"]).to_owned(), words)).or_insert(0_i64) += 1;
-    }
-    assert_eq!(counted, expected, "pending has come and gone");
-    let mut by_state = 0;
-    for row in app.app.store.rows(&charges::CHARGES_BY_STATE, args! { client_id }).await.unwrap() {
-        by_state += row.get::<i64>("n").unwrap();
-    }
-    assert_eq!(by_state, 70);
 }
 
 async fn another_clients_charges_are_invisible(app: TestApp) {

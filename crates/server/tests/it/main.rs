@@ -17,6 +17,7 @@ mod harness;
 mod health;
 mod http_edges;
 mod idempotency;
+mod jobs;
 mod kill;
 mod merchants;
 mod openapi;

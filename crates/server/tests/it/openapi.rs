@@ -1,11 +1,12 @@
 //! The OpenAPI document is complete, current and true: what it says of bodies and answers is what the service does.
 
+mod bodies;
 pub mod document;
 mod mutation;
 pub mod records;
 mod schema;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use axum::body::Body;
@@ -13,10 +14,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, Request};
 use serde_json::{Value, json};
 
-use crate::harness::{APPROVED, Reply, TestApp, sandbox, stories, token_body};
-use document::{Document, Operation};
-use mutation::{Mutation, mutations};
-use records::{Call, Records, address, customer_body, put, unique};
+use crate::harness::{Reply, TestApp, stories};
+use document::Document;
+use records::{Records, put};
 use schema::Members;
 
 stories! {
@@ -134,7 +134,7 @@ async fn only_what_is_documented_is_served() {
     let document = Document::current();
     let paths: BTreeSet<&str> = document.operations.iter().map(|operation| operation.path.as_str()).collect();
     for path in paths {
-        let concrete = path.replace('{', "").replace('}', "");
+        let concrete = path.replace(['{', '}'], "");
         for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
             let is_documented = document.operation(&method, path).is_some_and(|found| found.path == path);
             let request = Request::builder().method(&method).uri(&concrete).body(Body::empty()).unwrap();
@@ -181,6 +181,46 @@ async fn every_example_succeeds(app: TestApp) {
             assert_eq!(reply.details(400).len(), 2, "{name}");
         }
     }
+}
+
+/// What every test relies on through the harness.
+#[test]
+fn an_answer_that_is_not_as_documented_is_noticed() {
+    let document = Document::current();
+    let reply = |status: u16, body: Value| Reply {
+        status: status.try_into().unwrap(),
+        headers: [(CONTENT_TYPE, "application/json".parse().unwrap())].into_iter().collect(),
+        bytes: serde_json::to_vec(&body).unwrap(),
+    };
+    let problems = |status, body| document.problems_of(&Method::POST, "/v1/tokens", &reply(status, body));
+    let token = json!({ "tokenId": "cc0b1e41-2936-45c5-947f-93995ffcdc00" });
+    assert_eq!(problems(201, token.clone()), [""; 0]);
+    let refusal =
+        |kind: &str| json!({ "error": { "type": kind, "code": 400, "message": "", "details": [] } });
+    assert_eq!(problems(400, refusal("bad_request")), [""; 0]);
+    for (status, body) in [
+        (200, token.clone()),
+        (418, token.clone()),
+        (201, json!({})),
+        (201, json!([])),
+        (201, json!({ "tokenId": 7 })),
+        (201, json!({ "tokenId": "7" })),
+        (201, json!({ "tokenId": null })),
+        (201, put(token.clone(), "number", "4916745120294124")),
+        (400, refusal("no_such_type")),
+        (400, json!({ "error": { "type": "bad_request", "code": "400", "message": "", "details": [] } })),
+        (400, json!({ "error": { "type": "bad_request", "code": 400, "message": "", "details": [1] } })),
+        (
+            400,
+            json!({ "error": { "type": "bad_request", "code": 400, "message": "", "declinedCode": null } }),
+        ),
+        (403, refusal("unauthorized")),
+    ] {
+        assert!(!problems(status, body.clone()).is_empty(), "{status} {body}");
+    }
+    let empty = Reply { bytes: Vec::new(), ..reply(204, Value::Null) };
+    assert_eq!(document.problems_of(&Method::DELETE, "/v1/cards/x", &empty), [""; 0]);
+    assert_eq!(document.problems_of(&Method::DELETE, "/v1/cards/x", &reply(204, token)).len(), 1);
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ use crate::api::cards::new_card;
 use crate::api::error::ApiError;
 use crate::api::idempotency::Claim;
 use crate::app::App;
-use crate::card_data::{SealedCard, TokenContents, open_card, open_token, seal_card};
+use crate::card_data::{ChargedCard, SealedCard, TokenContents, open_token, seal_card};
 use crate::flows::charge::NewCharge;
 use crate::flows::customers::{ResolvedCustomer, resolve_customer};
 use crate::vault::{Binding, Purpose, token_digest};
@@ -154,7 +154,7 @@ struct Charged {
     source: PaymentSource,
     card: Card,
     new_card: Option<SealedCard>,
-    details: CardDetails,
+    details: ChargedCard,
     tokens: Vec<[u8; 32]>,
     customer: Option<ResolvedCustomer>,
 }
@@ -191,7 +191,7 @@ async fn store_first(
         source: PaymentSource::Card { card_id: card.id, token_id },
         new_card: Some(seal_card(app, caller.client_id, card.id, &details)),
         card,
-        details,
+        details: ChargedCard::InHand(details),
         tokens: token_id.map(token_digest).into_iter().collect(),
         customer: None,
     })
@@ -212,8 +212,9 @@ async fn stored(
         return Err(ApiError::impossible("card cannot be used in status failed"));
     }
     let (cvv, tokens) = resolve_cvv(app, caller, cvv).await?;
-    let details = open_card(app, &found, cvv).await?;
-    Ok(Charged { source, card: found.stored.card, new_card: None, details, tokens, customer: None })
+    let card = found.stored.card.clone();
+    let details = ChargedCard::Stored { found: Box::new(found), cvv };
+    Ok(Charged { source, card, new_card: None, details, tokens, customer: None })
 }
 
 async fn resolve_cvv(

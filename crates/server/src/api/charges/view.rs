@@ -1,6 +1,6 @@
 //! A charge as answers show it (contract 03 §7).
 
-use regente_domain::charge::attempt::{Outcome, ProviderReferences, TransactionRequest};
+use regente_domain::charge::attempt::{Approval, Outcome, TransactionRequest};
 use regente_domain::charge::{Charge, PaymentSource, PaymentType};
 use regente_domain::decline::Decline;
 use regente_domain::id::{CardId, ChargeId, ClientId, MerchantId, ProviderId, TokenId, TransactionRequestId};
@@ -255,7 +255,7 @@ impl TransactionRequestView {
     fn of(request: &TransactionRequest) -> Self {
         let references = match &request.outcome {
             Outcome::Approved(references) => references.clone(),
-            Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => ProviderReferences::default(),
+            Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => Approval::default(),
         };
         let approved = matches!(request.outcome, Outcome::Approved(_));
         Self {

@@ -1,0 +1,139 @@
+//! Totals come from counters: whatever is asked for, they say what a naive count of all charges says.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use regente::chance::Chance;
+use regente_domain::id::MerchantId;
+use regente_domain::time::Timestamp;
+use regente_store::{args, charges, counters};
+use serde_json::{Value, json};
+
+use super::page;
+use crate::charges::{by_source, charged, text};
+use crate::harness::{APPROVED, TestApp, sandbox, stories};
+
+stories! {
+    totals_agree_with_a_naive_count_whatever_is_asked,
+    counters_agree_with_the_rows,
+}
+
+/// Many charges over five hours, as a list shows them.
+async fn many(app: &TestApp, chance: &Chance) -> Vec<Value> {
+    let cielo = json!({ "name": "C", "priority": 1,
+        "credentials": { "type": "CIELO", "merchantId": "m", "merchantKey": "k" } });
+    let merchants = [
+        app.merchant_with(json!([sandbox("Main", 1)])).await,
+        app.merchant_with(json!([cielo.clone(), sandbox("Main", 2)])).await,
+        app.merchant_with(json!([cielo])).await,
+    ];
+    // Confirmed, so that a refused charge leaves it usable.
+    let check =
+        json!({ "tokenId": app.card_token(APPROVED).await, "merchantId": merchants[0], "cvvCheck": true });
+    let card = app.post("/v1/cards", &check).await.expect(201)["id"].clone();
+    let pick = |count: usize| usize::try_from(chance.below(count as u64)).unwrap();
+    for _ in 0..70 {
+        app.clock.advance(Duration::from_millis(chance.below(500_000)));
+        let cvv = ["560", "560", "561"][pick(3)];
+        let source = json!({ "sourceType": "card", "cardId": card, "cardCvv": cvv });
+        let mut body = by_source(&merchants[pick(3)], source);
+        body["capture"] = (pick(2) == 0).into();
+        body["amount"] = [150, 151, 15_000][pick(3)].into();
+        if pick(3) == 0 {
+            body["orderId"] = ["a", "b"][pick(2)].into();
+        }
+        if pick(4) == 0 && body["merchantId"] != merchants[2] {
+            body["paymentMethod"] = json!({ "paymentType": "voucher" });
+        }
+        charged(app, &body).await;
+        if pick(10) == 0 {
+            // Just before, at, and just after a full hour.
+            let hour = app.clock.now().hour() + 1;
+            let edge = Timestamp::from_millis(hour * 3_600_000 + [-1, 0, 1][pick(3)]);
+            app.clock.set(edge);
+        }
+    }
+    let page = page(app, "limit=100").await;
+    assert_eq!(page["meta"]["totalItems"], 70);
+    page["items"].as_array().unwrap().clone()
+}
+
+/// One parameter and what it leaves of a charge.
+type Filter = (String, Box<dyn Fn(&Value) -> bool>);
+
+fn random_filter(chance: &Chance, all: &[Value]) -> Filter {
+    let pick = |count: usize| usize::try_from(chance.below(count as u64)).unwrap();
+    let equal = |name: &'static str, pointer: &'static str| -> Filter {
+        let values: Vec<Value> =
+            (0..=pick(2)).map(|_| all[pick(all.len())].pointer(pointer).unwrap().clone()).collect();
+        let texts: Vec<String> =
+            values.iter().map(|value| value.as_str().map_or(value.to_string(), str::to_owned)).collect();
+        let query = format!("{name}={}", texts.join(","));
+        (query, Box::new(move |charge| values.iter().any(|value| charge.pointer(pointer) == Some(value))))
+    };
+    match pick(9) {
+        0 => equal("status", "/status"),
+        1 => equal("merchantId", "/merchantId"),
+        2 => equal("paymentType", "/paymentMethod/paymentType"),
+        3 => equal("providerType", "/responsibleProviderType"),
+        4 => equal("originalAmount", "/originalAmount"),
+        5 => equal("id", "/id"),
+        6 => ("orderId=a".to_owned(), Box::new(|charge| charge["orderId"] == "a")),
+        bound => {
+            let mut at = Timestamp::parse(text(&all[pick(all.len())]["createdAt"])).unwrap();
+            if pick(3) == 0 {
+                at = Timestamp::from_millis(at.hour() * 3_600_000);
+            }
+            let created = |charge: &Value| Timestamp::parse(text(&charge["createdAt"])).unwrap();
+            match bound {
+                7 => (format!("created.gt={at}"), Box::new(move |charge| created(charge) > at)),
+                _ => (format!("created.lt={at}"), Box::new(move |charge| created(charge) < at)),
+            }
+        }
+    }
+}
+
+async fn totals_agree_with_a_naive_count_whatever_is_asked(app: TestApp) {
+    let chance = Chance::seeded(20_260_323);
+    let all = many(&app, &chance).await;
+    for _ in 0..150 {
+        let mut filters: BTreeMap<String, Filter> = BTreeMap::new();
+        for _ in 0..=chance.below(3) {
+            let filter = random_filter(&chance, &all);
+            filters.insert(filter.0.split('=').next().unwrap().to_owned(), filter);
+        }
+        let query: Vec<&str> = filters.values().map(|(query, _)| query.as_str()).collect();
+        let expected: Vec<Value> =
+            all.iter().filter(|charge| filters.values().all(|(_, leaves)| leaves(charge))).cloned().collect();
+        let page = page(&app, &format!("limit=100&{}", query.join("&"))).await;
+        assert_eq!(page["meta"]["totalItems"], expected.len(), "{query:?}");
+        assert_eq!(page["items"], json!(expected), "{query:?}");
+    }
+}
+
+async fn counters_agree_with_the_rows(app: TestApp) {
+    let all = many(&app, &Chance::seeded(7)).await;
+    let client_id = app.client_id();
+    let mut counted = BTreeMap::new();
+    for row in app.app.store.rows(&counters::COUNTERS_OF_CLIENT, args! { client_id }).await.unwrap() {
+        let merchant: MerchantId = row.get("merchant_id").unwrap();
+        let words = ["status", "payment_type", "provider_type"].map(|name| row.get::<String>(name).unwrap());
+        counted.insert(
+            (row.get::<i64>("hour").unwrap(), merchant.to_string(), words),
+            row.get::<i64>("n").unwrap(),
+        );
+    }
+    let mut expected = BTreeMap::new();
+    for charge in &all {
+        let hour = Timestamp::parse(text(&charge["createdAt"])).unwrap().hour();
+        let words = ["/status", "/paymentMethod/paymentType", "/responsibleProviderType"]
+            .map(|pointer| text(charge.pointer(pointer).unwrap()).to_owned());
+        *expected.entry((hour, text(&charge["merchantId"]).to_owned(), words)).or_insert(0_i64) += 1;
+    }
+    assert_eq!(counted, expected, "pending has come and gone");
+    let mut by_state = 0;
+    for row in app.app.store.rows(&charges::CHARGES_BY_STATE, args! { client_id }).await.unwrap() {
+        by_state += row.get::<i64>("n").unwrap();
+    }
+    assert_eq!(by_state, 70);
+}
