@@ -1,4 +1,5 @@
 # make run    builds Regente and starts it on an embedded database, with a sandbox account ready
+#             (make run DEV="--listen 127.0.0.1:9090" takes another port)
 # make test   installs what the tests need and runs all of them
 # make check  formatting, lints, licences
 # make openapi  writes the OpenAPI document anew
@@ -10,12 +11,14 @@ DEV ?=
 .PHONY: run test check tools format openapi
 
 run:
-	$(CARGO) run --quiet --package regente -- dev $(DEV)
+	@echo "Building Regente; the first time takes some minutes."
+	$(CARGO) run --package regente -- dev $(DEV)
 
 test: tools
 	$(CARGO) test --workspace --quiet
 
 check: tools
+	@$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --quiet --locked cargo-deny
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- --deny warnings
 	$(CARGO) deny --all-features check bans licenses sources

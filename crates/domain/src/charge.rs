@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::currency::Currency;
-use crate::id::{CardId, ChargeId, ClientId, CustomerId, Id, MerchantId, TokenId, of};
+use crate::id::{CardId, ChargeId, ClientId, CustomerId, Id, MerchantId, of};
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
@@ -106,11 +106,8 @@ pub enum PaymentSource {
     /// A stored card, an inline card or a card token: all end as a stored card.
     #[serde(rename = "card", rename_all = "camelCase")]
     Card {
-        /// The stored card.
+        /// The stored card. A token that it came from is not kept: its id would open what is left of the token.
         card_id: CardId,
-        /// The token it was made from in this charge.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        token_id: Option<TokenId>,
     },
     /// The default card of a customer.
     #[serde(rename = "customer", rename_all = "camelCase")]
@@ -126,7 +123,7 @@ impl PaymentSource {
     /// The card that is charged.
     pub const fn card_id(&self) -> CardId {
         match self {
-            Self::Card { card_id, .. } | Self::Customer { card_id, .. } => *card_id,
+            Self::Card { card_id } | Self::Customer { card_id, .. } => *card_id,
         }
     }
 }

@@ -72,7 +72,7 @@ fn skip(candidate: &Candidate, needs: &Needs) -> Option<Skipped> {
         return Some(Skipped::NotAPaymentProvider);
     }
     let narrowed_out = only.payment_types.as_ref().is_some_and(|types| !types.contains(&needs.payment_type));
-    if narrowed_out || !can.payment_types.contains(&needs.payment_type) {
+    if narrowed_out || !can.can_charge(needs.payment_type) {
         return Some(Skipped::PaymentType);
     }
     let narrowed_out = only.currencies.as_ref().is_some_and(|list| !list.contains(&needs.currency));

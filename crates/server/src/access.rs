@@ -21,6 +21,7 @@ pub use keys::{
 };
 
 use crate::api::error::ApiError;
+use crate::api::limits::RateKey;
 use crate::app::App;
 
 /// What a route demands of its caller (contract 01 §3). Secret keys may call everything.
@@ -112,6 +113,9 @@ pub async fn guard(
     let caller = credentials::authenticate(&app, request.headers()).await?;
     if !caller.may(access) {
         return Err(ApiError::Forbidden);
+    }
+    if caller.authority == Authority::SecretKey {
+        app.secret_key_limiter.check(&RateKey::credential(caller.credential_id.uuid()))?;
     }
     app.vault.keep_current().await?;
     request.extensions_mut().insert(caller);

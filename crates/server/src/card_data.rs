@@ -100,7 +100,7 @@ struct Text<'a> {
     cvv: Option<Cow<'a, str>>,
 }
 
-/// Seals a token under a key that is derived from its id, which is stored nowhere.
+/// Seals a token under a key that is derived from its id, which the row does not hold.
 pub fn seal_token(
     app: &App,
     client_id: ClientId,

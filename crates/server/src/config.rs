@@ -75,7 +75,7 @@ pub struct DatabaseConfig {
     pub url: Option<Secret>,
     /// A file that holds the address instead.
     pub url_file: Option<PathBuf>,
-    /// Changes that may be under way at once; further requests are answered 503. Default 1 024.
+    /// Changes that may be under way at once; further requests are answered 503. Default 4 096.
     pub admitted_max: usize,
     /// Answer every write and throw it away: the ceiling that benchmarks compare with. Refused in production mode.
     /// Default false.

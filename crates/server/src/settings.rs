@@ -22,7 +22,7 @@ pub struct Settings {
     pub charge_budget: Duration,
     /// A call that has not ended this long after its deadline was lost with its process: the reconcile job asks.
     pub reconcile_grace: Duration,
-    /// Waits between the probes of an unknown outcome; the last one repeats until the bound of the job.
+    /// Waits between the probes of an unknown outcome; the last one repeats.
     pub reconcile_waits: Vec<Duration>,
     /// How often keys may ask.
     pub rate_limits: RateLimits,

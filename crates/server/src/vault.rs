@@ -247,7 +247,7 @@ impl fmt::Debug for Sealer {
     }
 }
 
-/// The digest that a token's row is found by. The id itself, which its key is derived from, is stored nowhere.
+/// The digest that a token's row is found by. The id itself, which its key is derived from, the row does not hold.
 pub fn token_digest(token_id: TokenId) -> [u8; 32] {
     sha256(&[b"regente token", token_id.uuid().as_bytes()])
 }

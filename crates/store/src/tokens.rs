@@ -1,4 +1,4 @@
-//! Single-use tokens, found by the digest of an id that is stored nowhere. Using one deletes its row.
+//! Single-use tokens, found by the digest of an id that the row does not hold. Using one deletes its row.
 
 use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;

@@ -9,7 +9,6 @@ use axum::response::{IntoResponse, Response};
 use regente_domain::card::record::{Card, CardFace, CardState};
 use regente_domain::id::{CardId, MerchantId, TokenId};
 use regente_providers::request::CardDetails;
-use regente_store::audit::{self, AuditEntry};
 use regente_store::cards::{self, StoredCard};
 use regente_store::tokens::{self, TokenKind};
 use regente_store::{Batch, Commit, merchants};
@@ -29,6 +28,7 @@ use super::request_id::RequestId;
 use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::access::Caller;
 use crate::app::App;
+use crate::audit;
 use crate::card_data::{TokenContents, open_holder, open_token, seal_card};
 use crate::flows::card_check::{self, Checked, NewCheck};
 use crate::flows::customers;
@@ -153,10 +153,12 @@ async fn from_token(
 ) -> Result<(Card, CardDetails), ApiError> {
     let now = app.clock.now();
     let found = tokens::find(&app.store, caller.client_id, token_digest(token_id), now).await?;
-    let token = found.filter(|token| token.kind == TokenKind::Card).ok_or_else(ApiError::token_not_found)?;
+    let token = found
+        .filter(|token| token.kind == TokenKind::Card)
+        .ok_or_else(|| ApiError::token_not_found("tokenId"))?;
     let TokenContents::Card(details) = open_token(app, caller.client_id, token_id, &token.sealed).await?
     else {
-        return Err(ApiError::token_not_found());
+        return Err(ApiError::token_not_found("tokenId"));
     };
     let card = new_card(app, caller, &details, state).await?;
     Ok((card, details))
@@ -197,7 +199,7 @@ async fn unchecked(
     let mut batch = Batch::new(caller.client_id);
     tokens::consume(&mut batch, token_digest(token_id), app.clock.now());
     cards::insert(&mut batch, &card, sealed.number, sealed.holder)?;
-    record(app, &mut batch, caller, request_id, "card.created", card.id);
+    audit::record(app, &mut batch, caller, request_id, "card.created", card.id.uuid());
     let body = serde_json::to_value(CardView::created(&card, Some(details.holder_name), &[]))
         .map_err(ApiError::internal)?;
     Ok(Planned { batch, status: StatusCode::CREATED, body })
@@ -239,25 +241,6 @@ async fn checked(
             Ok(json_response(StatusCode::CREATED, serde_json::to_vec(&view).map_err(ApiError::internal)?))
         }
     }
-}
-
-fn record(
-    app: &App,
-    batch: &mut Batch,
-    caller: &Caller,
-    request_id: &RequestId,
-    action: &'static str,
-    card_id: CardId,
-) {
-    let entry = AuditEntry {
-        id: app.chance.id(app.clock.now()),
-        actor: caller.actor(),
-        action,
-        object_kind: "card",
-        object_id: card_id.uuid(),
-        request_id: Some(request_id.to_string()),
-    };
-    audit::record(batch, entry);
 }
 
 /// Lists cards.
@@ -305,7 +288,7 @@ async fn holder_name(app: &App, stored: &StoredCard) -> Result<Option<String>, A
 
 /// Reads a card.
 ///
-/// With its buyer, when it is linked to one.
+/// With its buyer, when it is linked to one. A public key is not told who that is.
 #[utoipa::path(
     get,
     path = "/v1/cards/{id}",
@@ -325,6 +308,10 @@ pub async fn read_one(
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
     let stored = visible(&app, &caller, path_id(&id)?).await?;
+    let holder_name = holder_name(&app, &stored).await?;
+    if caller.is_public_key() {
+        return Ok(axum::Json(CardView::read_by_public_key(&stored.card, holder_name)).into_response());
+    }
     let customer = match stored.card.link {
         Some(link) => match customers::find(&app, &caller, link.customer_id).await {
             Ok(customer) => Some(CustomerView::of(&customer)),
@@ -333,7 +320,7 @@ pub async fn read_one(
         },
         None => None,
     };
-    let view = CardView::read(&stored.card, holder_name(&app, &stored).await?, customer);
+    let view = CardView::read(&stored.card, holder_name, customer);
     Ok(axum::Json(view).into_response())
 }
 
@@ -370,7 +357,7 @@ pub async fn delete(
     let card_id = visible(&app, &caller, path_id(&id)?).await?.card.id;
     let mut batch = Batch::new(caller.client_id);
     cards::delete(&mut batch, card_id, app.clock.now());
-    record(&app, &mut batch, &caller, &request_id, "card.deleted", card_id);
+    audit::record(&app, &mut batch, &caller, &request_id, "card.deleted", card_id.uuid());
     let _admission = app.store.admit()?;
     match app.store.apply(batch).await? {
         Commit::Applied => Ok(StatusCode::NO_CONTENT.into_response()),

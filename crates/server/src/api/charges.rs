@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{ChargeStatus, PaymentType};
-use regente_domain::id::ChargeId;
+use regente_domain::id::{ChargeId, TokenId};
 use regente_domain::provider_type::ProviderType;
 use regente_store::charges::{self, ChargeFilter, Direction, StoredCharge};
 use regente_store::counters::CounterFilter;
@@ -199,32 +199,38 @@ pub async fn create(
     body: Body,
 ) -> Result<Response, ApiError> {
     let request = body.read(request::read)?;
+    let token_id = request.source.token_id();
     let seed = sandbox_seed(&headers)?;
     let claim = match Claim::read(&app, &caller, &headers, "POST /v1/charges", &body).await? {
         Claimed::Without => None,
         Claimed::Free(claim) => Some(claim),
-        Claimed::Answered(finished) => return replay(&app, &caller, finished).await,
+        Claimed::Answered(finished) => return replay(&app, &caller, finished, token_id).await,
     };
     let private = request.private.clone();
     let prepared = prepare::prepare(&app, &caller, request, claim.clone(), seed).await;
     let new = match unless_overtaken(&app, claim.as_ref(), prepared).await? {
         Plan::Own(new) => new,
-        Plan::Overtaken(finished) => return replay(&app, &caller, finished).await,
+        Plan::Overtaken(finished) => return replay(&app, &caller, finished, token_id).await,
     };
     // In a task of its own: a caller who hangs up must not leave a charge half done.
     let run = tokio::spawn(charge::create(app.clone(), new)).await.map_err(ApiError::internal)?;
     match run? {
-        Created::Answered(finished) => replay(&app, &caller, finished).await,
+        Created::Answered(finished) => replay(&app, &caller, finished, token_id).await,
         Created::Ran(ran) => {
             let Ran { charge, requests } = *ran;
-            let view = ChargeView::of(&charge, &private, &requests, &caller);
+            let view = ChargeView::of(&charge, &private, &requests, &caller).echoing(token_id);
             Ok((StatusCode::CREATED, axum::Json(view)).into_response())
         }
     }
 }
 
 /// The answer that was given first, from the version of the charge that it showed.
-async fn replay(app: &App, caller: &Caller, finished: Finished) -> Result<Response, ApiError> {
+async fn replay(
+    app: &App,
+    caller: &Caller,
+    finished: Finished,
+    token_id: Option<TokenId>,
+) -> Result<Response, ApiError> {
     let Finished::Record { status, id, version } = finished else {
         return finished.into_body_response();
     };
@@ -232,7 +238,7 @@ async fn replay(app: &App, caller: &Caller, finished: Finished) -> Result<Respon
     let stored = stored.filter(|stored| stored.charge.version == version);
     let stored =
         stored.ok_or_else(|| ApiError::internal("an answer points at a version that is not kept"))?;
-    let view = view_of(app, caller, &stored).await?;
+    let view = view_of(app, caller, &stored).await?.echoing(token_id);
     Ok(replayed((status, axum::Json(view)).into_response()))
 }
 

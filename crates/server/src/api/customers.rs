@@ -34,7 +34,8 @@ use crate::vault::Lookup;
 use request::CustomerChanges;
 
 pub use request::{
-    CustomerChangesBody, DocumentBody, NewAddressBody, NewCustomerBody, PartialAddressBody, read_new,
+    CustomerChangesBody, DocumentBody, NewAddressBody, NewCustomerBody, PartialAddressBody, read_document,
+    read_new,
 };
 pub use view::{AddressRecordView, AddressView, ChangedCustomerView, CustomerView, DocumentView};
 
@@ -85,7 +86,9 @@ pub async fn create(
         let body = serde_json::to_value(view).map_err(ApiError::internal)?;
         Ok(Planned { batch, status: StatusCode::CREATED, body })
     };
-    commit_once(&app, &caller, &headers, "POST /v1/customers", &body, plan).await
+    // With `force` it is another operation: it never ends in a conflict.
+    let route = if force == Some(true) { "POST /v1/customers?force=true" } else { "POST /v1/customers" };
+    commit_once(&app, &caller, &headers, route, &body, plan).await
 }
 
 /// What a list of customers is filtered by.

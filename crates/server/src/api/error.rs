@@ -134,8 +134,10 @@ impl ApiError {
     }
 
     /// A token that is expired, used or another client's: one answer for the three cases (contract 02 open point 1).
-    pub fn token_not_found() -> Self {
-        Self::impossible("token not found or expired")
+    /// `path` is the member that names it.
+    pub fn token_not_found(path: &'static str) -> Self {
+        let details = vec![format!("{path} must be a token that is not used and not expired")];
+        Self::Impossible { message: "token not found or expired".into(), details }
     }
 
     /// The database did not take the request, and nothing was done.

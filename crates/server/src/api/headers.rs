@@ -11,8 +11,6 @@ use regente_domain::problems::Problems;
 pub const CLIENT_ID: &str = "x-client-id";
 /// The secret or public key (contract 00 §2).
 pub const API_KEY: &str = "x-api-key";
-/// The merchant of a setting (contract 00 §2).
-pub const MERCHANT_ID: &str = "x-merchant-id";
 /// The caller's own key of a request (contract 00 §5).
 pub const IDEMPOTENCY_KEY: &str = "x-idempotency-key";
 /// The standard's name for the same; its value may be a quoted structured-field string.

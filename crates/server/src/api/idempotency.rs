@@ -5,7 +5,7 @@
 //! between, hold their [`Claim`] open and end it with the outcome.
 
 use axum::body::Body as HttpBody;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
@@ -17,13 +17,10 @@ use uuid::Uuid;
 
 use super::error::ApiError;
 use super::fields::Body;
-use super::headers::idempotency_key;
+use super::headers::{IDEMPOTENT_REPLAYED, idempotency_key};
 use crate::access::Caller;
 use crate::app::App;
 use crate::vault::{Binding, Purpose};
-
-/// Header that marks a replayed answer (I5).
-pub const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// When a caller whose first request is still running may ask again (contract 00 §5).
 const RUNNING_RETRY_AFTER: Duration = Duration::from_secs(10);
@@ -260,7 +257,7 @@ pub async fn commit_once<Planning: Future<Output = Result<Planned, ApiError>> + 
 
 /// Marks an answer as replayed.
 pub fn replayed(mut response: Response) -> Response {
-    response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    response.headers_mut().insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
     response
 }
 

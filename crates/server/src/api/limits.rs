@@ -25,8 +25,6 @@ use super::request_id::MonotonicClock;
 
 /// Bytes of a JSON body (contract 00 open point 14).
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
-/// Bytes of an upload (contract 00 open point 14).
-pub const UPLOAD_BYTES_MAX: usize = 3 * 1024 * 1024;
 /// From the headers to the last byte of the body.
 pub const BODY_READ_TIME_MAX: Duration = Duration::from_secs(30);
 

@@ -76,7 +76,8 @@ pub async fn track(State(boundary): State<Boundary>, mut request: Request, next:
         let started = (boundary.now)();
         let response = settle_fault(next.run(request).await, &id);
         let duration = (boundary.now)().saturating_sub(started);
-        let (status, duration_us) = (response.status().as_u16(), duration.as_micros());
+        let (status, duration_us) =
+            (response.status().as_u16(), u64::try_from(duration.as_micros()).unwrap_or(u64::MAX));
         tracing::info!(status, duration_us, "request answered");
         with_id(response, &id)
     }

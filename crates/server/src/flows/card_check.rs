@@ -87,7 +87,7 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, ApiError> {
     });
     let asked = attempt::ask(&app, provider, &request, new.seed, operation).await?;
     if asked.outcome == Outcome::Open {
-        return Err(not_available(NO_ANSWER));
+        return Err(give_up(&app, &new.card).await);
     }
     let ended = request.end(asked.outcome, Some(asked.duration), app.clock.now());
     let card = settle(&app, &new.card, &new.sealed.holder, &ended, &new.actor).await?;
@@ -97,7 +97,7 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, ApiError> {
 async fn refused(new: &NewCheck, app: &App, refusal: &Refusal) -> Result<Checked, ApiError> {
     match &new.claim {
         Some(claim) if Claim::lost(refusal) => claim.of_winner(app).await.map(Checked::Answered),
-        _ if refusal.statement == tokens::CONSUME_TOKEN.name() => Err(ApiError::token_not_found()),
+        _ if refusal.statement == tokens::CONSUME_TOKEN.name() => Err(ApiError::token_not_found("tokenId")),
         _ => Err(ApiError::internal(format!(
             "the intent of a card check was refused by {}",
             refusal.statement
@@ -202,12 +202,38 @@ async fn settle(
     }
 }
 
+/// Nobody knows what the provider would say, so there is no card, and the key has its answer. The request stays open
+/// until the provider's books tell.
+async fn give_up(app: &App, card: &Card) -> ApiError {
+    let error = not_available(NO_ANSWER);
+    let mut batch = Batch::new(card.client_id);
+    cards::drop_verifying(&mut batch, card.id);
+    if let Some(claim) = &card.claim {
+        let (status, envelope) = not_available(NO_ANSWER).into_envelope();
+        if let Err(error) = idempotency::end_with_body(app, &mut batch, claim, status, &envelope) {
+            return error;
+        }
+    }
+    match app.store.apply(batch).await {
+        Ok(Commit::Applied) => error,
+        // The reconcile job was first, or will be: the same key leads to what it wrote.
+        Ok(Commit::Refused(_) | Commit::Unknown) => ApiError::unavailable(),
+        Err(error) => error.into(),
+    }
+}
+
 /// Ends a check whose request was found out about by the reconcile job.
 pub async fn recover(app: &App, stored: &StoredRequest, ended: TransactionRequest) -> Result<(), ApiError> {
     let card_id = Id::new(stored.request.object_id);
     let found = cards::find(&app.store, stored.request.client_id, card_id).await?;
     let Some((card, holder)) = found.and_then(|found| Some((found.card, found.holder?))) else {
-        return Err(ApiError::internal("a transaction request without its card"));
+        // The caller was told that there is no card: only the request is left to end.
+        let mut batch = Batch::new(stored.request.client_id);
+        transaction_requests::end(&mut batch, &ended)?;
+        return match app.store.apply(batch).await? {
+            Commit::Applied => Ok(()),
+            Commit::Refused(_) | Commit::Unknown => Err(ApiError::unavailable()),
+        };
     };
     if card.state != CardState::Verifying {
         return Err(ApiError::internal("a check of a card that is not being checked"));

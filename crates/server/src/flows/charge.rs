@@ -30,6 +30,11 @@ use crate::clock::MachineTime;
 /// to find it at the provider.
 const OUTCOME_TRIES_MAX: usize = 3;
 
+/// The member that names a card token.
+pub const TOKEN_PATH: &str = "paymentSource.tokenId";
+/// The member that names a CVV token.
+pub const CVV_TOKEN_PATH: &str = "paymentSource.tokenCvv";
+
 /// A charge that everything is known for: parsed, resolved, routed, not written yet.
 pub struct NewCharge {
     /// The charge, pending, with its route.
@@ -95,7 +100,10 @@ pub async fn create(app: App, new: NewCharge) -> Result<Created, ApiError> {
 async fn refused(new: &NewCharge, app: &App, refusal: &Refusal) -> Result<Created, ApiError> {
     match &new.claim {
         Some(claim) if Claim::lost(refusal) => claim.of_winner(app).await.map(Created::Answered),
-        _ if refusal.statement == tokens::CONSUME_TOKEN.name() => Err(ApiError::token_not_found()),
+        _ if refusal.statement == tokens::CONSUME_TOKEN.name() => {
+            let path = if new.new_card.is_some() { TOKEN_PATH } else { CVV_TOKEN_PATH };
+            Err(ApiError::token_not_found(path))
+        }
         _ => Err(ApiError::internal(format!("the intent of a charge was refused by {}", refusal.statement))),
     }
 }
@@ -162,7 +170,15 @@ async fn drive(
         })?;
         match write_outcome(app, &charge, &ended, &step, Some(&new.card), &new.actor).await? {
             Written::ByUs => {}
-            Written::Elsewhere(current) => return reread(app, *current).await,
+            Written::Elsewhere(current) => {
+                if ended.decline().is_none() && step.charge.state != current.state {
+                    tracing::error!(
+                        charge = %current.id, transaction_request = %ended.id,
+                        "a provider approved a charge that had been ended without it: the operator must look"
+                    );
+                }
+                return reread(app, *current).await;
+            }
             Written::NotYet => {
                 requests.push(request);
                 return Ok(Ran { charge, requests });

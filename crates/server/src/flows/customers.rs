@@ -86,7 +86,7 @@ pub async fn plan(
     let on_match = if caller.is_public_key() { OnMatch::Keep } else { on_match };
     let keys = keys_of(app, caller.client_id, Some(&new.email), &new.document).await?;
     let holders = Holders::find(app, caller, &keys).await?;
-    let customer = match (holders.case(new), on_match) {
+    let customer = match (holders.case(&new.document), on_match) {
         (Case::Free, OnMatch::Refuse | OnMatch::Update | OnMatch::Keep) => {
             plan.create(batch, keys, Email::Own)?
         }
@@ -108,6 +108,21 @@ pub async fn plan(
     };
     let alias = if caller.is_public_key() { Some(plan.alias(batch, customer.id())?) } else { None };
     Ok(Found { customer, alias })
+}
+
+/// The stored customer who fits a buyer that a charge describes. A charge by card creates nobody: a new customer has no
+/// card to charge.
+pub async fn find_matching(
+    app: &App,
+    caller: &Caller,
+    email: &str,
+    document: &Document,
+) -> Result<Option<CustomerId>, ApiError> {
+    let keys = keys_of(app, caller.client_id, Some(email), document).await?;
+    Ok(match Holders::find(app, caller, &keys).await?.case(document) {
+        Case::DocumentBelongsTo(id) | Case::EmailBelongsTo(id) => Some(id),
+        Case::EmailTaken | Case::Free => None,
+    })
 }
 
 /// A customer that an id of the interface stands for.
@@ -161,13 +176,13 @@ impl Holders {
         })
     }
 
-    fn case(&self, new: &NewCustomer) -> Case {
+    fn case(&self, document: &Document) -> Case {
         let by_email = self.by_email.as_ref().map(|stored| {
             let has_document =
                 if stored.keys.document.is_some() { HasDocument::Yes } else { HasDocument::No };
             (stored.id, has_document)
         });
-        decide(self.by_document.as_ref().map(|stored| stored.id), by_email, new.document.sent())
+        decide(self.by_document.as_ref().map(|stored| stored.id), by_email, document.sent())
     }
 
     fn clashes(&self) -> Vec<String> {

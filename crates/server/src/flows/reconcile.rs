@@ -35,7 +35,15 @@ pub async fn round(app: &App) -> Result<Round, ApiError> {
     let mut round = Round::default();
     let now = app.clock.now();
     for client_id in transaction_requests::clients_with_due(&app.store, now, CLIENTS_MAX).await? {
-        for stored in transaction_requests::due(&app.store, client_id, now, REQUESTS_MAX).await? {
+        // What cannot be read of one client must not keep the others waiting.
+        let due = match transaction_requests::due(&app.store, client_id, now, REQUESTS_MAX).await {
+            Ok(due) => due,
+            Err(error) => {
+                tracing::error!(client = %client_id, error = ?error, "the due requests of a client cannot be read");
+                continue;
+            }
+        };
+        for stored in due {
             match resolve(app, &stored).await {
                 Ok(Resolved::Yes) => round.resolved += 1,
                 Ok(Resolved::NotYet) => round.left += 1,
@@ -61,7 +69,7 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, ApiError
     if app.in_flight.contains(stored.request.id) {
         return Ok(Resolved::NotYet);
     }
-    let _admission = app.store.admit_waiting().await;
+    let _admission = app.store.admit_waiting().await?;
     let mut batch = Batch::new(stored.request.client_id);
     transaction_requests::claim(&mut batch, stored, app.clock.now() + wait_after(app, stored.probes));
     match app.store.apply(batch).await? {

@@ -12,7 +12,7 @@ pub enum Purpose {
     CardNumber,
     /// `cards.private`: the holder's name and what else is personal, by the id of the card.
     CardHolder,
-    /// `tokens.sealed`, by the id of the token, which is stored nowhere.
+    /// `tokens.sealed`, by the id of the token, which the row does not hold.
     TokenContents,
     /// `providers.credentials`, by the id of the provider.
     ProviderCredentials,

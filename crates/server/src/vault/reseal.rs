@@ -1,7 +1,7 @@
 //! After a rotation: everything that stands under a former data key is sealed again, under load, until the former key
 //! can be destroyed. Any number of nodes may do it at once.
 //!
-//! Token rows cannot be sealed again, since their ids are stored nowhere: the key waits until they have expired.
+//! Token rows cannot be sealed again, since they do not hold their ids: the key waits until they have expired.
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;

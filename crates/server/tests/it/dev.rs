@@ -108,7 +108,7 @@ async fn the_printed_lines_can_be_pasted() {
     assert!(
         charge.contains("\"status\":\"authorized\"") && charge.contains("\"declinedCode\":\"try_again\"")
     );
-    assert_eq!(read, charge);
+    assert_eq!(*read, charge.replace(&format!(",\"tokenId\":\"{token}\""), ""), "the token is not kept");
     assert!(listed.contains("\"totalItems\":1"), "{listed}");
     server.stop().await;
 }

@@ -21,6 +21,7 @@ mod jobs;
 mod kill;
 mod merchants;
 mod openapi;
+mod payers;
 mod plumbing_errors;
 mod plumbing_fields;
 mod plumbing_headers;

@@ -45,24 +45,31 @@ const FOR_EVER: Duration = Duration::from_secs(60 * 60);
 const ASKED_FOR: Duration = Duration::from_secs(60 * 60 + 60);
 const KEY: &str = "the key of the charge";
 
-/// Begins a charge that the provider does not answer, and ends the process while it waits. The request as it is
+/// Begins a charge that its first provider does not answer, and ends the process while it waits. The request as it is
 /// stored, and the deployment after its next start.
 async fn dies_during(app: TestApp, body: &Value) -> (TestApp, StoredRequest) {
+    dies_in_call(app, body, 0).await
+}
+
+/// As [`dies_during`], in the call with this ordinal.
+async fn dies_in_call(app: TestApp, body: &Value, ordinal: i64) -> (TestApp, StoredRequest) {
     let app = app.with_sandbox_deadline(FOR_EVER).await;
-    let pending = begin(&app, body).await;
-    let stored = open(&app).await.remove(0);
+    let (pending, stored) = begin(&app, body, ordinal).await;
     let app = app.restart().await;
     pending.abort();
     (app, stored)
 }
 
-async fn begin(app: &TestApp, body: &Value) -> tokio::task::JoinHandle<Reply> {
+async fn begin(app: &TestApp, body: &Value, ordinal: i64) -> (tokio::task::JoinHandle<Reply>, StoredRequest) {
     let headers = [("X-Idempotency-Key", KEY)];
     let pending = app.begin(request(&app.client, Method::POST, "/v1/charges", &headers, Some(body)));
-    while app.app.in_flight.is_empty() {
-        tokio::time::sleep(Duration::from_millis(1)).await;
+    loop {
+        let running = open(app).await.pop().filter(|stored| stored.request.ordinal == ordinal);
+        match running.filter(|stored| app.app.in_flight.contains(stored.request.id)) {
+            Some(stored) => return (pending, stored),
+            None => tokio::time::sleep(Duration::from_millis(1)).await,
+        }
     }
-    pending
 }
 
 async fn open(app: &TestApp) -> Vec<StoredRequest> {
@@ -244,8 +251,7 @@ async fn a_refusal_before_the_crash_is_adopted_and_nobody_else_is_asked(app: Tes
 async fn a_crash_at_the_second_provider_ends_there(app: TestApp) {
     let merchant = app.fallback_merchant().await;
     let body = charge_body(&merchant, TIMED_OUT);
-    let (app, stored) = dies_during(app, &body).await;
-    assert_eq!(stored.request.ordinal, 1, "the first one had refused");
+    let (app, stored) = dies_in_call(app, &body, 1).await;
     is_processing(&app, &body).await;
     provider_gets(&app, &stored.request, authorization(&stored.request, APPROVED)).await;
     app.later(ASKED_FOR).await;
@@ -281,7 +287,7 @@ async fn a_call_that_still_runs_is_left_alone(app: TestApp) {
     let app = app.with_sandbox_deadline(FOR_EVER).await;
     let merchant = app.merchant().await;
     let body = charge_body(&merchant, TIMED_OUT);
-    let pending = begin(&app, &body).await;
+    let (pending, _) = begin(&app, &body, 0).await;
     app.clock.advance(ASKED_FOR);
     for _ in 0..3 {
         assert_eq!(app.worker.round().await.unwrap().resolved, 0);

@@ -111,6 +111,12 @@ impl CardView {
         Self { transaction_requests, ..Self::listed(card, holder_name) }
     }
 
+    /// As a read of one card shows it to a public key: the buyer is not named. Whoever typed somebody's document into a
+    /// page has an alias, and a card linked by it must not lead to the person (contract 10 §2.1).
+    pub fn read_by_public_key(card: &Card, holder_name: Option<String>) -> Self {
+        Self { customer_id: None, ..Self::listed(card, holder_name) }
+    }
+
     /// As a read of one card shows it, with its buyer.
     pub fn read(card: &Card, holder_name: Option<String>, customer: Option<CustomerView>) -> Self {
         Self { customer, ..Self::listed(card, holder_name) }

@@ -5,7 +5,7 @@ use regente_domain::card::Cvv;
 use regente_domain::card::record::{Card, CardState};
 use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{Charge, ChargeState, PaymentSource, PaymentType};
-use regente_domain::id::{CardId, CustomerId, Id, TokenId, of};
+use regente_domain::id::{CardId, Id, TokenId, of};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing::{self, Candidate, Narrowed, Needs};
 use regente_providers::request::CardDetails;
@@ -16,15 +16,15 @@ use regente_store::tokens::TokenKind;
 use regente_store::{cards, merchants, tokens};
 use serde_json::Map;
 
-use super::request::{ChargeRequest, CvvSource, Source};
+use super::request::{ChargeRequest, CvvSource, Payer, Source};
 use crate::access::Caller;
 use crate::api::cards::new_card;
 use crate::api::error::ApiError;
 use crate::api::idempotency::Claim;
 use crate::app::App;
 use crate::card_data::{ChargedCard, SealedCard, TokenContents, open_token, seal_card};
-use crate::flows::charge::NewCharge;
-use crate::flows::customers::{ResolvedCustomer, resolve_customer};
+use crate::flows::charge::{CVV_TOKEN_PATH, NewCharge, TOKEN_PATH};
+use crate::flows::customers::{ResolvedCustomer, find_matching, resolve_customer};
 use crate::vault::{Binding, Purpose, token_digest};
 
 /// Resolves what a request names and chooses its route.
@@ -167,15 +167,15 @@ async fn resolve_source(app: &App, caller: &Caller, source: Source) -> Result<Ch
         }
         Source::Token(token_id) => {
             let TokenContents::Card(details) = token(app, caller, token_id, TokenKind::Card).await? else {
-                return Err(ApiError::token_not_found());
+                return Err(ApiError::token_not_found(TOKEN_PATH));
             };
             store_first(app, caller, details, Some(token_id)).await
         }
         Source::StoredCard { card_id, cvv } => {
-            let source = PaymentSource::Card { card_id, token_id: None };
+            let source = PaymentSource::Card { card_id };
             stored(app, caller, card_id, "paymentSource.cardId", cvv, source).await
         }
-        Source::Customer { customer_id, cvv } => default_card(app, caller, customer_id, cvv).await,
+        Source::Customer { payer, cvv } => default_card(app, caller, payer, cvv).await,
     }
 }
 
@@ -188,13 +188,17 @@ async fn store_first(
 ) -> Result<Charged, ApiError> {
     let card = new_card(app, caller, &details, CardState::Pending).await?;
     Ok(Charged {
-        source: PaymentSource::Card { card_id: card.id, token_id },
+        source: PaymentSource::Card { card_id: card.id },
         new_card: Some(seal_card(app, caller.client_id, card.id, &details)),
         card,
         details: ChargedCard::InHand(details),
         tokens: token_id.map(token_digest).into_iter().collect(),
         customer: None,
     })
+}
+
+fn cannot_be_used(path: &str, message: &'static str) -> ApiError {
+    ApiError::Impossible { message: message.into(), details: vec![format!("{path}: {message}")] }
 }
 
 async fn stored(
@@ -209,7 +213,7 @@ async fn stored(
         .await?
         .ok_or(ApiError::ReferenceNotFound(path))?;
     if let CardState::Failed { .. } = found.stored.card.state {
-        return Err(ApiError::impossible("card cannot be used in status failed"));
+        return Err(cannot_be_used(path, "card cannot be used in status failed"));
     }
     let (cvv, tokens) = resolve_cvv(app, caller, cvv).await?;
     let card = found.stored.card.clone();
@@ -227,23 +231,31 @@ async fn resolve_cvv(
         CvvSource::Inline(cvv) => Ok((Some(cvv), Vec::new())),
         CvvSource::Token(token_id) => match token(app, caller, token_id, TokenKind::Cvv).await? {
             TokenContents::Cvv(cvv) => Ok((Some(cvv), vec![token_digest(token_id)])),
-            TokenContents::Card(_) => Err(ApiError::token_not_found()),
+            TokenContents::Card(_) => Err(ApiError::token_not_found(CVV_TOKEN_PATH)),
         },
     }
 }
 
 /// The card that was linked last and may be used (contract 02 open point 4).
-async fn default_card(
-    app: &App,
-    caller: &Caller,
-    customer_id: CustomerId,
-    cvv: CvvSource,
-) -> Result<Charged, ApiError> {
-    const PATH: &str = "paymentSource.customerId";
-    let customer =
-        resolve_customer(app, caller, customer_id).await?.ok_or(ApiError::ReferenceNotFound(PATH))?;
+async fn default_card(app: &App, caller: &Caller, payer: Payer, cvv: CvvSource) -> Result<Charged, ApiError> {
+    const NO_CARD: &str = "customer has no card that can be charged";
+    let (path, id) = match payer {
+        Payer::Stored(id) => ("paymentSource.customerId", Some(id)),
+        // Whoever holds a public key can type anybody's document.
+        Payer::Described { .. } if caller.is_public_key() => {
+            return Err(ApiError::invalid(
+                "paymentSource.customer",
+                "must be given as customerId with a public key",
+            ));
+        }
+        Payer::Described { email, document } => {
+            ("paymentSource.customer", find_matching(app, caller, &email, &document).await?)
+        }
+    };
+    let Some(id) = id else { return Err(cannot_be_used(path, NO_CARD)) };
+    let customer = resolve_customer(app, caller, id).await?.ok_or(ApiError::ReferenceNotFound(path))?;
     if customer.via_alias && caller.is_public_key() {
-        return Err(ApiError::invalid(PATH, "must be a customer whose cards may be used"));
+        return Err(ApiError::invalid(path, "must be a customer whose cards may be used"));
     }
     let of_customer = cards::of_customer(&app.store, caller.client_id, customer.real_id).await?;
     let usable = |stored: &&cards::StoredCard| match stored.card.state {
@@ -251,10 +263,10 @@ async fn default_card(
         CardState::Failed { .. } | CardState::Verifying => false,
     };
     let Some(card_id) = of_customer.iter().find(usable).map(|stored| stored.card.id) else {
-        return Err(ApiError::impossible("customer has no card that can be charged"));
+        return Err(cannot_be_used(path, NO_CARD));
     };
     let source = PaymentSource::Customer { customer_id: customer.real_id, card_id };
-    let charged = stored(app, caller, card_id, PATH, cvv, source).await?;
+    let charged = stored(app, caller, card_id, path, cvv, source).await?;
     Ok(Charged { customer: Some(customer), ..charged })
 }
 
@@ -267,6 +279,10 @@ async fn token(
 ) -> Result<TokenContents, ApiError> {
     let now = app.clock.now();
     let found = tokens::find(&app.store, caller.client_id, token_digest(token_id), now).await?;
-    let stored = found.filter(|token| token.kind == kind).ok_or_else(ApiError::token_not_found)?;
+    let path = match kind {
+        TokenKind::Card => TOKEN_PATH,
+        TokenKind::Cvv => CVV_TOKEN_PATH,
+    };
+    let stored = found.filter(|token| token.kind == kind).ok_or_else(|| ApiError::token_not_found(path))?;
     Ok(open_token(app, caller.client_id, token_id, &stored.sealed).await?)
 }

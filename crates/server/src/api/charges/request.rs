@@ -5,6 +5,7 @@ use regente_domain::charge::{
     CaptureMode, CardPayment, INSTALLMENTS_MAX, PaymentType, Recurrence, References,
 };
 use regente_domain::currency::Currency;
+use regente_domain::customer::Document;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{CardId, CustomerId, MerchantId, TokenId};
 use regente_domain::money::Amount;
@@ -13,6 +14,7 @@ use regente_domain::time::Timestamp;
 use regente_providers::request::CardDetails;
 use serde_json::{Map, Value, json};
 
+use crate::api::customers::read_document;
 use crate::api::error::ApiError;
 use crate::api::fields::{Field, Fields};
 
@@ -66,10 +68,33 @@ pub enum Source {
     Token(TokenId),
     /// The default card of a customer.
     Customer {
-        /// Which.
-        customer_id: CustomerId,
+        /// Whose.
+        payer: Payer,
         /// The card's security code, when the buyer is present.
         cvv: CvvSource,
+    },
+}
+
+impl Source {
+    /// The card token that pays, if one does.
+    pub const fn token_id(&self) -> Option<TokenId> {
+        match self {
+            Self::Token(token_id) => Some(*token_id),
+            Self::StoredCard { .. } | Self::InlineCard(_) | Self::Customer { .. } => None,
+        }
+    }
+}
+
+/// Whose default card is charged.
+pub enum Payer {
+    /// A stored customer.
+    Stored(CustomerId),
+    /// The stored customer who fits a buyer in the body.
+    Described {
+        /// E-mail address.
+        email: String,
+        /// Document.
+        document: Document,
     },
 }
 
@@ -172,6 +197,7 @@ fn read_method(fields: &Fields<'_>) -> Option<Method> {
         field.integer(1..=i64::from(INSTALLMENTS_MAX)).and_then(|number| u8::try_from(number).ok())
     });
     let recurrence = fields.optional("recurrence").one_of(Recurrence::WORDS);
+    let recurrence = recurrence.filter(|_| payment_type == Some(PaymentType::Credit));
     let voucher = |name: &str| payment_type == Some(PaymentType::Voucher) && fields.has(name);
     let items = if voucher("items") { read_items(fields.optional("items")) } else { None };
     let customer =
@@ -203,9 +229,13 @@ fn read_source(fields: &Fields<'_>) -> Option<Source> {
     match fields.required("sourceType").one_of(SOURCE_TYPES)? {
         SourceType::Token => fields.required("tokenId").id().map(Source::Token),
         SourceType::Customer => {
-            let customer_id = fields.required("customerId").id();
+            let payer = if fields.has("customer") && !fields.has("customerId") {
+                fields.required("customer").object(read_payer)
+            } else {
+                fields.required("customerId").id().map(Payer::Stored)
+            };
             let cvv = read_cvv_source(fields);
-            Some(Source::Customer { customer_id: customer_id?, cvv: cvv? })
+            Some(Source::Customer { payer: payer?, cvv: cvv? })
         }
         SourceType::Card if fields.has("card") && !fields.has("cardId") => {
             fields.required("card").object(|card| read_card(card, "cardCvv")).map(Source::InlineCard)
@@ -216,6 +246,15 @@ fn read_source(fields: &Fields<'_>) -> Option<Source> {
             Some(Source::StoredCard { card_id: card_id?, cvv: cvv? })
         }
     }
+}
+
+/// A buyer in the body: who he is decides, the rest is for methods that need it.
+fn read_payer(fields: &Fields<'_>) -> Option<Payer> {
+    let email = fields.required("email").email();
+    let document = fields
+        .required("document")
+        .object(|document| read_document(document, "paymentSource.customer.document"));
+    Some(Payer::Described { email: email?, document: document? })
 }
 
 fn read_cvv_source(fields: &Fields<'_>) -> Option<CvvSource> {

@@ -214,6 +214,14 @@ impl ChargeView {
     }
 }
 
+impl ChargeView {
+    /// Repeats the token that the charge was asked for with. Only an answer to that request can: the id is not kept.
+    pub fn echoing(mut self, token_id: Option<TokenId>) -> Self {
+        self.payment_source.token_id = token_id;
+        self
+    }
+}
+
 fn shown_customer(charge: &Charge, caller: &Caller) -> Option<Uuid> {
     let real = charge.customer_id.map(|id| id.uuid());
     match caller.authority {
@@ -238,8 +246,8 @@ impl PaymentMethodView {
 impl PaymentSourceView {
     fn of(charge: &Charge, caller: &Caller) -> Self {
         match &charge.source {
-            PaymentSource::Card { card_id, token_id } => {
-                Self { source_type: "card", card_id: Some(*card_id), token_id: *token_id, customer_id: None }
+            PaymentSource::Card { card_id } => {
+                Self { source_type: "card", card_id: Some(*card_id), token_id: None, customer_id: None }
             }
             PaymentSource::Customer { .. } => Self {
                 source_type: "customer",

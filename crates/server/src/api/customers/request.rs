@@ -37,7 +37,8 @@ pub fn read_new(fields: &Fields<'_>, path: &str) -> Option<NewCustomer> {
     })
 }
 
-fn read_document(fields: &Fields<'_>, path: &str) -> Option<Document> {
+/// Reads a document; `path` is its own.
+pub fn read_document(fields: &Fields<'_>, path: &str) -> Option<Document> {
     let kind = fields.required("type").text(chars_max::LINE);
     let is_absent = kind.as_ref().is_some_and(|kind| kind.eq_ignore_ascii_case(NO_DOCUMENT));
     let number = if is_absent { fields.optional("number") } else { fields.required("number") };

@@ -40,17 +40,23 @@ impl FileBooks {
 
     /// From now on the simulator can neither write down nor look up what it does.
     pub(super) fn lose(&self) {
-        self.execute("ALTER TABLE entries RENAME TO entries_away");
+        drop(self.execute("ALTER TABLE entries RENAME TO entries_away"));
     }
 
     /// The books are back as they were.
     pub(super) fn find(&self) {
-        self.execute("ALTER TABLE entries_away RENAME TO entries");
+        drop(self.execute("ALTER TABLE entries_away RENAME TO entries"));
     }
 
-    fn execute(&self, statement: &str) {
+    /// The simulator does not come to write down what it does until the answer is dropped.
+    pub(super) fn occupy(&self) -> rusqlite::Connection {
+        self.execute("BEGIN IMMEDIATE")
+    }
+
+    fn execute(&self, statement: &str) -> rusqlite::Connection {
         let connection = rusqlite::Connection::open(self.folder.path().join("books.db")).unwrap();
         connection.execute_batch(statement).unwrap();
+        connection
     }
 }
 
