@@ -36,7 +36,7 @@ async fn kill_9_loses_nothing_and_charges_nothing_twice_on_postgres() {
 
 async fn kill_and_compare(postgres: Option<String>) {
     let deployment = Deployment::new(postgres);
-    let mut process = deployment.start().await;
+    let process = deployment.start().await;
     let merchants = deployment.make_merchants().await;
 
     let seen = Arc::new(Seen::default());
@@ -53,13 +53,12 @@ async fn kill_and_compare(postgres: Option<String>) {
     while seen.answers.load(Ordering::SeqCst) < ANSWERED_BEFORE_THE_END {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    process.kill().unwrap();
-    process.wait().unwrap();
+    drop(process);
     for client in clients {
         client.await.unwrap();
     }
 
-    let mut process = deployment.start().await;
+    let process = deployment.start().await;
     let charges = deployment.charges_when_none_is_pending().await;
     let answered = seen.answered.lock().unwrap().clone();
     let unanswered = seen.unanswered.lock().unwrap().clone();
@@ -83,8 +82,7 @@ async fn kill_and_compare(postgres: Option<String>) {
         );
     }
     let charges = deployment.charges_when_none_is_pending().await;
-    process.kill().unwrap();
-    process.wait().unwrap();
+    drop(process);
     deployment.compare_with_books(&charges).await;
 }
 
@@ -148,6 +146,16 @@ impl Api {
     }
 }
 
+/// A process that dies by SIGKILL when it is dropped, so that a test that fails leaves none behind.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
 /// A database, the simulator's books, and an account.
 struct Deployment {
     folder: TempDir,
@@ -201,8 +209,8 @@ impl Deployment {
         output.stdout
     }
 
-    async fn start(&self) -> Child {
-        let process = self.regente(&["serve"]).spawn().unwrap();
+    async fn start(&self) -> Process {
+        let process = Process(self.regente(&["serve"]).spawn().unwrap());
         for _ in 0..LOOKS_MAX {
             let ready = self.api.http.get(format!("{}/health/ready", self.api.url)).send().await;
             if ready.is_ok_and(|response| response.status() == StatusCode::OK) {
