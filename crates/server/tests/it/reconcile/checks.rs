@@ -108,7 +108,7 @@ async fn a_card_that_is_being_checked_is_not_there_yet(app: TestApp) {
 /// In daily life the caller is told that there is no card. Whatever the books say later, there is none.
 async fn a_check_that_nobody_answers_is_given_up(app: TestApp) {
     let file = FileBooks::new();
-    let app = app.with_books(file.books.clone()).await;
+    let app = app.with_sandbox_deadline(Duration::from_secs(5)).await.with_books(file.books.clone()).await;
     let merchant = app.merchant().await;
     let body = json!({ "tokenId": app.card_token(APPROVED).await, "merchantId": merchant, "cvvCheck": true });
     file.lose();
