@@ -39,7 +39,9 @@ pub enum AccessError {
     #[error("the client has no active secret key {0}")]
     UnknownKey(Id<of::Credential>),
     /// The client has as many secret keys as it may have: one must be revoked first.
-    #[error("the client has {SECRET_KEYS_ACTIVE_MAX} active secret keys already")]
+    #[error(
+        "the client has {SECRET_KEYS_ACTIVE_MAX} active secret keys already; revoke one first: `regente keys revoke`"
+    )]
     TooManyKeys,
     /// Others kept changing the same client.
     #[error("others are changing the same client; try again")]

@@ -143,6 +143,10 @@ async fn plan_creation(
         version: 1,
         updated_at: id.created_at(),
     };
+    if !merchant.details.mcc.is_listed() {
+        // Taken all the same: published examples use such codes (contract 11 open point 1).
+        tracing::info!(merchant = %id, mcc = merchant.details.mcc.digits(), "the category code is not in the list");
+    }
     let mut batch = Batch::new(caller.client_id);
     merchants::insert(&mut batch, &merchant)?;
     audit::record(app, &mut batch, caller, request_id, "merchant.created", id.uuid());

@@ -122,7 +122,10 @@ async fn commands_work_without_a_server() {
     assert!(first["key"].as_str().unwrap().starts_with("sk_test_"));
     run_on(folder.path(), &keys).await.json();
     let third = run_on(folder.path(), &keys).await;
-    assert_eq!(third.complaint(), "regente: the client has 2 active secret keys already\n");
+    assert_eq!(
+        third.complaint(),
+        "regente: the client has 2 active secret keys already; revoke one first: `regente keys revoke`\n"
+    );
 
     let key_id = first["key_id"].as_str().unwrap();
     run_on(folder.path(), &["keys", "revoke", &client_id, key_id]).await.text();
