@@ -115,6 +115,22 @@ impl NewClient {
             time_zone: "America/Sao_Paulo".to_owned(),
         }
     }
+
+    /// The record of a client that begins at `now`.
+    pub(crate) fn into_record(self, id: ClientId, now: Timestamp) -> Client {
+        let Self { name, contacts, language, time_zone } = self;
+        Client {
+            id,
+            name,
+            status: ClientStatus::Active,
+            contacts,
+            language,
+            time_zone,
+            version: 1,
+            updated_at: now,
+            unknown_members: Map::new(),
+        }
+    }
 }
 
 /// Makes a client. It has no key yet.
@@ -123,18 +139,7 @@ impl NewClient {
 /// [`AccessError::Unknown`], [`AccessError::Store`].
 pub async fn create_client(app: &App, new: NewClient, actor: Actor) -> Result<ClientId, AccessError> {
     let now = app.clock.now();
-    let NewClient { name, contacts, language, time_zone } = new;
-    let client = Client {
-        id: app.chance.id(now),
-        name,
-        status: ClientStatus::Active,
-        contacts,
-        language,
-        time_zone,
-        version: 1,
-        updated_at: now,
-        unknown_members: Map::new(),
-    };
+    let client = new.into_record(app.chance.id(now), now);
     let mut batch = Batch::new(client.id);
     clients::insert(&mut batch, &client, &app.vault.new_client_secret(client.id))?;
     record(app, &mut batch, now, actor, "client.created", "client", client.id.uuid());

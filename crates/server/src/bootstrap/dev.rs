@@ -12,7 +12,7 @@ use regente_domain::merchant::MerchantStatus;
 use regente_domain::scope::Scopes;
 use regente_providers::request::Mode;
 use regente_store::audit::{self, AuditEntry};
-use regente_store::clients::{self, Client, ClientStatus};
+use regente_store::clients;
 use regente_store::credentials::{self, CredentialKind, NewCredential};
 use regente_store::merchants::{self, Merchant, MerchantDetails, MerchantWithProviders};
 use regente_store::{Batch, Commit, StoreError};
@@ -208,18 +208,7 @@ async fn find_client(app: &App, api_key: &str) -> Result<Option<ClientId>, Store
 /// Makes the client with its key in one batch, so that there is never one without the other.
 async fn make_client(app: &App, api_key: &str) -> Result<ClientId, DevError> {
     let now = app.clock.now();
-    let NewClient { name, contacts, language, time_zone } = NewClient::named(DEV_CLIENT_NAME);
-    let client = Client {
-        id: app.chance.id(now),
-        name,
-        status: ClientStatus::Active,
-        contacts,
-        language,
-        time_zone,
-        version: 1,
-        updated_at: now,
-        unknown_members: Map::new(),
-    };
+    let client = NewClient::named(DEV_CLIENT_NAME).into_record(app.chance.id(now), now);
     let mut batch = Batch::new(client.id);
     clients::insert(&mut batch, &client, &app.vault.new_client_secret(client.id))?;
     record(app, &mut batch, "client.created", "client", client.id.uuid());

@@ -179,21 +179,13 @@ async fn settle(
                 request_id: None,
             };
             audit::record(&mut batch, entry);
-        }
-        Err(_) => cards::drop_verifying(&mut batch, card.id),
-    }
-    if let Some(claim) = &card.claim {
-        match &settled {
-            Ok(after) => {
+            if let Some(claim) = &card.claim {
                 let holder = open_holder(app, card.client_id, card.id, holder).await?;
                 let view = CardView::created(after, Some(holder), std::slice::from_ref(ended));
                 idempotency::end_with_body(app, &mut batch, claim, StatusCode::CREATED, &view)?;
             }
-            Err(why) => {
-                let (status, envelope) = not_available(why).into_envelope();
-                idempotency::end_with_body(app, &mut batch, claim, status, &envelope)?;
-            }
         }
+        Err(why) => end_without_card(app, &mut batch, card, why)?,
     }
     match app.store.apply(batch).await? {
         Commit::Applied => settled.map_err(not_available),
@@ -202,20 +194,23 @@ async fn settle(
     }
 }
 
+/// There is no card, and that is the answer of the key.
+fn end_without_card(app: &App, batch: &mut Batch, card: &Card, why: &'static str) -> Result<(), ApiError> {
+    cards::drop_verifying(batch, card.id);
+    let Some(claim) = &card.claim else { return Ok(()) };
+    let (status, envelope) = not_available(why).into_envelope();
+    idempotency::end_with_body(app, batch, claim, status, &envelope)
+}
+
 /// Nobody knows what the provider would say, so there is no card, and the key has its answer. The request stays open
 /// until the provider's books tell.
 async fn give_up(app: &App, card: &Card) -> ApiError {
-    let error = not_available(NO_ANSWER);
     let mut batch = Batch::new(card.client_id);
-    cards::drop_verifying(&mut batch, card.id);
-    if let Some(claim) = &card.claim {
-        let (status, envelope) = not_available(NO_ANSWER).into_envelope();
-        if let Err(error) = idempotency::end_with_body(app, &mut batch, claim, status, &envelope) {
-            return error;
-        }
+    if let Err(error) = end_without_card(app, &mut batch, card, NO_ANSWER) {
+        return error;
     }
     match app.store.apply(batch).await {
-        Ok(Commit::Applied) => error,
+        Ok(Commit::Applied) => not_available(NO_ANSWER),
         // The reconcile job was first, or will be: the same key leads to what it wrote.
         Ok(Commit::Refused(_) | Commit::Unknown) => ApiError::unavailable(),
         Err(error) => error.into(),

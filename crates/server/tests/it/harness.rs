@@ -160,23 +160,19 @@ impl TestApp {
         drop((router, worker));
         app.store.close().await;
         drop(app);
-        let Self { clock, books, client, kek, settings, sandbox_deadline, generation, database, .. } = self;
-        let generation = generation + 1;
-        let app = build(&database, &clock, &books, &kek, &settings, sandbox_deadline, generation).await;
-        let (router, worker) = (regente::api::router::router(app.clone()), Worker::new(app.clone()));
-        Self {
-            app,
-            clock,
-            books,
-            worker,
-            client,
-            router,
-            kek,
-            settings,
-            sandbox_deadline,
+        let generation = self.generation + 1;
+        let app = build(
+            &self.database,
+            &self.clock,
+            &self.books,
+            &self.kek,
+            &self.settings,
+            self.sandbox_deadline,
             generation,
-            database,
-        }
+        )
+        .await;
+        let (router, worker) = (regente::api::router::router(app.clone()), Worker::new(app.clone()));
+        Self { app, worker, router, generation, ..self }
     }
 
     /// The same deployment with other settings, from now on.
