@@ -10,7 +10,7 @@ use regente_domain::provider_type::ProviderType;
 use tokio::time::timeout;
 
 use crate::outcome::{Answer, Probe, UnknownReason};
-use crate::request::{Call, Inquiry};
+use crate::request::{Call, Inquiry, OperationKind};
 use crate::sandbox::Sandbox;
 
 /// A future that a `dyn` [`Provider`] can return.
@@ -25,8 +25,11 @@ pub trait Provider: Send + Sync {
     /// Says what became of the call with this key.
     fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe>;
 
-    /// How long a caller waits for an answer before it counts as unknown.
-    fn deadline(&self) -> Duration;
+    /// How long a caller waits for the answer to such an operation before it counts as unknown.
+    fn deadline(&self, operation: OperationKind) -> Duration;
+
+    /// How long a caller waits for the answer to a probe.
+    fn probe_deadline(&self) -> Duration;
 }
 
 /// The adapters that this build has.
@@ -37,13 +40,17 @@ pub struct Providers {
 impl Providers {
     /// Every adapter, with the simulator as configured.
     pub fn new(sandbox: Sandbox) -> Self {
-        let adapters: [(ProviderType, Box<dyn Provider>); 1] = [(ProviderType::Sandbox, Box::new(sandbox))];
-        Self { adapters: HashMap::from(adapters) }
+        Self::with([(ProviderType::Sandbox, Box::new(sandbox) as Box<dyn Provider>)])
     }
 
-    /// How long a call to a provider of this type may take. What has no adapter answers at once.
-    pub fn deadline(&self, provider_type: ProviderType) -> Duration {
-        self.adapters.get(&provider_type).map_or(Duration::ZERO, |provider| provider.deadline())
+    /// These adapters and no others.
+    pub fn with(adapters: impl IntoIterator<Item = (ProviderType, Box<dyn Provider>)>) -> Self {
+        Self { adapters: adapters.into_iter().collect() }
+    }
+
+    /// How long such an operation may take at a provider of this type. What has no adapter answers at once.
+    pub fn deadline(&self, provider_type: ProviderType, operation: OperationKind) -> Duration {
+        self.adapters.get(&provider_type).map_or(Duration::ZERO, |provider| provider.deadline(operation))
     }
 
     /// Calls the provider and waits no longer than its deadline. Dropping the future does not undo the call: to
@@ -53,7 +60,7 @@ impl Providers {
         let Some(provider) = self.adapters.get(&provider_type) else {
             return Answer::Declined(no_adapter(provider_type));
         };
-        match timeout(provider.deadline(), provider.call(call)).await {
+        match timeout(provider.deadline(call.operation.kind()), provider.call(call)).await {
             Ok(answer) => answer,
             Err(_elapsed) => Answer::Unknown(UnknownReason::TimedOut),
         }
@@ -65,7 +72,7 @@ impl Providers {
         let Some(provider) = self.adapters.get(&inquiry.provider_type) else {
             return Probe::Absent;
         };
-        match timeout(provider.deadline(), provider.probe(inquiry)).await {
+        match timeout(provider.probe_deadline(), provider.probe(inquiry)).await {
             Ok(probe) => probe,
             Err(_elapsed) => Probe::Unknown,
         }

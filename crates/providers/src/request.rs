@@ -31,6 +31,9 @@ pub struct Call {
     pub mode: Mode,
     /// `X-Sandbox-Seed`: fixes what the simulator leaves to chance. Without effect in production.
     pub seed: Option<String>,
+    /// `paymentFlow.metadata.sandboxFaults` of the charge: what goes wrong at the simulator for this one. Without effect
+    /// in production.
+    pub faults: Option<Value>,
     /// What is to be done.
     pub operation: Operation,
 }
@@ -50,6 +53,8 @@ pub struct Inquiry {
     pub options: Map<String, Value>,
     /// Which of the provider's environments is meant.
     pub mode: Mode,
+    /// As [`Call::faults`].
+    pub faults: Option<Value>,
 }
 
 /// The environment of a deployment.
@@ -68,6 +73,10 @@ pub enum Operation {
     Authorize(Authorization),
     /// Verify a card with a zero amount (`zero_dollar`).
     VerifyCard(Verification),
+    /// Take what an authorization reserved, all of it or a part; the rest is released.
+    Capture(FollowUp),
+    /// Release what is reserved, or give back what was taken: all of it or a part.
+    Void(FollowUp),
 }
 
 impl Operation {
@@ -76,6 +85,8 @@ impl Operation {
         match self {
             Self::Authorize(_) => OperationKind::Authorization,
             Self::VerifyCard(_) => OperationKind::ZeroDollar,
+            Self::Capture(_) => OperationKind::Capture,
+            Self::Void(_) => OperationKind::Void,
         }
     }
 
@@ -84,6 +95,7 @@ impl Operation {
         match self {
             Self::Authorize(authorization) => authorization.amount,
             Self::VerifyCard(_) => Amount::ZERO,
+            Self::Capture(follow_up) | Self::Void(follow_up) => follow_up.amount,
         }
     }
 
@@ -92,14 +104,16 @@ impl Operation {
         match self {
             Self::Authorize(authorization) => authorization.currency,
             Self::VerifyCard(verification) => verification.currency,
+            Self::Capture(follow_up) | Self::Void(follow_up) => follow_up.currency,
         }
     }
 
-    /// The card that it is about.
-    pub const fn card(&self) -> &CardDetails {
+    /// The card that it is about. What follows an authorization refers to it and needs no card.
+    pub const fn card(&self) -> Option<&CardDetails> {
         match self {
-            Self::Authorize(authorization) => &authorization.card,
-            Self::VerifyCard(verification) => &verification.card,
+            Self::Authorize(authorization) => Some(&authorization.card),
+            Self::VerifyCard(verification) => Some(&verification.card),
+            Self::Capture(_) | Self::Void(_) => None,
         }
     }
 }
@@ -111,18 +125,28 @@ pub enum OperationKind {
     Authorization,
     /// [`Operation::VerifyCard`].
     ZeroDollar,
+    /// [`Operation::Capture`].
+    Capture,
+    /// [`Operation::Void`].
+    Void,
 }
 
 impl OperationKind {
     /// Every kind with its word.
-    pub const WORDS: &'static [(&'static str, Self)] =
-        &[("authorization", Self::Authorization), ("zero_dollar", Self::ZeroDollar)];
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("authorization", Self::Authorization),
+        ("zero_dollar", Self::ZeroDollar),
+        ("capture", Self::Capture),
+        ("void", Self::Void),
+    ];
 
     /// The word of the interface.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Authorization => "authorization",
             Self::ZeroDollar => "zero_dollar",
+            Self::Capture => "capture",
+            Self::Void => "void",
         }
     }
 
@@ -170,6 +194,19 @@ pub struct Verification {
     pub card: CardDetails,
     /// The merchant's category code.
     pub merchant_mcc: Option<Mcc>,
+}
+
+/// Something that is done with an earlier authorization.
+#[derive(Clone, Debug)]
+pub struct FollowUp {
+    /// The key that the authorization was made with.
+    pub authorization_key: Uuid,
+    /// Its id at the provider, when the provider gave one.
+    pub transaction_id: Option<String>,
+    /// How much, in minor units.
+    pub amount: Amount,
+    /// In which currency.
+    pub currency: Currency,
 }
 
 /// A card in the clear, for as long as the call takes.

@@ -14,13 +14,13 @@ use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::problems::Problems;
 use zeroize::Zeroizing;
 
-pub use books::{Answered, Books, BooksError, CardTrace, Entry, Record};
+pub use books::{Answered, Balance, Books, BooksError, CardTrace, Deed, Entry, Ledger, Record};
 pub use faults::{FAULTS_MAX, Fault, Options};
-pub use rules::CvvRule;
+pub use rules::{CvvRule, REFUSED_AMOUNT_MINOR_UNITS};
 
 use crate::outcome::{Answer, Finding, Probe, UnknownReason};
 use crate::provider::{BoxFuture, Provider};
-use crate::request::{Call, Inquiry, Mode};
+use crate::request::{Call, Inquiry, Mode, Operation, OperationKind};
 use books::Recorded;
 use draws::Draws;
 use rules::Verdict;
@@ -76,10 +76,9 @@ impl Sandbox {
         };
         let operation = &call.operation;
         let record = Answered {
-            operation: operation.kind(),
+            deed: self.deed(operation),
             amount: operation.amount(),
             currency: operation.currency(),
-            card: self.trace(&operation.card().number),
             finding: answered,
         };
         match self.books.record(call.key, call.at, record).await {
@@ -129,6 +128,20 @@ impl Sandbox {
         }
     }
 
+    fn deed(&self, operation: &Operation) -> Deed {
+        match operation {
+            Operation::Authorize(authorization) => Deed::Authorization {
+                capture: authorization.capture,
+                card: self.trace(&authorization.card.number),
+            },
+            Operation::VerifyCard(verification) => {
+                Deed::Verification { card: self.trace(&verification.card.number) }
+            }
+            Operation::Capture(follow_up) => Deed::Capture { authorization_key: follow_up.authorization_key },
+            Operation::Void(follow_up) => Deed::Void { authorization_key: follow_up.authorization_key },
+        }
+    }
+
     fn trace(&self, number: &CardNumber) -> CardTrace {
         let tag = hmac::sign(&self.card_hash_key, number.expose_digits().as_bytes());
         CardTrace { hash: tag.as_ref().to_vec(), last_four: number.last4().to_string() }
@@ -144,7 +157,11 @@ impl Provider for Sandbox {
         Box::pin(self.look_up(inquiry))
     }
 
-    fn deadline(&self) -> Duration {
+    fn deadline(&self, _: OperationKind) -> Duration {
+        self.deadline
+    }
+
+    fn probe_deadline(&self) -> Duration {
         self.deadline
     }
 }

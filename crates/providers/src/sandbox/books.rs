@@ -1,20 +1,22 @@
 //! The simulator's own books: what it did, by our key. They make a repetition harmless and a probe a proof. Never in
 //! them: card numbers, security codes, anything of the product's database.
 
+mod entry;
 mod file;
+mod ledger;
 mod memory;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use regente_domain::currency::Currency;
-use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use thiserror::Error;
 use uuid::Uuid;
 
+pub use entry::{Answered, CardTrace, Deed, Entry, Record};
+pub use ledger::{Balance, Ledger};
+
 use crate::outcome::Finding;
-use crate::request::OperationKind;
 use file::File;
 use memory::Memory;
 
@@ -26,50 +28,6 @@ pub struct Books(Place);
 enum Place {
     Memory(Arc<Memory>),
     File(File),
-}
-
-/// What the books say about one key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Our key.
-    pub key: Uuid,
-    /// When the call or the probe was made, by the caller's clock.
-    pub at: Timestamp,
-    /// What happened.
-    pub record: Record,
-}
-
-/// The two things that can be written down for a key; the first one stays.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Record {
-    /// A call was answered.
-    Answered(Box<Answered>),
-    /// Someone asked for the key before any call came: a call that comes later is refused.
-    ProbedBeforeArrival,
-}
-
-/// A call and its answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answered {
-    /// What was asked.
-    pub operation: OperationKind,
-    /// For how much.
-    pub amount: Amount,
-    /// In which currency.
-    pub currency: Currency,
-    /// With which card.
-    pub card: CardTrace,
-    /// The answer.
-    pub finding: Finding,
-}
-
-/// Enough of a card to recognise it, too little to charge it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CardTrace {
-    /// Keyed hash of the number (C3).
-    pub hash: Vec<u8>,
-    /// The last four digits.
-    pub last_four: String,
 }
 
 /// What stands in the books after an attempt to write an answer into them.
@@ -137,12 +95,22 @@ impl Books {
         }
     }
 
-    /// How many authorizations were approved: each key has at most one effect on money.
+    /// What became of the money of one authorization; nothing where none was approved under this key.
+    pub async fn balance(&self, authorization_key: Uuid) -> Result<Option<Balance>, BooksError> {
+        let history = match &self.0 {
+            Place::Memory(memory) => memory.history(authorization_key),
+            Place::File(file) => file.history(authorization_key).await?,
+        };
+        Ok(Ledger::of(&history).balance(authorization_key))
+    }
+
+    /// How many authorizations took or reserved money: each key does so at most once.
     pub async fn effects(&self) -> Result<usize, BooksError> {
         Ok(self.entries().await?.iter().filter(|entry| entry.is_effect()).count())
     }
 
-    /// Writes an answer down, unless something is there for its key.
+    /// Writes an answer down, unless something is there for its key. Whether a follow-up is possible is decided in the
+    /// same step, so that no two of them take the same money.
     pub(super) async fn record(
         &self,
         key: Uuid,
@@ -165,26 +133,11 @@ impl Books {
         })
     }
 
-    /// Adds an entry, unless its key has one, and returns the one that stands.
+    /// Adds an entry, settled, unless its key has one, and returns the one that stands.
     async fn put(&self, entry: Entry) -> Result<Entry, BooksError> {
         match &self.0 {
             Place::Memory(memory) => Ok(memory.put(entry)),
             Place::File(file) => file.put(entry).await,
-        }
-    }
-}
-
-impl Entry {
-    /// Whether money would have moved: an approved authorization.
-    pub fn is_effect(&self) -> bool {
-        match &self.record {
-            Record::Answered(answered) => match (answered.operation, &answered.finding) {
-                (OperationKind::Authorization, Finding::Approved(_)) => true,
-                (OperationKind::Authorization, Finding::Declined(_)) | (OperationKind::ZeroDollar, _) => {
-                    false
-                }
-            },
-            Record::ProbedBeforeArrival => false,
         }
     }
 }

@@ -65,12 +65,13 @@ impl When {
     fn fits(&self, operation: &Operation) -> bool {
         let installments = match operation {
             Operation::Authorize(authorization) => Some(authorization.installments),
-            Operation::VerifyCard(_) => None,
+            Operation::VerifyCard(_) | Operation::Capture(_) | Operation::Void(_) => None,
         };
+        let last_digit = operation.card().map(|card| card.number.last_digit());
         self.operation.is_none_or(|kind| kind == operation.kind())
             && self.amount.is_none_or(|amount| amount == operation.amount())
             && self.currency.is_none_or(|currency| currency == operation.currency())
-            && self.last_digit.is_none_or(|digit| digit == operation.card().number.last_digit())
+            && (self.last_digit.is_none() || self.last_digit == last_digit)
             && (self.installments.is_none() || self.installments == installments)
     }
 }

@@ -1,7 +1,8 @@
 //! What the simulator makes of a card: the security code first, then the last digit of the number (contract 07 §2).
-//! Pure; the books and the deadline are not its business.
+//! What follows an authorization is refused by its amount alone (§3). Pure; whether the money is there, the books know.
 
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
+use regente_domain::money::Amount;
 
 use crate::outcome::Approval;
 use crate::request::{CardDetails, Operation};
@@ -10,6 +11,9 @@ use super::draws::{Draws, MILLION};
 
 /// Digit 8 is approved this often.
 const DIGIT_8_APPROVED_PPM: u32 = MILLION / 2;
+
+/// Captures and voids of this amount are refused (contract 07 §3).
+pub const REFUSED_AMOUNT_MINOR_UNITS: i64 = 991;
 
 /// Whether a wrong security code refuses a charge (contract 07 open point 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +49,7 @@ pub(super) fn judge(operation: &Operation, cvv_on_charge: CvvRule, draws: &Draws
                 by_last_digit(&authorization.card, draws)
             }
         },
+        Operation::Capture(follow_up) | Operation::Void(follow_up) => by_amount(follow_up.amount, draws),
     }
 }
 
@@ -72,6 +77,14 @@ fn by_last_digit(card: &CardDetails, draws: &Draws) -> Verdict {
         7 => refuse(Decline::from_reason(Reason::CanceledCard), "sandbox canceled card"),
         8 if !draws.happens("digit 8", DIGIT_8_APPROVED_PPM) => Verdict::Silence,
         _ => Verdict::Approve(draws.approval()),
+    }
+}
+
+fn by_amount(amount: Amount, draws: &Draws) -> Verdict {
+    if amount.minor_units() == REFUSED_AMOUNT_MINOR_UNITS {
+        Verdict::Decline(network_says(Decline::of(DeclinedCode::InvalidAmount), "sandbox refused amount"))
+    } else {
+        Verdict::Approve(draws.approval())
     }
 }
 

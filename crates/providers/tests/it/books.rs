@@ -16,7 +16,7 @@ use crate::support::{
 };
 
 /// Every test runs on both kinds.
-fn both() -> (TempDir, [Books; 2]) {
+pub(crate) fn both() -> (TempDir, [Books; 2]) {
     let folder = tempfile::tempdir().unwrap();
     let file = Books::file(&folder.path().join("sandbox.db")).unwrap();
     (folder, [Books::memory(), file])
@@ -35,15 +35,15 @@ async fn an_entry_says_what_happened() {
         assert_eq!(entries.iter().map(|entry| entry.key).collect::<Vec<_>>(), [key(1), key(2), key(3)]);
         assert!(entries.iter().all(|entry| entry.at == at()));
         let Record::Answered(charged) = &entries[0].record else { panic!("{entries:?}") };
-        assert_eq!(charged.operation, OperationKind::Authorization);
+        assert_eq!(charged.deed.kind(), OperationKind::Authorization);
         assert_eq!(charged.amount.minor_units(), 1500);
         assert_eq!(charged.currency.code(), "BRL");
-        assert_eq!(charged.card.last_four, "4124");
+        assert_eq!(charged.deed.card().unwrap().last_four, "4124");
         assert_eq!(charged.finding, Finding::Approved(approval));
         let Record::Answered(verified) = &entries[1].record else { panic!("{entries:?}") };
-        assert_eq!(verified.operation, OperationKind::ZeroDollar);
+        assert_eq!(verified.deed.kind(), OperationKind::ZeroDollar);
         assert_eq!(verified.amount, Amount::ZERO);
-        assert_eq!(verified.card, charged.card, "the same card is recognised");
+        assert_eq!(verified.deed.card(), charged.deed.card(), "the same card is recognised");
         assert_eq!(verified.finding, Finding::Declined(decline));
         assert_eq!(entries[2].record, Record::ProbedBeforeArrival);
         assert_eq!(books.find(key(1)).await.unwrap().as_ref(), Some(&entries[0]));
@@ -240,8 +240,8 @@ async fn a_file_that_is_something_else_is_refused_and_left_alone() {
 
     let path = folder.path().join("sandbox.db");
     drop(Books::file(&path).unwrap());
-    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
-    assert!(matches!(Books::file(&path), Err(BooksError::Format { found: 2, expected: 1 })));
+    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 3).unwrap();
+    assert!(matches!(Books::file(&path), Err(BooksError::Format { found: 3, expected: 2 })));
 }
 
 fn all_bytes(folder: &Path) -> Vec<u8> {

@@ -5,6 +5,7 @@ mod books;
 mod cards;
 mod crash;
 mod faults;
+mod follow_ups;
 mod providers;
 mod rules;
 mod support;

@@ -10,7 +10,7 @@ use regente_domain::time::Timestamp;
 use regente_providers::outcome::{Answer, Approval};
 use regente_providers::provider::Providers;
 use regente_providers::request::{
-    Authorization, Call, CardDetails, Credentials, Inquiry, Mode, Operation, Verification,
+    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Mode, Operation, Verification,
 };
 use regente_providers::sandbox::{Books, CvvRule, Sandbox, SandboxOptions};
 use serde_json::{Map, Value, json};
@@ -83,6 +83,7 @@ pub(crate) fn call(key: Uuid, operation: Operation) -> Call {
         options: Map::new(),
         mode: Mode::Sandbox,
         seed: None,
+        faults: None,
         operation,
     }
 }
@@ -96,6 +97,27 @@ pub(crate) fn verification(key: Uuid, number: &str, cvv: Option<&str>) -> Call {
     call(key, Operation::VerifyCard(Verification { currency: Currency::BRL, card, merchant_mcc: None }))
 }
 
+/// An authorization that only reserves.
+pub(crate) fn reservation(key: Uuid, number: &str, cvv: Option<&str>) -> Call {
+    call(
+        key,
+        Operation::Authorize(Authorization { capture: CaptureMode::Manual, ..authorization(number, cvv) }),
+    )
+}
+
+pub(crate) fn capture(key: Uuid, authorization_key: Uuid, amount: i64) -> Call {
+    call(key, Operation::Capture(follow_up(authorization_key, amount)))
+}
+
+pub(crate) fn void(key: Uuid, authorization_key: Uuid, amount: i64) -> Call {
+    call(key, Operation::Void(follow_up(authorization_key, amount)))
+}
+
+pub(crate) fn follow_up(authorization_key: Uuid, amount: i64) -> FollowUp {
+    let amount = Amount::new(amount).unwrap();
+    FollowUp { authorization_key, transaction_id: None, amount, currency: Currency::BRL }
+}
+
 pub(crate) fn inquiry(key: Uuid) -> Inquiry {
     Inquiry {
         key,
@@ -104,6 +126,7 @@ pub(crate) fn inquiry(key: Uuid) -> Inquiry {
         credentials: Credentials::new(Map::new()),
         options: Map::new(),
         mode: Mode::Sandbox,
+        faults: None,
     }
 }
 

@@ -43,6 +43,7 @@ pub async fn ask(
             options: provider.options.clone().unwrap_or_default(),
             mode: app.settings.mode,
             seed,
+            faults: None,
             operation,
         })
         .await;
@@ -79,6 +80,7 @@ pub async fn probe(
             credentials: credentials(app, provider).await?,
             options: provider.options.clone().unwrap_or_default(),
             mode: app.settings.mode,
+            faults: None,
         })
         .await)
 }

@@ -9,7 +9,7 @@ use regente_domain::currency::Currency;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
-use regente_providers::request::{CardDetails, Operation, Verification};
+use regente_providers::request::{CardDetails, Operation, OperationKind, Verification};
 use regente_store::audit::{self, AuditEntry};
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
@@ -142,7 +142,9 @@ fn intent(app: &App, new: &NewCheck, request: &TransactionRequest) -> Result<Bat
     }
     tokens::consume(&mut batch, new.token, now);
     cards::insert(&mut batch, &new.card, new.sealed.number.clone(), new.sealed.holder.clone())?;
-    let due_at = now + app.providers.deadline(request.provider_type) + app.settings.reconcile_grace;
+    let due_at = now
+        + app.providers.deadline(request.provider_type, OperationKind::ZeroDollar)
+        + app.settings.reconcile_grace;
     let actor = &new.actor;
     let beginning = Beginning { object_kind: ObjectKind::Card, card_id: new.card.id, due_at, actor };
     transaction_requests::insert(&mut batch, request, beginning);

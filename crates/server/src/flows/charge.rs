@@ -12,7 +12,7 @@ use regente_domain::id::ProviderId;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing::{self, Next};
 use regente_domain::time::Timestamp;
-use regente_providers::request::{Authorization, CardDetails, Operation};
+use regente_providers::request::{Authorization, CardDetails, Operation, OperationKind};
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
 use regente_store::sealed::Sealed;
@@ -135,7 +135,9 @@ fn begin(
     actor: &Actor,
     now: Timestamp,
 ) {
-    let due_at = now + app.providers.deadline(request.provider_type) + app.settings.reconcile_grace;
+    let due_at = now
+        + app.providers.deadline(request.provider_type, OperationKind::Authorization)
+        + app.settings.reconcile_grace;
     let card_id = charge.source.card_id();
     let beginning = Beginning { object_kind: ObjectKind::Charge, card_id, due_at, actor };
     transaction_requests::insert(batch, request, beginning);

@@ -87,6 +87,7 @@ async fn provider_gets(app: &TestApp, request: &TransactionRequest, operation: O
         options: Map::new(),
         mode: Mode::Sandbox,
         seed: None,
+        faults: None,
         operation,
     };
     Sandbox::new(options, app.books.clone()).call(call).await

@@ -26,6 +26,7 @@ type Reply<T> = oneshot::Sender<Result<T, BooksError>>;
 enum Request {
     Put(Box<Entry>, Reply<Entry>),
     Find(Uuid, Reply<Option<Entry>>),
+    History(Uuid, Reply<Vec<Entry>>),
     Entries(Reply<Vec<Entry>>),
 }
 
@@ -46,6 +47,10 @@ impl File {
 
     pub(super) async fn find(&self, key: Uuid) -> Result<Option<Entry>, BooksError> {
         self.ask(|reply| Request::Find(key, reply)).await
+    }
+
+    pub(super) async fn history(&self, authorization_key: Uuid) -> Result<Vec<Entry>, BooksError> {
+        self.ask(|reply| Request::History(authorization_key, reply)).await
     }
 
     pub(super) async fn entries(&self) -> Result<Vec<Entry>, BooksError> {
@@ -70,6 +75,10 @@ fn keep(mut connection: Connection, mut requests: mpsc::Receiver<Request>) {
                 Request::Find(key, reply) => {
                     put_all(&mut connection, std::mem::take(&mut puts));
                     let _ = reply.send(rows::find(&connection, key));
+                }
+                Request::History(authorization_key, reply) => {
+                    put_all(&mut connection, std::mem::take(&mut puts));
+                    let _ = reply.send(rows::history(&connection, authorization_key));
                 }
                 Request::Entries(reply) => {
                     put_all(&mut connection, std::mem::take(&mut puts));

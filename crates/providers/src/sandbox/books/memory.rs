@@ -1,14 +1,14 @@
 //! Books in memory, for benchmarks and tests.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry as Slot;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
 use super::Entry;
+use super::ledger::settle;
 
-/// Entries in the order of arrival, and where each key stands.
+/// Entries in the order of arrival, and where each key and what follows an authorization stands.
 #[derive(Default)]
 pub(super) struct Memory(Mutex<Pages>);
 
@@ -16,20 +16,30 @@ pub(super) struct Memory(Mutex<Pages>);
 struct Pages {
     entries: Vec<Entry>,
     places: HashMap<Uuid, usize>,
+    follow_ups: HashMap<Uuid, Vec<usize>>,
 }
 
 impl Memory {
     pub(super) fn put(&self, entry: Entry) -> Entry {
         let mut pages = self.pages();
-        let Pages { entries, places } = &mut *pages;
-        match places.entry(entry.key) {
-            Slot::Occupied(place) => entries[*place.get()].clone(),
-            Slot::Vacant(slot) => {
-                slot.insert(entries.len());
-                entries.push(entry.clone());
-                entry
-            }
+        if let Some(place) = pages.places.get(&entry.key) {
+            return pages.entries[*place].clone();
         }
+        let follows = entry.authorization_key();
+        let history = follows.map(|authorization| pages.history(authorization)).unwrap_or_default();
+        let entry = settle(entry, &history);
+        let place = pages.entries.len();
+        pages.places.insert(entry.key, place);
+        if let Some(authorization) = follows {
+            pages.follow_ups.entry(authorization).or_default().push(place);
+        }
+        pages.entries.push(entry.clone());
+        entry
+    }
+
+    /// An authorization and what followed it, in order.
+    pub(super) fn history(&self, authorization_key: Uuid) -> Vec<Entry> {
+        self.pages().history(authorization_key)
     }
 
     pub(super) fn find(&self, key: Uuid) -> Option<Entry> {
@@ -44,5 +54,13 @@ impl Memory {
     /// No function here leaves the pages half written, so a panic elsewhere does not spoil them.
     fn pages(&self) -> MutexGuard<'_, Pages> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pages {
+    fn history(&self, authorization_key: Uuid) -> Vec<Entry> {
+        let follow_ups = self.follow_ups.get(&authorization_key).into_iter().flatten();
+        let places = self.places.get(&authorization_key).into_iter().chain(follow_ups);
+        places.map(|place| self.entries[*place].clone()).collect()
     }
 }

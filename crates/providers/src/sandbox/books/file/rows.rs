@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use regente_domain::charge::CaptureMode;
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
@@ -11,12 +12,15 @@ use uuid::Uuid;
 use crate::outcome::Finding;
 use crate::request::OperationKind;
 
-use super::super::{Answered, BooksError, CardTrace, Entry, Record};
+use super::super::ledger::settle;
+use super::super::{Answered, BooksError, CardTrace, Deed, Entry, Record};
 
 /// What the file is, kept in its `application_id`, so that no other database is taken for the books ("SBOX").
 const APPLICATION: i64 = 0x5342_4f58;
 /// The format of the file, kept in its `user_version`.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
+/// The one before, which knew no follow-ups.
+const FORMAT_WITHOUT_FOLLOW_UPS: i64 = 1;
 
 /// A row is either an answer with everything about it, or the mark of a probe that came first.
 const CREATE: &str = "
@@ -25,24 +29,41 @@ CREATE TABLE entries (
     key BLOB NOT NULL UNIQUE,
     at INTEGER NOT NULL,
     operation TEXT,
+    capture TEXT,
+    authorization_key BLOB,
     amount INTEGER,
     currency TEXT,
     card_hash BLOB,
     card_last_four TEXT,
     finding TEXT,
     CHECK ((operation IS NULL) = (finding IS NULL))
-) STRICT";
+) STRICT;
+CREATE INDEX follow_ups ON entries (authorization_key) WHERE authorization_key IS NOT NULL";
+
+/// Format 1 did not say whether an authorization took or reserved. Nearly all took, and nothing could be done with the
+/// others.
+const ADD_FOLLOW_UPS: &str = "
+ALTER TABLE entries ADD COLUMN capture TEXT;
+ALTER TABLE entries ADD COLUMN authorization_key BLOB;
+UPDATE entries SET capture = 'automatic' WHERE operation = 'authorization';
+CREATE INDEX follow_ups ON entries (authorization_key) WHERE authorization_key IS NOT NULL";
 
 const PUT: &str = "
-INSERT INTO entries (key, at, operation, amount, currency, card_hash, card_last_four, finding)
-VALUES (:key, :at, :operation, :amount, :currency, :card_hash, :card_last_four, :finding)
+INSERT INTO entries (key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding)
+VALUES (:key, :at, :operation, :capture, :authorization_key, :amount, :currency, :card_hash, :card_last_four, :finding)
 ON CONFLICT (key) DO NOTHING";
 
 const FIND: &str = "
-SELECT key, at, operation, amount, currency, card_hash, card_last_four, finding FROM entries WHERE key = :key";
+SELECT key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding FROM entries
+WHERE key = :key";
+
+const HISTORY: &str = "
+SELECT key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding FROM entries
+WHERE key = :key OR authorization_key = :key ORDER BY sequence";
 
 const ALL: &str = "
-SELECT key, at, operation, amount, currency, card_hash, card_last_four, finding FROM entries ORDER BY sequence";
+SELECT key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding FROM entries
+ORDER BY sequence";
 
 const COUNT_TABLES: &str = "SELECT count(*) FROM sqlite_schema";
 
@@ -55,12 +76,15 @@ pub(super) fn open(path: &Path) -> Result<Connection, BooksError> {
         transaction.pragma_update(None, "application_id", APPLICATION)?;
         transaction.pragma_update(None, "user_version", FORMAT)?;
     }
-    let application: i64 = transaction.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if application_of(&transaction)? == (APPLICATION, FORMAT_WITHOUT_FOLLOW_UPS) {
+        transaction.execute_batch(ADD_FOLLOW_UPS)?;
+        transaction.pragma_update(None, "user_version", FORMAT)?;
+    }
+    let standing = application_of(&transaction)?;
     transaction.commit()?;
-    match (application, found) {
+    match standing {
         (APPLICATION, FORMAT) => {}
-        (APPLICATION, _) => {
+        (APPLICATION, found) => {
             return Err(BooksError::Format { found, expected: FORMAT });
         }
         _ => return Err(BooksError::NotBooks),
@@ -70,14 +94,20 @@ pub(super) fn open(path: &Path) -> Result<Connection, BooksError> {
     Ok(connection)
 }
 
-/// Adds the entries whose keys have none, in one commit, and returns for each the one that stands.
+/// Adds the entries whose keys have none, settled, in one commit, and returns for each the one that stands.
 pub(super) fn put(connection: &mut Connection, entries: &[&Entry]) -> Result<Vec<Entry>, BooksError> {
     let transaction = connection.transaction()?;
     let mut standing = Vec::with_capacity(entries.len());
     for entry in entries {
-        standing.push(match insert(&transaction, entry)? {
+        let settled = match entry.authorization_key() {
+            None => Entry::clone(entry),
+            Some(authorization_key) => {
+                settle(Entry::clone(entry), &history(&transaction, authorization_key)?)
+            }
+        };
+        standing.push(match insert(&transaction, &settled)? {
             0 => find(&transaction, entry.key)?.ok_or_else(|| BooksError::Entry("it vanished".to_owned()))?,
-            _ => (*entry).clone(),
+            _ => settled,
         });
     }
     transaction.commit()?;
@@ -90,28 +120,43 @@ pub(super) fn find(connection: &Connection, key: Uuid) -> Result<Option<Entry>, 
     raw.map(RawEntry::understand).transpose()
 }
 
+/// An authorization and what followed it, in order.
+pub(super) fn history(connection: &Connection, authorization_key: Uuid) -> Result<Vec<Entry>, BooksError> {
+    let mut statement = connection.prepare_cached(HISTORY)?;
+    let rows = statement.query_map(named_params! { ":key": authorization_key.as_bytes() }, RawEntry::read)?;
+    let raw: Vec<RawEntry> = rows.collect::<Result<_, _>>()?;
+    raw.into_iter().map(RawEntry::understand).collect()
+}
+
 pub(super) fn all(connection: &Connection) -> Result<Vec<Entry>, BooksError> {
     let mut statement = connection.prepare_cached(ALL)?;
     let raw: Vec<RawEntry> = statement.query_map([], RawEntry::read)?.collect::<Result<_, _>>()?;
     raw.into_iter().map(RawEntry::understand).collect()
 }
 
+fn application_of(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
+    let application = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let format = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok((application, format))
+}
+
 fn insert(connection: &Connection, entry: &Entry) -> Result<usize, BooksError> {
-    let answered = match &entry.record {
-        Record::Answered(answered) => Some(answered),
-        Record::ProbedBeforeArrival => None,
-    };
+    let answered = entry.answered();
+    let card = answered.and_then(|answered| answered.deed.card());
+    let authorization_key = entry.authorization_key();
     let finding = answered.map(|answered| serde_json::to_string(&answered.finding)).transpose();
     let finding = finding.map_err(|error| BooksError::Entry(error.to_string()))?;
     let mut statement = connection.prepare_cached(PUT)?;
     Ok(statement.execute(named_params! {
         ":key": entry.key.as_bytes(),
         ":at": entry.at.as_millis(),
-        ":operation": answered.map(|answered| answered.operation.word()),
+        ":operation": answered.map(|answered| answered.deed.kind().word()),
+        ":capture": answered.and_then(|answered| capture_word(&answered.deed)),
+        ":authorization_key": authorization_key.as_ref().map(Uuid::as_bytes),
         ":amount": answered.map(|answered| answered.amount.minor_units()),
         ":currency": answered.map(|answered| answered.currency.code()),
-        ":card_hash": answered.map(|answered| &answered.card.hash),
-        ":card_last_four": answered.map(|answered| &answered.card.last_four),
+        ":card_hash": card.map(|card| &card.hash),
+        ":card_last_four": card.map(|card| &card.last_four),
         ":finding": finding,
     })?)
 }
@@ -121,6 +166,8 @@ struct RawEntry {
     key: [u8; 16],
     at: i64,
     operation: Option<String>,
+    capture: Option<String>,
+    authorization_key: Option<[u8; 16]>,
     amount: Option<i64>,
     currency: Option<String>,
     card_hash: Option<Vec<u8>>,
@@ -134,6 +181,8 @@ impl RawEntry {
             key: row.get("key")?,
             at: row.get("at")?,
             operation: row.get("operation")?,
+            capture: row.get("capture")?,
+            authorization_key: row.get("authorization_key")?,
             amount: row.get("amount")?,
             currency: row.get("currency")?,
             card_hash: row.get("card_hash")?,
@@ -156,13 +205,40 @@ impl RawEntry {
     }
 
     fn answered(self) -> Option<Answered> {
+        let deed = self.deed()?;
         let finding: Finding = serde_json::from_str(&self.finding?).ok()?;
-        Some(Answered {
-            operation: OperationKind::parse(&self.operation?)?,
-            amount: Amount::new(self.amount?)?,
-            currency: Currency::parse(&self.currency?)?,
-            card: CardTrace { hash: self.card_hash?, last_four: self.card_last_four? },
-            finding,
+        let (amount, currency) = (Amount::new(self.amount?)?, Currency::parse(&self.currency?)?);
+        Some(Answered { deed, amount, currency, finding })
+    }
+
+    fn deed(&self) -> Option<Deed> {
+        let card =
+            || Some(CardTrace { hash: self.card_hash.clone()?, last_four: self.card_last_four.clone()? });
+        let authorization_key = || self.authorization_key.map(Uuid::from_bytes);
+        Some(match OperationKind::parse(self.operation.as_deref()?)? {
+            OperationKind::Authorization => {
+                Deed::Authorization { capture: capture_mode(self.capture.as_deref()?)?, card: card()? }
+            }
+            OperationKind::ZeroDollar => Deed::Verification { card: card()? },
+            OperationKind::Capture => Deed::Capture { authorization_key: authorization_key()? },
+            OperationKind::Void => Deed::Void { authorization_key: authorization_key()? },
         })
     }
+}
+
+/// The words of the column `capture`.
+const CAPTURE_MODES: [(&str, CaptureMode); 2] =
+    [("automatic", CaptureMode::Automatic), ("manual", CaptureMode::Manual)];
+
+fn capture_word(deed: &Deed) -> Option<&'static str> {
+    match deed {
+        Deed::Authorization { capture, .. } => {
+            CAPTURE_MODES.iter().find(|(_, mode)| mode == capture).map(|(word, _)| *word)
+        }
+        Deed::Verification { .. } | Deed::Capture { .. } | Deed::Void { .. } => None,
+    }
+}
+
+fn capture_mode(word: &str) -> Option<CaptureMode> {
+    CAPTURE_MODES.iter().find(|(known, _)| *known == word).map(|(_, mode)| *mode)
 }

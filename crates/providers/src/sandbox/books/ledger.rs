@@ -1,0 +1,171 @@
+//! What became of the money of each authorization, and what may still be done with it. Pure: the same entries give the
+//! same answer, whoever reads them.
+
+use std::collections::BTreeMap;
+
+use regente_domain::charge::CaptureMode;
+use regente_domain::currency::Currency;
+use regente_domain::decline::{Decline, DeclinedCode};
+use regente_domain::money::Amount;
+use uuid::Uuid;
+
+use crate::outcome::Finding;
+use crate::sandbox::rules::network_says;
+
+use super::entry::{Answered, Deed, Entry, Record};
+
+/// The money of every approved authorization, by its key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger(BTreeMap<Uuid, Balance>);
+
+/// The money of one approved authorization. What was authorized is reserved, captured or released, all of it, always.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Balance {
+    /// In which currency.
+    pub currency: Currency,
+    /// For how much it was approved.
+    pub authorized: Amount,
+    /// What is held and not yet taken.
+    pub reserved: Amount,
+    /// What was taken, whether or not it was given back.
+    pub captured: Amount,
+    /// What was taken and given back.
+    pub refunded: Amount,
+    /// What was held and let go.
+    pub released: Amount,
+}
+
+impl Ledger {
+    /// Adds the entries up, which are in the order of arrival.
+    pub fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+        let mut ledger = Self::default();
+        for entry in entries {
+            if let Some(answered) = entry.approved() {
+                ledger.enter(entry.key, answered);
+            }
+        }
+        ledger
+    }
+
+    /// Every authorization that took or reserved money, in the order of the keys.
+    pub fn balances(&self) -> impl Iterator<Item = (Uuid, Balance)> {
+        self.0.iter().map(|(key, balance)| (*key, *balance))
+    }
+
+    /// What became of one authorization; nothing where none was approved under this key.
+    pub fn balance(&self, authorization_key: Uuid) -> Option<Balance> {
+        self.0.get(&authorization_key).copied()
+    }
+
+    fn enter(&mut self, key: Uuid, answered: &Answered) {
+        if let Deed::Authorization { capture, .. } = answered.deed {
+            self.0.insert(key, Balance::begin(capture, answered.amount, answered.currency));
+        }
+        // What stands in the books was possible when it was written, and still is.
+        if let Some(after) = self.after(answered).and_then(Result::ok) {
+            self.0.extend(answered.deed.authorization_key().map(|authorization| (authorization, after)));
+        }
+    }
+
+    /// The balance of the authorization once a follow-up was done; nothing for what follows none.
+    fn after(&self, answered: &Answered) -> Option<Result<Balance, Refusal>> {
+        let before = self.balance(answered.deed.authorization_key()?).ok_or(Refusal::NoAuthorization);
+        Some(before.and_then(|before| before.follow(answered)))
+    }
+}
+
+impl Balance {
+    /// What the buyer has paid in the end.
+    pub fn kept(&self) -> Amount {
+        self.captured.minus(self.refunded).unwrap_or(Amount::ZERO)
+    }
+
+    fn begin(capture: CaptureMode, authorized: Amount, currency: Currency) -> Self {
+        let (reserved, captured) = match capture {
+            CaptureMode::Automatic => (Amount::ZERO, authorized),
+            CaptureMode::Manual => (authorized, Amount::ZERO),
+        };
+        let (refunded, released) = (Amount::ZERO, Amount::ZERO);
+        Self { currency, authorized, reserved, captured, refunded, released }
+    }
+
+    fn follow(self, answered: &Answered) -> Result<Self, Refusal> {
+        let amount = answered.amount;
+        if answered.currency != self.currency {
+            return Err(Refusal::OtherCurrency);
+        }
+        if amount == Amount::ZERO {
+            return Err(Refusal::NoAmount);
+        }
+        match answered.deed {
+            Deed::Authorization { .. } | Deed::Verification { .. } => Ok(self),
+            Deed::Capture { .. } => self.capture(amount),
+            Deed::Void { .. } if self.reserved > Amount::ZERO => self.release(amount),
+            Deed::Void { .. } => self.refund(amount),
+        }
+    }
+
+    /// Once: what is not taken now is let go.
+    fn capture(self, amount: Amount) -> Result<Self, Refusal> {
+        if self.reserved == Amount::ZERO {
+            return Err(Refusal::NothingReserved);
+        }
+        let rest = self.reserved.minus(amount).ok_or(Refusal::MoreThanReserved)?;
+        let released = sum(self.released, rest).ok_or(Refusal::MoreThanReserved)?;
+        Ok(Self { reserved: Amount::ZERO, captured: amount, released, ..self })
+    }
+
+    fn release(self, amount: Amount) -> Result<Self, Refusal> {
+        let reserved = self.reserved.minus(amount).ok_or(Refusal::MoreThanReserved)?;
+        let released = sum(self.released, amount).ok_or(Refusal::MoreThanReserved)?;
+        Ok(Self { reserved, released, ..self })
+    }
+
+    fn refund(self, amount: Amount) -> Result<Self, Refusal> {
+        let refunded = sum(self.refunded, amount).filter(|refunded| *refunded <= self.captured);
+        Ok(Self { refunded: refunded.ok_or(Refusal::MoreThanTaken)?, ..self })
+    }
+}
+
+/// What stands in the books when this entry comes after these: a follow-up that was to be approved is refused where
+/// the money does not allow it. `history` is the authorization and everything that followed it, in order.
+pub(super) fn settle(entry: Entry, history: &[Entry]) -> Entry {
+    let refusal = entry.approved().and_then(|answered| Ledger::of(history).after(answered)?.err());
+    let Some(refusal) = refusal else { return entry };
+    match entry.record {
+        Record::Answered(answered) => {
+            let finding = Finding::Declined(refusal.decline());
+            Entry { record: Record::Answered(Box::new(Answered { finding, ..*answered })), ..entry }
+        }
+        Record::ProbedBeforeArrival => entry,
+    }
+}
+
+/// Why a follow-up cannot be done. None of them is worth another try.
+#[derive(Clone, Copy, Debug)]
+enum Refusal {
+    NoAuthorization,
+    OtherCurrency,
+    NoAmount,
+    NothingReserved,
+    MoreThanReserved,
+    MoreThanTaken,
+}
+
+impl Refusal {
+    fn decline(self) -> Decline {
+        let (code, reason) = match self {
+            Self::NoAuthorization => (DeclinedCode::TransactionNotAllowed, "sandbox no such authorization"),
+            Self::OtherCurrency => (DeclinedCode::TransactionNotAllowed, "sandbox other currency"),
+            Self::NothingReserved => (DeclinedCode::TransactionNotAllowed, "sandbox nothing reserved"),
+            Self::NoAmount => (DeclinedCode::InvalidAmount, "sandbox no amount"),
+            Self::MoreThanReserved => (DeclinedCode::InvalidAmount, "sandbox more than reserved"),
+            Self::MoreThanTaken => (DeclinedCode::InvalidAmount, "sandbox more than taken"),
+        };
+        network_says(Decline::of(code), reason)
+    }
+}
+
+fn sum(one: Amount, other: Amount) -> Option<Amount> {
+    Amount::new(one.minor_units() + other.minor_units())
+}
