@@ -3,6 +3,8 @@
 
 pub mod attempt;
 pub mod explanation;
+mod follow_up;
+mod simulated;
 mod words;
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +17,9 @@ use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
 use explanation::{Explanation, Stopped};
-pub use words::{CaptureMode, ChargeStatus, PaymentType, Recurrence};
+pub use follow_up::{FollowUpRefusal, Held, OpenOperation, Operation};
+pub use simulated::{SimulatedStatus, StatusRefusal};
+pub use words::{CaptureMode, ChargeEvent, ChargeStatus, PaymentType, Recurrence};
 
 /// Most installments that the interface takes (contract 03 open point 2).
 pub const INSTALLMENTS_MAX: u8 = 24;
@@ -30,14 +34,43 @@ pub enum ChargeState {
         /// The provider that holds the reservation.
         responsible: ProviderType,
     },
+    /// A capture was asked for, and its outcome is not known yet.
+    CapturePending {
+        /// The provider that holds the reservation.
+        responsible: ProviderType,
+        /// What is open.
+        open: OpenOperation,
+    },
     /// A provider has taken the amount.
     Authorized {
         /// The provider that took it.
         responsible: ProviderType,
     },
+    /// A void was asked for, of a reservation or of what was taken, and its outcome is not known yet.
+    RefundPending {
+        /// The provider that gives it back.
+        responsible: ProviderType,
+        /// What is open.
+        open: OpenOperation,
+    },
     /// No provider took the charge.
     Failed {
         /// The provider that refused last.
+        responsible: ProviderType,
+    },
+    /// Undone before anything was taken.
+    Canceled {
+        /// The provider that held the reservation.
+        responsible: ProviderType,
+    },
+    /// Given back in full.
+    Voided {
+        /// The provider that gave it back.
+        responsible: ProviderType,
+    },
+    /// Taken back by the cardholder's bank.
+    ChargedBack {
+        /// The provider that had taken it.
         responsible: ProviderType,
     },
 }
@@ -48,8 +81,13 @@ impl ChargeState {
         match self {
             Self::Pending => ChargeStatus::Pending,
             Self::PreAuthorized { .. } => ChargeStatus::PreAuthorized,
+            Self::CapturePending { .. } => ChargeStatus::CapturePending,
             Self::Authorized { .. } => ChargeStatus::Authorized,
+            Self::RefundPending { .. } => ChargeStatus::RefundPending,
             Self::Failed { .. } => ChargeStatus::Failed,
+            Self::Canceled { .. } => ChargeStatus::Canceled,
+            Self::Voided { .. } => ChargeStatus::Voided,
+            Self::ChargedBack { .. } => ChargeStatus::ChargedBack,
         }
     }
 
@@ -58,29 +96,56 @@ impl ChargeState {
         match self {
             Self::Pending => None,
             Self::PreAuthorized { responsible }
+            | Self::CapturePending { responsible, .. }
             | Self::Authorized { responsible }
-            | Self::Failed { responsible } => Some(*responsible),
+            | Self::RefundPending { responsible, .. }
+            | Self::Failed { responsible }
+            | Self::Canceled { responsible }
+            | Self::Voided { responsible }
+            | Self::ChargedBack { responsible } => Some(*responsible),
         }
     }
 
-    /// From its two columns; `None` when they do not fit together.
-    pub const fn from_columns(status: ChargeStatus, responsible: Option<ProviderType>) -> Option<Self> {
-        match (status, responsible) {
-            (ChargeStatus::Pending, _) => Some(Self::Pending),
-            (ChargeStatus::PreAuthorized, Some(responsible)) => Some(Self::PreAuthorized { responsible }),
-            (ChargeStatus::Authorized, Some(responsible)) => Some(Self::Authorized { responsible }),
-            (ChargeStatus::Failed, Some(responsible)) => Some(Self::Failed { responsible }),
-            (
-                ChargeStatus::PreAuthorized
-                | ChargeStatus::Authorized
-                | ChargeStatus::Failed
-                | ChargeStatus::Canceled
-                | ChargeStatus::Voided
-                | ChargeStatus::ChargedBack
-                | ChargeStatus::RefundPending
-                | ChargeStatus::CapturePending,
-                _,
-            ) => None,
+    /// The capture or void whose outcome is not known yet.
+    pub const fn open_operation(&self) -> Option<&OpenOperation> {
+        match self {
+            Self::CapturePending { open, .. } | Self::RefundPending { open, .. } => Some(open),
+            Self::Pending
+            | Self::PreAuthorized { .. }
+            | Self::Authorized { .. }
+            | Self::Failed { .. }
+            | Self::Canceled { .. }
+            | Self::Voided { .. }
+            | Self::ChargedBack { .. } => None,
+        }
+    }
+
+    /// Whether nothing is under way: only such versions are given as final answers.
+    pub const fn is_settled(&self) -> bool {
+        !matches!(self, Self::Pending) && self.open_operation().is_none()
+    }
+
+    /// From its columns and the open operation of its document; `None` when they do not fit together.
+    pub fn from_columns(
+        status: ChargeStatus,
+        responsible: Option<ProviderType>,
+        open: Option<OpenOperation>,
+    ) -> Option<Self> {
+        if status == ChargeStatus::Pending {
+            return open.is_none().then_some(Self::Pending);
+        }
+        let responsible = responsible?;
+        match (status, open) {
+            (ChargeStatus::CapturePending, Some(open)) => Some(Self::CapturePending { responsible, open }),
+            (ChargeStatus::RefundPending, Some(open)) => Some(Self::RefundPending { responsible, open }),
+            (ChargeStatus::PreAuthorized, None) => Some(Self::PreAuthorized { responsible }),
+            (ChargeStatus::Authorized, None) => Some(Self::Authorized { responsible }),
+            (ChargeStatus::Failed, None) => Some(Self::Failed { responsible }),
+            (ChargeStatus::Canceled, None) => Some(Self::Canceled { responsible }),
+            (ChargeStatus::Voided, None) => Some(Self::Voided { responsible }),
+            (ChargeStatus::ChargedBack, None) => Some(Self::ChargedBack { responsible }),
+            (ChargeStatus::CapturePending | ChargeStatus::RefundPending, None) | (_, Some(_)) => None,
+            (ChargeStatus::Pending, None) => Some(Self::Pending),
         }
     }
 }
@@ -200,6 +265,15 @@ pub struct Charge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotPending(pub ChargeStatus);
 
+/// A charge after a change, and what the merchant is told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transition {
+    /// The charge after the change.
+    pub charge: Charge,
+    /// The event that announces it, when there is one (contract 03 §8).
+    pub announces: Option<ChargeEvent>,
+}
+
 impl Charge {
     /// Whether an authorization captures at once: only credit cards can be reserved (contract 03 §2).
     pub const fn capture_in_effect(&self) -> CaptureMode {
@@ -223,12 +297,13 @@ impl Charge {
     }
 
     /// The provider took the charge: authorized, or reserved when it is captured later.
-    pub fn approve(&self, responsible: ProviderType, now: Timestamp) -> Result<Self, NotPending> {
-        let state = match self.capture_in_effect() {
-            CaptureMode::Automatic => ChargeState::Authorized { responsible },
-            CaptureMode::Manual => ChargeState::PreAuthorized { responsible },
+    pub fn approve(&self, responsible: ProviderType, now: Timestamp) -> Result<Transition, NotPending> {
+        let (state, event) = match self.capture_in_effect() {
+            CaptureMode::Automatic => (ChargeState::Authorized { responsible }, ChargeEvent::Authorized),
+            CaptureMode::Manual => (ChargeState::PreAuthorized { responsible }, ChargeEvent::PreAuthorized),
         };
-        self.leave_pending(state, now)
+        self.must_be_pending()?;
+        Ok(self.end(state, Some(event), now))
     }
 
     /// The charge ends without a provider that takes it.
@@ -237,38 +312,54 @@ impl Charge {
         responsible: ProviderType,
         stopped: Stopped,
         now: Timestamp,
-    ) -> Result<Self, NotPending> {
-        let mut failed = self.leave_pending(ChargeState::Failed { responsible }, now)?;
-        failed.explanation.stopped = Some(stopped);
+    ) -> Result<Transition, NotPending> {
+        self.must_be_pending()?;
+        let mut failed = self.end(ChargeState::Failed { responsible }, Some(ChargeEvent::Failed), now);
+        failed.charge.explanation.stopped = Some(stopped);
         Ok(failed)
     }
 
     /// The next provider is asked: still pending, with one more transaction request.
-    pub fn try_next(&self, now: Timestamp) -> Result<Self, NotPending> {
-        let mut next = self.leave_pending(ChargeState::Pending, now)?;
-        next.requests += 1;
-        Ok(next)
+    pub fn try_next(&self, now: Timestamp) -> Result<Transition, NotPending> {
+        self.must_be_pending()?;
+        let next = Self { requests: self.requests + 1, ..self.moved(ChargeState::Pending, now) };
+        Ok(Transition { charge: next, announces: None })
     }
 
-    fn leave_pending(&self, state: ChargeState, now: Timestamp) -> Result<Self, NotPending> {
-        let claim = match state {
-            ChargeState::Pending => self.claim.clone(),
-            ChargeState::PreAuthorized { .. }
-            | ChargeState::Authorized { .. }
-            | ChargeState::Failed { .. } => None,
-        };
+    /// A provider took what this charge had been ended without: one more request gives it back. The charge stays what
+    /// it is.
+    pub fn undo_stray(&self, now: Timestamp) -> Self {
+        Self { requests: self.requests + 1, ..self.moved(self.state.clone(), now) }
+    }
+
+    /// What [`Self::undo_stray`] asked for was done, and the merchant is told.
+    pub fn confirm_stray_undone(&self, now: Timestamp) -> Transition {
+        let charge = self.moved(self.state.clone(), now);
+        Transition { charge, announces: Some(ChargeEvent::ProbeVoid) }
+    }
+
+    const fn must_be_pending(&self) -> Result<(), NotPending> {
         match self.state {
-            ChargeState::Pending => Ok(Self {
-                state,
-                claim,
-                version: self.version + 1,
-                updated_at: later_of(now, self.updated_at),
-                ..self.clone()
-            }),
+            ChargeState::Pending => Ok(()),
             ChargeState::PreAuthorized { .. }
+            | ChargeState::CapturePending { .. }
             | ChargeState::Authorized { .. }
-            | ChargeState::Failed { .. } => Err(NotPending(self.state.status())),
+            | ChargeState::RefundPending { .. }
+            | ChargeState::Failed { .. }
+            | ChargeState::Canceled { .. }
+            | ChargeState::Voided { .. }
+            | ChargeState::ChargedBack { .. } => Err(NotPending(self.state.status())),
         }
+    }
+
+    /// The next version, in this state.
+    fn moved(&self, state: ChargeState, now: Timestamp) -> Self {
+        Self { state, version: self.version + 1, updated_at: later_of(now, self.updated_at), ..self.clone() }
+    }
+
+    /// The next version, with nothing under way any more: whoever waits for the outcome has his answer.
+    fn end(&self, state: ChargeState, announces: Option<ChargeEvent>, now: Timestamp) -> Transition {
+        Transition { charge: Self { claim: None, ..self.moved(state, now) }, announces }
     }
 }
 

@@ -5,5 +5,8 @@ pub mod attempt;
 pub mod card_check;
 pub mod charge;
 pub mod customers;
+pub mod follow_up;
 pub mod in_flight;
+pub mod outcome;
 pub mod reconcile;
+pub mod stray;

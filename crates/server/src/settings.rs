@@ -7,6 +7,11 @@ use crate::api::limits::{BODY_BYTES_MAX, RateLimits};
 
 pub use regente_providers::request::Mode;
 
+/// Looks at an unknown outcome: soon and often first, since most providers come back within minutes, then for three
+/// days, which covers a weekend.
+const RECONCILE_WAITS_SECONDS: [u64; 12] =
+    [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 86_400, 86_400];
+
 /// The settings that requests and jobs are served by.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -22,7 +27,7 @@ pub struct Settings {
     pub charge_budget: Duration,
     /// A call that has not ended this long after its deadline was lost with its process: the reconcile job asks.
     pub reconcile_grace: Duration,
-    /// Waits between the probes of an unknown outcome; the last one repeats.
+    /// Waits between the looks at an unknown outcome. After the last one the operator is alerted (U4).
     pub reconcile_waits: Vec<Duration>,
     /// How often keys may ask.
     pub rate_limits: RateLimits,
@@ -42,7 +47,7 @@ impl Default for Settings {
             client_token_life_max: Duration::from_secs(31_536_000),
             charge_budget: regente_domain::routing::BUDGET,
             reconcile_grace: Duration::from_secs(30),
-            reconcile_waits: [5, 30, 120, 600, 3600].map(Duration::from_secs).to_vec(),
+            reconcile_waits: RECONCILE_WAITS_SECONDS.map(Duration::from_secs).to_vec(),
             rate_limits: RateLimits::default(),
             body_bytes_max: BODY_BYTES_MAX,
             credential_cache_life: Duration::from_secs(5),

@@ -6,7 +6,8 @@ mod free_form;
 use regente_domain::actor::Actor;
 use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{
-    CaptureMode, CardPayment, Charge, ChargeState, ChargeStatus, PaymentSource, PaymentType, References,
+    CaptureMode, CardPayment, Charge, ChargeState, ChargeStatus, OpenOperation, PaymentSource, PaymentType,
+    References,
 };
 use regente_domain::currency::Currency;
 use regente_domain::id::{ChargeId, ClientId, Id, of};
@@ -82,6 +83,17 @@ sql! {
         UPDATE charges SET status = :status, provider_type = :provider_type, amount = :amount, doc = :doc,
             actor = :actor, version = :version, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version_before";
+    /// Keeps a version that an answer may point at.
+    pub KEEP_CHARGE_VERSION = "
+        INSERT INTO charge_history (id, version, client_id, status, provider_type, amount, doc, updated_at)
+        VALUES (:id, :version, :client_id, :status, :provider_type, :amount, :doc, :updated_at)";
+    /// An earlier version of a charge.
+    pub FIND_CHARGE_VERSION = "
+        SELECT c.id, c.client_id, c.merchant_id, h.status, c.payment_type, h.provider_type, c.order_id,
+            c.customer_id, h.amount, c.original_amount, c.currency, h.doc, c.private, c.key_id, h.version,
+            h.updated_at
+        FROM charge_history h JOIN charges c ON c.id = h.id AND c.client_id = h.client_id
+        WHERE h.id = :id AND h.version = :version AND h.client_id = :client_id";
     /// One charge.
     pub FIND_CHARGE = concat!("SELECT ", columns!(), " FROM charges WHERE id = :id AND client_id = :client_id");
     /// Newest first.
@@ -138,6 +150,8 @@ struct Doc {
     explanation: Explanation,
     requests: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    open: Option<OpenOperation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     customer_alias: Option<Id<of::CustomerAlias>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     claim: Option<String>,
@@ -181,8 +195,12 @@ pub fn insert(
     Ok(())
 }
 
-/// Moves a charge from one version to the next and counts the difference.
+/// Moves a charge from one version to the next and counts the difference. A settled version stays readable: answers
+/// point at it.
 pub fn update(batch: &mut Batch, before: &Charge, after: &Charge, actor: &Actor) -> Result<(), StoreError> {
+    if before.state.is_settled() {
+        keep(batch, before)?;
+    }
     batch.guard(
         &UPDATE_CHARGE,
         args! {
@@ -204,6 +222,23 @@ pub fn update(batch: &mut Batch, before: &Charge, after: &Charge, actor: &Actor)
     Ok(())
 }
 
+fn keep(batch: &mut Batch, charge: &Charge) -> Result<(), StoreError> {
+    batch.push(
+        &KEEP_CHARGE_VERSION,
+        args! {
+            id: charge.id,
+            version: charge.version,
+            client_id: charge.client_id,
+            status: charge.state.status().word(),
+            provider_type: charge.state.responsible().map(ProviderType::code),
+            amount: charge.amount.minor_units(),
+            doc: doc(charge)?,
+            updated_at: charge.updated_at,
+        },
+    );
+    Ok(())
+}
+
 fn doc(charge: &Charge) -> Result<Json, StoreError> {
     let (mut payment, mut references) = (charge.payment.clone(), charge.references.clone());
     let free_form = FreeForm::take(&mut payment, &mut references);
@@ -216,6 +251,7 @@ fn doc(charge: &Charge) -> Result<Json, StoreError> {
         free_form,
         explanation: charge.explanation.clone(),
         requests: charge.requests,
+        open: charge.state.open_operation().copied(),
         customer_alias: charge.customer_alias,
         claim: charge.claim.clone(),
         unknown: charge.unknown_members.clone(),
@@ -229,6 +265,25 @@ pub async fn find(
     id: ChargeId,
 ) -> Result<Option<StoredCharge>, StoreError> {
     store.row(&FIND_CHARGE, args! { id, client_id }).await?.as_ref().map(from_row).transpose()
+}
+
+/// A charge as it was at a version that an answer points at.
+pub async fn find_version(
+    store: &Store,
+    client_id: ClientId,
+    id: ChargeId,
+    version: i64,
+) -> Result<Option<StoredCharge>, StoreError> {
+    let current = find(store, client_id, id).await?;
+    if current.as_ref().is_none_or(|stored| stored.charge.version == version) {
+        return Ok(current);
+    }
+    store
+        .row(&FIND_CHARGE_VERSION, args! { id, version, client_id })
+        .await?
+        .as_ref()
+        .map(from_row)
+        .transpose()
 }
 
 /// Oldest or newest first.
@@ -383,7 +438,8 @@ fn from_row(row: &Row) -> Result<StoredCharge, StoreError> {
     let currency: String = row.get("currency")?;
     let state = ChargeStatus::parse(&status)
         .and_then(|status| {
-            ChargeState::from_columns(status, provider_type.as_deref().and_then(ProviderType::parse))
+            let responsible = provider_type.as_deref().and_then(ProviderType::parse);
+            ChargeState::from_columns(status, responsible, doc.open)
         })
         .ok_or_else(|| corrupt("status"))?;
     let private: Option<Vec<u8>> = row.get("private")?;

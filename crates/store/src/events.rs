@@ -2,11 +2,12 @@
 //! without a sequence. Delivering them is not done here.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::{Charge, ChargeStatus};
+use regente_domain::charge::{Charge, ChargeEvent};
 use regente_domain::id::{ClientId, Id, of};
 use uuid::Uuid;
 
 use crate::batch::Batch;
+use crate::value::Args;
 use crate::{Store, StoreError, args, sql};
 
 sql! {
@@ -14,6 +15,11 @@ sql! {
     pub INSERT_EVENT = "
         INSERT INTO events (object_id, version, ordinal, client_id, id, object_kind, name, actor, snapshot)
         VALUES (:object_id, :version, :ordinal, :client_id, :id, :object_kind, :name, :actor, NULL)";
+    /// Adds one event unless its place is taken.
+    pub INSERT_EVENT_ONCE = "
+        INSERT INTO events (object_id, version, ordinal, client_id, id, object_kind, name, actor, snapshot)
+        VALUES (:object_id, :version, :ordinal, :client_id, :id, :object_kind, :name, :actor, NULL)
+        ON CONFLICT (object_id, version, ordinal, client_id) DO NOTHING";
     /// The events of one object, in the order in which they happened.
     pub EVENTS_OF = "
         SELECT id, version, ordinal, name, actor FROM events
@@ -33,22 +39,39 @@ pub struct Event {
     pub actor: String,
 }
 
-/// Adds `transaction.<status>` for the state that a charge has reached.
-pub fn charge_changed(batch: &mut Batch, id: Id<of::Event>, charge: &Charge, actor: &Actor) {
-    let status: ChargeStatus = charge.state.status();
-    batch.push(
-        &INSERT_EVENT,
-        args! {
-            object_id: charge.id,
-            version: charge.version,
-            ordinal: 0_i64,
-            client_id: charge.client_id,
-            id,
-            object_kind: "transaction",
-            name: status.word(),
-            actor: actor.to_string(),
-        },
-    );
+/// Adds `transaction.<event>` for the version that a charge has reached.
+pub fn charge_changed(
+    batch: &mut Batch,
+    id: Id<of::Event>,
+    charge: &Charge,
+    event: ChargeEvent,
+    actor: &Actor,
+) {
+    batch.push(&INSERT_EVENT, event_args(id, charge, event, actor));
+}
+
+/// The same, unless the version was announced before.
+pub fn charge_changed_once(
+    batch: &mut Batch,
+    id: Id<of::Event>,
+    charge: &Charge,
+    event: ChargeEvent,
+    actor: &Actor,
+) {
+    batch.push_any(&INSERT_EVENT_ONCE, event_args(id, charge, event, actor));
+}
+
+fn event_args(id: Id<of::Event>, charge: &Charge, event: ChargeEvent, actor: &Actor) -> Args {
+    args! {
+        object_id: charge.id,
+        version: charge.version,
+        ordinal: 0_i64,
+        client_id: charge.client_id,
+        id,
+        object_kind: "transaction",
+        name: event.word(),
+        actor: actor.to_string(),
+    }
 }
 
 /// The events of one object, in the order in which they happened.

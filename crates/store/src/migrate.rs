@@ -22,11 +22,18 @@ pub(crate) struct Applied {
 }
 
 /// All migrations, oldest first.
-pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    name: "0001_foundation",
-    text: include_str!("../migrations/0001_foundation.sql"),
-}];
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        name: "0001_foundation",
+        text: include_str!("../migrations/0001_foundation.sql"),
+    },
+    Migration {
+        version: 2,
+        name: "0002_follow_ups",
+        text: include_str!("../migrations/0002_follow_ups.sql"),
+    },
+];
 
 /// Where a database remembers what was applied to it.
 const MEMORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

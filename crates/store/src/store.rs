@@ -60,12 +60,30 @@ pub struct StoreSize {
 pub(crate) struct Common {
     pub(crate) gate: Gate,
     discard: std::sync::atomic::AtomicBool,
+    #[cfg(feature = "testing")]
+    fuse: std::sync::OnceLock<crate::testing::Fuse>,
 }
 
 impl Common {
     pub(crate) fn new(admitted_max: usize) -> Self {
-        Self { gate: Gate::new(admitted_max), discard: false.into() }
+        Self {
+            gate: Gate::new(admitted_max),
+            discard: false.into(),
+            #[cfg(feature = "testing")]
+            fuse: std::sync::OnceLock::new(),
+        }
     }
+
+    /// A place at which a test may stop the process.
+    #[cfg(feature = "testing")]
+    async fn step(&self) {
+        if let Some(fuse) = self.fuse.get() {
+            fuse.step().await;
+        }
+    }
+
+    #[cfg(not(feature = "testing"))]
+    async fn step(&self) {}
 }
 
 impl Store {
@@ -91,10 +109,20 @@ impl Store {
         if self.common().discard.load(std::sync::atomic::Ordering::Relaxed) || batch.is_empty() {
             return Ok(Commit::Applied);
         }
-        match self {
+        self.common().step().await;
+        let commit = match self {
             Self::Sqlite(store) => store.apply(batch).await,
             Self::Postgres(store) => store.apply(batch).await,
-        }
+        };
+        self.common().step().await;
+        commit
+    }
+
+    /// Puts a fuse into this store: it is asked before and after each write.
+    #[cfg(feature = "testing")]
+    pub fn put_fuse(&self, fuse: crate::testing::Fuse) {
+        // A store has one fuse for its life.
+        let _ = self.common().fuse.set(fuse);
     }
 
     /// The rows of a query.

@@ -1,10 +1,12 @@
 //! What the test suites of this crate and of the server share: fresh databases of both kinds. Never in production.
 
+mod fuse;
 mod server;
 
 use regente_domain::time::Timestamp;
 use tempfile::TempDir;
 
+pub use fuse::Fuse;
 pub use server::TestPostgres;
 
 use crate::error::StoreError;

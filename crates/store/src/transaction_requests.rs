@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::attempt::{Approval, Outcome, RequestStatus, RequestType, TransactionRequest};
+use regente_domain::charge::attempt::{
+    Approval, OpenReason, Outcome, RequestStatus, RequestType, TransactionRequest,
+};
 use regente_domain::decline::Decline;
 use regente_domain::id::{CardId, ClientId};
 use regente_domain::money::Amount;
@@ -14,14 +16,15 @@ use uuid::Uuid;
 
 use crate::batch::Batch;
 use crate::row::Row;
-use crate::value::Json;
+use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, sql};
 
 macro_rules! columns {
     () => {
         "object_id, ordinal, client_id, id, object_kind, card_id, provider_id, provider_type, request_type, \
          status, amount, transaction_id, authorization_code, authorization_nsu, network_authorization_code, \
-         network_response_code, response_code, decline, duration_ms, due_at, probes, actor, updated_at"
+         network_response_code, response_code, decline, duration_ms, due_at, probes, open_reason, given_up_at, \
+         actor, updated_at"
     };
 }
 
@@ -38,7 +41,8 @@ sql! {
             authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
             network_authorization_code = :network_authorization_code,
             network_response_code = :network_response_code, response_code = :response_code,
-            decline = :decline, duration_ms = :duration_ms, due_at = NULL, updated_at = :updated_at
+            decline = :decline, duration_ms = :duration_ms, due_at = NULL, given_up_at = NULL,
+            updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
     /// Every request of one object, oldest first.
     pub TRANSACTION_REQUESTS_OF = concat!("SELECT ", columns!(), " FROM transaction_requests
@@ -61,9 +65,27 @@ sql! {
         UPDATE transaction_requests SET due_at = :next_due_at, probes = probes + 1
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id
           AND status = 'running' AND due_at = :due_at";
-    /// Requests whose outcome is not known, longest waiting first.
+    /// Notes why a request is still open.
+    pub NOTE_OPEN_TRANSACTION_REQUEST = "
+        UPDATE transaction_requests SET open_reason = :open_reason
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
+    /// Ends the schedule of a request that stays open: nobody asks any more until an operator says so.
+    pub GIVE_UP_TRANSACTION_REQUEST = "
+        UPDATE transaction_requests SET due_at = NULL, given_up_at = :given_up_at
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'
+          AND due_at = :due_at";
+    /// Begins the schedule of a request anew.
+    pub RESUME_TRANSACTION_REQUEST = "
+        UPDATE transaction_requests SET due_at = :due_at, given_up_at = NULL, probes = 0
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'
+          AND given_up_at IS NOT NULL";
+    /// Requests whose outcome is not known and is still asked for, longest waiting first.
     pub OPEN_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
-        WHERE due_at IS NOT NULL ORDER BY due_at LIMIT :limit");
+        WHERE due_at IS NOT NULL AND (due_at <= :now OR probes > 0 OR open_reason IS NOT NULL)
+        ORDER BY due_at LIMIT :limit");
+    /// Requests whose outcome is not known and is asked for no more, longest waiting first.
+    pub GIVEN_UP_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE given_up_at IS NOT NULL ORDER BY given_up_at LIMIT :limit");
 }
 
 /// What a request belongs to.
@@ -105,6 +127,10 @@ pub struct StoredRequest {
     pub due_at: Option<Timestamp>,
     /// How often it was asked for.
     pub probes: i64,
+    /// Why nobody knows how it ended, once somebody has looked.
+    pub open_reason: Option<OpenReason>,
+    /// When its schedule was over without an answer.
+    pub given_up_at: Option<Timestamp>,
 }
 
 /// The facts around a request that begins.
@@ -112,12 +138,26 @@ pub struct StoredRequest {
 pub struct Beginning<'a> {
     /// What it belongs to.
     pub object_kind: ObjectKind,
-    /// The card whose number is opened for it.
-    pub card_id: CardId,
+    /// The card whose number is opened for it; what follows an authorization needs none.
+    pub card_id: Option<CardId>,
     /// When its outcome is to be asked for, should no answer be written until then.
     pub due_at: Timestamp,
     /// On whose behalf.
     pub actor: &'a Actor,
+}
+
+/// Adds a request that nobody is asked for: it begins and ends here.
+pub fn insert_ended(
+    batch: &mut Batch,
+    request: &TransactionRequest,
+    object_kind: ObjectKind,
+    actor: &Actor,
+) -> Result<(), StoreError> {
+    let begun = TransactionRequest { outcome: Outcome::Open, ..request.clone() };
+    let beginning = Beginning { object_kind, card_id: None, due_at: request.updated_at, actor };
+    insert(batch, &begun, beginning);
+    batch.push(&END_TRANSACTION_REQUEST, end_args(request)?);
+    Ok(())
 }
 
 /// Adds a request that begins.
@@ -145,6 +185,11 @@ pub fn insert(batch: &mut Batch, request: &TransactionRequest, beginning: Beginn
 
 /// Ends a request. Guards the batch: a request that has ended already refuses it.
 pub fn end(batch: &mut Batch, ended: &TransactionRequest) -> Result<(), StoreError> {
+    batch.guard(&END_TRANSACTION_REQUEST, end_args(ended)?);
+    Ok(())
+}
+
+fn end_args(ended: &TransactionRequest) -> Result<Args, StoreError> {
     let nothing = Approval::default();
     let references = match &ended.outcome {
         Outcome::Approved(references) => references,
@@ -155,25 +200,61 @@ pub fn end(batch: &mut Batch, ended: &TransactionRequest) -> Result<(), StoreErr
         .map(serde_json::to_string)
         .transpose()
         .map_err(|error| StoreError::Programming(error.to_string()))?;
+    Ok(args! {
+        object_id: ended.object_id,
+        ordinal: ended.ordinal,
+        client_id: ended.client_id,
+        status: ended.status().word(),
+        transaction_id: references.transaction_id.clone(),
+        authorization_code: references.authorization_code.clone(),
+        authorization_nsu: references.authorization_nsu.clone(),
+        network_authorization_code: references.network_authorization_code.clone(),
+        network_response_code: references.network_response_code.clone(),
+        response_code: references.response_code.clone(),
+        decline,
+        duration_ms: ended.duration.map(|duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
+        updated_at: ended.updated_at,
+    })
+}
+
+/// Notes why a request is still open. Guards the batch: a request that has ended refuses it.
+pub fn note_open(batch: &mut Batch, request: &TransactionRequest, reason: OpenReason) {
     batch.guard(
-        &END_TRANSACTION_REQUEST,
+        &NOTE_OPEN_TRANSACTION_REQUEST,
         args! {
-            object_id: ended.object_id,
-            ordinal: ended.ordinal,
-            client_id: ended.client_id,
-            status: ended.status().word(),
-            transaction_id: references.transaction_id.clone(),
-            authorization_code: references.authorization_code.clone(),
-            authorization_nsu: references.authorization_nsu.clone(),
-            network_authorization_code: references.network_authorization_code.clone(),
-            network_response_code: references.network_response_code.clone(),
-            response_code: references.response_code.clone(),
-            decline,
-            duration_ms: ended.duration.map(|duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
-            updated_at: ended.updated_at,
+            object_id: request.object_id,
+            ordinal: request.ordinal,
+            client_id: request.client_id,
+            open_reason: reason.word(),
         },
     );
-    Ok(())
+}
+
+/// Ends the schedule of a request that was due at `due_at`. Guards the batch.
+pub fn give_up(batch: &mut Batch, request: &TransactionRequest, due_at: Timestamp, now: Timestamp) {
+    batch.guard(
+        &GIVE_UP_TRANSACTION_REQUEST,
+        args! {
+            object_id: request.object_id,
+            ordinal: request.ordinal,
+            client_id: request.client_id,
+            due_at,
+            given_up_at: now,
+        },
+    );
+}
+
+/// Begins the schedule of a request that was given up anew. Guards the batch: one that was not refuses it.
+pub fn resume(batch: &mut Batch, request: &TransactionRequest, due_at: Timestamp) {
+    batch.guard(
+        &RESUME_TRANSACTION_REQUEST,
+        args! {
+            object_id: request.object_id,
+            ordinal: request.ordinal,
+            client_id: request.client_id,
+            due_at,
+        },
+    );
 }
 
 /// Takes a due request until `next_due_at`; the batch is refused when somebody else has taken it.
@@ -238,9 +319,14 @@ pub async fn next_due(store: &Store) -> Result<Option<Timestamp>, StoreError> {
     row.map_or(Ok(None), |row| row.get("due_at"))
 }
 
-/// Requests of all clients whose outcome is not known, longest waiting first.
-pub async fn open(store: &Store, limit: i64) -> Result<Vec<StoredRequest>, StoreError> {
-    from_rows(store.rows(&OPEN_TRANSACTION_REQUESTS, args! { limit }).await?)
+/// Requests of all clients whose outcome somebody has looked for in vain, or that are overdue, longest waiting first.
+pub async fn open(store: &Store, now: Timestamp, limit: i64) -> Result<Vec<StoredRequest>, StoreError> {
+    from_rows(store.rows(&OPEN_TRANSACTION_REQUESTS, args! { now, limit }).await?)
+}
+
+/// Requests of all clients whose outcome is asked for no more, longest waiting first.
+pub async fn given_up(store: &Store, limit: i64) -> Result<Vec<StoredRequest>, StoreError> {
+    from_rows(store.rows(&GIVEN_UP_TRANSACTION_REQUESTS, args! { limit }).await?)
 }
 
 fn from_rows(rows: Vec<Row>) -> Result<Vec<StoredRequest>, StoreError> {
@@ -273,6 +359,11 @@ fn from_row(row: &Row) -> Result<StoredRequest, StoreError> {
         card_id: row.get("card_id")?,
         due_at: row.get("due_at")?,
         probes: row.get("probes")?,
+        open_reason: row
+            .get::<Option<String>>("open_reason")?
+            .map(|word| OpenReason::parse(&word).ok_or_else(|| corrupt("open_reason")))
+            .transpose()?,
+        given_up_at: row.get("given_up_at")?,
     })
 }
 

@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 use super::words::words;
 
 words! {
-    /// `requestType` (contract 03 §7); those that card charges and cards produce so far.
+    /// `requestType` (contract 03 §7); those that card charges and cards produce.
     RequestType {
         /// Authorize and capture.
         Authorization = "authorization",
@@ -22,6 +22,12 @@ words! {
         PreAuthorization = "pre_authorization",
         /// Verify a card with a zero amount.
         ZeroDollar = "zero_dollar",
+        /// Take what is reserved.
+        Capture = "capture",
+        /// Release what is reserved, or give back what was taken.
+        Void = "void",
+        /// The cardholder's bank took it back.
+        ChargeBack = "charge_back",
     }
 }
 
@@ -131,6 +137,31 @@ impl TransactionRequest {
     /// The same request, ended.
     pub fn end(&self, outcome: Outcome, duration: Option<Duration>, now: Timestamp) -> Self {
         Self { outcome, duration, updated_at: super::later_of(now, self.updated_at), ..self.clone() }
+    }
+}
+
+impl RequestType {
+    /// Whether an authorization is asked for: it is never sent again, since the security code is gone (U4). What
+    /// follows one may be repeated under the same key.
+    pub const fn is_authorization(self) -> bool {
+        match self {
+            Self::Authorization | Self::PreAuthorization => true,
+            Self::ZeroDollar | Self::Capture | Self::Void | Self::ChargeBack => false,
+        }
+    }
+}
+
+words! {
+    /// Why nobody knows how a request ended.
+    OpenReason {
+        /// No answer came in time.
+        TimedOut = "timed_out",
+        /// The connection broke after the request was sent.
+        ConnectionLost = "connection_lost",
+        /// The provider failed while it worked on the request.
+        ProviderFailed = "provider_failed",
+        /// The service stopped before it had written the answer down.
+        Interrupted = "interrupted",
     }
 }
 

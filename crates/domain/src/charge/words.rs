@@ -77,6 +77,30 @@ words! {
 }
 
 words! {
+    /// What is announced of a charge: the part after `transaction.` (contract 06 §4).
+    ChargeEvent {
+        /// It is there.
+        Pending = "pending",
+        /// Reserved.
+        PreAuthorized = "pre_authorized",
+        /// Taken.
+        Authorized = "authorized",
+        /// Refused.
+        Failed = "failed",
+        /// Undone before capture.
+        Canceled = "canceled",
+        /// Given back, all of it or a part.
+        Voided = "voided",
+        /// A refund is under way.
+        RefundPending = "refund_pending",
+        /// Taken back by the cardholder's bank.
+        ChargedBack = "charged_back",
+        /// What a provider took without a charge to stand on was given back.
+        ProbeVoid = "probe_void",
+    }
+}
+
+words! {
     /// Stored-credential flag of a card charge (specification §1, Subscriptions).
     Recurrence {
         /// First of a series, the buyer is present.

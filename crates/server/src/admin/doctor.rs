@@ -86,7 +86,7 @@ pub async fn examine(store: &Store, config: &Config, clock: &Clock, chance: &Cha
         checks.push(keys(store, config, clock, chance).await);
         checks.push(counters(store).await);
         checks.push(dead_jobs(store).await);
-        checks.push(unknown_outcomes(store).await);
+        checks.push(unknown_outcomes(store, clock).await);
     }
     checks.push(files(config));
     checks.extend(disk(config));
@@ -203,9 +203,9 @@ async fn dead_jobs(store: &Store) -> Check {
     }
 }
 
-async fn unknown_outcomes(store: &Store) -> Check {
+async fn unknown_outcomes(store: &Store, clock: &Clock) -> Check {
     const NAME: &str = "unknown outcomes";
-    match transaction_requests::open(store, COUNTED_MAX).await {
+    match transaction_requests::open(store, clock.now(), COUNTED_MAX).await {
         Err(error) => failure(NAME, &error),
         Ok(open) => match open.iter().filter(|request| request.probes > 0).count() {
             0 => check(NAME, Verdict::Ok, format!("none; {} calls under way", number(open.len()))),

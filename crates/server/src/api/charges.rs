@@ -1,7 +1,9 @@
 //! `/v1/charges`: charges by card (contract 03).
 
+pub mod operations;
 mod prepare;
 pub mod request;
+pub mod status;
 pub mod view;
 
 use axum::Extension;
@@ -234,8 +236,7 @@ async fn replay(
     let Finished::Record { status, id, version } = finished else {
         return finished.into_body_response();
     };
-    let stored = charges::find(&app.store, caller.client_id, ChargeId::new(id)).await?;
-    let stored = stored.filter(|stored| stored.charge.version == version);
+    let stored = charges::find_version(&app.store, caller.client_id, ChargeId::new(id), version).await?;
     let stored =
         stored.ok_or_else(|| ApiError::internal("an answer points at a version that is not kept"))?;
     let view = view_of(app, caller, &stored).await?.echoing(token_id);
@@ -275,9 +276,13 @@ pub async fn read_one(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let stored =
-        charges::find(&app.store, caller.client_id, path_id(&id)?).await?.ok_or(ApiError::NotFound)?;
+    let stored = find(&app, &caller, path_id(&id)?).await?;
     Ok(axum::Json(view_of(&app, &caller, &stored).await?).into_response())
+}
+
+/// A charge of the caller's account.
+async fn find(app: &App, caller: &Caller, id: ChargeId) -> Result<StoredCharge, ApiError> {
+    charges::find(&app.store, caller.client_id, id).await?.ok_or(ApiError::NotFound)
 }
 
 /// Lists charges.

@@ -1,95 +1,165 @@
-//! One call to a provider for a transaction request that is already written down, and the probe that follows at once
-//! when no answer comes (contract 07 §2, quality U2).
+//! One call to a provider for a transaction request that is already written down, and what follows at once when no
+//! answer comes (contract 07 §2, quality U2): an authorization is asked after by its key, what follows an authorization
+//! is sent once more under the same key.
 
 use std::time::Duration;
 
-use regente_domain::charge::attempt::{Outcome, TransactionRequest, unanswered};
-use regente_providers::outcome::{Answer, Finding, Probe};
-use regente_providers::request::{Call, Credentials, Inquiry, Operation};
+use regente_domain::charge::Charge;
+use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest, unanswered};
+use regente_domain::decline::Decline;
+use regente_providers::outcome::{Answer, Finding, Probe, UnknownReason};
+use regente_providers::request::{Call, Credentials, Inquiry, Mode, Operation};
 use regente_store::providers::Provider;
 use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::vault::{Binding, Purpose, VaultError};
 
-/// How a call ended, and how long it took with its probe.
+/// The member of `paymentFlow.metadata` that says what goes wrong at the simulator.
+pub const SANDBOX_FAULTS: &str = "sandboxFaults";
+
+/// What a tester asks of the simulator for one request; nothing in production.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// `X-Sandbox-Seed`.
+    pub seed: Option<String>,
+    /// `paymentFlow.metadata.sandboxFaults`.
+    pub faults: Option<Value>,
+}
+
+impl Wishes {
+    /// The wishes that a charge carries, with the seed of the request.
+    pub fn of(app: &App, charge: &Charge, seed: Option<String>) -> Self {
+        match app.settings.mode {
+            Mode::Production => Self::default(),
+            Mode::Sandbox => {
+                let metadata = charge.references.flow_metadata.as_ref();
+                Self { seed, faults: metadata.and_then(|metadata| metadata.get(SANDBOX_FAULTS)).cloned() }
+            }
+        }
+    }
+}
+
+/// How a call ended, and how long it took with what followed it.
 #[derive(Debug)]
 pub struct Asked {
-    /// `Open` when neither the answer nor the probe tells.
+    /// `Open` when nothing tells.
     pub outcome: Outcome,
+    /// Why it is open; only then.
+    pub open_reason: Option<OpenReason>,
     /// The time from the call to the knowledge of its outcome.
     pub duration: Duration,
 }
 
-/// Calls the provider. What was not answered is probed at once: the provider's books decide, and where they do not
-/// tell, the outcome stays open.
+/// Calls the provider. Where no answer comes, what the provider then says decides; where it does not tell either, the
+/// outcome stays open.
 pub async fn ask(
     app: &App,
     provider: &Provider,
     request: &TransactionRequest,
-    seed: Option<String>,
+    wishes: Wishes,
     operation: Operation,
 ) -> Result<Asked, VaultError> {
-    let credentials = credentials(app, provider).await?;
     let _running = app.in_flight.enter(request.id);
     let started = app.clock.machine();
-    let answer = app
-        .providers
-        .call(Call {
-            key: request.provider_key(),
-            at: app.clock.now(),
-            provider_type: request.provider_type,
-            credentials,
-            options: provider.options.clone().unwrap_or_default(),
-            mode: app.settings.mode,
-            seed,
-            faults: None,
-            operation,
-        })
-        .await;
-    let outcome = match answer {
-        Answer::Approved(approval) => Outcome::Approved(approval),
-        Answer::Declined(decline) => Outcome::Declined(decline),
+    let again = repeatable(&operation);
+    let answer = call(app, provider, request, wishes.clone(), operation).await?;
+    let (outcome, open_reason) = match answer {
+        Answer::Approved(approval) => (Outcome::Approved(approval), None),
+        Answer::Declined(decline) => (Outcome::Declined(decline), None),
         Answer::Unknown(reason) => {
             tracing::warn!(
                 transaction_request = %request.id, provider = %request.provider_type.code(), %reason,
-                "a provider did not answer; its books are asked"
+                "a provider did not answer; it is asked what became of the request"
             );
-            match probe(app, provider, request).await? {
-                Probe::Found(finding) => found(finding),
-                Probe::Absent => Outcome::NoEffect(unanswered(request.provider_type)),
-                Probe::Unknown => Outcome::Open,
-            }
+            let absent = unanswered(request.provider_type);
+            let outcome = find_out(app, provider, request, wishes, again, absent).await?;
+            let open_reason = (outcome == Outcome::Open).then(|| why_open(reason));
+            (outcome, open_reason)
         }
     };
-    Ok(Asked { outcome, duration: app.clock.machine().since(started) })
+    Ok(Asked { outcome, open_reason, duration: app.clock.machine().since(started) })
 }
 
-/// Asks what became of a request, by the key that it was sent with.
-pub async fn probe(
+/// Finds out what became of a request, once: `again` is sent under the request's own key where it may be, otherwise
+/// the provider is asked after the key. `absent` is what it means that nothing happened.
+pub async fn find_out(
     app: &App,
     provider: &Provider,
     request: &TransactionRequest,
-) -> Result<Probe, VaultError> {
-    Ok(app
-        .providers
-        .probe(Inquiry {
-            key: request.provider_key(),
-            at: app.clock.now(),
-            provider_type: request.provider_type,
-            credentials: credentials(app, provider).await?,
-            options: provider.options.clone().unwrap_or_default(),
-            mode: app.settings.mode,
-            faults: None,
-        })
-        .await)
+    wishes: Wishes,
+    again: Option<Operation>,
+    absent: Decline,
+) -> Result<Outcome, VaultError> {
+    let Some(operation) = again else {
+        return Ok(match probe(app, provider, request, wishes).await? {
+            Probe::Found(Finding::Approved(approval)) => Outcome::Approved(approval),
+            Probe::Found(Finding::Declined(decline)) => Outcome::Declined(decline),
+            Probe::Absent => Outcome::NoEffect(absent),
+            Probe::Unknown => Outcome::Open,
+        });
+    };
+    Ok(match call(app, provider, request, wishes, operation).await? {
+        Answer::Approved(approval) => Outcome::Approved(approval),
+        Answer::Declined(decline) => Outcome::Declined(decline),
+        Answer::Unknown(_) => Outcome::Open,
+    })
 }
 
-/// What the provider's books hold, as an outcome.
-pub fn found(finding: Finding) -> Outcome {
-    match finding {
-        Finding::Approved(approval) => Outcome::Approved(approval),
-        Finding::Declined(decline) => Outcome::Declined(decline),
+async fn call(
+    app: &App,
+    provider: &Provider,
+    request: &TransactionRequest,
+    wishes: Wishes,
+    operation: Operation,
+) -> Result<Answer, VaultError> {
+    let call = Call {
+        key: request.provider_key(),
+        at: app.clock.now(),
+        provider_type: request.provider_type,
+        credentials: credentials(app, provider).await?,
+        options: provider.options.clone().unwrap_or_default(),
+        mode: app.settings.mode,
+        seed: wishes.seed,
+        faults: wishes.faults,
+        operation,
+    };
+    Ok(app.providers.call(call).await)
+}
+
+async fn probe(
+    app: &App,
+    provider: &Provider,
+    request: &TransactionRequest,
+    wishes: Wishes,
+) -> Result<Probe, VaultError> {
+    let inquiry = Inquiry {
+        key: request.provider_key(),
+        at: app.clock.now(),
+        provider_type: request.provider_type,
+        credentials: credentials(app, provider).await?,
+        options: provider.options.clone().unwrap_or_default(),
+        mode: app.settings.mode,
+        faults: wishes.faults,
+    };
+    Ok(app.providers.probe(inquiry).await)
+}
+
+/// What may be sent again under its key, once more. An authorization may not: the security code is gone by the time
+/// anybody would (U4).
+fn repeatable(operation: &Operation) -> Option<Operation> {
+    match operation {
+        Operation::Authorize(_) | Operation::VerifyCard(_) => None,
+        Operation::Capture(follow_up) => Some(Operation::Capture(follow_up.clone())),
+        Operation::Void(follow_up) => Some(Operation::Void(follow_up.clone())),
+    }
+}
+
+const fn why_open(reason: UnknownReason) -> OpenReason {
+    match reason {
+        UnknownReason::TimedOut => OpenReason::TimedOut,
+        UnknownReason::ConnectionLost => OpenReason::ConnectionLost,
+        UnknownReason::ProviderFailed => OpenReason::ProviderFailed,
     }
 }
 

@@ -17,7 +17,7 @@ use regente_store::sealed::Sealed;
 use regente_store::transaction_requests::{self, Beginning, ObjectKind, StoredRequest};
 use regente_store::{Batch, Commit, Refusal, cards, tokens};
 
-use super::attempt;
+use super::attempt::{self, Wishes};
 use crate::api::cards::view::CardView;
 use crate::api::error::ApiError;
 use crate::api::idempotency::{self, Claim, Finished};
@@ -85,7 +85,8 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, ApiError> {
         card: new.details,
         merchant_mcc: Some(new.merchant.merchant.details.mcc.clone()),
     });
-    let asked = attempt::ask(&app, provider, &request, new.seed, operation).await?;
+    let asked =
+        attempt::ask(&app, provider, &request, Wishes { seed: new.seed, faults: None }, operation).await?;
     if asked.outcome == Outcome::Open {
         return Err(give_up(&app, &new.card).await);
     }
@@ -146,7 +147,7 @@ fn intent(app: &App, new: &NewCheck, request: &TransactionRequest) -> Result<Bat
         + app.providers.deadline(request.provider_type, OperationKind::ZeroDollar)
         + app.settings.reconcile_grace;
     let actor = &new.actor;
-    let beginning = Beginning { object_kind: ObjectKind::Card, card_id: new.card.id, due_at, actor };
+    let beginning = Beginning { object_kind: ObjectKind::Card, card_id: Some(new.card.id), due_at, actor };
     transaction_requests::insert(&mut batch, request, beginning);
     Ok(batch)
 }

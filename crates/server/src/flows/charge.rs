@@ -1,34 +1,30 @@
 //! Charging a card: the intent, the call, the outcome; and after a retryable refusal the outcome together with the
 //! next provider's intent. The same functions end a charge in daily life and after a crash.
 
-use axum::http::StatusCode;
 use regente_domain::actor::Actor;
-use regente_domain::card::record::{Card, ChargeVerdict};
+use regente_domain::card::record::Card;
 use regente_domain::charge::attempt::{Outcome, RequestType, TransactionRequest};
 use regente_domain::charge::explanation::Stopped;
-use regente_domain::charge::{CaptureMode, Charge, ChargeState, NotPending};
+use regente_domain::charge::{CaptureMode, Charge, ChargeEvent, ChargeState, NotPending, Transition};
 use regente_domain::decline::Decline;
 use regente_domain::id::ProviderId;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing::{self, Next};
-use regente_domain::time::Timestamp;
-use regente_providers::request::{Authorization, CardDetails, Operation, OperationKind};
+use regente_providers::request::{Authorization, CardDetails, Operation};
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
 use regente_store::sealed::Sealed;
-use regente_store::transaction_requests::{self, Beginning, ObjectKind, StoredRequest};
+use regente_store::transaction_requests::{self, StoredRequest};
 use regente_store::{Batch, Commit, Refusal, cards, charges, events, tokens};
 
-use super::attempt::{self, Asked};
+use super::attempt::{self, Asked, Wishes};
+use super::outcome::{self, Step, Written};
+use super::stray;
 use crate::api::error::ApiError;
-use crate::api::idempotency::{self, Claim, Finished};
+use crate::api::idempotency::{Claim, Finished};
 use crate::app::App;
 use crate::card_data::{ChargedCard, SealedCard};
 use crate::clock::MachineTime;
-
-/// How often the outcome of a call is written anew when the store does not take it, before the reconcile job is left
-/// to find it at the provider.
-const OUTCOME_TRIES_MAX: usize = 3;
 
 /// The member that names a card token.
 pub const TOKEN_PATH: &str = "paymentSource.tokenId";
@@ -122,25 +118,9 @@ fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Ba
     if let Some(sealed) = &new.new_card {
         cards::insert(&mut batch, &new.card, sealed.number.clone(), sealed.holder.clone())?;
     }
-    begin(app, &mut batch, &new.charge, request, &new.actor, now);
-    events::charge_changed(&mut batch, app.chance.id(now), &new.charge, &new.actor);
+    outcome::begin(app, &mut batch, request, Some(new.charge.source.card_id()), &new.actor, now);
+    events::charge_changed(&mut batch, app.chance.id(now), &new.charge, ChargeEvent::Pending, &new.actor);
     Ok(batch)
-}
-
-fn begin(
-    app: &App,
-    batch: &mut Batch,
-    charge: &Charge,
-    request: &TransactionRequest,
-    actor: &Actor,
-    now: Timestamp,
-) {
-    let due_at = now
-        + app.providers.deadline(request.provider_type, OperationKind::Authorization)
-        + app.settings.reconcile_grace;
-    let card_id = charge.source.card_id();
-    let beginning = Beginning { object_kind: ObjectKind::Charge, card_id, due_at, actor };
-    transaction_requests::insert(batch, request, beginning);
 }
 
 /// Asks one provider after the other until the charge has ended, or its outcome stays unknown.
@@ -153,6 +133,7 @@ async fn drive(
     let (mut charge, mut request) = (new.charge.clone(), first);
     let mut requests = Vec::with_capacity(1);
     let card = new.details.open(app).await?;
+    let wishes = Wishes::of(app, &charge, new.seed.clone());
     loop {
         let Some(provider) =
             new.merchant.providers.iter().find(|provider| provider.id == request.provider_id)
@@ -160,8 +141,9 @@ async fn drive(
             return Err(ApiError::internal("a route to a provider that the merchant does not have"));
         };
         let operation = authorization(&charge, &new, &card);
-        let asked = attempt::ask(app, provider, &request, new.seed.clone(), operation).await?;
-        if asked.outcome == Outcome::Open {
+        let asked = attempt::ask(app, provider, &request, wishes.clone(), operation).await?;
+        if let Some(reason) = asked.open_reason {
+            outcome::leave_open(app, &charge, &request, reason, &new.actor).await;
             requests.push(request);
             return Ok(Ran { charge, requests });
         }
@@ -170,16 +152,11 @@ async fn drive(
         let step = decide(app, &charge, &ended, |decline, tried| {
             routing::next(&charge.explanation, tried, decline, elapsed, app.settings.charge_budget)
         })?;
-        match write_outcome(app, &charge, &ended, &step, Some(&new.card), &new.actor).await? {
+        match outcome::write(app, &charge, &ended, &step, Some(&new.card), &new.actor).await? {
             Written::ByUs => {}
             Written::Elsewhere(current) => {
-                if ended.decline().is_none() && step.charge.state != current.state {
-                    tracing::error!(
-                        charge = %current.id, transaction_request = %ended.id,
-                        "a provider approved a charge that had been ended without it: the operator must look"
-                    );
-                }
-                return reread(app, *current).await;
+                stray::undo(app, *current, &ended, &new.actor).await?;
+                return reread(app, &charge).await;
             }
             Written::NotYet => {
                 requests.push(request);
@@ -195,10 +172,15 @@ async fn drive(
     }
 }
 
-/// A charge that another flow has ended, with its requests as they are stored.
-async fn reread(app: &App, charge: Charge) -> Result<Ran, ApiError> {
-    let stored = transaction_requests::of_object(&app.store, charge.client_id, charge.id.uuid()).await?;
-    Ok(Ran { charge, requests: stored.into_iter().map(|stored| stored.request).collect() })
+/// A charge as it is stored, with its requests.
+pub async fn reread(app: &App, charge: &Charge) -> Result<Ran, ApiError> {
+    let (client_id, id) = (charge.client_id, charge.id);
+    let Some(stored) = charges::find(&app.store, client_id, id).await? else {
+        return Err(ApiError::internal("a charge that is gone"));
+    };
+    let requests = transaction_requests::of_object(&app.store, client_id, id.uuid()).await?;
+    let requests = requests.into_iter().map(|stored| stored.request).collect();
+    Ok(Ran { charge: stored.charge, requests })
 }
 
 fn authorization(charge: &Charge, new: &NewCharge, card: &CardDetails) -> Operation {
@@ -223,14 +205,6 @@ pub fn end(app: &App, request: &TransactionRequest, asked: Asked) -> Transaction
     request.end(asked.outcome, Some(asked.duration), app.clock.now())
 }
 
-/// What an outcome makes of a charge.
-pub struct Step {
-    /// The charge after it.
-    pub charge: Charge,
-    /// The next provider's request, when one is asked.
-    pub next: Option<TransactionRequest>,
-}
-
 /// Decides what an outcome makes of a charge. `route` says what follows a refusal after so many providers were asked.
 pub fn decide(
     app: &App,
@@ -242,21 +216,20 @@ pub fn decide(
     let not_pending = |NotPending(status)| {
         ApiError::internal(format!("the outcome of a request came for a charge that is {}", status.word()))
     };
+    let step = |Transition { charge, announces }, next| Step { charge, announces, next };
     let Some(decline) = ended.decline() else {
-        let approved = charge.approve(ended.provider_type, now).map_err(not_pending)?;
-        return Ok(Step { charge: approved, next: None });
+        return Ok(step(charge.approve(ended.provider_type, now).map_err(not_pending)?, None));
     };
     let tried = usize::try_from(ended.ordinal + 1).unwrap_or(usize::MAX);
-    match route(decline, tried) {
+    Ok(match route(decline, tried) {
         Next::Stop(stopped) => {
-            let failed = charge.fail(ended.provider_type, stopped, now).map_err(not_pending)?;
-            Ok(Step { charge: failed, next: None })
+            step(charge.fail(ended.provider_type, stopped, now).map_err(not_pending)?, None)
         }
         Next::Ask(provider_id, provider_type) => {
             let next = request_to(app, charge, charge.requests, provider_id, provider_type);
-            Ok(Step { charge: charge.try_next(now).map_err(not_pending)?, next: Some(next) })
+            step(charge.try_next(now).map_err(not_pending)?, Some(next))
         }
-    }
+    })
 }
 
 /// What recovery makes of a refusal: the buyer and the security code are gone, so nobody else is asked (U4).
@@ -290,118 +263,34 @@ fn request_to(
     }
 }
 
-/// Who wrote an outcome.
-pub enum Written {
-    /// This flow.
-    ByUs,
-    /// Another one was first, and this is the charge by now.
-    Elsewhere(Box<Charge>),
-    /// Nobody yet: the store did not take it. The reconcile job will find the outcome at the provider.
-    NotYet,
-}
-
-/// The second batch: the outcome, with the next provider's intent where there is one. Without a `card` it was deleted
-/// meanwhile, and nothing is to be said about it.
-pub async fn write_outcome(
-    app: &App,
-    before: &Charge,
-    ended: &TransactionRequest,
-    step: &Step,
-    card: Option<&Card>,
-    actor: &Actor,
-) -> Result<Written, ApiError> {
-    for _ in 0..OUTCOME_TRIES_MAX {
-        let batch = outcome(app, before, ended, step, card, actor)?;
-        match app.store.apply(batch).await {
-            Ok(Commit::Applied) => return Ok(Written::ByUs),
-            Ok(Commit::Refused(_) | Commit::Unknown) => {
-                let stored = charges::find(&app.store, before.client_id, before.id).await;
-                match stored {
-                    Ok(Some(stored)) if stored.charge == step.charge => return Ok(Written::ByUs),
-                    Ok(Some(stored)) if stored.charge.version > before.version => {
-                        return Ok(Written::Elsewhere(Box::new(stored.charge)));
-                    }
-                    Ok(_) => {}
-                    Err(error) => log_unwritten(&error, ended),
-                }
-            }
-            Err(error) => log_unwritten(&error, ended),
-        }
-    }
-    Ok(Written::NotYet)
-}
-
-fn log_unwritten(error: &regente_store::StoreError, ended: &TransactionRequest) {
-    tracing::error!(
-        error = error as &dyn std::error::Error, transaction_request = %ended.id,
-        "the outcome of a call could not be written; the reconcile job will find it at the provider"
-    );
-}
-
-fn outcome(
-    app: &App,
-    before: &Charge,
-    ended: &TransactionRequest,
-    step: &Step,
-    card: Option<&Card>,
-    actor: &Actor,
-) -> Result<Batch, ApiError> {
-    let now = app.clock.now();
-    let after = &step.charge;
-    let mut batch = Batch::new(before.client_id);
-    charges::update(&mut batch, before, after, actor)?;
-    transaction_requests::end(&mut batch, ended)?;
-    if let Some(next) = &step.next {
-        begin(app, &mut batch, after, next, actor, now);
-    }
-    if after.state == ChargeState::Pending {
-        return Ok(batch);
-    }
-    if let Some(card) = card.and_then(|card| card.after_charge(refusal_of(ended), now)) {
-        cards::settle(&mut batch, &card)?;
-    }
-    events::charge_changed(&mut batch, app.chance.id(now), after, actor);
-    if let Some(claim) = &before.claim {
-        idempotency::end_with_record(
-            app,
-            &mut batch,
-            claim,
-            StatusCode::CREATED,
-            after.id.uuid(),
-            after.version,
-        )?;
-    }
-    Ok(batch)
-}
-
-/// What a first charge says about the card: a refusal speaks against it, an unanswered call says nothing.
-fn refusal_of(ended: &TransactionRequest) -> ChargeVerdict<'_> {
-    match &ended.outcome {
-        Outcome::Approved(_) => ChargeVerdict::Confirmed,
-        Outcome::Declined(decline) => ChargeVerdict::Refused(&decline.message),
-        Outcome::NoEffect(_) | Outcome::Open => ChargeVerdict::Silent,
-    }
-}
-
-/// Ends a charge whose request was found out about by the reconcile job.
+/// Ends a charge whose authorization was found out about by the reconcile job.
 pub async fn recover(app: &App, stored: &StoredRequest, ended: TransactionRequest) -> Result<(), ApiError> {
     let actor = Actor::Job(super::reconcile::KIND);
     let client_id = stored.request.client_id;
-    let charge_id = regente_domain::id::Id::new(stored.request.object_id);
-    let Some(found) = charges::find(&app.store, client_id, charge_id).await? else {
-        return Err(ApiError::internal("a transaction request without its charge"));
-    };
+    let charge = charge_of(app, &stored.request).await?;
+    if charge.state != ChargeState::Pending {
+        // Whoever had sent the request was only slow, and has written its outcome meanwhile.
+        return stray::undo(app, charge, &ended, &actor).await;
+    }
     let card = match stored.card_id {
         Some(card_id) => cards::find(&app.store, client_id, card_id).await?,
         None => None,
     };
-    let step = decide(app, &found.charge, &ended, interrupted)?;
-    match write_outcome(app, &found.charge, &ended, &step, card.as_ref().map(|card| &card.card), &actor)
-        .await?
-    {
-        Written::ByUs | Written::Elsewhere(_) => Ok(()),
+    let step = decide(app, &charge, &ended, interrupted)?;
+    let card = card.as_ref().map(|card| &card.card);
+    match outcome::write(app, &charge, &ended, &step, card, &actor).await? {
+        Written::ByUs => Ok(()),
+        Written::Elsewhere(current) => stray::undo(app, *current, &ended, &actor).await,
         Written::NotYet => Err(ApiError::unavailable()),
     }
+}
+
+/// The charge that a request belongs to.
+pub async fn charge_of(app: &App, request: &TransactionRequest) -> Result<Charge, ApiError> {
+    let id = regente_domain::id::Id::new(request.object_id);
+    let found = charges::find(&app.store, request.client_id, id).await?;
+    let found = found.ok_or_else(|| ApiError::internal("a transaction request without its charge"))?;
+    Ok(found.charge)
 }
 
 /// The provider of a request as it is configured now, also when it was deleted since.

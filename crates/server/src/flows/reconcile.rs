@@ -1,15 +1,19 @@
 //! Requests whose outcome nobody wrote down: the process died, or the provider did not tell. Their due date brings them
-//! here, in daily life and after a crash alike. The provider's books decide; nothing is guessed, and an authorization
-//! is never sent again.
+//! here, in daily life and after a crash alike. The provider decides; nothing is guessed. An authorization is asked after
+//! and never sent again; captures and voids are sent again under the same key. The schedule is bounded: past its end the
+//! operator is alerted, and nobody asks until he says so.
 
 use std::time::Duration;
 
-use regente_domain::charge::attempt::{Outcome, TransactionRequest, never_arrived};
-use regente_providers::outcome::Probe;
+use regente_domain::charge::Charge;
+use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, never_arrived};
+use regente_domain::time::Timestamp;
+use regente_providers::request::Operation;
 use regente_store::transaction_requests::{self, ObjectKind, StoredRequest};
 use regente_store::{Batch, Commit};
 
-use super::{attempt, card_check, charge};
+use super::attempt::{self, Wishes};
+use super::{card_check, charge, follow_up};
 use crate::api::error::ApiError;
 use crate::app::App;
 
@@ -20,6 +24,9 @@ pub const KIND: &str = "reconcile";
 const CLIENTS_MAX: i64 = 100;
 /// Requests of one client looked at in one round.
 const REQUESTS_MAX: i64 = 100;
+
+/// By when the last look must have ended, or another one is made.
+const LAST_LOOK: Duration = Duration::from_secs(300);
 
 /// What one round did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,37 +77,87 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, ApiError
         return Ok(Resolved::NotYet);
     }
     let _admission = app.store.admit_waiting().await?;
+    let due_again_at = app.clock.now() + wait_after(app, stored.probes).unwrap_or(LAST_LOOK);
     let mut batch = Batch::new(stored.request.client_id);
-    transaction_requests::claim(&mut batch, stored, app.clock.now() + wait_after(app, stored.probes));
+    transaction_requests::claim(&mut batch, stored, due_again_at);
+    if stored.open_reason.is_none() {
+        transaction_requests::note_open(&mut batch, &stored.request, OpenReason::Interrupted);
+    }
     match app.store.apply(batch).await? {
         Commit::Applied => {}
         // Somebody else has taken it, or nobody knows: its due date brings it back.
         Commit::Refused(_) | Commit::Unknown => return Ok(Resolved::NotYet),
     }
-    let provider = charge::provider_of(app, &stored.request).await?;
-    let outcome = match attempt::probe(app, &provider, &stored.request).await? {
-        Probe::Found(finding) => attempt::found(finding),
-        Probe::Absent => Outcome::NoEffect(never_arrived()),
-        Probe::Unknown => Outcome::Open,
-    };
+    let outcome = look(app, stored).await?;
     if outcome == Outcome::Open {
-        tracing::warn!(
-            transaction_request = %stored.request.id, probes = stored.probes + 1,
-            "the outcome of a request is still unknown"
-        );
-        return Ok(Resolved::NotYet);
+        return still_open(app, stored, due_again_at).await.map(|()| Resolved::NotYet);
     }
-    let ended: TransactionRequest = stored.request.end(outcome, None, app.clock.now());
-    match stored.object_kind {
-        ObjectKind::Charge => charge::recover(app, stored, ended).await?,
-        ObjectKind::Card => card_check::recover(app, stored, ended).await?,
+    let ended = stored.request.end(outcome, None, app.clock.now());
+    match (stored.object_kind, follows(stored)) {
+        (ObjectKind::Card, _) => card_check::recover(app, stored, ended).await?,
+        (ObjectKind::Charge, Follows::No) => charge::recover(app, stored, ended).await?,
+        (ObjectKind::Charge, Follows::Yes) => follow_up::recover(app, ended).await?,
     }
     Ok(Resolved::Yes)
 }
 
-/// How long to wait after so many probes without an answer.
-fn wait_after(app: &App, probes: i64) -> Duration {
-    let waits = &app.settings.reconcile_waits;
-    let index = usize::try_from(probes).unwrap_or(0);
-    waits.get(index).or(waits.last()).copied().unwrap_or(Duration::from_secs(3600))
+/// Asks the provider once.
+async fn look(app: &App, stored: &StoredRequest) -> Result<Outcome, ApiError> {
+    let _running = app.in_flight.enter(stored.request.id);
+    let provider = charge::provider_of(app, &stored.request).await?;
+    let (charge, again): (Option<Charge>, Option<Operation>) = match (stored.object_kind, follows(stored)) {
+        (ObjectKind::Card, _) => (None, None),
+        (ObjectKind::Charge, Follows::No) => (Some(charge::charge_of(app, &stored.request).await?), None),
+        (ObjectKind::Charge, Follows::Yes) => {
+            let (charge, operation) = follow_up::again(app, stored).await?;
+            (Some(charge), Some(operation))
+        }
+    };
+    let wishes = charge.map(|charge| Wishes::of(app, &charge, None)).unwrap_or_default();
+    Ok(attempt::find_out(app, &provider, &stored.request, wishes, again, never_arrived()).await?)
+}
+
+/// Whether a request does something with an earlier authorization.
+enum Follows {
+    Yes,
+    No,
+}
+
+const fn follows(stored: &StoredRequest) -> Follows {
+    match stored.request.request_type {
+        RequestType::Authorization | RequestType::PreAuthorization | RequestType::ZeroDollar => Follows::No,
+        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => Follows::Yes,
+    }
+}
+
+/// Nobody knows yet. After the last wait nobody asks any more.
+async fn still_open(app: &App, stored: &StoredRequest, due_at: Timestamp) -> Result<(), ApiError> {
+    let probes = stored.probes + 1;
+    if wait_after(app, stored.probes).is_some() {
+        tracing::warn!(
+            transaction_request = %stored.request.id, probes,
+            "the outcome of a request is still unknown"
+        );
+        return Ok(());
+    }
+    let mut batch = Batch::new(stored.request.client_id);
+    transaction_requests::give_up(&mut batch, &stored.request, due_at, app.clock.now());
+    match app.store.apply(batch).await? {
+        Commit::Applied => tracing::error!(
+            alert = "unknown_outcome_given_up", transaction_request = %stored.request.id,
+            object = %stored.request.object_id, client = %stored.request.client_id,
+            provider = %stored.request.provider_type.code(), probes,
+            "the provider did not tell within the whole schedule what became of a request: the operator must look \
+             (`regente unknowns`)"
+        ),
+        // It was ended meanwhile, or its due date brings it back for one more look.
+        Commit::Refused(_) | Commit::Unknown => {}
+    }
+    Ok(())
+}
+
+/// How long to wait after so many looks without an answer; nothing when the schedule is over.
+fn wait_after(app: &App, looks: i64) -> Option<Duration> {
+    let looks = usize::try_from(looks).unwrap_or(usize::MAX);
+    app.settings.reconcile_waits.get(looks).copied()
 }

@@ -21,12 +21,15 @@ use regente::vault::{Kek, Vault};
 use regente::work::Worker;
 use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;
+use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
-use regente_providers::provider::Providers;
+use regente_providers::outcome::{Answer, Probe};
+use regente_providers::provider::{BoxFuture, Provider, Providers};
+use regente_providers::request::{Call, Inquiry, OperationKind};
 use regente_providers::sandbox::Books;
 use regente_providers::sandbox::{Sandbox, SandboxOptions};
 use regente_store::Store;
-use regente_store::testing::TestDatabase;
+use regente_store::testing::{Fuse, TestDatabase};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -70,6 +73,8 @@ pub struct TestApp {
     pub books: Books,
     pub worker: Worker,
     pub client: Client,
+    /// Stops the process at a step of the test's choice.
+    pub fuse: Fuse,
     router: Router,
     kek: String,
     settings: Settings,
@@ -136,7 +141,16 @@ impl TestApp {
         let kek = Kek::generate(&Chance::seeded(99)).expose_text().to_string();
         let books = Books::memory();
         let sandbox_deadline = SANDBOX_DEADLINE;
-        let app = build(&database, &clock, &books, &kek, &settings, sandbox_deadline, 1).await;
+        let fuse = Fuse::default();
+        let ground = Ground {
+            database: &database,
+            clock: &clock,
+            books: &books,
+            kek: &kek,
+            settings: &settings,
+            sandbox_deadline,
+        };
+        let app = build(ground, &fuse, 1).await;
         let client = new_client(&app, "Loja João").await;
         let (router, worker) = (router(app.clone()), Worker::new(app.clone()));
         Self {
@@ -145,6 +159,7 @@ impl TestApp {
             books,
             worker,
             client,
+            fuse,
             router,
             kek,
             settings,
@@ -161,18 +176,18 @@ impl TestApp {
         app.store.close().await;
         drop(app);
         let generation = self.generation + 1;
-        let app = build(
-            &self.database,
-            &self.clock,
-            &self.books,
-            &self.kek,
-            &self.settings,
-            self.sandbox_deadline,
-            generation,
-        )
-        .await;
+        let fuse = Fuse::default();
+        let ground = Ground {
+            database: &self.database,
+            clock: &self.clock,
+            books: &self.books,
+            kek: &self.kek,
+            settings: &self.settings,
+            sandbox_deadline: self.sandbox_deadline,
+        };
+        let app = build(ground, &fuse, generation).await;
         let (router, worker) = (regente::api::router::router(app.clone()), Worker::new(app.clone()));
-        Self { app, worker, router, generation, ..self }
+        Self { app, worker, router, fuse, generation, ..self }
     }
 
     /// The same deployment with other settings, from now on.
@@ -371,24 +386,63 @@ async fn new_client(app: &App, name: &str) -> Client {
     Client { id: id.to_string(), key: key.key.expose().to_owned() }
 }
 
-async fn build(
-    database: &TestDatabase,
-    clock: &Clock,
-    books: &Books,
-    kek: &str,
-    settings: &Settings,
+/// The simulator behind a fuse: the process may stop before a call leaves it, and before the answer is read.
+struct Fused {
+    sandbox: Sandbox,
+    fuse: Fuse,
+}
+
+impl Provider for Fused {
+    fn call(&self, call: Call) -> BoxFuture<'_, Answer> {
+        Box::pin(async {
+            self.fuse.step().await;
+            let answer = self.sandbox.call(call).await;
+            self.fuse.step().await;
+            answer
+        })
+    }
+
+    fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe> {
+        Box::pin(async {
+            self.fuse.step().await;
+            let probe = self.sandbox.probe(inquiry).await;
+            self.fuse.step().await;
+            probe
+        })
+    }
+
+    fn deadline(&self, operation: OperationKind) -> Duration {
+        self.sandbox.deadline(operation)
+    }
+
+    fn probe_deadline(&self) -> Duration {
+        self.sandbox.probe_deadline()
+    }
+}
+
+/// What a deployment is made of, besides what its process makes itself.
+struct Ground<'a> {
+    database: &'a TestDatabase,
+    clock: &'a Clock,
+    books: &'a Books,
+    kek: &'a str,
+    settings: &'a Settings,
     sandbox_deadline: Duration,
-    seed: u64,
-) -> App {
+}
+
+async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
+    let Ground { database, clock, books, kek, settings, sandbox_deadline } = ground;
     // What went wrong inside, for whoever reads a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
     let store = Store::open(database.options()).await.unwrap();
     store.migrate(clock.now()).await.unwrap();
+    store.put_fuse(fuse.clone());
     let chance = Chance::seeded(seed);
     let vault =
         Vault::unlock(store.clone(), Kek::parse(kek).unwrap(), chance.clone(), clock.clone()).await.unwrap();
     let mut sandbox = SandboxOptions::new(7, zeroize::Zeroizing::new(vec![5; 32]));
     sandbox.deadline = sandbox_deadline;
+    let sandbox = Fused { sandbox: Sandbox::new(sandbox, books.clone()), fuse: fuse.clone() };
     let limiter = |per_second| {
         let clock = clock.clone();
         RateLimiter::new(per_second, Arc::new(move || clock.machine().elapsed()))
@@ -396,7 +450,7 @@ async fn build(
     App::new(Parts {
         store,
         vault,
-        providers: Providers::new(Sandbox::new(sandbox, books.clone())),
+        providers: Providers::with([(ProviderType::Sandbox, Box::new(sandbox) as Box<dyn Provider>)]),
         clock: clock.clone(),
         chance,
         credentials: Credentials::new(),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, missing_docs, unreachable_pub)]
 
 mod access_matrix;
+mod agreement;
 mod auth;
 mod canary;
 mod cards;
@@ -13,6 +14,7 @@ mod cli;
 mod config;
 mod customers;
 mod dev;
+mod follow_ups;
 mod harness;
 mod health;
 mod http_edges;
@@ -29,6 +31,7 @@ mod plumbing_http;
 mod plumbing_query;
 mod providers;
 mod reconcile;
+mod sweep;
 mod telemetry;
 mod tokens;
 mod vault;

@@ -13,6 +13,7 @@ use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::{CaptureMode, PaymentType};
 use regente_domain::currency::Currency;
 use regente_domain::provider_type::ProviderType;
+use regente_domain::time::Timestamp;
 use regente_providers::outcome::Answer;
 use regente_providers::provider::Provider;
 use regente_providers::request::{
@@ -73,7 +74,7 @@ async fn begin(app: &TestApp, body: &Value, ordinal: i64) -> (tokio::task::JoinH
 }
 
 async fn open(app: &TestApp) -> Vec<StoredRequest> {
-    transaction_requests::open(&app.app.store, 100).await.unwrap()
+    transaction_requests::open(&app.app.store, Timestamp::from_millis(i64::MAX / 2), 100).await.unwrap()
 }
 
 /// The simulator gets the call after all, and does what it does with this card.

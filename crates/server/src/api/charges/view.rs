@@ -1,6 +1,6 @@
 //! A charge as answers show it (contract 03 §7).
 
-use regente_domain::charge::attempt::{Approval, Outcome, TransactionRequest};
+use regente_domain::charge::attempt::{Approval, Outcome, RequestType, TransactionRequest};
 use regente_domain::charge::{Charge, PaymentSource, PaymentType};
 use regente_domain::decline::Decline;
 use regente_domain::id::{CardId, ChargeId, ClientId, MerchantId, ProviderId, TokenId, TransactionRequestId};
@@ -116,8 +116,9 @@ pub struct TransactionRequestView {
     created_at: Timestamp,
     #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
-    /// The key sent to the provider.
-    idempotency_key: Uuid,
+    /// The key sent to the provider; null for what follows an authorization.
+    #[schema(required = true)]
+    idempotency_key: Option<Uuid>,
     #[schema(required = true)]
     request_id: Option<String>,
     #[schema(value_type = Uuid)]
@@ -265,12 +266,13 @@ impl TransactionRequestView {
             Outcome::Approved(references) => references.clone(),
             Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => Approval::default(),
         };
-        let approved = matches!(request.outcome, Outcome::Approved(_));
+        let has_codes =
+            references.network_authorization_code.is_some() || references.network_response_code.is_some();
         Self {
             id: request.id,
             created_at: request.id.created_at(),
             updated_at: request.updated_at,
-            idempotency_key: request.provider_key(),
+            idempotency_key: key_shown(request),
             request_id: None,
             provider_id: request.provider_id,
             provider_type: request.provider_type.code(),
@@ -285,11 +287,20 @@ impl TransactionRequestView {
             tokenized_payment: false,
             response_ts: request.duration.map(|duration| format!("{}ms", duration.as_millis())),
             provider_error: request.decline().map(ProviderErrorView::of),
-            provider_authorization: approved.then_some(ProviderAuthorizationView {
+            provider_authorization: has_codes.then_some(ProviderAuthorizationView {
                 network_authorization_code: references.network_authorization_code,
                 network_response_code: references.network_response_code,
             }),
         }
+    }
+}
+
+fn key_shown(request: &TransactionRequest) -> Option<Uuid> {
+    match request.request_type {
+        RequestType::Authorization | RequestType::PreAuthorization | RequestType::ZeroDollar => {
+            Some(request.provider_key())
+        }
+        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => None,
     }
 }
 

@@ -60,6 +60,9 @@ impl Records<'_> {
             }
             "POST /v1/charges" => none.with(put(example(), "merchantId", self.merchant().await)),
             "GET /v1/charges/{id}" => Call::of(&self.charge().await),
+            "POST /v1/charges/{id}" => Call::of(&self.charge().await).with(example()),
+            "POST /v1/charges/{id}/capture" => Call::of(&self.reserved().await).with(example()),
+            "POST /v1/charges/{id}/void" => Call::of(&self.charge().await).with(example()),
             "GET /v1/merchants/{id}" | "DELETE /v1/merchants/{id}" => Call::of(&self.merchant().await),
             "PATCH /v1/merchants/{id}" => Call::of(&self.merchant().await).with(example()),
             "PATCH /v1/providers/{id}" => Call::of(&self.pagseguro().await).with(example()),
@@ -113,6 +116,12 @@ impl Records<'_> {
         let provider = json!({ "name": "PagSeguro", "priority": 1, "credentials": credentials });
         let merchant = self.make("/v1/merchants", &json!({ "mcc": "5812", "providers": [provider] })).await;
         text(&merchant["providers"][0]["id"])
+    }
+
+    /// A charge that is not captured.
+    async fn reserved(&self) -> String {
+        let body = put(crate::harness::charge_body(&self.merchant().await, APPROVED), "capture", false);
+        text(&self.make("/v1/charges", &body).await["id"])
     }
 
     pub async fn charge(&self) -> String {

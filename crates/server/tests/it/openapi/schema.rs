@@ -177,7 +177,8 @@ fn fits_pattern(pattern: &str, text: &str) -> bool {
         _ => {
             let words = pattern.strip_prefix("^(").and_then(|rest| rest.strip_suffix(")$"));
             let words = words.unwrap_or_else(|| panic!("the pattern {pattern} is not known to this check"));
-            assert!(words.bytes().all(|byte| byte == b'|' || byte.is_ascii_lowercase()), "{pattern}");
+            let is_plain = |byte: u8| matches!(byte, b'|' | b'_') || byte.is_ascii_lowercase();
+            assert!(words.bytes().all(is_plain), "{pattern}");
             words.split('|').any(|word| word == text)
         }
     }

@@ -1,0 +1,87 @@
+//! The status that a tester sets by hand: only in the sandbox, no provider is asked (contract 07 §4).
+
+use crate::charge::attempt::RequestType;
+use crate::money::Amount;
+use crate::time::Timestamp;
+
+use super::words::words;
+use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, Transition};
+
+words! {
+    /// `status` of `POST /v1/charges/{id}` (contract 07 §4).
+    SimulatedStatus {
+        /// The money was taken.
+        Authorized = "authorized",
+        /// All of it was given back.
+        Voided = "voided",
+        /// The cardholder's bank took it back.
+        ChargedBack = "charged_back",
+        /// A refund is under way; not for cards.
+        RefundPending = "refund_pending",
+        /// Refused.
+        Failed = "failed",
+    }
+}
+
+impl SimulatedStatus {
+    /// The type of the transaction request that tells of it.
+    pub const fn request_type(self) -> RequestType {
+        match self {
+            Self::Authorized | Self::Failed => RequestType::Authorization,
+            Self::Voided | Self::RefundPending => RequestType::Void,
+            Self::ChargedBack => RequestType::ChargeBack,
+        }
+    }
+}
+
+/// Why a status cannot be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatusRefusal {
+    /// A provider is being asked.
+    UnderWay(ChargeStatus),
+    /// The state is final.
+    Final(ChargeStatus),
+    /// Not for this payment type.
+    NotForPaymentType,
+}
+
+impl Charge {
+    /// Puts the charge into a state without asking a provider; one more request tells of it.
+    ///
+    /// # Errors
+    /// What [`StatusRefusal`] says.
+    pub fn simulate(&self, status: SimulatedStatus, now: Timestamp) -> Result<Transition, StatusRefusal> {
+        let before = self.state.status();
+        let responsible = match &self.state {
+            ChargeState::Pending | ChargeState::CapturePending { .. } | ChargeState::RefundPending { .. } => {
+                return Err(StatusRefusal::UnderWay(before));
+            }
+            ChargeState::Canceled { .. } | ChargeState::Voided { .. } | ChargeState::ChargedBack { .. } => {
+                return Err(StatusRefusal::Final(before));
+            }
+            ChargeState::PreAuthorized { responsible }
+            | ChargeState::Authorized { responsible }
+            | ChargeState::Failed { responsible } => *responsible,
+        };
+        let (state, event, amount) = match status {
+            SimulatedStatus::Authorized => {
+                (ChargeState::Authorized { responsible }, ChargeEvent::Authorized, self.amount)
+            }
+            SimulatedStatus::Failed => {
+                (ChargeState::Failed { responsible }, ChargeEvent::Failed, self.amount)
+            }
+            SimulatedStatus::Voided => {
+                (ChargeState::Voided { responsible }, ChargeEvent::Voided, Amount::ZERO)
+            }
+            SimulatedStatus::ChargedBack => {
+                (ChargeState::ChargedBack { responsible }, ChargeEvent::ChargedBack, self.amount)
+            }
+            // Card refunds are done at once (contract 07 §4).
+            SimulatedStatus::RefundPending => return Err(StatusRefusal::NotForPaymentType),
+        };
+        let mut simulated = self.end(state, Some(event), now);
+        simulated.charge.requests += 1;
+        simulated.charge.amount = amount;
+        Ok(simulated)
+    }
+}

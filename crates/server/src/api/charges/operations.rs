@@ -1,0 +1,188 @@
+//! `/v1/charges/{id}/capture` and `/v1/charges/{id}/void`: what is done with a charge after its authorization (contract 03
+//! §9).
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use regente_domain::charge::Operation;
+use regente_domain::money::Amount;
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::view::ChargeView;
+use super::{find, open_private, replay};
+use crate::access::Caller;
+use crate::api::error::ApiError;
+use crate::api::fields::{Body, Fields};
+use crate::api::headers::sandbox_seed;
+use crate::api::idempotency::{Claim, Claimed, Plan, unless_overtaken};
+use crate::api::path_id;
+use crate::api::schema::{CommonErrors, ErrorEnvelope};
+use crate::app::App;
+use crate::flows::charge::{Created, Ran};
+use crate::flows::follow_up::{self, NewFollowUp};
+
+/// How much is captured.
+#[derive(ToSchema)]
+#[schema(as = NewCapture, example = json!({ "amount": 100 }))]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct CaptureBody {
+    /// At most what is reserved; everything when it is absent. The rest is released.
+    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
+    amount: Option<i64>,
+}
+
+/// How much is given back.
+#[derive(ToSchema)]
+#[schema(as = NewVoid, rename_all = "camelCase", example = json!({ "amount": 50 }))]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct VoidBody {
+    /// At most what is left; everything when it is absent.
+    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
+    amount: Option<i64>,
+    /// Days to gather the money; cards are given back at once.
+    #[schema(minimum = 0, maximum = 365)]
+    delay_to_compose: Option<i64>,
+}
+
+/// Captures a charge.
+///
+/// Takes what is reserved, once. A partial capture releases the rest. A refusal of the provider is a 201 as well: the
+/// charge is unchanged, its first transaction request is `failed`. `capture_pending` means that the provider has not
+/// told yet: the truth comes later.
+#[utoipa::path(
+    post,
+    path = "/v1/charges/{id}/capture",
+    operation_id = "captureCharge",
+    tag = "Charges",
+    params(
+        ("id" = Uuid, Path, description = "The charge."),
+        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            description = "The same key and body give the same answer again for 24 hours"),
+        ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
+            description = "Sandbox only: fixes what the simulator draws by lot"),
+    ),
+    request_body(content = CaptureBody, content_type = "application/json"),
+    responses(
+        (status = 201, description = "The charge, also when the provider refused.", body = ChargeView),
+        (status = 404, description = "There is no such charge.", body = ErrorEnvelope),
+        (status = 409, description = "Another operation on the charge is under way, or the idempotency key is in use.",
+            body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn capture(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let amount = body.read(read_capture)?;
+    run(app, caller, &id, &headers, &body, Operation::Capture, amount).await
+}
+
+/// Voids a charge.
+///
+/// Releases what is reserved, or gives back what was taken: all of it or a part, as often as something is left. A
+/// refusal of the provider is a 201 as well: the charge is unchanged, its first transaction request is `failed`.
+/// `refund_pending` means that the provider has not told yet: the truth comes later.
+#[utoipa::path(
+    post,
+    path = "/v1/charges/{id}/void",
+    operation_id = "voidCharge",
+    tag = "Charges",
+    params(
+        ("id" = Uuid, Path, description = "The charge."),
+        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            description = "The same key and body give the same answer again for 24 hours"),
+        ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
+            description = "Sandbox only: fixes what the simulator draws by lot"),
+    ),
+    request_body(content = VoidBody, content_type = "application/json"),
+    responses(
+        (status = 201, description = "The charge, also when the provider refused.", body = ChargeView),
+        (status = 404, description = "There is no such charge.", body = ErrorEnvelope),
+        (status = 409, description = "Another operation on the charge is under way, or the idempotency key is in use.",
+            body = ErrorEnvelope),
+        (status = 422, description = "A voucher cannot be voided as asked.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn void(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let amount = body.read(read_void)?;
+    run(app, caller, &id, &headers, &body, Operation::Void, amount).await
+}
+
+/// The amount, and whether the body could be read at all.
+fn read_capture(fields: &Fields<'_>) -> Option<Option<Amount>> {
+    Some(fields.optional("amount").positive_amount())
+}
+
+fn read_void(fields: &Fields<'_>) -> Option<Option<Amount>> {
+    fields.optional("delayToCompose").integer(0..=365);
+    let is_empty_list = fields.members().get("splitRules").is_some_and(|value| *value == json!([]));
+    if fields.has("splitRules") && !is_empty_list {
+        fields.problem("splitRules", "is not available in this release");
+    }
+    Some(fields.optional("amount").positive_amount())
+}
+
+async fn run(
+    app: App,
+    caller: Caller,
+    id: &str,
+    headers: &HeaderMap,
+    body: &Body,
+    operation: Operation,
+    amount: Option<Amount>,
+) -> Result<Response, ApiError> {
+    let seed = sandbox_seed(headers)?;
+    let charge_id = path_id(id)?;
+    let route = match operation {
+        Operation::Capture => format!("POST /v1/charges/{charge_id}/capture"),
+        Operation::Void => format!("POST /v1/charges/{charge_id}/void"),
+    };
+    let claim = match Claim::read(&app, &caller, headers, &route, body).await? {
+        Claimed::Without => None,
+        Claimed::Free(claim) => Some(claim),
+        Claimed::Answered(finished) => return replay(&app, &caller, finished, None).await,
+    };
+    let new = NewFollowUp {
+        client_id: caller.client_id,
+        charge_id,
+        operation,
+        amount,
+        claim: claim.clone(),
+        actor: caller.actor(),
+        seed,
+    };
+    // In a task of its own: a caller who hangs up must not leave an operation half done.
+    let ran = tokio::spawn(follow_up::create(app.clone(), new)).await.map_err(ApiError::internal)?;
+    match unless_overtaken(&app, claim.as_ref(), ran).await? {
+        Plan::Overtaken(finished) | Plan::Own(Created::Answered(finished)) => {
+            replay(&app, &caller, finished, None).await
+        }
+        Plan::Own(Created::Ran(ran)) => {
+            let Ran { charge, requests } = *ran;
+            let private = open_private(&app, &find(&app, &caller, charge_id).await?).await?;
+            let view = ChargeView::of(&charge, &private, &requests, &caller);
+            Ok((StatusCode::CREATED, axum::Json(view)).into_response())
+        }
+    }
+}
