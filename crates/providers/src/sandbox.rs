@@ -2,27 +2,36 @@
 //! the product's database, and its books hold no card numbers and no security codes.
 
 mod books;
+mod delivery;
 mod draws;
 mod faults;
 mod rules;
 
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use aws_lc_rs::hmac;
 use regente_domain::card::CardNumber;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::problems::Problems;
+use serde_json::{Map, Value};
+use tokio::time::sleep;
 use zeroize::Zeroizing;
 
 pub use books::{Answered, Balance, Books, BooksError, CardTrace, Deed, Entry, Ledger, Record};
-pub use faults::{FAULTS_MAX, Fault, Options};
+pub use delivery::Delivery;
+pub use faults::{
+    FAULT_DELAY_MS_MAX, FAULTS_MAX, Options, Plan, SEQUENCE_PLACE_MAX, SEQUENCE_PLACES_MAX, validate,
+};
 pub use rules::{CvvRule, REFUSED_AMOUNT_MINOR_UNITS};
 
-use crate::outcome::{Answer, Finding, Probe, UnknownReason};
+use crate::outcome::{Answer, Finding, Probe};
 use crate::provider::{BoxFuture, Provider};
 use crate::request::{Call, Inquiry, Mode, Operation, OperationKind};
 use books::Recorded;
+use delivery::received;
 use draws::Draws;
+use faults::{Counts, Occasion, Point, Source, Then};
 use rules::Verdict;
 
 /// How long a caller waits for the simulator (contract 07 open point 2).
@@ -54,6 +63,15 @@ pub struct Sandbox {
     cvv_on_charge: CvvRule,
     card_hash_key: hmac::Key,
     books: Books,
+    plan: RwLock<OwnPlan>,
+    counts: Counts,
+}
+
+/// The simulator's own plan, and how many there were before it.
+#[derive(Clone, Default)]
+struct OwnPlan {
+    plan: Arc<Plan>,
+    revision: u64,
 }
 
 impl Sandbox {
@@ -65,59 +83,100 @@ impl Sandbox {
             cvv_on_charge: options.cvv_on_charge,
             card_hash_key: hmac::Key::new(hmac::HMAC_SHA256, &options.card_hash_key),
             books,
+            plan: RwLock::default(),
+            counts: Counts::default(),
         }
     }
 
-    async fn answer(&self, call: Call) -> Answer {
-        let answered = match self.judge(&call) {
-            Verdict::Approve(approval) => Finding::Approved(approval),
-            Verdict::Decline(decline) => Finding::Declined(decline),
-            Verdict::Silence => return self.stay_silent(&call).await,
+    /// The books that it keeps.
+    pub const fn books(&self) -> &Books {
+        &self.books
+    }
+
+    /// Puts another plan in the place of the simulator's own; every `sequence` in it begins to count anew.
+    pub fn set_plan(&self, plan: Plan) {
+        let mut own = self.plan.write().unwrap_or_else(PoisonError::into_inner);
+        *own = OwnPlan { plan: Arc::new(plan), revision: own.revision + 1 };
+    }
+
+    /// Does what is asked, and says how the answer travels.
+    pub async fn act(&self, call: &Call) -> Delivery<Answer> {
+        let plans = match Plans::read(&call.options, call.mode, call.faults.as_ref()) {
+            Ok(plans) => plans,
+            Err(problems) => return self.write(call, Finding::Declined(options_not_valid(problems))).await,
         };
-        let operation = &call.operation;
-        let record = Answered {
-            deed: self.deed(operation),
-            amount: operation.amount(),
-            currency: operation.currency(),
-            finding: answered,
-        };
-        match self.books.record(call.key, call.at, record).await {
-            Ok(Recorded::Answered(finding)) => finding.into(),
-            Ok(Recorded::ProbedBefore) => Answer::Declined(probed_before_it_arrived()),
-            Err(error) => fail(&error),
+        let draws = self.draws(call);
+        match self.fault(&plans, &Occasion::call(call), &draws) {
+            Some(Then::Decline(decline)) => self.write(call, Finding::Declined(decline)).await,
+            fault => spoil(fault, || self.judge_and_write(call, &draws)).await,
         }
     }
 
-    /// The fault plan first, then the rules.
-    fn judge(&self, call: &Call) -> Verdict {
-        let options = match Options::parse(&call.options, "options") {
-            Ok(options) => options,
-            Err(problems) => return Verdict::Decline(options_not_valid(problems)),
-        };
+    /// Looks an earlier call up, and says how the answer travels.
+    pub async fn look(&self, inquiry: &Inquiry) -> Delivery<Probe> {
+        // Options that are not valid were an answer to the call; its probe is answered all the same.
+        let plans = Plans::read(&inquiry.options, inquiry.mode, inquiry.faults.as_ref()).unwrap_or_default();
+        let draws = Draws::new(self.seed, None, inquiry.key);
+        let fault = self.fault(&plans, &Occasion::probe(inquiry), &draws);
+        spoil(fault, || async { Delivery::Whole(self.look_up(inquiry).await) }).await
+    }
+
+    /// The first fault that fits and happens: of the request, of the options, of the simulator.
+    fn fault(&self, plans: &Plans, occasion: &Occasion, draws: &Draws) -> Option<Then> {
+        let own = self.plan.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let sources = [
+            (Source::Request, &plans.of_request),
+            (Source::Options, &plans.of_options),
+            (Source::Simulator(own.revision), own.plan.as_ref()),
+        ];
+        // All of them are asked, since all of them count.
+        let happening = sources.map(|(source, plan)| plan.happening(source, occasion, draws, &self.counts));
+        happening.into_iter().flatten().next().cloned()
+    }
+
+    fn draws(&self, call: &Call) -> Draws {
         let request_seed = match call.mode {
             Mode::Sandbox => call.seed.as_deref(),
             Mode::Production => None,
         };
-        let draws = Draws::new(self.seed, request_seed, call.key);
-        match options.fault(&call.operation, &draws) {
-            Some(decline) => Verdict::Decline(decline),
-            None => rules::judge(&call.operation, self.cvv_on_charge, &draws),
-        }
+        Draws::new(self.seed, request_seed, call.key)
     }
 
-    /// A time-out writes nothing down. A key that was answered before keeps its answer all the same.
-    async fn stay_silent(&self, call: &Call) -> Answer {
-        match self.books.find(call.key).await {
-            Ok(Some(Entry { record: Record::Answered(answered), .. })) => answered.finding.into(),
-            Ok(Some(Entry { record: Record::ProbedBeforeArrival, .. })) => {
-                Answer::Declined(probed_before_it_arrived())
-            }
-            Ok(None) => std::future::pending().await,
+    async fn judge_and_write(&self, call: &Call, draws: &Draws) -> Delivery<Answer> {
+        let finding = match rules::judge(&call.operation, self.cvv_on_charge, draws) {
+            Verdict::Approve(approval) => Finding::Approved(approval),
+            Verdict::Decline(decline) => Finding::Declined(decline),
+            Verdict::Silence => return self.stay_silent(call).await,
+        };
+        self.write(call, finding).await
+    }
+
+    async fn write(&self, call: &Call, finding: Finding) -> Delivery<Answer> {
+        let operation = &call.operation;
+        let (amount, currency) = (operation.amount(), operation.currency());
+        let answered = Answered { deed: self.deed(operation), amount, currency, finding };
+        match self.books.record(call.key, call.at, answered).await {
+            Ok(Recorded::Answered(finding)) => Delivery::Whole(finding.into()),
+            Ok(Recorded::ProbedBefore) => Delivery::Whole(Answer::Declined(probed_before_it_arrived())),
             Err(error) => fail(&error),
         }
     }
 
-    async fn look_up(&self, inquiry: Inquiry) -> Probe {
+    /// A time-out writes nothing down. A key that was answered before keeps its answer all the same.
+    async fn stay_silent(&self, call: &Call) -> Delivery<Answer> {
+        match self.books.find(call.key).await {
+            Ok(Some(Entry { record: Record::Answered(answered), .. })) => {
+                Delivery::Whole(answered.finding.into())
+            }
+            Ok(Some(Entry { record: Record::ProbedBeforeArrival, .. })) => {
+                Delivery::Whole(Answer::Declined(probed_before_it_arrived()))
+            }
+            Ok(None) => Delivery::Never,
+            Err(error) => fail(&error),
+        }
+    }
+
+    async fn look_up(&self, inquiry: &Inquiry) -> Probe {
         match self.books.probe(inquiry.key, inquiry.at).await {
             Ok(Some(finding)) => Probe::Found(finding),
             Ok(None) => Probe::Absent,
@@ -150,11 +209,11 @@ impl Sandbox {
 
 impl Provider for Sandbox {
     fn call(&self, call: Call) -> BoxFuture<'_, Answer> {
-        Box::pin(self.answer(call))
+        Box::pin(async move { received(self.act(&call).await).await })
     }
 
     fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe> {
-        Box::pin(self.look_up(inquiry))
+        Box::pin(async move { received(self.look(&inquiry).await).await })
     }
 
     fn deadline(&self, _: OperationKind) -> Duration {
@@ -166,10 +225,59 @@ impl Provider for Sandbox {
     }
 }
 
+/// The plans that come with a call.
+#[derive(Default)]
+struct Plans {
+    of_request: Plan,
+    of_options: Plan,
+}
+
+impl Plans {
+    fn read(options: &Map<String, Value>, mode: Mode, faults: Option<&Value>) -> Result<Self, Problems> {
+        let of_request = match (mode, faults) {
+            (Mode::Sandbox, Some(faults)) => Plan::parse(faults, "sandboxFaults")?,
+            (Mode::Sandbox, None) | (Mode::Production, _) => Plan::default(),
+        };
+        Ok(Self { of_request, of_options: Options::parse(options, "options")?.faults })
+    }
+}
+
+/// Does it, or does not, as the fault wants, and says how the answer travels. A fault that spoils the way of the answer
+/// does so every time: what the books say about the key is for a probe to find out.
+async fn spoil<T, F>(fault: Option<Then>, doing: impl Fn() -> F) -> Delivery<T>
+where
+    F: Future<Output = Delivery<T>>,
+{
+    let (point, spoiled) = match fault {
+        // A refusal is an answer, and was given before this.
+        None | Some(Then::Decline(_)) => return doing().await,
+        Some(Then::Delay(duration)) => {
+            sleep(duration).await;
+            return doing().await;
+        }
+        Some(Then::SlowBody(duration)) => {
+            return doing().await.map_whole(|answer| Delivery::Slowly(answer, duration));
+        }
+        Some(Then::Duplicate) => {
+            doing().await;
+            return doing().await.map_whole(Delivery::Twice);
+        }
+        Some(Then::Timeout(point)) => (point, Delivery::Never),
+        Some(Then::Reset(point)) => (point, Delivery::Reset),
+        Some(Then::ServerError(point)) => (point, Delivery::ServerError),
+        Some(Then::Garbage(point)) => (point, Delivery::Garbage),
+    };
+    match point {
+        Point::BeforeEffect => {}
+        Point::AfterEffect => drop(doing().await),
+    }
+    spoiled
+}
+
 /// Whether the entry was written is not known here: only a probe can tell.
-fn fail(error: &BooksError) -> Answer {
+fn fail(error: &BooksError) -> Delivery<Answer> {
     tracing::error!(%error, "the simulator cannot write its books");
-    Answer::Unknown(UnknownReason::ProviderFailed)
+    Delivery::ServerError
 }
 
 fn probed_before_it_arrived() -> Decline {

@@ -8,4 +8,5 @@ mod faults;
 mod follow_ups;
 mod providers;
 mod rules;
+mod spoiled;
 mod support;

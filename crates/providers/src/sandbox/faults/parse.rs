@@ -1,4 +1,7 @@
-//! Reads the options of a SANDBOX provider. Every problem is reported, each with the path of its member.
+//! The grammar of fault plans, and of the options of a SANDBOX provider that hold one.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 use regente_domain::charge::{INSTALLMENTS_MAX, PaymentType};
 use regente_domain::currency::Currency;
@@ -12,10 +15,29 @@ use crate::request::OperationKind;
 use crate::sandbox::draws::MILLION;
 use crate::sandbox::rules::network_says;
 
-use super::{FAULTS_MAX, Fault, Options, When};
+use super::reader::{Place, Reader, integer, object, word};
+use super::{
+    FAULT_DELAY_MS_MAX, FAULTS_MAX, Fault, Options, Plan, Point, SEQUENCE_PLACE_MAX, SEQUENCE_PLACES_MAX,
+    Sequence, Subject, Then, When,
+};
 
 const WHEN_MEMBERS: [&str; 5] = ["operation", "amount", "currency", "lastDigit", "installments"];
-const FAULT_MEMBERS: [&str; 3] = ["when", "then", "probability"];
+/// What is said of a card or an amount: a probe has neither.
+const WHEN_MEMBERS_OF_CALLS: [&str; 4] = ["amount", "currency", "lastDigit", "installments"];
+const FAULT_MEMBERS: [&str; 4] = ["when", "then", "probability", "sequence"];
+const THEN_MEMBERS: [&str; 8] =
+    ["decline", "delay_ms", "timeout", "reset", "server_error", "duplicate", "slow_body_ms", "garbage"];
+
+const SUBJECTS: [(&str, Subject); 5] = [
+    ("authorization", Subject::Call(OperationKind::Authorization)),
+    ("zero_dollar", Subject::Call(OperationKind::ZeroDollar)),
+    ("capture", Subject::Call(OperationKind::Capture)),
+    ("void", Subject::Call(OperationKind::Void)),
+    ("probe", Subject::Probe),
+];
+
+const POINTS: [(&str, Point); 2] =
+    [("before_effect", Point::BeforeEffect), ("after_effect", Point::AfterEffect)];
 
 /// Types of options that are meant for other providers (contract 12 §4). A simulated provider that stands in for one of
 /// those may carry them; they say nothing to the simulator.
@@ -34,6 +56,14 @@ pub(super) fn options(members: &Map<String, Value>, path: &str) -> Result<Option
     Ok(Options { faults: faults.unwrap_or_default(), supports: supports.unwrap_or_default() })
 }
 
+pub(super) fn plan(faults_value: &Value, path: &str) -> Result<Plan, Problems> {
+    let mut reader = Reader::default();
+    let plan = faults(&mut reader, faults_value, &Place(path.to_owned()));
+    let plan = reader.note(plan);
+    reader.problems.into_result()?;
+    Ok(plan.unwrap_or_default())
+}
+
 enum OptionsType {
     Sandbox,
     Other,
@@ -47,31 +77,44 @@ fn options_type(_: &mut Reader, value: &Value, at: &Place) -> Result<OptionsType
     }
 }
 
-fn faults(reader: &mut Reader, value: &Value, at: &Place) -> Result<Vec<Fault>, Problems> {
+fn faults(reader: &mut Reader, value: &Value, at: &Place) -> Result<Plan, Problems> {
     let Value::Array(values) = value else {
         return Err(at.must("be an array"));
     };
     if values.len() > FAULTS_MAX {
         return Err(at.must(format_args!("contain no more than {FAULTS_MAX} elements")));
     }
-    Ok(reader.each(values, at, fault))
+    Ok(Plan(reader.each(values, at, fault)))
 }
 
 fn fault(reader: &mut Reader, value: &Value, at: &Place) -> Result<Fault, Problems> {
     let members = object(value, at)?;
     reader.only(members, at, &FAULT_MEMBERS);
-    let when = reader.member(members, at, "when", when);
-    let probability_ppm = reader.member(members, at, "probability", probability);
-    let then = then(reader, members.get("then").unwrap_or(&Value::Null), &at.of("then"))?;
-    Ok(Fault { when: when.unwrap_or_default(), then, probability_ppm: probability_ppm.unwrap_or(MILLION) })
+    let when = reader.member(members, at, "when", when).unwrap_or_default();
+    let probability_ppm = reader.member(members, at, "probability", probability).unwrap_or(MILLION);
+    let places = reader.member(members, at, "sequence", sequence);
+    let sequence = places.map(|places| Sequence { places, text: value.to_string() });
+    let place = at.of("then");
+    let then = then(reader, members.get("then").unwrap_or(&Value::Null), &place)?;
+    match (when.subject, &then) {
+        (Some(Subject::Probe), Then::Decline(_)) => {
+            Err(place.must("be something that can happen to a probe"))
+        }
+        _ => Ok(Fault { when, then, probability_ppm, sequence }),
+    }
 }
 
 fn when(reader: &mut Reader, value: &Value, at: &Place) -> Result<When, Problems> {
     let members = object(value, at)?;
     reader.only(members, at, &WHEN_MEMBERS);
+    let subject = reader.member(members, at, "operation", |_, value, at| word(value, at, &SUBJECTS));
+    if subject == Some(Subject::Probe) {
+        for name in WHEN_MEMBERS_OF_CALLS.iter().filter(|name| members.contains_key(**name)) {
+            reader.problems.add(&at.of(name).0, "should not exist: a probe has none");
+        }
+    }
     Ok(When {
-        operation: reader
-            .member(members, at, "operation", |_, value, at| word(value, at, OperationKind::WORDS)),
+        subject,
         amount: reader.member(members, at, "amount", |_, value, at| {
             let amount = value.as_i64().and_then(Amount::new);
             amount.ok_or_else(|| at.must("be an integer number of minor units"))
@@ -82,19 +125,47 @@ fn when(reader: &mut Reader, value: &Value, at: &Place) -> Result<When, Problems
     })
 }
 
-/// The consequence: a refusal, by one of the 24 codes or one of the finer reasons.
-fn then(reader: &mut Reader, value: &Value, at: &Place) -> Result<Decline, Problems> {
-    match value {
-        Value::String(_) => refusal(value, at),
-        Value::Object(members) => {
-            reader.only(members, at, &["decline"]);
-            match members.get("decline") {
-                Some(word) => refusal(word, &at.of("decline")),
-                None => Err(at.of("decline").must("be a string")),
-            }
+/// The consequence: a refusal by one of the 24 codes or one of the finer reasons, or something that happens to the
+/// answer.
+fn then(reader: &mut Reader, value: &Value, at: &Place) -> Result<Then, Problems> {
+    let members = match value {
+        Value::String(_) => return refusal(value, at).map(Then::Decline),
+        Value::Object(members) => members,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+            return Err(at.must("be an object"));
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Err(at.must("be an object")),
+    };
+    reader.only(members, at, &THEN_MEMBERS);
+    let mut known = members.iter().filter(|(name, _)| THEN_MEMBERS.contains(&name.as_str()));
+    let (Some((name, value)), None) = (known.next(), known.next()) else {
+        let names = THEN_MEMBERS.join(", ");
+        return Err(at.must(format_args!("contain exactly one of the following members: {names}")));
+    };
+    let at = at.of(name);
+    let point = || word(value, &at, &POINTS);
+    match name.as_str() {
+        "decline" => refusal(value, &at).map(Then::Decline),
+        "delay_ms" => delay(value, &at).map(Then::Delay),
+        "timeout" => point().map(Then::Timeout),
+        "reset" => point().map(Then::Reset),
+        "server_error" => point().map(Then::ServerError),
+        "garbage" => point().map(Then::Garbage),
+        "slow_body_ms" => delay(value, &at).map(Then::SlowBody),
+        _ if *value == Value::Bool(true) => Ok(Then::Duplicate),
+        _ => Err(at.must("be true")),
     }
+}
+
+fn delay(value: &Value, at: &Place) -> Result<Duration, Problems> {
+    integer(value, at, 1, FAULT_DELAY_MS_MAX).map(Duration::from_millis)
+}
+
+fn sequence(reader: &mut Reader, value: &Value, at: &Place) -> Result<BTreeSet<u64>, Problems> {
+    let values = value.as_array().filter(|values| !values.is_empty() && values.len() <= SEQUENCE_PLACES_MAX);
+    let values =
+        values.ok_or_else(|| at.must(format_args!("be an array of 1 to {SEQUENCE_PLACES_MAX} elements")))?;
+    let places = reader.each(values, at, |_, value, at| integer(value, at, 1, SEQUENCE_PLACE_MAX));
+    Ok(places.into_iter().collect())
 }
 
 fn refusal(value: &Value, at: &Place) -> Result<Decline, Problems> {
@@ -139,83 +210,4 @@ fn installments(_: &mut Reader, value: &Value, at: &Place) -> Result<u8, Problem
 fn currency(_: &mut Reader, value: &Value, at: &Place) -> Result<Currency, Problems> {
     let currency = value.as_str().and_then(Currency::parse);
     currency.ok_or_else(|| at.must("be one of the listed currency codes"))
-}
-
-fn integer(value: &Value, at: &Place, min: u8, max: u8) -> Result<u8, Problems> {
-    let number = value.as_u64().and_then(|number| u8::try_from(number).ok());
-    let fitting = number.filter(|number| (min..=max).contains(number));
-    fitting.ok_or_else(|| at.must(format_args!("be an integer from {min} to {max}")))
-}
-
-fn word<T: Copy>(value: &Value, at: &Place, words: &[(&str, T)]) -> Result<T, Problems> {
-    let found = words.iter().find(|(known, _)| value.as_str() == Some(known)).map(|(_, meaning)| *meaning);
-    found.ok_or_else(|| {
-        let known: Vec<&str> = words.iter().map(|(known, _)| *known).collect();
-        at.must(format_args!("be one of the following values: {}", known.join(", ")))
-    })
-}
-
-fn object<'a>(value: &'a Value, at: &Place) -> Result<&'a Map<String, Value>, Problems> {
-    value.as_object().ok_or_else(|| at.must("be an object"))
-}
-
-/// Where a value stands in the request.
-struct Place(String);
-
-impl Place {
-    fn of(&self, name: &str) -> Self {
-        Self(if self.0.is_empty() { name.to_owned() } else { format!("{}.{name}", self.0) })
-    }
-
-    fn must(&self, rule: impl std::fmt::Display) -> Problems {
-        Problems::one(&self.0, format_args!("must {rule}"))
-    }
-}
-
-/// Collects the problems, so that the first one does not hide the others.
-#[derive(Default)]
-struct Reader {
-    problems: Problems,
-}
-
-impl Reader {
-    /// Reads one member; absent, null and wrong ones are nothing, wrong ones also a problem.
-    fn member<T>(
-        &mut self,
-        members: &Map<String, Value>,
-        at: &Place,
-        name: &str,
-        read: impl FnOnce(&mut Self, &Value, &Place) -> Result<T, Problems>,
-    ) -> Option<T> {
-        let value = members.get(name).filter(|value| !value.is_null())?;
-        let read = read(self, value, &at.of(name));
-        self.note(read)
-    }
-
-    /// Reads the elements of an array; the wrong ones are left out and become problems.
-    fn each<T>(
-        &mut self,
-        values: &[Value],
-        at: &Place,
-        read: impl Fn(&mut Self, &Value, &Place) -> Result<T, Problems>,
-    ) -> Vec<T> {
-        let elements = values.iter().enumerate();
-        elements
-            .filter_map(|(place, value)| {
-                let read = read(self, value, &at.of(&place.to_string()));
-                self.note(read)
-            })
-            .collect()
-    }
-
-    /// Notes every member that is not known.
-    fn only(&mut self, members: &Map<String, Value>, at: &Place, known: &[&str]) {
-        for name in members.keys().filter(|name| !known.contains(&name.as_str())) {
-            self.problems.add(&at.of(name).0, "should not exist");
-        }
-    }
-
-    fn note<T>(&mut self, read: Result<T, Problems>) -> Option<T> {
-        read.map_err(|problems| self.problems.extend(problems)).ok()
-    }
 }

@@ -1,0 +1,90 @@
+//! Reading values of JSON so that every problem is reported, each with the path of its member.
+
+use std::fmt::Display;
+
+use regente_domain::problems::Problems;
+use serde_json::{Map, Value};
+
+/// Where a value stands in the request.
+pub(super) struct Place(pub(super) String);
+
+impl Place {
+    pub(super) fn of(&self, name: &str) -> Self {
+        Self(if self.0.is_empty() { name.to_owned() } else { format!("{}.{name}", self.0) })
+    }
+
+    pub(super) fn must(&self, rule: impl Display) -> Problems {
+        Problems::one(&self.0, format_args!("must {rule}"))
+    }
+}
+
+/// Collects the problems, so that the first one does not hide the others.
+#[derive(Default)]
+pub(super) struct Reader {
+    pub(super) problems: Problems,
+}
+
+impl Reader {
+    /// Reads one member; absent, null and wrong ones are nothing, wrong ones also a problem.
+    pub(super) fn member<T>(
+        &mut self,
+        members: &Map<String, Value>,
+        at: &Place,
+        name: &str,
+        read: impl FnOnce(&mut Self, &Value, &Place) -> Result<T, Problems>,
+    ) -> Option<T> {
+        let value = members.get(name).filter(|value| !value.is_null())?;
+        let read = read(self, value, &at.of(name));
+        self.note(read)
+    }
+
+    /// Reads the elements of an array; the wrong ones are left out and become problems.
+    pub(super) fn each<T>(
+        &mut self,
+        values: &[Value],
+        at: &Place,
+        read: impl Fn(&mut Self, &Value, &Place) -> Result<T, Problems>,
+    ) -> Vec<T> {
+        let elements = values.iter().enumerate();
+        elements
+            .filter_map(|(place, value)| {
+                let read = read(self, value, &at.of(&place.to_string()));
+                self.note(read)
+            })
+            .collect()
+    }
+
+    /// Notes every member that is not known.
+    pub(super) fn only(&mut self, members: &Map<String, Value>, at: &Place, known: &[&str]) {
+        for name in members.keys().filter(|name| !known.contains(&name.as_str())) {
+            self.problems.add(&at.of(name).0, "should not exist");
+        }
+    }
+
+    pub(super) fn note<T>(&mut self, read: Result<T, Problems>) -> Option<T> {
+        read.map_err(|problems| self.problems.extend(problems)).ok()
+    }
+}
+
+pub(super) fn integer<T: TryFrom<u64> + PartialOrd + Display>(
+    value: &Value,
+    at: &Place,
+    min: T,
+    max: T,
+) -> Result<T, Problems> {
+    let number = value.as_u64().and_then(|number| T::try_from(number).ok());
+    let fitting = number.filter(|number| (&min..=&max).contains(&number));
+    fitting.ok_or_else(|| at.must(format_args!("be an integer from {min} to {max}")))
+}
+
+pub(super) fn word<T: Copy>(value: &Value, at: &Place, words: &[(&str, T)]) -> Result<T, Problems> {
+    let found = words.iter().find(|(known, _)| value.as_str() == Some(known)).map(|(_, meaning)| *meaning);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = words.iter().map(|(known, _)| *known).collect();
+        at.must(format_args!("be one of the following values: {}", known.join(", ")))
+    })
+}
+
+pub(super) fn object<'a>(value: &'a Value, at: &Place) -> Result<&'a Map<String, Value>, Problems> {
+    value.as_object().ok_or_else(|| at.must("be an object"))
+}
