@@ -200,7 +200,7 @@ pub async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let request = body.read(request::read)?;
+    let request = body.read(|fields| request::read(fields, app.settings.mode))?;
     let token_id = request.source.token_id();
     let seed = sandbox_seed(&headers)?;
     let claim = match Claim::read(&app, &caller, &headers, "POST /v1/charges", &body).await? {

@@ -2,6 +2,7 @@
 //! sets by hand (07 §4). What the merchant sees is what the simulator's books say.
 
 mod status;
+mod unknown;
 
 use axum::http::Method;
 use regente_domain::charge::ChargeStatus;

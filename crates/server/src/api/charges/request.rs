@@ -11,12 +11,14 @@ use regente_domain::id::{CardId, CustomerId, MerchantId, TokenId};
 use regente_domain::money::Amount;
 use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
-use regente_providers::request::CardDetails;
+use regente_providers::request::{CardDetails, Mode};
+use regente_providers::sandbox;
 use serde_json::{Map, Value, json};
 
 use crate::api::customers::read_document;
 use crate::api::error::ApiError;
 use crate::api::fields::{Field, Fields};
+use crate::flows::attempt::SANDBOX_FAULTS;
 
 /// Bytes of free-form JSON that a charge keeps of one member.
 const FREE_FORM_BYTES_MAX: usize = 16 * 1024;
@@ -139,7 +141,7 @@ const PAYMENT_TYPES: &[(&str, PaymentType)] =
 const NOT_YET: &[&str] = &["splitRules", "threeDSecure2", "vendor"];
 
 /// Reads the body; every problem is noted with its path.
-pub fn read(fields: &Fields<'_>) -> Option<ChargeRequest> {
+pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     let merchant_id = fields.required("merchantId").id();
     let amount = fields.required("amount").positive_amount();
     let currency = or_default(fields, "currency", Currency::BRL, |field| field.currency());
@@ -148,7 +150,7 @@ pub fn read(fields: &Fields<'_>) -> Option<ChargeRequest> {
     let customer_id = fields.optional("customerId").id();
     let method = fields.required("paymentMethod").object(read_method);
     let source = fields.required("paymentSource").object(read_source);
-    let references = read_references(fields);
+    let references = read_references(fields, mode);
     let fraud_analysis = fields.optional("fraudAnalysis").object(read_fraud_analysis);
     for name in NOT_YET {
         let is_empty_list = fields.members().get(*name).is_some_and(|value| *value == json!([]));
@@ -292,16 +294,26 @@ pub fn read_expiry(field: Field<'_>) -> Option<Expiry> {
     field.text_as("must be a month in the form MM/YYYY", Expiry::parse)
 }
 
-fn read_references(fields: &Fields<'_>) -> References {
+fn read_references(fields: &Fields<'_>, mode: Mode) -> References {
     References {
         description: fields.optional("description").text(chars_max::FREE),
         statement_descriptor: fields.optional("statementDescriptor").text(chars_max::LINE),
         provider_reference_key: fields.optional("providerReferenceKey").text(chars_max::LINE),
-        flow_metadata: fields
-            .optional("paymentFlow")
-            .object(|flow| flow.required("metadata").raw_object(FREE_FORM_BYTES_MAX).map(Value::Object)),
+        flow_metadata: fields.optional("paymentFlow").object(|flow| read_flow_metadata(flow, mode)),
         app_info: fields.optional("appInfo").raw_object(FREE_FORM_BYTES_MAX).map(Value::Object),
     }
+}
+
+/// Free-form, but for what the simulator is asked to do wrong in the sandbox.
+fn read_flow_metadata(flow: &Fields<'_>, mode: Mode) -> Option<Value> {
+    let metadata = flow.required("metadata").raw_object(FREE_FORM_BYTES_MAX)?;
+    if let (Mode::Sandbox, Some(faults)) = (mode, metadata.get(SANDBOX_FAULTS)) {
+        let path = format!("paymentFlow.metadata.{SANDBOX_FAULTS}");
+        if let Err(problems) = sandbox::validate(faults, &path) {
+            flow.problems(problems);
+        }
+    }
+    Some(Value::Object(metadata))
 }
 
 fn read_fraud_analysis(fields: &Fields<'_>) -> Option<Map<String, Value>> {
