@@ -37,6 +37,11 @@ impl Draws {
         Self { hmac_key: hmac::Key::new(hmac::HMAC_SHA256, &seed), scope, call_key }
     }
 
+    /// The key of the call that is drawn for.
+    pub(super) const fn call_key(&self) -> Uuid {
+        self.call_key
+    }
+
     /// Whether something happens that happens in `chance_ppm` of a million cases.
     pub(super) fn happens(&self, what: &str, chance_ppm: u32) -> bool {
         let tag = match self.scope {

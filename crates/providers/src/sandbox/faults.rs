@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::request::{Call, Inquiry, Operation, OperationKind};
 
-use super::draws::Draws;
+use super::draws::{Draws, MILLION};
 
 mod counts;
 mod parse;
@@ -172,12 +172,25 @@ impl Plan {
                 let scope = source.counts_apart().then_some(occasion.about);
                 sequence.places.contains(&counts.next(source, place, &sequence.text, scope))
             });
-            let what = format!("{}fault {place}", source.prefix());
-            if happening.is_none() && is_its_turn && draws.happens(&what, fault.probability_ppm) {
+            if happening.is_none() && is_its_turn && fault.happens(source, place, draws, counts) {
                 happening = Some(&fault.then);
             }
         }
         happening
+    }
+}
+
+impl Fault {
+    /// Each arrival of a key draws anew: a request that is sent again meets another moment of the network.
+    fn happens(&self, source: Source, place: usize, draws: &Draws, counts: &Counts) -> bool {
+        if self.probability_ppm >= MILLION {
+            return true;
+        }
+        let what = format!("{}fault {place}", source.prefix());
+        match counts.next(source, place, "arrival", Some(draws.call_key())) {
+            1 => draws.happens(&what, self.probability_ppm),
+            arrival => draws.happens(&format!("{what} arrival {arrival}"), self.probability_ppm),
+        }
     }
 }
 
