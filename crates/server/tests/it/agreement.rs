@@ -54,6 +54,12 @@ pub async fn all_charges(app: &TestApp) -> Vec<Value> {
     charges
 }
 
+/// Whether nobody is asked for an answer any more.
+pub async fn is_nothing_open(app: &TestApp) -> bool {
+    let far = regente_domain::time::Timestamp::from_millis(i64::MAX / 2);
+    transaction_requests::open(&app.app.store, far, 1).await.unwrap().is_empty()
+}
+
 /// Nobody is waiting for an answer any more, and nobody was given up.
 pub async fn nothing_is_open(app: &TestApp) {
     let far = regente_domain::time::Timestamp::from_millis(i64::MAX / 2);

@@ -31,6 +31,7 @@ mod plumbing_http;
 mod plumbing_query;
 mod providers;
 mod reconcile;
+mod sequences;
 mod sweep;
 mod telemetry;
 mod tokens;

@@ -1,0 +1,289 @@
+//! Random sequences of operations with random faults and crashes, each from a seed. Whatever happens, in the end every
+//! charge is what the simulator's books say, to the cent, and nothing is unknown (quality U7).
+//!
+//! `REGENTE_SEEDS=2000` runs more of them, `REGENTE_FIRST_SEED=17 REGENTE_SEEDS=1` runs one again.
+
+use std::time::Duration;
+
+use axum::http::Method;
+use regente::settings::Settings;
+use regente_store::testing::TestDatabase;
+use regente_store::{Batch, Commit, transaction_requests};
+use serde_json::{Value, json};
+
+use crate::agreement::{agree, is_nothing_open, nothing_is_open};
+use crate::charges::text;
+use crate::harness::{Reply, TestApp, charge_body, request, sandbox};
+
+/// Seeds of an ordinary run, for each database.
+const SEEDS_DEFAULT: u64 = 150;
+/// Short, so that time-outs cost little; a busy machine then has more of them, which does no harm.
+const DEADLINE: Duration = Duration::from_millis(8);
+/// A part of the schedule of unknown outcomes, and how many of them the whole has.
+const LATER: Duration = Duration::from_secs(60 * 60);
+const LATERS_MAX: usize = 4 * 24;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn random_sequences_agree_with_the_books_on_sqlite() {
+    run(TestDatabase::fresh_sqlite()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn random_sequences_agree_with_the_books_on_postgres() {
+    run(TestDatabase::fresh_postgres().await).await;
+}
+
+async fn run(database: TestDatabase) {
+    let number = |name: &str, default: u64| {
+        std::env::var(name)
+            .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
+    };
+    let first = number("REGENTE_FIRST_SEED", 1);
+    let mut app = TestApp::on(database, Settings::default()).await.with_sandbox_deadline(DEADLINE).await;
+    let mut told = Told::default();
+    for seed in first..first + number("REGENTE_SEEDS", SEEDS_DEFAULT) {
+        println!("seed {seed}");
+        app = Sequence::new(seed).run(app, &mut told).await;
+    }
+    println!("{told:?}");
+    assert!(told.is_varied(), "the sequences no longer meet what they are for: {told:?}");
+}
+
+/// What the sequences met, so that a generator that meets nothing is noticed.
+#[derive(Debug, Default)]
+struct Told {
+    charges: usize,
+    operations: usize,
+    refused: usize,
+    pending: usize,
+    crashes: usize,
+    replays: usize,
+}
+
+impl Told {
+    const fn is_varied(&self) -> bool {
+        self.charges > 0 && self.operations > self.refused
+    }
+}
+
+/// A small generator of its own: the sequence of a seed must not change with a library.
+struct Dice(u64);
+
+impl Dice {
+    /// splitmix64.
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[usize::try_from(self.below(from.len() as u64)).unwrap()]
+    }
+}
+
+/// The cards of the simulator: approved, declined in several ways, not answered, either.
+const CARDS: [(&str, &str); 10] = [
+    ("4916745120294124", "560"),
+    ("4916745120294124", "560"),
+    ("4916745120294124", "560"),
+    ("4916745120294124", "560"),
+    ("4916745120294124", "560"),
+    ("4916745120294124", "560"),
+    ("4916878170842862", "650"),
+    ("4485401945979546", "600"),
+    ("4556613630132678", "850"),
+    ("4556684530238865", "440"),
+];
+
+struct Sequence {
+    seed: u64,
+    dice: Dice,
+    requests: u64,
+}
+
+impl Sequence {
+    const fn new(seed: u64) -> Self {
+        Self { seed, dice: Dice(seed), requests: 0 }
+    }
+
+    async fn run(mut self, mut app: TestApp, told: &mut Told) -> TestApp {
+        let providers: Vec<Value> = (1..=1 + self.dice.below(3)).map(|place| self.provider(place)).collect();
+        let merchant = app.merchant_with(json!(providers)).await;
+        let mut ids = Vec::new();
+        for _ in 0..1 + self.dice.below(3) {
+            let body = self.charge(&merchant);
+            let (after, reply) = self.send(app, "/v1/charges", &body, told).await;
+            app = after;
+            told.charges += 1;
+            let Some(charge) = reply.map(|reply| reply.expect(201)) else { continue };
+            let id = text(&charge["id"]).to_owned();
+            for _ in 0..self.dice.below(7) {
+                app = self.operate(app, &id, told).await;
+            }
+            ids.push(id);
+        }
+        resolve(&app).await;
+        nothing_is_open(&app).await;
+        let page = app.get(&format!("/v1/charges?merchantId={merchant}&limit=100")).await.expect(200);
+        let charges = page["items"].as_array().unwrap();
+        for id in ids {
+            assert!(
+                charges.iter().any(|charge| charge["id"] == json!(id)),
+                "seed {}: {id} is gone",
+                self.seed
+            );
+        }
+        for charge in charges {
+            agree(&app.books, charge).await;
+        }
+        app
+    }
+
+    async fn operate(&mut self, app: TestApp, id: &str, told: &mut Told) -> TestApp {
+        if self.dice.one_in(6) {
+            app.later(Duration::from_secs(self.dice.below(4000))).await;
+        }
+        let charge = app.get(&format!("/v1/charges/{id}")).await.expect(200);
+        let is_over = ["failed", "voided", "canceled"].contains(&text(&charge["status"]));
+        if is_over && !self.dice.one_in(8) {
+            return app;
+        }
+        let (is_reserved, rest) = (charge["status"] == "pre_authorized", charge["amount"].as_u64().unwrap());
+        // Most of what is asked for is possible.
+        let operation = if is_reserved == self.dice.one_in(6) { "void" } else { "capture" };
+        let operation =
+            if is_reserved { operation } else { self.dice.pick(&["void", "void", "void", operation]) };
+        let body = match self.dice.below(6) {
+            0 => json!({}),
+            1 => json!({ "amount": 1 + self.dice.below(1000) }),
+            _ => json!({ "amount": 1 + self.dice.below(rest.max(1)) }),
+        };
+        let path = format!("/v1/charges/{id}/{operation}");
+        told.operations += 1;
+        let (app, reply) = self.send(app, &path, &body, told).await;
+        match reply.map(|reply| (reply.status.as_u16(), reply)) {
+            None => {}
+            Some((201, reply)) => {
+                let status = text(&reply.json()["status"]).to_owned();
+                told.pending += usize::from(status.ends_with("pending"));
+            }
+            Some((400 | 409, _)) => told.refused += 1,
+            Some((other, reply)) => panic!("{other}: {}", String::from_utf8_lossy(&reply.bytes)),
+        }
+        app
+    }
+
+    /// Sends a request; sometimes the process stops on the way, sometimes the request is repeated. Without a reply the
+    /// charge may or may not be there.
+    async fn send(
+        &mut self,
+        mut app: TestApp,
+        path: &str,
+        body: &Value,
+        told: &mut Told,
+    ) -> (TestApp, Option<Reply>) {
+        self.requests += 1;
+        let key = format!("seed {} request {}", self.seed, self.requests);
+        let headers = [("X-Idempotency-Key", key.as_str())];
+        let dies = self.dice.one_in(8);
+        if dies {
+            app.fuse.arm(self.dice.below(8));
+        }
+        let mut pending = app.begin(request(&app.client, Method::POST, path, &headers, Some(body)));
+        let fuse = app.fuse.clone();
+        let reply = tokio::select! {
+            reply = &mut pending => Some(reply.unwrap()),
+            () = fuse.blown() => None,
+        };
+        app.fuse.disarm();
+        if reply.is_none() {
+            told.crashes += 1;
+            app = app.restart().await;
+            pending.abort();
+            if self.dice.one_in(2) {
+                app.later(LATER).await;
+            }
+        }
+        if reply.is_none() || self.dice.one_in(5) {
+            told.replays += 1;
+            let again = app.post_with_key(path, &key, body).await;
+            let is_same = |first: &Reply| first.status == again.status && first.bytes == again.bytes;
+            // What was pending or refused at first may have its answer by now.
+            let was_final = reply.as_ref().is_some_and(|first| first.status == 201 && !is_pending(first));
+            assert!(!was_final || reply.as_ref().is_some_and(is_same), "seed {}: another answer", self.seed);
+            let has_answer = again.status == 201;
+            return (app, if has_answer { Some(again) } else { reply });
+        }
+        (app, reply)
+    }
+
+    fn provider(&mut self, place: u64) -> Value {
+        let mut provider = sandbox(&format!("Number {place}"), i64::try_from(place).unwrap());
+        provider["options"] = json!({ "type": "SANDBOX", "faults": self.faults() });
+        provider
+    }
+
+    fn charge(&mut self, merchant: &str) -> Value {
+        let mut body = charge_body(merchant, self.dice.pick(&CARDS));
+        body["amount"] = json!(if self.dice.one_in(10) { 991 } else { 1 + self.dice.below(1000) });
+        body["capture"] = json!(self.dice.one_in(2));
+        if self.dice.one_in(2) {
+            body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": self.faults() } });
+        }
+        body
+    }
+
+    /// Up to three faults that do not happen every time, so that in the end an answer comes.
+    fn faults(&mut self) -> Vec<Value> {
+        (0..self.dice.below(4)).map(|_| self.fault()).collect()
+    }
+
+    fn fault(&mut self) -> Value {
+        let point = self.dice.pick(&["before_effect", "after_effect"]);
+        let then = match self.dice.below(7) {
+            0 => json!({ "decline": self.dice.pick(&["try_again", "generic", "insufficient_funds"]) }),
+            1 => json!({ "delay_ms": 1 + self.dice.below(12) }),
+            2 => json!({ "timeout": point }),
+            3 => json!({ "reset": point }),
+            4 => json!({ "server_error": point }),
+            5 => json!({ "duplicate": true }),
+            _ => json!({ "garbage": point }),
+        };
+        let operation = self.dice.pick(&["authorization", "capture", "void", "probe"]);
+        let is_decline_of_a_probe = operation == "probe" && then.get("decline").is_some();
+        let then = if is_decline_of_a_probe { json!({ "timeout": point }) } else { then };
+        let probability = json!(f64::from(u32::try_from(2 + self.dice.below(7)).unwrap()) / 10.0);
+        json!({ "when": { "operation": operation }, "then": then, "probability": probability })
+    }
+}
+
+/// Lets time pass until nobody waits for an answer. What was given up is taken up again, as an operator would.
+async fn resolve(app: &TestApp) {
+    for _ in 0..LATERS_MAX {
+        let given_up = transaction_requests::given_up(&app.app.store, 100).await.unwrap();
+        for stored in &given_up {
+            let mut batch = Batch::new(stored.request.client_id);
+            transaction_requests::resume(&mut batch, &stored.request, app.clock.now());
+            assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
+        }
+        if given_up.is_empty() && is_nothing_open(app).await {
+            return;
+        }
+        app.later(LATER).await;
+    }
+}
+
+fn is_pending(reply: &Reply) -> bool {
+    reply.json()["status"].as_str().is_some_and(|status| status.ends_with("pending"))
+}
