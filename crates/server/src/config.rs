@@ -43,6 +43,8 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// How charges are carried out.
     pub charges: ChargesConfig,
+    /// Which providers are asked.
+    pub routing: RoutingConfig,
     /// The log.
     pub log: LogConfig,
 }
@@ -164,6 +166,18 @@ pub struct ChargesConfig {
     pub reconcile_grace_ms: u64,
 }
 
+/// `routing.…`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoutingConfig {
+    /// So many calls without an answer among the latest 10 to a provider, and charges that have another one leave it
+    /// out for a while; 0 never leaves one out. Default 5.
+    pub circuit_failures: u32,
+    /// How long it is left out before a charge tries it; each try that fails doubles that, up to ten minutes. Default
+    /// 30 000.
+    pub circuit_open_ms: u64,
+}
+
 /// `log.…`: the log, on standard error.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -195,6 +209,7 @@ impl Default for Config {
             sandbox: SandboxConfig::default(),
             limits: LimitsConfig::default(),
             charges: ChargesConfig::default(),
+            routing: RoutingConfig::default(),
             log: LogConfig::default(),
         }
     }
@@ -264,6 +279,13 @@ impl Default for ChargesConfig {
             budget_ms: whole_millis(settings.charge_budget),
             reconcile_grace_ms: whole_millis(settings.reconcile_grace),
         }
+    }
+}
+
+impl Default for RoutingConfig {
+    fn default() -> Self {
+        let bounds = regente_domain::circuit::Bounds::default();
+        Self { circuit_failures: bounds.failures.get(), circuit_open_ms: whole_millis(bounds.open_for) }
     }
 }
 

@@ -30,6 +30,9 @@ pub struct Considered {
     /// Why it is not asked; absent when it may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Skipped>,
+    /// What its circuit had to say, when it may be asked although the circuit was not closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub circuit: Option<CircuitNote>,
 }
 
 /// Why a provider cannot serve a charge.
@@ -46,6 +49,18 @@ pub enum Skipped {
     Installments,
     /// It cannot reserve without capturing.
     PreAuthorization,
+    /// It has stopped answering, and another provider is left.
+    CircuitOpen,
+}
+
+/// Why a provider may be asked although it has stopped answering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CircuitNote {
+    /// Enough time has passed, and this charge is the one that tries it.
+    Trial,
+    /// No other provider can serve the charge.
+    OpenButNoOther,
 }
 
 /// Why no further provider was asked.

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use regente_domain::circuit;
 use regente_providers::sandbox::{CvvRule, SandboxOptions};
 use regente_store::{CommitGroups, PostgresOptions, SqliteOptions, StoreOptions};
 use zeroize::Zeroizing;
@@ -74,6 +75,10 @@ impl Config {
             token_life: Duration::from_secs(limits.card_token_life_seconds),
             client_token_life_max: Duration::from_secs(limits.client_token_life_seconds_max),
             charge_budget: Duration::from_millis(self.charges.budget_ms),
+            circuits: NonZeroU32::new(self.routing.circuit_failures).map(|failures| circuit::Bounds {
+                failures,
+                open_for: Duration::from_millis(self.routing.circuit_open_ms),
+            }),
             reconcile_grace: Duration::from_millis(self.charges.reconcile_grace_ms),
             rate_limits: RateLimits {
                 public_key_tokens_per_second: NonZeroU32::new(limits.public_key_tokens_per_second),

@@ -10,6 +10,7 @@ mod cards;
 mod charge_bad_input;
 mod charge_lists;
 mod charges;
+mod circuits;
 mod cli;
 mod config;
 mod customers;
