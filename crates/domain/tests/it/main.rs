@@ -13,4 +13,5 @@ mod money;
 mod provider_type;
 mod routing;
 mod scope;
+mod story;
 mod time;

@@ -15,6 +15,7 @@ mod cli;
 mod config;
 mod customers;
 mod dev;
+mod explanations;
 mod follow_ups;
 mod harness;
 mod health;
