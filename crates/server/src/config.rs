@@ -164,6 +164,9 @@ pub struct ChargesConfig {
     /// How long after its deadline a call without an outcome counts as lost, so that the provider is asked. Default
     /// 30 000.
     pub reconcile_grace_ms: u64,
+    /// While an outcome stays unknown: the waits between one question to the provider and the next, with commas between
+    /// them. Default `5,30,120,600,3600`.
+    pub reconcile_waits_seconds: String,
 }
 
 /// `routing.…`
@@ -278,6 +281,7 @@ impl Default for ChargesConfig {
         Self {
             budget_ms: whole_millis(settings.charge_budget),
             reconcile_grace_ms: whole_millis(settings.reconcile_grace),
+            reconcile_waits_seconds: convert::waits_text(&settings.reconcile_waits),
         }
     }
 }

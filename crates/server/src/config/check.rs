@@ -8,7 +8,7 @@ use regente_domain::circuit::CALLS_SEEN;
 use tracing_subscriber::EnvFilter;
 
 use super::layers::ConfigError;
-use super::{Config, Secret};
+use super::{Config, Secret, convert};
 
 /// The most connections of PostgreSQL that write: each needs a stripe of the counters.
 const POSTGRES_WRITERS_MAX: usize = 16;
@@ -136,6 +136,8 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     must(is_node, "database.postgres_node_stripe", &format!("must be 0 to {POSTGRES_NODES_MAX}"));
     let is_enough = server.body_bytes_max >= BODY_BYTES_MIN;
     must(is_enough, "server.body_bytes_max", &format!("must be {BODY_BYTES_MIN} or more"));
+    let has_waits = convert::waits(&charges.reconcile_waits_seconds).is_some();
+    must(has_waits, "charges.reconcile_waits_seconds", &convert::waits_rule());
     let is_seen = routing.circuit_failures <= CALLS_SEEN;
     must(is_seen, "routing.circuit_failures", &format!("must be 0 to {CALLS_SEEN}"));
     must(sandbox.books.as_deref() != Some(""), "sandbox.books", "must be a file or `memory`");

@@ -33,6 +33,30 @@ pub enum KekSource {
     },
 }
 
+/// Waits that a list may have.
+const WAITS_MAX: usize = 100;
+/// The longest wait of a list, in seconds: 30 days.
+const WAIT_SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
+
+/// Reads waits in seconds with commas between them; `None` when they are none, too many or out of bounds.
+pub(super) fn waits(text: &str) -> Option<Vec<Duration>> {
+    let seconds = text.split(',').map(|wait| wait.trim().parse().ok());
+    let is_wait = |seconds: &u64| (1..=WAIT_SECONDS_MAX).contains(seconds);
+    let waits: Option<Vec<Duration>> =
+        seconds.map(|seconds| seconds.filter(is_wait).map(Duration::from_secs)).collect();
+    waits.filter(|waits| waits.len() <= WAITS_MAX)
+}
+
+/// What [`waits`] reads.
+pub(super) fn waits_text(waits: &[Duration]) -> String {
+    waits.iter().map(|wait| wait.as_secs().to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// What a list of waits must be.
+pub(super) fn waits_rule() -> String {
+    format!("must be 1 to {WAITS_MAX} waits of 1 to {WAIT_SECONDS_MAX} seconds, such as 5,30,120")
+}
+
 impl Config {
     /// Reads the key-encryption key. Lines of its file that begin with `#` are comments.
     ///
@@ -80,6 +104,7 @@ impl Config {
                 open_for: Duration::from_millis(self.routing.circuit_open_ms),
             }),
             reconcile_grace: Duration::from_millis(self.charges.reconcile_grace_ms),
+            reconcile_waits: waits(&self.charges.reconcile_waits_seconds).unwrap_or_default(),
             rate_limits: RateLimits {
                 public_key_tokens_per_second: NonZeroU32::new(limits.public_key_tokens_per_second),
                 secret_key_requests_per_second: NonZeroU32::new(limits.secret_key_requests_per_second),
