@@ -165,7 +165,8 @@ pub struct ChargesConfig {
     /// 30 000.
     pub reconcile_grace_ms: u64,
     /// While an outcome stays unknown: the waits between one question to the provider and the next, with commas between
-    /// them. Default `5,30,120,600,3600`.
+    /// them; after the last one nobody asks until an operator says so. Default
+    /// `5,30,120,600,1800,3600,7200,14400,28800,43200,86400,86400`, three days.
     pub reconcile_waits_seconds: String,
 }
 

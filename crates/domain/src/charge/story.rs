@@ -13,7 +13,7 @@ use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
 use super::Charge;
-use super::attempt::{Outcome, RequestType, TransactionRequest};
+use super::attempt::{OpenReason, Outcome, RequestType, TransactionRequest};
 use super::explanation::{CircuitNote, Considered, Skipped, Stopped};
 use super::words::words;
 
@@ -35,6 +35,10 @@ pub struct Asked {
     pub probes: i64,
     /// When its outcome is asked for next.
     pub next_probe_at: Option<Timestamp>,
+    /// Why its outcome was not known at once.
+    pub open_reason: Option<OpenReason>,
+    /// When it was given up to ask for its outcome.
+    pub given_up_at: Option<Timestamp>,
 }
 
 /// A provider as the story names it.
@@ -114,6 +118,12 @@ pub struct Step {
     pub probes: i64,
     /// When its outcome is asked for next.
     pub next_probe_at: Option<Timestamp>,
+    /// Why its outcome was not known at once.
+    pub open_reason: Option<OpenReason>,
+    /// When it was given up to ask for its outcome.
+    pub given_up_at: Option<Timestamp>,
+    /// Whether a tester set it, and no provider was asked.
+    pub set_by_hand: bool,
     /// What came after it.
     pub then: Then,
 }
@@ -198,25 +208,10 @@ impl Teller<'_> {
             ended_at: (ended != Ended::Unknown).then_some(request.updated_at),
             probes: self.for_the_merchant(Some(asked.probes)).unwrap_or(0),
             next_probe_at: self.for_the_merchant(asked.next_probe_at).filter(|_| ended == Ended::Unknown),
-            then: self.then(request, ended, next),
-        }
-    }
-
-    fn then(&self, request: &TransactionRequest, ended: Ended, next: Option<&Asked>) -> Then {
-        let next_is_of_the_route = next.is_some_and(|next| next.request.request_type == request.request_type);
-        match (ended, request.request_type) {
-            (Ended::Unknown, _) => Then::Waiting,
-            (Ended::Approved, _) | (_, RequestType::ZeroDollar) => Then::Done,
-            (
-                Ended::Declined | Ended::NoEffect,
-                RequestType::Authorization | RequestType::PreAuthorization,
-            ) => {
-                if next_is_of_the_route {
-                    Then::NextAsked
-                } else {
-                    Then::Stopped
-                }
-            }
+            open_reason: self.for_the_merchant(asked.open_reason),
+            given_up_at: self.for_the_merchant(asked.given_up_at),
+            set_by_hand: asked.is_set_by_hand(),
+            then: then(asked, ended, next),
         }
     }
 
@@ -237,5 +232,29 @@ impl Teller<'_> {
             Audience::Merchant => fact,
             Audience::Payer => None,
         }
+    }
+}
+
+impl Asked {
+    /// What a tester sets ends as it begins: nobody took any time for it, and nobody had to ask what became of it.
+    const fn is_set_by_hand(&self) -> bool {
+        !matches!(self.request.outcome, Outcome::Open)
+            && self.request.duration.is_none()
+            && self.open_reason.is_none()
+            && self.probes == 0
+    }
+}
+
+fn then(asked: &Asked, ended: Ended, next: Option<&Asked>) -> Then {
+    let is_routed = asked.request.request_type.is_authorization() && !asked.is_set_by_hand();
+    let next_is_of_the_route = next.is_some_and(|next| {
+        next.request.request_type == asked.request.request_type && !next.is_set_by_hand()
+    });
+    match ended {
+        Ended::Unknown => Then::Waiting,
+        Ended::Approved => Then::Done,
+        Ended::Declined | Ended::NoEffect if !is_routed => Then::Done,
+        Ended::Declined | Ended::NoEffect if next_is_of_the_route => Then::NextAsked,
+        Ended::Declined | Ended::NoEffect => Then::Stopped,
     }
 }

@@ -1,14 +1,19 @@
 //! Why a charge went the way it went, as its account and its payer are told.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::charges::{charged, text};
 use crate::harness::{APPROVED, TIMED_OUT, TestApp, WRONG_CVV, charge_body, sandbox, stories};
+use crate::reconcile::unknown::FileBooks;
 
 stories! {
     the_story_of_a_charge_that_the_second_provider_took,
     providers_that_cannot_serve_the_charge_are_named_with_the_reason,
     a_failed_charge_says_why_nobody_else_was_asked,
+    captures_refunds_and_what_a_tester_sets_are_told,
+    an_unknown_outcome_is_told_with_its_reason,
     a_deleted_merchant_still_has_its_stories,
     a_public_key_is_told_of_whom_was_asked_and_no_more,
     there_is_no_story_without_a_charge,
@@ -55,11 +60,13 @@ async fn the_story_of_a_charge_that_the_second_provider_took(app: TestApp) {
             { "transactionRequestId": requests[1]["id"], "provider": declines, "requestType": "authorization",
               "amount": 150, "outcome": "declined", "declinedCode": "try_again", "retryable": true,
               "durationMs": millis(&requests[1]), "beganAt": requests[1]["createdAt"],
-              "endedAt": requests[1]["updatedAt"], "probes": 0, "nextProbeAt": null, "then": "next_asked" },
+              "endedAt": requests[1]["updatedAt"], "openReason": null, "probes": 0,
+              "nextProbeAt": null, "givenUpAt": null, "setByHand": false, "then": "next_asked" },
             { "transactionRequestId": requests[0]["id"], "provider": approves, "requestType": "authorization",
               "amount": 150, "outcome": "approved", "declinedCode": null, "retryable": null,
               "durationMs": millis(&requests[0]), "beganAt": requests[0]["createdAt"],
-              "endedAt": requests[0]["updatedAt"], "probes": 0, "nextProbeAt": null, "then": "done" },
+              "endedAt": requests[0]["updatedAt"], "openReason": null, "probes": 0,
+              "nextProbeAt": null, "givenUpAt": null, "setByHand": false, "then": "done" },
         ])
     );
     let story = text(&told["text"]);
@@ -105,6 +112,64 @@ async fn a_failed_charge_says_why_nobody_else_was_asked(app: TestApp) {
     assert!(
         text(&told["text"])
             .contains("its books say that nothing happened. No other provider was left to ask.")
+    );
+}
+
+async fn captures_refunds_and_what_a_tester_sets_are_told(app: TestApp) {
+    let mut body = charge_body(&app.merchant().await, APPROVED);
+    body["capture"] = json!(false);
+    let charge = charged(&app, &body).await;
+    let path = format!("/v1/charges/{}", text(&charge["id"]));
+    app.post(&format!("{path}/capture"), &json!({ "amount": 100 })).await.expect(201);
+    app.post(&format!("{path}/void"), &json!({ "amount": 30 })).await.expect(201);
+    let after_refund = explained(&app, &charge).await;
+    let types = |told: &Value| -> Vec<Value> {
+        told["steps"].as_array().unwrap().iter().map(|step| step["requestType"].clone()).collect()
+    };
+    assert_eq!(types(&after_refund), ["pre_authorization", "capture", "void"]);
+    let story = text(&after_refund["text"]);
+    assert!(
+        story.contains("2. Main (SANDBOX, priority 1) was asked to capture BRL 1.00; it approved after "),
+        "{story}"
+    );
+    assert!(
+        story.contains("3. Main (SANDBOX, priority 1) was asked to give back BRL 0.30; it approved after "),
+        "{story}"
+    );
+    assert!(story.ends_with("SANDBOX took it: BRL 0.70 of BRL 1.50 are left."), "{story}");
+
+    app.post(&path, &json!({ "status": "charged_back" })).await.expect(200);
+    let told = explained(&app, &charge).await;
+    assert_eq!(
+        (&told["steps"][3]["setByHand"], &told["steps"][2]["setByHand"]),
+        (&json!(true), &json!(false))
+    );
+    assert!(text(&told["text"]).ends_with("\n\nThe cardholder's bank took it back."));
+}
+
+async fn an_unknown_outcome_is_told_with_its_reason(app: TestApp) {
+    let file = FileBooks::new();
+    let app = app.with_sandbox_deadline(Duration::from_secs(5)).await.with_books(file.books.clone()).await;
+    let merchant = app.merchant().await;
+    file.lose();
+    let charge = charged(&app, &charge_body(&merchant, APPROVED)).await;
+    let told = explained(&app, &charge).await;
+    let step = &told["steps"][0];
+    assert_eq!((&told["status"], told["steps"].as_array().unwrap().len()), (&json!("pending"), 1));
+    assert_eq!((&step["outcome"], &step["then"]), (&json!("unknown"), &json!("waiting")));
+    assert_eq!((&step["openReason"], &step["probes"]), (&json!("provider_failed"), &json!(0)));
+    assert!(step["nextProbeAt"].is_string() && step["endedAt"].is_null());
+    file.find();
+    app.later(Duration::from_secs(60)).await;
+    let told = explained(&app, &charge).await;
+    assert_eq!(
+        (&told["stopped"], &told["steps"][0]["outcome"]),
+        (&json!("interrupted"), &json!("no_effect"))
+    );
+    assert_eq!(told["steps"][0]["probes"], 1);
+    assert!(
+        text(&told["text"])
+            .contains("it failed; its books say that nothing happened. It became known only when")
     );
 }
 

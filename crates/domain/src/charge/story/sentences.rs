@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::charge::attempt::RequestType;
+use crate::charge::attempt::{OpenReason, RequestType};
 use crate::charge::explanation::{CircuitNote, Skipped, Stopped};
-use crate::charge::{Charge, ChargeState, ChargeStatus, PaymentType};
+use crate::charge::{Charge, ChargeState, PaymentType};
 use crate::decline::Decline;
 
 use super::{Candidate, Ended, Named, Step, Story, Then};
@@ -64,6 +64,14 @@ fn why_skipped(charge: &Charge, skipped: Skipped) -> String {
 }
 
 fn step_line(charge: &Charge, story: &Story, step: &Step) -> String {
+    if step.set_by_hand {
+        return format!(
+            "A tester set it by hand, and nobody was asked: {} of {}, {}.",
+            step.request_type.word(),
+            step.amount.shown_in(charge.currency),
+            step.ended.word()
+        );
+    }
     let mut line = format!(
         "{} was asked {}; {}.",
         named(&step.provider),
@@ -83,33 +91,56 @@ fn what_was_asked(charge: &Charge, step: &Step) -> String {
         RequestType::Authorization => format!("for {amount}"),
         RequestType::PreAuthorization => format!("to reserve {amount}"),
         RequestType::ZeroDollar => "to check the card".to_owned(),
+        RequestType::Capture => format!("to capture {amount}"),
+        RequestType::Void => format!("to give back {amount}"),
+        RequestType::ChargeBack => format!("for a chargeback of {amount}"),
     }
 }
 
 fn how_it_ended(step: &Step) -> String {
-    match step.ended {
-        Ended::Approved => format!("it approved{}", after(step.duration)),
-        Ended::Declined => {
-            let with = step
-                .decline
-                .as_ref()
-                .map_or_else(String::new, |decline| format!(" with {}", refusal(decline)));
-            format!("it refused{}{with}", after(step.duration))
+    let with =
+        step.decline.as_ref().map_or_else(String::new, |decline| format!(" with {}", refusal(decline)));
+    let took = step.duration.map(shown);
+    match (step.ended, step.open_reason) {
+        (Ended::Approved, None) => format!("it approved{}", after(took)),
+        (Ended::Approved, Some(reason)) => {
+            format!("{}; asked again, it said that it was done", silence(reason))
         }
-        Ended::NoEffect => {
-            let within = step.duration.map_or_else(String::new, |took| format!(" within {}", shown(took)));
+        (Ended::Declined, None) => format!("it refused{}{with}", after(took)),
+        (Ended::Declined, Some(reason)) => format!("{}; asked again, it refused{with}", silence(reason)),
+        (Ended::NoEffect, None) => {
+            let within = took.map_or_else(String::new, |took| format!(" within {took}"));
             format!("it did not answer{within}; its books say that nothing happened")
         }
-        Ended::Unknown => match (step.probes, step.next_probe_at) {
-            (_, None) => "what became of it is not known yet".to_owned(),
-            (0, Some(at)) => format!("what became of it is not known yet: its books are asked at {at}"),
-            (n, Some(at)) => {
-                let times = if n == 1 { "once".to_owned() } else { format!("{n} times") };
-                format!(
-                    "what became of it is not known yet: its books were asked {times}, and are again at {at}"
-                )
-            }
-        },
+        (Ended::NoEffect, Some(reason)) => {
+            format!("{}; its books say that nothing happened", silence(reason))
+        }
+        (Ended::Unknown, None) => "it has not answered yet".to_owned(),
+        (Ended::Unknown, Some(reason)) => {
+            format!("{}, and what became of it is not known: {}", silence(reason), who_asks(step))
+        }
+    }
+}
+
+const fn silence(reason: OpenReason) -> &'static str {
+    match reason {
+        OpenReason::TimedOut => "it did not answer in time",
+        OpenReason::ConnectionLost => "the connection to it broke",
+        OpenReason::ProviderFailed => "it failed",
+        OpenReason::Interrupted => "the service stopped before the answer was written down",
+    }
+}
+
+fn who_asks(step: &Step) -> String {
+    let times = match step.probes {
+        0 => "it was not asked again yet".to_owned(),
+        1 => "it was asked again once".to_owned(),
+        n => format!("it was asked again {n} times"),
+    };
+    match (step.given_up_at, step.next_probe_at) {
+        (Some(at), _) => format!("{times}; nobody asks any more since {at}, and the operator must look"),
+        (None, Some(at)) => format!("{times}, and is at {at}"),
+        (None, None) => times,
     }
 }
 
@@ -122,15 +153,16 @@ fn refusal(decline: &Decline) -> String {
 fn what_came_then(story: &Story, step: &Step) -> Option<&'static str> {
     match (step.then, story.stopped) {
         (Then::Done, _) => None,
-        (Then::Waiting, _) => Some("Nobody else is asked until it is known."),
+        (Then::Waiting, _) if step.request_type.is_authorization() => {
+            Some("Nobody else is asked until it is known.")
+        }
+        (Then::Waiting, _) => Some("Nothing else is done with the charge until it is known."),
         (Then::NextAsked, _) => Some("The next provider was asked."),
         (Then::Stopped, stopped) => stopped.map(|stopped| match stopped {
             Stopped::NotRetryable => "Such a refusal is final, so nobody else was asked.",
             Stopped::NoProviderLeft => "No other provider was left to ask.",
             Stopped::BudgetUsedUp => "The time for the charge was used up, so nobody else was asked.",
-            Stopped::Interrupted => {
-                "The service had been interrupted and only the buyer may start again, so nobody else was asked."
-            }
+            Stopped::Interrupted => "It became known only when the buyer was gone, so nobody else was asked.",
         }),
     }
 }
@@ -142,9 +174,20 @@ fn ending(charge: &Charge) -> String {
     match &charge.state {
         ChargeState::Pending => "It is pending: its outcome is not known yet.".to_owned(),
         ChargeState::PreAuthorized { .. } => format!("It is reserved at {provider}: {left} can be captured."),
+        ChargeState::CapturePending { open, .. } => {
+            let amount = open.amount.shown_in(charge.currency);
+            format!("A capture of {amount} is under way at {provider}: its outcome is not known yet.")
+        }
+        ChargeState::RefundPending { open, .. } => {
+            let amount = open.amount.shown_in(charge.currency);
+            format!("{provider} was asked to give {amount} back: the outcome is not known yet.")
+        }
         ChargeState::Authorized { .. } if left == whole => format!("{provider} took it: {left}."),
         ChargeState::Authorized { .. } => format!("{provider} took it: {left} of {whole} are left."),
-        ChargeState::Failed { .. } => format!("It {}: nobody took it.", ChargeStatus::Failed.word()),
+        ChargeState::Failed { .. } => "It failed: nobody took it.".to_owned(),
+        ChargeState::Canceled { .. } => "It was canceled: what was reserved is released.".to_owned(),
+        ChargeState::Voided { .. } => "It was given back in full.".to_owned(),
+        ChargeState::ChargedBack { .. } => "The cardholder's bank took it back.".to_owned(),
     }
 }
 
@@ -158,8 +201,8 @@ fn named(provider: &Named) -> String {
     }
 }
 
-fn after(duration: Option<Duration>) -> String {
-    duration.map_or_else(String::new, |took| format!(" after {}", shown(took)))
+fn after(took: Option<String>) -> String {
+    took.map_or_else(String::new, |took| format!(" after {took}"))
 }
 
 /// `35 ms`, `2.1 s`.

@@ -100,12 +100,20 @@ pub struct StepView {
     began_at: String,
     #[schema(format = DateTime, required = true)]
     ended_at: Option<String>,
+    /// Why the outcome was not known at once: `timed_out`, `connection_lost`, `provider_failed` or `interrupted`.
+    #[schema(example = "timed_out", required = true)]
+    open_reason: Option<String>,
     /// How often the provider was asked since what became of it.
     #[schema(example = 0)]
     probes: i64,
     /// When it is asked next.
     #[schema(format = DateTime, required = true)]
     next_probe_at: Option<String>,
+    /// Since when it is asked no more.
+    #[schema(format = DateTime, required = true)]
+    given_up_at: Option<String>,
+    /// Whether a tester set it, and no provider was asked.
+    set_by_hand: bool,
     /// What came after it: `done`, `next_asked`, `stopped`, or `waiting` while the outcome is unknown.
     #[schema(example = "next_asked")]
     then: String,
@@ -170,7 +178,13 @@ pub async fn tell(
 }
 
 fn as_asked(stored: StoredRequest) -> Asked {
-    Asked { request: stored.request, probes: stored.probes, next_probe_at: stored.due_at }
+    Asked {
+        request: stored.request,
+        probes: stored.probes,
+        next_probe_at: stored.due_at,
+        open_reason: stored.open_reason,
+        given_up_at: stored.given_up_at,
+    }
 }
 
 impl ExplanationView {
@@ -222,8 +236,11 @@ impl StepView {
             duration_ms: step.duration.map(millis),
             began_at: step.began_at.to_string(),
             ended_at: step.ended_at.map(|at| at.to_string()),
+            open_reason: step.open_reason.map(|reason| reason.word().to_owned()),
             probes: step.probes,
             next_probe_at: step.next_probe_at.map(|at| at.to_string()),
+            given_up_at: step.given_up_at.map(|at| at.to_string()),
+            set_by_hand: step.set_by_hand,
             then: step.then.word().to_owned(),
         }
     }
