@@ -5,6 +5,7 @@ pub mod attempt;
 pub mod explanation;
 mod follow_up;
 mod simulated;
+pub mod story;
 mod words;
 
 use serde::{Deserialize, Serialize};

@@ -5,6 +5,7 @@
 pub mod actor;
 pub mod card;
 pub mod charge;
+pub mod circuit;
 pub mod country;
 pub mod currency;
 pub mod customer;

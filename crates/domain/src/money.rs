@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::currency::Currency;
+
 /// An amount in the minor unit of its currency (cents for BRL), at least 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -21,6 +23,17 @@ impl Amount {
     /// The minor units.
     pub const fn minor_units(self) -> i64 {
         self.0
+    }
+
+    /// For people: `BRL 1.50`, and `JPY 150` where there are no minor units.
+    pub fn shown_in(self, currency: Currency) -> String {
+        let code = currency.code();
+        let decimals = usize::from(currency.exponent());
+        if decimals == 0 {
+            return format!("{code} {}", self.0);
+        }
+        let unit = 10_i64.pow(u32::from(currency.exponent()));
+        format!("{code} {}.{:0decimals$}", self.0 / unit, self.0 % unit)
     }
 
     /// What is left after `part` was taken away; `None` when `part` is more than there is.

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
-use crate::charge::explanation::{Considered, Explanation, Skipped, Stopped};
+use crate::charge::explanation::{CircuitNote, Considered, Explanation, Skipped, Stopped};
 use crate::charge::{CaptureMode, PaymentType};
+use crate::circuit::Standing;
 use crate::currency::Currency;
 use crate::decline::Decline;
 use crate::id::ProviderId;
@@ -60,6 +61,7 @@ pub fn route(mut candidates: Vec<Candidate>, needs: &Needs) -> Explanation {
             provider_type: candidate.provider_type,
             priority: candidate.priority,
             skipped: skip(candidate, needs),
+            circuit: None,
         })
         .collect();
     Explanation { considered, stopped: None }
@@ -87,6 +89,33 @@ fn skip(candidate: &Candidate, needs: &Needs) -> Option<Skipped> {
         CaptureMode::Manual if !can.can_pre_authorize(needs.payment_type) => Some(Skipped::PreAuthorization),
         CaptureMode::Manual | CaptureMode::Automatic => None,
     }
+}
+
+/// Leaves out the providers that have stopped answering. When that would leave nobody, all of them stay.
+pub fn around_open_circuits(
+    mut route: Explanation,
+    mut standing_of: impl FnMut(&Considered) -> Standing,
+) -> Explanation {
+    let mut open: Vec<&mut Considered> = Vec::new();
+    let mut others = 0_usize;
+    for considered in route.considered.iter_mut().filter(|considered| considered.skipped.is_none()) {
+        match standing_of(considered) {
+            Standing::Closed => others += 1,
+            Standing::Trial(_) => {
+                considered.circuit = Some(CircuitNote::Trial);
+                others += 1;
+            }
+            Standing::Open => open.push(considered),
+        }
+    }
+    for considered in open {
+        if others > 0 {
+            considered.skipped = Some(Skipped::CircuitOpen);
+        } else {
+            considered.circuit = Some(CircuitNote::OpenButNoOther);
+        }
+    }
+    route
 }
 
 /// What to do after a refusal.

@@ -1,6 +1,7 @@
 //! The SANDBOX provider: a simulator that behaves like a provider over a network, with books of its own. It never sees
 //! the product's database, and its books hold no card numbers and no security codes.
 
+mod asked;
 mod books;
 mod delivery;
 mod draws;
@@ -18,6 +19,7 @@ use serde_json::{Map, Value};
 use tokio::time::sleep;
 use zeroize::Zeroizing;
 
+pub use asked::may_have_asked_for_silence;
 pub use books::{Answered, Balance, Books, BooksError, CardTrace, Deed, Entry, Ledger, Record};
 pub use delivery::Delivery;
 pub use faults::{

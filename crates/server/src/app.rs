@@ -11,6 +11,7 @@ use crate::access::Credentials;
 use crate::api::limits::RateLimiter;
 use crate::chance::Chance;
 use crate::clock::Clock;
+use crate::flows::circuits::Circuits;
 use crate::flows::in_flight::InFlight;
 use crate::settings::Settings;
 use crate::vault::Vault;
@@ -41,6 +42,8 @@ pub struct Parts {
     pub secret_key_limiter: RateLimiter,
     /// Provider calls of this process that have not ended.
     pub in_flight: InFlight,
+    /// The providers that have stopped answering.
+    pub circuits: Circuits,
 }
 
 impl App {

@@ -18,6 +18,7 @@ use crate::app::{App, Parts};
 use crate::chance::{Chance, NoRandomness};
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError, Place, TooWeak};
+use crate::flows::circuits::Circuits;
 use crate::flows::in_flight::InFlight;
 use crate::vault::{Kek, Vault, VaultError};
 
@@ -148,6 +149,7 @@ async fn assemble(
         store: store.clone(),
         vault,
         providers: Providers::new(sandbox),
+        circuits: Circuits::new(settings.circuits, clock.clone()),
         clock,
         chance,
         settings,

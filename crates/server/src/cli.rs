@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use regente_domain::id::{ClientId, Id, of};
+use regente_domain::id::{ChargeId, ClientId, Id, of};
 
 use crate::bootstrap::Migrations;
 use crate::config::{ConfigError, Flag, Loaded, Sources};
@@ -76,6 +76,13 @@ enum Task {
     },
     /// Examine the deployment: schema, keys, files, counters, what waits for an operator
     Doctor {
+        #[command(flatten)]
+        output: OutputArg,
+    },
+    /// Tell why a charge went the way it went
+    Explain {
+        /// The charge's id
+        charge_id: ChargeId,
         #[command(flatten)]
         output: OutputArg,
     },
@@ -207,6 +214,9 @@ impl Task {
             Self::Migrate => run::migrate(&sources.load_plain()?),
             Self::Config { output } => operate::show_config(&sources.load_plain()?, output),
             Self::Doctor { output } => operate::doctor(&sources.load_plain()?, output),
+            Self::Explain { charge_id, output } => {
+                operate::explain(&sources.load_plain()?, charge_id, output)
+            }
             Self::Clients(task) => operate::clients(&sources.load_plain()?, task),
             Self::Keys(task) => operate::keys(&sources.load_plain()?, task),
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),

@@ -4,7 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "the one place that asks the machine for the time")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use regente_domain::time::Timestamp;
@@ -19,7 +19,14 @@ pub struct Clock {
 #[derive(Clone, Debug)]
 enum Business {
     System,
-    Manual(Arc<AtomicI64>),
+    Manual(Arc<Manual>),
+}
+
+#[derive(Debug)]
+struct Manual {
+    millis: AtomicI64,
+    /// By how much machine time is ahead of the machine's.
+    machine_ahead_millis: AtomicU64,
 }
 
 /// A point in machine time: only differences mean something. Never goes back.
@@ -44,25 +51,31 @@ impl Clock {
         Self { business: Business::System, started: Instant::now() }
     }
 
-    /// Business time stands at `start` and moves only by [`Clock::advance`]; machine time is the machine's.
+    /// Business time stands at `start` and moves only by [`Clock::advance`]; machine time is the machine's, and can be
+    /// moved ahead of it.
     pub fn manual(start: Timestamp) -> Self {
-        Self {
-            business: Business::Manual(Arc::new(AtomicI64::new(start.as_millis()))),
-            started: Instant::now(),
-        }
+        let manual =
+            Manual { millis: AtomicI64::new(start.as_millis()), machine_ahead_millis: AtomicU64::new(0) };
+        Self { business: Business::Manual(Arc::new(manual)), started: Instant::now() }
     }
 
     /// Business time.
     pub fn now(&self) -> Timestamp {
         match &self.business {
             Business::System => machine_timestamp(),
-            Business::Manual(millis) => Timestamp::from_millis(millis.load(Ordering::SeqCst)),
+            Business::Manual(manual) => Timestamp::from_millis(manual.millis.load(Ordering::SeqCst)),
         }
     }
 
     /// Machine time, for measuring inside this process.
     pub fn machine(&self) -> MachineTime {
-        MachineTime(self.started.elapsed())
+        let ahead = match &self.business {
+            Business::System => Duration::ZERO,
+            Business::Manual(manual) => {
+                Duration::from_millis(manual.machine_ahead_millis.load(Ordering::SeqCst))
+            }
+        };
+        MachineTime(self.started.elapsed() + ahead)
     }
 
     /// Machine time as a timestamp, for leases that other processes read.
@@ -74,8 +87,19 @@ impl Clock {
     pub fn advance(&self, by: Duration) {
         match &self.business {
             Business::System => {}
-            Business::Manual(millis) => {
-                millis.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::SeqCst);
+            Business::Manual(manual) => {
+                manual.millis.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::SeqCst);
+            }
+        }
+    }
+
+    /// Moves the machine time of a manual clock forward, and only that; the system's stays.
+    pub fn advance_machine(&self, by: Duration) {
+        match &self.business {
+            Business::System => {}
+            Business::Manual(manual) => {
+                let millis = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
+                manual.machine_ahead_millis.fetch_add(millis, Ordering::SeqCst);
             }
         }
     }
@@ -84,7 +108,7 @@ impl Clock {
     pub fn set(&self, time: Timestamp) {
         match &self.business {
             Business::System => {}
-            Business::Manual(millis) => millis.store(time.as_millis(), Ordering::SeqCst),
+            Business::Manual(manual) => manual.millis.store(time.as_millis(), Ordering::SeqCst),
         }
     }
 }

@@ -43,6 +43,8 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// How charges are carried out.
     pub charges: ChargesConfig,
+    /// Which providers are asked.
+    pub routing: RoutingConfig,
     /// The log.
     pub log: LogConfig,
 }
@@ -162,6 +164,22 @@ pub struct ChargesConfig {
     /// How long after its deadline a call without an outcome counts as lost, so that the provider is asked. Default
     /// 30 000.
     pub reconcile_grace_ms: u64,
+    /// While an outcome stays unknown: the waits between one question to the provider and the next, with commas between
+    /// them; after the last one nobody asks until an operator says so. Default
+    /// `5,30,120,600,1800,3600,7200,14400,28800,43200,86400,86400`, three days.
+    pub reconcile_waits_seconds: String,
+}
+
+/// `routing.…`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoutingConfig {
+    /// So many calls without an answer among the latest 10 to a provider, and charges that have another one leave it
+    /// out for a while; 0 never leaves one out. Default 5.
+    pub circuit_failures: u32,
+    /// How long it is left out before a charge tries it; each try that fails doubles that, up to ten minutes. Default
+    /// 30 000.
+    pub circuit_open_ms: u64,
 }
 
 /// `log.…`: the log, on standard error.
@@ -195,6 +213,7 @@ impl Default for Config {
             sandbox: SandboxConfig::default(),
             limits: LimitsConfig::default(),
             charges: ChargesConfig::default(),
+            routing: RoutingConfig::default(),
             log: LogConfig::default(),
         }
     }
@@ -263,7 +282,15 @@ impl Default for ChargesConfig {
         Self {
             budget_ms: whole_millis(settings.charge_budget),
             reconcile_grace_ms: whole_millis(settings.reconcile_grace),
+            reconcile_waits_seconds: convert::waits_text(&settings.reconcile_waits),
         }
+    }
+}
+
+impl Default for RoutingConfig {
+    fn default() -> Self {
+        let bounds = regente_domain::circuit::Bounds::default();
+        Self { circuit_failures: bounds.failures.get(), circuit_open_ms: whole_millis(bounds.open_for) }
     }
 }
 

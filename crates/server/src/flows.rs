@@ -4,6 +4,7 @@
 pub mod attempt;
 pub mod card_check;
 pub mod charge;
+pub mod circuits;
 pub mod customers;
 pub mod follow_up;
 pub mod in_flight;

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use regente_domain::circuit;
+
 use crate::api::limits::{BODY_BYTES_MAX, RateLimits};
 
 pub use regente_providers::request::Mode;
@@ -25,6 +27,8 @@ pub struct Settings {
     pub client_token_life_max: Duration,
     /// No new provider is tried after this long (contract 14 §6).
     pub charge_budget: Duration,
+    /// When a provider that does not answer is left out; `None` never leaves one out.
+    pub circuits: Option<circuit::Bounds>,
     /// A call that has not ended this long after its deadline was lost with its process: the reconcile job asks.
     pub reconcile_grace: Duration,
     /// Waits between the looks at an unknown outcome. After the last one the operator is alerted (U4).
@@ -46,6 +50,7 @@ impl Default for Settings {
             token_life: Duration::from_secs(2 * 60 * 60),
             client_token_life_max: Duration::from_secs(31_536_000),
             charge_budget: regente_domain::routing::BUDGET,
+            circuits: Some(circuit::Bounds::default()),
             reconcile_grace: Duration::from_secs(30),
             reconcile_waits: RECONCILE_WAITS_SECONDS.map(Duration::from_secs).to_vec(),
             rate_limits: RateLimits::default(),

@@ -96,6 +96,8 @@ sql! {
         WHERE h.id = :id AND h.version = :version AND h.client_id = :client_id";
     /// One charge.
     pub FIND_CHARGE = concat!("SELECT ", columns!(), " FROM charges WHERE id = :id AND client_id = :client_id");
+    /// The account of a charge; for operators, who name a charge alone.
+    pub CLIENT_OF_CHARGE = "SELECT client_id FROM charges WHERE id = :id";
     /// Newest first.
     pub CHARGES_DESC = page!("", "DESC");
     /// Oldest first.
@@ -284,6 +286,11 @@ pub async fn find_version(
         .as_ref()
         .map(from_row)
         .transpose()
+}
+
+/// The account that a charge belongs to. For operators alone: callers of the interface name their account.
+pub async fn client_of(store: &Store, id: ChargeId) -> Result<Option<ClientId>, StoreError> {
+    store.row(&CLIENT_OF_CHARGE, args! { id }).await?.map(|row| row.get("client_id")).transpose()
 }
 
 /// Oldest or newest first.

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::id::ProviderId;
 use crate::provider_type::ProviderType;
 
+use super::words::words;
+
 /// The route of a charge as it was chosen when the charge was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -30,34 +32,49 @@ pub struct Considered {
     /// Why it is not asked; absent when it may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Skipped>,
+    /// What its circuit had to say, when it may be asked although the circuit was not closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub circuit: Option<CircuitNote>,
 }
 
-/// Why a provider cannot serve a charge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Skipped {
-    /// It analyses risk and takes no payments.
-    NotAPaymentProvider,
-    /// It does not take this payment type.
-    PaymentType,
-    /// It does not take this currency.
-    Currency,
-    /// It does not take so many installments.
-    Installments,
-    /// It cannot reserve without capturing.
-    PreAuthorization,
+words! {
+    /// Why a provider is not asked.
+    Skipped {
+        /// It analyses risk and takes no payments.
+        NotAPaymentProvider = "not_a_payment_provider",
+        /// It does not take this payment type.
+        PaymentType = "payment_type",
+        /// It does not take this currency.
+        Currency = "currency",
+        /// It does not take so many installments.
+        Installments = "installments",
+        /// It cannot reserve without capturing.
+        PreAuthorization = "pre_authorization",
+        /// It has stopped answering, and another provider is left.
+        CircuitOpen = "circuit_open",
+    }
 }
 
-/// Why no further provider was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stopped {
-    /// The refusal was final.
-    NotRetryable,
-    /// No provider was left.
-    NoProviderLeft,
-    /// The time budget of the charge was used up.
-    BudgetUsedUp,
-    /// The service stopped while the provider was being asked, and only the buyer may start again.
-    Interrupted,
+words! {
+    /// Why a provider may be asked although it has stopped answering.
+    CircuitNote {
+        /// Enough time has passed, and this charge is the one that tries it.
+        Trial = "trial",
+        /// No other provider can serve the charge.
+        OpenButNoOther = "open_but_no_other",
+    }
+}
+
+words! {
+    /// Why no further provider was asked.
+    Stopped {
+        /// The refusal was final.
+        NotRetryable = "not_retryable",
+        /// No provider was left.
+        NoProviderLeft = "no_provider_left",
+        /// The time budget of the charge was used up.
+        BudgetUsedUp = "budget_used_up",
+        /// The service stopped while the provider was being asked, and only the buyer may start again.
+        Interrupted = "interrupted",
+    }
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod card;
+mod circuit;
 mod country;
 mod currency;
 mod customer;
@@ -10,5 +11,7 @@ mod id;
 mod mcc;
 mod money;
 mod provider_type;
+mod routing;
 mod scope;
+mod story;
 mod time;

@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 
 #[test]
@@ -26,5 +27,20 @@ proptest! {
     ) {
         let rest = Amount::new(whole).unwrap().minus(Amount::new(part).unwrap());
         prop_assert_eq!(rest.map(Amount::minor_units), (part <= whole).then_some(whole - part));
+    }
+}
+
+#[test]
+fn people_read_it_with_the_decimals_of_its_currency() {
+    for (minor_units, code, shown) in [
+        (0, "BRL", "BRL 0.00"),
+        (5, "BRL", "BRL 0.05"),
+        (150, "BRL", "BRL 1.50"),
+        (100_000, "USD", "USD 1000.00"),
+        (150, "JPY", "JPY 150"),
+        (Amount::MINOR_UNITS_MAX, "BRL", "BRL 90071992547409.91"),
+    ] {
+        let currency = Currency::parse(code).unwrap();
+        assert_eq!(Amount::new(minor_units).unwrap().shown_in(currency), shown);
     }
 }

@@ -3,17 +3,19 @@
 use std::path::PathBuf;
 
 use regente_domain::actor::Actor;
-use regente_domain::id::{ClientId, Id, of};
+use regente_domain::charge::story::Audience;
+use regente_domain::id::{ChargeId, ClientId, Id, of};
 use regente_domain::time::Timestamp;
 use regente_store::clients::{self, Client, ClientStatus};
 use regente_store::credentials::Credential;
 use regente_store::jobs::{self, NewJob};
-use regente_store::{Batch, Commit, Store, StoreError};
+use regente_store::{Batch, Commit, Store, StoreError, charges};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::doctor::{Report, examine};
 use crate::access::{self, AccessError, NewClient};
+use crate::api::charges::explanation::{self, ExplanationView};
 use crate::app::App;
 use crate::config::{Config, ConfigError};
 use crate::vault::{self, VaultError};
@@ -59,6 +61,11 @@ pub enum Command {
         /// The file that holds the new one.
         kek_file: PathBuf,
     },
+    /// Tell why a charge went the way it went.
+    Explain {
+        /// Which.
+        charge_id: ChargeId,
+    },
     /// Examine the deployment.
     Doctor,
 }
@@ -74,6 +81,7 @@ impl Command {
             Self::KeysRevoke { .. } => "keys revoke",
             Self::VaultRotate => "vault rotate",
             Self::VaultRewrap { .. } => "vault rotate --kek",
+            Self::Explain { .. } => "explain",
             Self::Doctor => "doctor",
         }
     }
@@ -119,6 +127,8 @@ pub enum Answer {
         /// The file of the key-encryption key that opens them now.
         kek_file: PathBuf,
     },
+    /// Why a charge went the way it went.
+    Explained(Box<ExplanationView>),
     /// What an examination found.
     Doctor(Report),
 }
@@ -206,6 +216,7 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
         }
         Command::VaultRotate => rotate(app).await,
         Command::VaultRewrap { kek_file } => rewrap(app, config, kek_file).await,
+        Command::Explain { charge_id } => explain(app, charge_id).await,
         Command::Doctor => Ok(Answer::Doctor(examine(&app.store, config, &app.clock, &app.chance).await)),
     }
 }
@@ -215,6 +226,17 @@ async fn create_client(app: &App, name: String) -> Result<Answer, CommandError> 
     let id = access::create_client(app, NewClient::named(name.as_str()), Actor::Operator).await?;
     let status = ClientStatus::Active.word().to_owned();
     Ok(Answer::Client(ClientRow { id, name, status, created_at: id.created_at() }))
+}
+
+async fn explain(app: &App, charge_id: ChargeId) -> Result<Answer, CommandError> {
+    let told = match charges::client_of(&app.store, charge_id).await? {
+        Some(client_id) => explanation::tell(&app.store, client_id, charge_id, Audience::Merchant).await?,
+        None => None,
+    };
+    match told {
+        Some(explanation) => Ok(Answer::Explained(Box::new(explanation))),
+        None => Err(CommandError::Argument(format!("there is no charge {charge_id}"))),
+    }
 }
 
 async fn rotate(app: &App) -> Result<Answer, CommandError> {

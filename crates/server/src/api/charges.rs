@@ -1,5 +1,6 @@
 //! `/v1/charges`: charges by card (contract 03).
 
+pub mod explanation;
 pub mod operations;
 mod prepare;
 pub mod request;

@@ -39,6 +39,7 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(Needs(Scope::Charges), routes!(charges::read_one, charges::status::set_status)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::operations::capture)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::operations::void)))
+        .merge(behind(Needs(Scope::Charges), routes!(charges::explanation::explain)))
         .merge(behind(SecretKeyOnly, routes!(merchants::create, merchants::list)))
         .merge(behind(SecretKeyOnly, routes!(merchants::read, merchants::update, merchants::delete)))
         .merge(behind(Needs(Scope::Providers), routes!(providers::update)))

@@ -24,6 +24,7 @@ pub(super) fn answer(answer: &Answer) -> String {
              next start, and keep the former one as long as there are backups that need it.\n",
             file = kek_file.display()
         ),
+        Answer::Explained(explanation) => format!("{}\n", explanation.text),
         Answer::Doctor(found) => report(found),
     }
 }

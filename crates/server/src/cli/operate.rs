@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use regente_domain::id::ChargeId;
 use serde::Serialize;
 
 use super::lists;
@@ -25,6 +26,10 @@ pub(super) fn show_config(loaded: &Loaded, output: OutputArg) -> Result<ExitCode
         io::stdout().write_all(loaded.to_toml().as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn explain(loaded: &Loaded, charge_id: ChargeId, output: OutputArg) -> Result<ExitCode, Failure> {
+    run(loaded, Command::Explain { charge_id }, output)
 }
 
 pub(super) fn clients(loaded: &Loaded, task: ClientsTask) -> Result<ExitCode, Failure> {

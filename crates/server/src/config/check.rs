@@ -4,10 +4,11 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use regente_domain::circuit::CALLS_SEEN;
 use tracing_subscriber::EnvFilter;
 
 use super::layers::ConfigError;
-use super::{Config, Secret};
+use super::{Config, Secret, convert};
 
 /// The most connections of PostgreSQL that write: each needs a stripe of the counters.
 const POSTGRES_WRITERS_MAX: usize = 16;
@@ -116,7 +117,7 @@ const LISTEN_RULE: &str = "must be an IP address and a port, such as 127.0.0.1:8
 
 /// Values that have the right type and are still wrong: the setting and the rule that it breaks.
 pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
-    let Config { server, database, sandbox, limits, charges, log, .. } = config;
+    let Config { server, database, sandbox, limits, charges, routing, log, .. } = config;
     let mut problems = Vec::new();
     let mut must = |holds: bool, key: &'static str, rule: &str| {
         if !holds {
@@ -135,8 +136,12 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     must(is_node, "database.postgres_node_stripe", &format!("must be 0 to {POSTGRES_NODES_MAX}"));
     let is_enough = server.body_bytes_max >= BODY_BYTES_MIN;
     must(is_enough, "server.body_bytes_max", &format!("must be {BODY_BYTES_MIN} or more"));
+    let has_waits = convert::waits(&charges.reconcile_waits_seconds).is_some();
+    must(has_waits, "charges.reconcile_waits_seconds", &convert::waits_rule());
+    let is_seen = routing.circuit_failures <= CALLS_SEEN;
+    must(is_seen, "routing.circuit_failures", &format!("must be 0 to {CALLS_SEEN}"));
     must(sandbox.books.as_deref() != Some(""), "sandbox.books", "must be a file or `memory`");
-    let positive: [(&'static str, u64); 15] = [
+    let positive: [(&'static str, u64); 16] = [
         ("server.header_timeout_ms", server.header_timeout_ms),
         ("server.connections_max", server.connections_max as u64),
         ("server.drain_timeout_ms", server.drain_timeout_ms),
@@ -152,6 +157,7 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         ("limits.card_token_life_seconds", limits.card_token_life_seconds),
         ("limits.client_token_life_seconds_max", limits.client_token_life_seconds_max),
         ("charges.budget_ms", charges.budget_ms),
+        ("routing.circuit_open_ms", routing.circuit_open_ms),
     ];
     for (key, value) in positive {
         must(value > 0, key, "must be greater than 0");

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use regente_domain::circuit;
 use regente_providers::sandbox::{CvvRule, SandboxOptions};
 use regente_store::{CommitGroups, PostgresOptions, SqliteOptions, StoreOptions};
 use zeroize::Zeroizing;
@@ -30,6 +31,30 @@ pub enum KekSource {
         /// Whether it carries [`DEV_KEK_MARK`].
         made_by_dev: bool,
     },
+}
+
+/// Waits that a list may have.
+const WAITS_MAX: usize = 100;
+/// The longest wait of a list, in seconds: 30 days.
+const WAIT_SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
+
+/// Reads waits in seconds with commas between them; `None` when they are none, too many or out of bounds.
+pub(super) fn waits(text: &str) -> Option<Vec<Duration>> {
+    let seconds = text.split(',').map(|wait| wait.trim().parse().ok());
+    let is_wait = |seconds: &u64| (1..=WAIT_SECONDS_MAX).contains(seconds);
+    let waits: Option<Vec<Duration>> =
+        seconds.map(|seconds| seconds.filter(is_wait).map(Duration::from_secs)).collect();
+    waits.filter(|waits| waits.len() <= WAITS_MAX)
+}
+
+/// What [`waits`] reads.
+pub(super) fn waits_text(waits: &[Duration]) -> String {
+    waits.iter().map(|wait| wait.as_secs().to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// What a list of waits must be.
+pub(super) fn waits_rule() -> String {
+    format!("must be 1 to {WAITS_MAX} waits of 1 to {WAIT_SECONDS_MAX} seconds, such as 5,30,120")
 }
 
 impl Config {
@@ -74,14 +99,18 @@ impl Config {
             token_life: Duration::from_secs(limits.card_token_life_seconds),
             client_token_life_max: Duration::from_secs(limits.client_token_life_seconds_max),
             charge_budget: Duration::from_millis(self.charges.budget_ms),
+            circuits: NonZeroU32::new(self.routing.circuit_failures).map(|failures| circuit::Bounds {
+                failures,
+                open_for: Duration::from_millis(self.routing.circuit_open_ms),
+            }),
             reconcile_grace: Duration::from_millis(self.charges.reconcile_grace_ms),
+            reconcile_waits: waits(&self.charges.reconcile_waits_seconds).unwrap_or_default(),
             rate_limits: RateLimits {
                 public_key_tokens_per_second: NonZeroU32::new(limits.public_key_tokens_per_second),
                 secret_key_requests_per_second: NonZeroU32::new(limits.secret_key_requests_per_second),
             },
             body_bytes_max: self.server.body_bytes_max,
             credential_cache_life: Duration::from_millis(limits.credential_cache_ms),
-            ..Settings::default()
         }
     }
 

@@ -124,7 +124,10 @@ async fn call(
         faults: wishes.faults,
         operation,
     };
-    Ok(app.providers.call(call).await)
+    let watch = app.circuits.watch(provider.id, &call);
+    let answer = app.providers.call(call).await;
+    watch.ended(&answer);
+    Ok(answer)
 }
 
 async fn probe(

@@ -18,6 +18,7 @@ use regente_store::transaction_requests::{self, StoredRequest};
 use regente_store::{Batch, Commit, Refusal, cards, charges, events, tokens};
 
 use super::attempt::{self, Asked, Wishes};
+use super::circuits::Trials;
 use super::outcome::{self, Step, Written};
 use super::stray;
 use crate::api::error::ApiError;
@@ -47,6 +48,8 @@ pub struct NewCharge {
     pub tokens: Vec<[u8; 32]>,
     /// The merchant and its providers.
     pub merchant: MerchantWithProviders,
+    /// The providers that this charge tries after they had stopped answering.
+    pub trials: Trials,
     /// The idempotency claim.
     pub claim: Option<Claim>,
     /// Who charges.

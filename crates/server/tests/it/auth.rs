@@ -17,6 +17,7 @@ use regente::api::limits::RateLimiter;
 use regente::app::{App, Parts};
 use regente::chance::Chance;
 use regente::clock::Clock;
+use regente::flows::circuits::Circuits;
 use regente::flows::in_flight::InFlight;
 use regente::settings::{Mode, Settings};
 use regente::vault::{Kek, Vault};
@@ -98,6 +99,7 @@ impl Deployment {
             token_limiter: no_limit(),
             secret_key_limiter: no_limit(),
             in_flight: InFlight::default(),
+            circuits: Circuits::new(None, self.clock.clone()),
         });
         let router = routes(&app);
         Node { app, router }

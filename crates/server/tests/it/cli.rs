@@ -1,5 +1,6 @@
 //! The command line of the real binary: settings, operators' commands with and without a server, doctor.
 
+mod explain;
 mod postgres;
 pub mod process;
 
@@ -28,7 +29,9 @@ async fn new_client(folder: &Path) -> String {
 #[tokio::test]
 async fn help_and_version_are_there_for_everything() {
     assert!(run(&mut regente(&["--version"])).await.text().starts_with("regente "));
-    for command in ["dev", "serve", "work", "migrate", "config", "doctor", "clients", "keys", "vault"] {
+    for command in
+        ["dev", "serve", "work", "migrate", "config", "doctor", "explain", "clients", "keys", "vault"]
+    {
         let help = run(&mut regente(&[command, "--help"])).await;
         assert!(help.text().contains("Usage: regente"), "{command}");
     }

@@ -1,6 +1,7 @@
 //! Settings: where they come from, what is refused, what is shown.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use regente::config::{Config, ConfigError, DatabaseAddress, Flag, Loaded, Sources};
 use regente::settings::Mode;
@@ -128,6 +129,9 @@ fn every_value_of_a_wrong_type_or_out_of_bounds_is_named() {
         ("REGENTE_DATABASE__URL", "mysql://root:password1@db/x"),
         ("REGENTE_DATABASE__POSTGRES_WRITERS", "17"),
         ("REGENTE_LOG__LEVEL", "a=b=c"),
+        ("REGENTE_ROUTING__CIRCUIT_FAILURES", "11"),
+        ("REGENTE_ROUTING__CIRCUIT_OPEN_MS", "0"),
+        ("REGENTE_CHARGES__RECONCILE_WAITS_SECONDS", "5,30,never"),
     ]);
     let refused = refusal(&bounds);
     for problem in [
@@ -136,6 +140,10 @@ fn every_value_of_a_wrong_type_or_out_of_bounds_is_named() {
         "REGENTE_DATABASE__URL: `database.url` must be `sqlite:<path>` or `postgres://",
         "REGENTE_DATABASE__POSTGRES_WRITERS: `database.postgres_writers` must be 1 to 16",
         "REGENTE_LOG__LEVEL: `log.level` must be",
+        "REGENTE_ROUTING__CIRCUIT_FAILURES: `routing.circuit_failures` must be 0 to 10",
+        "REGENTE_ROUTING__CIRCUIT_OPEN_MS: `routing.circuit_open_ms` must be greater than 0",
+        "REGENTE_CHARGES__RECONCILE_WAITS_SECONDS: `charges.reconcile_waits_seconds` must be 1 to 100 waits of 1 to \
+         2592000 seconds, such as 5,30,120",
     ] {
         assert!(refused.contains(problem), "{problem}\nis missing in\n{refused}");
     }
@@ -251,6 +259,9 @@ fn settings_reach_the_parts_that_they_are_for() {
         ("REGENTE_LIMITS__SECRET_KEY_REQUESTS_PER_SECOND", "15"),
         ("REGENTE_CHARGES__BUDGET_MS", "16"),
         ("REGENTE_CHARGES__RECONCILE_GRACE_MS", "17"),
+        ("REGENTE_CHARGES__RECONCILE_WAITS_SECONDS", "7, 70,700"),
+        ("REGENTE_ROUTING__CIRCUIT_FAILURES", "3"),
+        ("REGENTE_ROUTING__CIRCUIT_OPEN_MS", "21"),
         ("REGENTE_SERVER__BODY_BYTES_MAX", "65536"),
         ("REGENTE_DATABASE__SQLITE_READERS", "2"),
         ("REGENTE_DATABASE__ADMITTED_MAX", "18"),
@@ -268,6 +279,9 @@ fn settings_reach_the_parts_that_they_are_for() {
     assert_eq!(settings.rate_limits.secret_key_requests_per_second.unwrap().get(), 15);
     assert_eq!(settings.charge_budget.as_millis(), 16);
     assert_eq!(settings.reconcile_grace.as_millis(), 17);
+    assert_eq!(settings.reconcile_waits, [7, 70, 700].map(Duration::from_secs));
+    let circuits = settings.circuits.unwrap();
+    assert_eq!((circuits.failures.get(), circuits.open_for.as_millis()), (3, 21));
     assert_eq!(settings.body_bytes_max, 65_536);
     let regente_store::StoreOptions::Sqlite(sqlite) = loaded.config.store_options().unwrap() else {
         panic!()
@@ -275,6 +289,25 @@ fn settings_reach_the_parts_that_they_are_for() {
     assert_eq!((sqlite.readers, sqlite.admitted_max), (2, 18));
     let sandbox = loaded.config.sandbox_options(vec![0; 32].into());
     assert_eq!((sandbox.deadline.as_millis(), sandbox.seed), (19, 20));
+}
+
+#[test]
+fn no_failures_switch_circuits_off() {
+    let loaded = Loaded::read(&environment(&[("REGENTE_ROUTING__CIRCUIT_FAILURES", "0")])).unwrap();
+    assert_eq!(loaded.config.settings().circuits, None);
+}
+
+#[test]
+fn waits_without_a_second_or_without_end_are_refused() {
+    let long = vec!["1"; 101].join(",");
+    for waits in ["0", "5,,30", "-1", "1.5", "2592001", &long, " "] {
+        let refused = refusal(&environment(&[("REGENTE_CHARGES__RECONCILE_WAITS_SECONDS", waits)]));
+        assert!(refused.contains("`charges.reconcile_waits_seconds` must be"), "{waits}: {refused}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let one = file(folder.path(), "[charges]\nreconcile_waits_seconds = 60\n");
+    let loaded = Loaded::read(&Sources { file: Some(one), ..Sources::default() }).unwrap();
+    assert_eq!(loaded.config.settings().reconcile_waits, [Duration::from_secs(60)]);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use regente::api::router::router;
 use regente::app::{App, Parts};
 use regente::chance::Chance;
 use regente::clock::Clock;
+use regente::flows::circuits::Circuits;
 use regente::flows::in_flight::InFlight;
 use regente::settings::Settings;
 use regente::vault::{Kek, Vault};
@@ -457,6 +458,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         token_limiter: limiter(settings.rate_limits.public_key_tokens_per_second),
         secret_key_limiter: limiter(settings.rate_limits.secret_key_requests_per_second),
         in_flight: InFlight::default(),
+        circuits: Circuits::new(settings.circuits, clock.clone()),
         settings: settings.clone(),
     })
 }

@@ -44,7 +44,7 @@ pub(super) async fn prepare(
         }
         None => None,
     };
-    let explanation = route(&merchant, &request)?;
+    let (explanation, trials) = app.circuits.narrow(route(&merchant, &request)?);
     let charged = resolve_source(app, caller, request.source).await?;
     let customer = same_customer(customer, charged.customer)?;
     let now = app.clock.now();
@@ -87,6 +87,7 @@ pub(super) async fn prepare(
         details: charged.details,
         tokens: charged.tokens,
         merchant,
+        trials,
         claim,
         actor: caller.actor(),
         seed,

@@ -26,30 +26,30 @@ sql! {
 }
 
 /// Books in a file, which a test takes away from the simulator and gives back.
-pub(super) struct FileBooks {
-    pub(super) books: Books,
+pub(crate) struct FileBooks {
+    pub(crate) books: Books,
     folder: TempDir,
 }
 
 impl FileBooks {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let books = Books::file(&folder.path().join("books.db")).unwrap();
         Self { books, folder }
     }
 
     /// From now on the simulator can neither write down nor look up what it does.
-    pub(super) fn lose(&self) {
+    pub(crate) fn lose(&self) {
         drop(self.execute("ALTER TABLE entries RENAME TO entries_away"));
     }
 
     /// The books are back as they were.
-    pub(super) fn find(&self) {
+    pub(crate) fn find(&self) {
         drop(self.execute("ALTER TABLE entries_away RENAME TO entries"));
     }
 
     /// The simulator does not come to write down what it does until the answer is dropped.
-    pub(super) fn occupy(&self) -> rusqlite::Connection {
+    pub(crate) fn occupy(&self) -> rusqlite::Connection {
         self.execute("BEGIN IMMEDIATE")
     }
 

@@ -1,0 +1,260 @@
+//! The story of a charge: which providers were considered, which were left out and why, what each was asked and how that
+//! ended, as facts and as sentences. Pure: it tells what the charge and its requests say and decides nothing.
+
+mod sentences;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use crate::decline::Decline;
+use crate::id::{ProviderId, TransactionRequestId};
+use crate::money::Amount;
+use crate::provider_type::ProviderType;
+use crate::time::Timestamp;
+
+use super::Charge;
+use super::attempt::{OpenReason, Outcome, RequestType, TransactionRequest};
+use super::explanation::{CircuitNote, Considered, Skipped, Stopped};
+use super::words::words;
+
+/// Who is told. A payer's key sees of a charge whom it was asked of, and nothing of how the merchant is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// The merchant, or the operator.
+    Merchant,
+    /// Whoever holds a public key of the merchant.
+    Payer,
+}
+
+/// A request with what is known of its outcome besides the request itself.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The request.
+    pub request: TransactionRequest,
+    /// How often its outcome was asked for since.
+    pub probes: i64,
+    /// When its outcome is asked for next.
+    pub next_probe_at: Option<Timestamp>,
+    /// Why its outcome was not known at once.
+    pub open_reason: Option<OpenReason>,
+    /// When it was given up to ask for its outcome.
+    pub given_up_at: Option<Timestamp>,
+}
+
+/// A provider as the story names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The provider.
+    pub id: ProviderId,
+    /// Its type.
+    pub provider_type: ProviderType,
+    /// The merchant's name for it.
+    pub name: Option<String>,
+    /// Its priority when the route was chosen.
+    pub priority: Option<i64>,
+}
+
+/// A provider of the route.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Which one.
+    pub provider: Named,
+    /// Why it was left out.
+    pub skipped: Option<Skipped>,
+    /// Why it was not, although it had stopped answering.
+    pub circuit: Option<CircuitNote>,
+}
+
+words! {
+    /// How a request ended.
+    Ended {
+        /// The provider did it.
+        Approved = "approved",
+        /// The provider refused.
+        Declined = "declined",
+        /// No answer came, and it is proved that nothing happened.
+        NoEffect = "no_effect",
+        /// Not known yet.
+        Unknown = "unknown",
+    }
+}
+
+words! {
+    /// What came after a request.
+    Then {
+        /// Nothing was left to do.
+        Done = "done",
+        /// The next provider was asked.
+        NextAsked = "next_asked",
+        /// Nobody else was asked; the story's `stopped` says why.
+        Stopped = "stopped",
+        /// Nobody else is asked until the outcome is known.
+        Waiting = "waiting",
+    }
+}
+
+/// One request of the story.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The request.
+    pub id: TransactionRequestId,
+    /// Who was asked.
+    pub provider: Named,
+    /// What was asked.
+    pub request_type: RequestType,
+    /// How much it is about.
+    pub amount: Amount,
+    /// How it ended.
+    pub ended: Ended,
+    /// What it was refused with, or what stands for no answer.
+    pub decline: Option<Decline>,
+    /// From the call to the knowledge of its outcome, when both were in one process.
+    pub duration: Option<Duration>,
+    /// When the request was written down, just before the call.
+    pub began_at: Timestamp,
+    /// When its outcome was written down.
+    pub ended_at: Option<Timestamp>,
+    /// How often its outcome was asked for since.
+    pub probes: i64,
+    /// When its outcome is asked for next.
+    pub next_probe_at: Option<Timestamp>,
+    /// Why its outcome was not known at once.
+    pub open_reason: Option<OpenReason>,
+    /// When it was given up to ask for its outcome.
+    pub given_up_at: Option<Timestamp>,
+    /// Whether a tester set it, and no provider was asked.
+    pub set_by_hand: bool,
+    /// What came after it.
+    pub then: Then,
+}
+
+/// The story.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Story {
+    /// The providers of the route, in its order.
+    pub providers: Vec<Candidate>,
+    /// What was asked, oldest first.
+    pub steps: Vec<Step>,
+    /// Why nobody else was asked, when the charge ended without approval; told to the merchant.
+    pub stopped: Option<Stopped>,
+    /// The same in sentences, one a line.
+    pub lines: Vec<String>,
+}
+
+/// Tells the story of a charge. `asked` are its requests, oldest first; `names` are the merchant's names of providers.
+pub fn tell(
+    charge: &Charge,
+    asked: &[Asked],
+    names: &HashMap<ProviderId, String>,
+    audience: Audience,
+) -> Story {
+    let shown = usize::try_from(charge.requests).unwrap_or(usize::MAX);
+    let asked = &asked[..asked.len().min(shown)];
+    let teller = Teller { charge, asked, names, audience };
+    let mut story = Story {
+        providers: teller.providers(),
+        steps: teller.steps(),
+        stopped: teller.for_the_merchant(charge.explanation.stopped),
+        lines: Vec::new(),
+    };
+    story.lines = sentences::of(charge, &story);
+    story
+}
+
+struct Teller<'a> {
+    charge: &'a Charge,
+    asked: &'a [Asked],
+    names: &'a HashMap<ProviderId, String>,
+    audience: Audience,
+}
+
+impl Teller<'_> {
+    fn providers(&self) -> Vec<Candidate> {
+        let was_asked = |id: ProviderId| self.asked.iter().any(|asked| asked.request.provider_id == id);
+        let is_shown = |considered: &&Considered| match self.audience {
+            Audience::Merchant => true,
+            Audience::Payer => was_asked(considered.provider_id),
+        };
+        let candidate = |considered: &Considered| Candidate {
+            provider: self.named(considered.provider_id, considered.provider_type),
+            skipped: considered.skipped,
+            circuit: self.for_the_merchant(considered.circuit),
+        };
+        self.charge.explanation.considered.iter().filter(is_shown).map(candidate).collect()
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        let steps = self.asked.iter().enumerate();
+        steps.map(|(place, asked)| self.step(asked, self.asked.get(place + 1))).collect()
+    }
+
+    fn step(&self, asked: &Asked, next: Option<&Asked>) -> Step {
+        let request = &asked.request;
+        let ended = match &request.outcome {
+            Outcome::Approved(_) => Ended::Approved,
+            Outcome::Declined(_) => Ended::Declined,
+            Outcome::NoEffect(_) => Ended::NoEffect,
+            Outcome::Open => Ended::Unknown,
+        };
+        Step {
+            id: request.id,
+            provider: self.named(request.provider_id, request.provider_type),
+            request_type: request.request_type,
+            amount: request.amount,
+            ended,
+            decline: request.decline().cloned(),
+            duration: request.duration,
+            began_at: request.id.created_at(),
+            ended_at: (ended != Ended::Unknown).then_some(request.updated_at),
+            probes: self.for_the_merchant(Some(asked.probes)).unwrap_or(0),
+            next_probe_at: self.for_the_merchant(asked.next_probe_at).filter(|_| ended == Ended::Unknown),
+            open_reason: self.for_the_merchant(asked.open_reason),
+            given_up_at: self.for_the_merchant(asked.given_up_at),
+            set_by_hand: asked.is_set_by_hand(),
+            then: then(asked, ended, next),
+        }
+    }
+
+    fn named(&self, id: ProviderId, provider_type: ProviderType) -> Named {
+        let priority_of = |considered: &&Considered| considered.provider_id == id;
+        let considered = self.charge.explanation.considered.iter().find(priority_of);
+        Named {
+            id,
+            provider_type,
+            name: self.for_the_merchant(self.names.get(&id).cloned()),
+            priority: self.for_the_merchant(considered.map(|considered| considered.priority)),
+        }
+    }
+
+    /// What is nobody's business but the merchant's.
+    fn for_the_merchant<T>(&self, fact: Option<T>) -> Option<T> {
+        match self.audience {
+            Audience::Merchant => fact,
+            Audience::Payer => None,
+        }
+    }
+}
+
+impl Asked {
+    /// What a tester sets ends as it begins: nobody took any time for it, and nobody had to ask what became of it.
+    const fn is_set_by_hand(&self) -> bool {
+        !matches!(self.request.outcome, Outcome::Open)
+            && self.request.duration.is_none()
+            && self.open_reason.is_none()
+            && self.probes == 0
+    }
+}
+
+fn then(asked: &Asked, ended: Ended, next: Option<&Asked>) -> Then {
+    let is_routed = asked.request.request_type.is_authorization() && !asked.is_set_by_hand();
+    let next_is_of_the_route = next.is_some_and(|next| {
+        next.request.request_type == asked.request.request_type && !next.is_set_by_hand()
+    });
+    match ended {
+        Ended::Unknown => Then::Waiting,
+        Ended::Approved => Then::Done,
+        Ended::Declined | Ended::NoEffect if !is_routed => Then::Done,
+        Ended::Declined | Ended::NoEffect if next_is_of_the_route => Then::NextAsked,
+        Ended::Declined | Ended::NoEffect => Then::Stopped,
+    }
+}

@@ -1,0 +1,212 @@
+//! The story of a charge in sentences for people, one a line.
+
+use std::time::Duration;
+
+use crate::charge::attempt::{OpenReason, RequestType};
+use crate::charge::explanation::{CircuitNote, Skipped, Stopped};
+use crate::charge::{Charge, ChargeState, PaymentType};
+use crate::decline::Decline;
+
+use super::{Candidate, Ended, Named, Step, Story, Then};
+
+/// All sentences of a story.
+pub(super) fn of(charge: &Charge, story: &Story) -> Vec<String> {
+    let mut lines = vec![headline(charge), String::new(), "Providers, in the order of the route:".to_owned()];
+    lines.extend(story.providers.iter().map(|candidate| candidate_line(charge, candidate)));
+    lines.extend([String::new(), "What was asked:".to_owned()]);
+    let numbered = (1_usize..).zip(&story.steps);
+    lines.extend(numbered.map(|(number, step)| format!("{number}. {}", step_line(charge, story, step))));
+    lines.extend([String::new(), ending(charge)]);
+    lines
+}
+
+fn headline(charge: &Charge) -> String {
+    let installments = match (charge.payment_type, charge.payment.installments) {
+        (PaymentType::Voucher, _) | (_, 1) => String::new(),
+        (_, n) => format!(" in {n} installments"),
+    };
+    format!(
+        "Charge {} of {} by {}{installments}, made at {}: {}.",
+        charge.id,
+        charge.original_amount.shown_in(charge.currency),
+        charge.payment_type.word(),
+        charge.id.created_at(),
+        charge.state.status().word(),
+    )
+}
+
+fn candidate_line(charge: &Charge, candidate: &Candidate) -> String {
+    let mut line = format!("- {}", named(&candidate.provider));
+    if let Some(skipped) = candidate.skipped {
+        line.push_str(&format!(" was skipped: {}", why_skipped(charge, skipped)));
+    }
+    if let Some(note) = candidate.circuit {
+        line.push_str(match note {
+            CircuitNote::Trial => " had stopped answering; this charge was let through to try it again",
+            CircuitNote::OpenButNoOther => {
+                " had stopped answering, but no other provider can serve the charge"
+            }
+        });
+    }
+    line.push('.');
+    line
+}
+
+fn why_skipped(charge: &Charge, skipped: Skipped) -> String {
+    match skipped {
+        Skipped::NotAPaymentProvider => "it analyses risk and takes no payments".to_owned(),
+        Skipped::PaymentType => format!("it does not take {}", charge.payment_type.word()),
+        Skipped::Currency => format!("it does not take {}", charge.currency),
+        Skipped::Installments => format!("it does not take {} installments", charge.payment.installments),
+        Skipped::PreAuthorization => "it cannot reserve an amount without capturing it".to_owned(),
+        Skipped::CircuitOpen => "it had stopped answering, and another provider was left".to_owned(),
+    }
+}
+
+fn step_line(charge: &Charge, story: &Story, step: &Step) -> String {
+    if step.set_by_hand {
+        return format!(
+            "A tester set it by hand, and nobody was asked: {} of {}, {}.",
+            step.request_type.word(),
+            step.amount.shown_in(charge.currency),
+            step.ended.word()
+        );
+    }
+    let mut line = format!(
+        "{} was asked {}; {}.",
+        named(&step.provider),
+        what_was_asked(charge, step),
+        how_it_ended(step)
+    );
+    if let Some(then) = what_came_then(story, step) {
+        line.push(' ');
+        line.push_str(then);
+    }
+    line
+}
+
+fn what_was_asked(charge: &Charge, step: &Step) -> String {
+    let amount = step.amount.shown_in(charge.currency);
+    match step.request_type {
+        RequestType::Authorization => format!("for {amount}"),
+        RequestType::PreAuthorization => format!("to reserve {amount}"),
+        RequestType::ZeroDollar => "to check the card".to_owned(),
+        RequestType::Capture => format!("to capture {amount}"),
+        RequestType::Void => format!("to give back {amount}"),
+        RequestType::ChargeBack => format!("for a chargeback of {amount}"),
+    }
+}
+
+fn how_it_ended(step: &Step) -> String {
+    let with =
+        step.decline.as_ref().map_or_else(String::new, |decline| format!(" with {}", refusal(decline)));
+    let took = step.duration.map(shown);
+    match (step.ended, step.open_reason) {
+        (Ended::Approved, None) => format!("it approved{}", after(took)),
+        (Ended::Approved, Some(reason)) => {
+            format!("{}; asked again, it said that it was done", silence(reason))
+        }
+        (Ended::Declined, None) => format!("it refused{}{with}", after(took)),
+        (Ended::Declined, Some(reason)) => format!("{}; asked again, it refused{with}", silence(reason)),
+        (Ended::NoEffect, None) => {
+            let within = took.map_or_else(String::new, |took| format!(" within {took}"));
+            format!("it did not answer{within}; its books say that nothing happened")
+        }
+        (Ended::NoEffect, Some(reason)) => {
+            format!("{}; its books say that nothing happened", silence(reason))
+        }
+        (Ended::Unknown, None) => "it has not answered yet".to_owned(),
+        (Ended::Unknown, Some(reason)) => {
+            format!("{}, and what became of it is not known: {}", silence(reason), who_asks(step))
+        }
+    }
+}
+
+const fn silence(reason: OpenReason) -> &'static str {
+    match reason {
+        OpenReason::TimedOut => "it did not answer in time",
+        OpenReason::ConnectionLost => "the connection to it broke",
+        OpenReason::ProviderFailed => "it failed",
+        OpenReason::Interrupted => "the service stopped before the answer was written down",
+    }
+}
+
+fn who_asks(step: &Step) -> String {
+    let times = match step.probes {
+        0 => "it was not asked again yet".to_owned(),
+        1 => "it was asked again once".to_owned(),
+        n => format!("it was asked again {n} times"),
+    };
+    match (step.given_up_at, step.next_probe_at) {
+        (Some(at), _) => format!("{times}; nobody asks any more since {at}, and the operator must look"),
+        (None, Some(at)) => format!("{times}, and is at {at}"),
+        (None, None) => times,
+    }
+}
+
+fn refusal(decline: &Decline) -> String {
+    let reason = decline.network_denied_reason.as_ref();
+    let reason = reason.map_or_else(String::new, |reason| format!(", in its own words \"{reason}\""));
+    format!("{} (\"{}\"{reason})", decline.code.code(), decline.message)
+}
+
+fn what_came_then(story: &Story, step: &Step) -> Option<&'static str> {
+    match (step.then, story.stopped) {
+        (Then::Done, _) => None,
+        (Then::Waiting, _) if step.request_type.is_authorization() => {
+            Some("Nobody else is asked until it is known.")
+        }
+        (Then::Waiting, _) => Some("Nothing else is done with the charge until it is known."),
+        (Then::NextAsked, _) => Some("The next provider was asked."),
+        (Then::Stopped, stopped) => stopped.map(|stopped| match stopped {
+            Stopped::NotRetryable => "Such a refusal is final, so nobody else was asked.",
+            Stopped::NoProviderLeft => "No other provider was left to ask.",
+            Stopped::BudgetUsedUp => "The time for the charge was used up, so nobody else was asked.",
+            Stopped::Interrupted => "It became known only when the buyer was gone, so nobody else was asked.",
+        }),
+    }
+}
+
+fn ending(charge: &Charge) -> String {
+    let provider = charge.state.responsible().map_or("", |provider| provider.code());
+    let (left, whole) =
+        (charge.amount.shown_in(charge.currency), charge.original_amount.shown_in(charge.currency));
+    match &charge.state {
+        ChargeState::Pending => "It is pending: its outcome is not known yet.".to_owned(),
+        ChargeState::PreAuthorized { .. } => format!("It is reserved at {provider}: {left} can be captured."),
+        ChargeState::CapturePending { open, .. } => {
+            let amount = open.amount.shown_in(charge.currency);
+            format!("A capture of {amount} is under way at {provider}: its outcome is not known yet.")
+        }
+        ChargeState::RefundPending { open, .. } => {
+            let amount = open.amount.shown_in(charge.currency);
+            format!("{provider} was asked to give {amount} back: the outcome is not known yet.")
+        }
+        ChargeState::Authorized { .. } if left == whole => format!("{provider} took it: {left}."),
+        ChargeState::Authorized { .. } => format!("{provider} took it: {left} of {whole} are left."),
+        ChargeState::Failed { .. } => "It failed: nobody took it.".to_owned(),
+        ChargeState::Canceled { .. } => "It was canceled: what was reserved is released.".to_owned(),
+        ChargeState::Voided { .. } => "It was given back in full.".to_owned(),
+        ChargeState::ChargedBack { .. } => "The cardholder's bank took it back.".to_owned(),
+    }
+}
+
+fn named(provider: &Named) -> String {
+    let code = provider.provider_type.code();
+    match (&provider.name, provider.priority) {
+        (Some(name), Some(priority)) => format!("{name} ({code}, priority {priority})"),
+        (Some(name), None) => format!("{name} ({code})"),
+        (None, Some(priority)) => format!("{code} (priority {priority})"),
+        (None, None) => code.to_owned(),
+    }
+}
+
+fn after(took: Option<String>) -> String {
+    took.map_or_else(String::new, |took| format!(" after {took}"))
+}
+
+/// `35 ms`, `2.1 s`.
+fn shown(duration: Duration) -> String {
+    let millis = duration.as_millis();
+    if millis < 1000 { format!("{millis} ms") } else { format!("{}.{} s", millis / 1000, millis / 100 % 10) }
+}

@@ -1,0 +1,334 @@
+use std::collections::HashMap;
+use std::time::Duration;
+
+use regente_domain::charge::attempt::{
+    Approval, OpenReason, Outcome, RequestType, TransactionRequest, never_arrived, unanswered,
+};
+use regente_domain::charge::explanation::{CircuitNote, Considered, Explanation, Skipped, Stopped};
+use regente_domain::charge::story::{Asked, Audience, Ended, Story, Then, tell};
+use regente_domain::charge::{
+    CaptureMode, CardPayment, Charge, ChargeState, Held, OpenOperation, PaymentSource, PaymentType,
+    References,
+};
+use regente_domain::currency::Currency;
+use regente_domain::decline::{Decline, DeclinedCode};
+use regente_domain::id::{Id, ProviderId};
+use regente_domain::money::Amount;
+use regente_domain::provider_type::ProviderType;
+use regente_domain::time::Timestamp;
+use serde_json::Map;
+use uuid::Uuid;
+
+const MADE_AT: &str = "2026-03-23T15:12:38.379Z";
+
+fn at(time: &str) -> Timestamp {
+    Timestamp::parse(time).unwrap()
+}
+
+fn id<T>(n: u128) -> Id<T> {
+    Id::new(Uuid::from_u128(Id::<()>::first_at(at(MADE_AT)).uuid().as_u128() | (7 << 76) | (2 << 62) | n))
+}
+
+fn provider(n: u128) -> ProviderId {
+    id(100 + n)
+}
+
+fn considered(n: u128, skipped: Option<Skipped>, circuit: Option<CircuitNote>) -> Considered {
+    let provider_type = ProviderType::Sandbox;
+    Considered {
+        provider_id: provider(n),
+        provider_type,
+        priority: i64::try_from(n).unwrap(),
+        skipped,
+        circuit,
+    }
+}
+
+fn charge(state: ChargeState, requests: i64, considered: Vec<Considered>) -> Charge {
+    let amount = Amount::new(150).unwrap();
+    Charge {
+        id: id(1),
+        client_id: id(2),
+        merchant_id: id(3),
+        customer_id: None,
+        customer_alias: None,
+        order_id: None,
+        payment_type: PaymentType::Credit,
+        payment: CardPayment { installments: 3, recurrence: None, items: None },
+        source: PaymentSource::Card { card_id: id(4) },
+        amount,
+        original_amount: amount,
+        currency: Currency::BRL,
+        capture: CaptureMode::Automatic,
+        references: References::default(),
+        state,
+        explanation: Explanation { considered, stopped: None },
+        requests,
+        claim: None,
+        unknown_members: Map::new(),
+        version: 1,
+        updated_at: at(MADE_AT),
+    }
+}
+
+fn asked(n: u128, outcome: Outcome, duration_ms: Option<u64>) -> Asked {
+    let request = TransactionRequest {
+        id: id(200 + n),
+        client_id: id(2),
+        object_id: id::<()>(1).uuid(),
+        ordinal: i64::try_from(n).unwrap() - 1,
+        provider_id: provider(n),
+        provider_type: ProviderType::Sandbox,
+        request_type: RequestType::Authorization,
+        amount: Amount::new(150).unwrap(),
+        outcome,
+        duration: duration_ms.map(Duration::from_millis),
+        updated_at: at("2026-03-23T15:12:40.400Z"),
+    };
+    Asked { request, probes: 0, next_probe_at: None, open_reason: None, given_up_at: None }
+}
+
+fn told(charge: &Charge, asked: &[Asked], audience: Audience) -> Story {
+    let names = [(1, "Main"), (2, "Spare"), (3, "Third")];
+    let names: HashMap<ProviderId, String> =
+        names.into_iter().map(|(n, name)| (provider(n), name.to_owned())).collect();
+    tell(charge, asked, &names, audience)
+}
+
+const SANDBOX: ProviderType = ProviderType::Sandbox;
+
+#[test]
+fn a_charge_that_the_second_provider_took() {
+    let route = vec![
+        considered(1, None, None),
+        considered(2, None, Some(CircuitNote::Trial)),
+        considered(3, Some(Skipped::Installments), None),
+    ];
+    let charge = charge(ChargeState::Authorized { responsible: SANDBOX }, 2, route);
+    let requests = [
+        asked(1, Outcome::NoEffect(unanswered(SANDBOX)), Some(2_012)),
+        asked(2, Outcome::Approved(Approval::default()), Some(35)),
+    ];
+    let story = told(&charge, &requests, Audience::Merchant);
+    assert_eq!(
+        story.lines,
+        [
+            "Charge 019d1b41-4feb-7000-8000-000000000001 of BRL 1.50 by credit in 3 installments, made at \
+             2026-03-23T15:12:38.379Z: authorized.",
+            "",
+            "Providers, in the order of the route:",
+            "- Main (SANDBOX, priority 1).",
+            "- Spare (SANDBOX, priority 2) had stopped answering; this charge was let through to try it again.",
+            "- Third (SANDBOX, priority 3) was skipped: it does not take 3 installments.",
+            "",
+            "What was asked:",
+            "1. Main (SANDBOX, priority 1) was asked for BRL 1.50; it did not answer within 2.0 s; its books say \
+             that nothing happened. The next provider was asked.",
+            "2. Spare (SANDBOX, priority 2) was asked for BRL 1.50; it approved after 35 ms.",
+            "",
+            "SANDBOX took it: BRL 1.50.",
+        ]
+    );
+    let steps: Vec<_> = story.steps.iter().map(|step| (step.ended, step.then)).collect();
+    assert_eq!(steps, [(Ended::NoEffect, Then::NextAsked), (Ended::Approved, Then::Done)]);
+    assert_eq!(story.steps[0].ended_at, Some(at("2026-03-23T15:12:40.400Z")));
+    assert_eq!(story.steps[0].began_at, at(MADE_AT));
+}
+
+#[test]
+fn each_end_says_why_nobody_else_was_asked() {
+    let refused = || Outcome::Declined(Decline::of(DeclinedCode::TryAgain).with_network("51", "No funds"));
+    let ends = [
+        (refused(), Stopped::NotRetryable, "Such a refusal is final, so nobody else was asked."),
+        (refused(), Stopped::NoProviderLeft, "No other provider was left to ask."),
+        (refused(), Stopped::BudgetUsedUp, "The time for the charge was used up, so nobody else was asked."),
+        (
+            Outcome::NoEffect(never_arrived()),
+            Stopped::Interrupted,
+            "It became known only when the buyer was gone, so nobody else was asked.",
+        ),
+    ];
+    for (outcome, stopped, sentence) in ends {
+        let mut charge =
+            charge(ChargeState::Failed { responsible: SANDBOX }, 1, vec![considered(1, None, None)]);
+        charge.explanation.stopped = Some(stopped);
+        let story = told(&charge, &[asked(1, outcome, Some(20))], Audience::Merchant);
+        assert_eq!((story.stopped, story.steps[0].then), (Some(stopped), Then::Stopped));
+        let line = &story.lines[6];
+        assert!(line.ends_with(sentence), "{line}");
+        assert_eq!(story.lines.last().unwrap(), "It failed: nobody took it.");
+        if stopped == Stopped::NotRetryable {
+            let expected = "1. Main (SANDBOX, priority 1) was asked for BRL 1.50; it refused after 20 ms with try_again \
+                            (\"";
+            assert!(line.starts_with(expected) && line.contains("in its own words \"51\")"), "{line}");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_outcome_says_who_asks_and_that_nobody_else_is() {
+    let charge =
+        charge(ChargeState::Pending, 1, vec![considered(1, None, Some(CircuitNote::OpenButNoOther))]);
+    let line = |asked: &Asked| {
+        let story = told(&charge, std::slice::from_ref(asked), Audience::Merchant);
+        assert_eq!((story.steps[0].ended, story.steps[0].then), (Ended::Unknown, Then::Waiting));
+        assert_eq!(story.steps[0].ended_at, None);
+        let line =
+            story.lines[6].strip_prefix("1. Main (SANDBOX, priority 1) was asked for BRL 1.50; ").unwrap();
+        line.strip_suffix(". Nobody else is asked until it is known.").unwrap().to_owned()
+    };
+    let mut waiting = asked(1, Outcome::Open, None);
+    assert_eq!(line(&waiting), "it has not answered yet");
+    waiting.open_reason = Some(OpenReason::TimedOut);
+    assert_eq!(
+        line(&waiting),
+        "it did not answer in time, and what became of it is not known: it was not asked again yet"
+    );
+    (waiting.probes, waiting.next_probe_at) = (1, Some(at("2026-03-23T16:00:00Z")));
+    waiting.open_reason = Some(OpenReason::ConnectionLost);
+    assert_eq!(
+        line(&waiting),
+        "the connection to it broke, and what became of it is not known: it was asked again once, and is at \
+         2026-03-23T16:00:00.000Z"
+    );
+    (waiting.probes, waiting.next_probe_at) = (7, None);
+    waiting.given_up_at = Some(at("2026-03-26T16:00:00Z"));
+    assert!(line(&waiting).ends_with(
+        "it was asked again 7 times; nobody asks any more since 2026-03-26T16:00:00.000Z, and the operator must look"
+    ));
+    let story = told(&charge, std::slice::from_ref(&waiting), Audience::Merchant);
+    assert!(story.lines[3].ends_with("had stopped answering, but no other provider can serve the charge."));
+}
+
+#[test]
+fn an_outcome_that_was_found_out_later_says_so() {
+    let ends = [
+        (Outcome::Approved(Approval::default()), "; asked again, it said that it was done."),
+        (Outcome::NoEffect(never_arrived()), "; its books say that nothing happened."),
+        (
+            Outcome::Declined(Decline::of(DeclinedCode::TryAgain)),
+            "; asked again, it refused with try_again (\"",
+        ),
+    ];
+    let charge = charge(ChargeState::Pending, 1, vec![considered(1, None, None)]);
+    for (outcome, end) in ends {
+        let mut late = asked(1, outcome, None);
+        (late.probes, late.open_reason) = (1, Some(OpenReason::Interrupted));
+        let story = told(&charge, &[late], Audience::Merchant);
+        let expected = format!("the service stopped before the answer was written down{end}");
+        assert!(story.lines[6].contains(&expected), "{}", story.lines[6]);
+        assert!(!story.steps[0].set_by_hand);
+    }
+}
+
+#[test]
+fn captures_refunds_and_what_a_tester_sets_are_told() {
+    let open = OpenOperation { ordinal: 2, amount: Amount::new(50).unwrap(), before: Held::Taken };
+    let state = ChargeState::RefundPending { responsible: SANDBOX, open };
+    let mut charge = charge(state, 5, vec![considered(1, None, None)]);
+    charge.amount = Amount::new(100).unwrap();
+    let of_type = |request_type, outcome, duration| {
+        let mut asked = asked(1, outcome, duration);
+        asked.request.request_type = request_type;
+        asked
+    };
+    let approved = || Outcome::Approved(Approval::default());
+    let mut lost = of_type(RequestType::Void, Outcome::Open, None);
+    lost.open_reason = Some(OpenReason::ProviderFailed);
+    let requests = [
+        of_type(RequestType::PreAuthorization, approved(), Some(9)),
+        of_type(RequestType::Capture, Outcome::Declined(Decline::of(DeclinedCode::Generic)), Some(8)),
+        of_type(RequestType::Capture, approved(), Some(7)),
+        of_type(RequestType::ChargeBack, approved(), None),
+        lost,
+    ];
+    let story = told(&charge, &requests, Audience::Merchant);
+    let lines = &story.lines[6..];
+    assert_eq!(
+        lines[0],
+        "1. Main (SANDBOX, priority 1) was asked to reserve BRL 1.50; it approved after 9 ms."
+    );
+    assert!(
+        lines[1].starts_with(
+            "2. Main (SANDBOX, priority 1) was asked to capture BRL 1.50; it refused after 8 ms"
+        )
+    );
+    assert!(lines[1].ends_with(")."), "nobody else can capture: {}", lines[1]);
+    assert_eq!(
+        lines[3],
+        "4. A tester set it by hand, and nobody was asked: charge_back of BRL 1.50, approved."
+    );
+    assert_eq!(
+        lines[4],
+        "5. Main (SANDBOX, priority 1) was asked to give back BRL 1.50; it failed, and what became of it is not known: \
+         it was not asked again yet. Nothing else is done with the charge until it is known."
+    );
+    assert_eq!(lines[6], "SANDBOX was asked to give BRL 0.50 back: the outcome is not known yet.");
+    let thens: Vec<Then> = story.steps.iter().map(|step| step.then).collect();
+    assert_eq!(thens, [Then::Done, Then::Done, Then::Done, Then::Done, Then::Waiting]);
+}
+
+#[test]
+fn what_a_tester_sets_after_a_refusal_is_no_next_provider() {
+    let mut charge =
+        charge(ChargeState::Authorized { responsible: SANDBOX }, 2, vec![considered(1, None, None)]);
+    charge.explanation.stopped = Some(Stopped::NoProviderLeft);
+    let refused = asked(1, Outcome::Declined(Decline::of(DeclinedCode::TryAgain)), Some(20));
+    let set = asked(1, Outcome::Approved(Approval::default()), None);
+    let story = told(&charge, &[refused, set], Audience::Merchant);
+    assert_eq!((story.steps[0].then, story.steps[1].set_by_hand), (Then::Stopped, true));
+}
+
+#[test]
+fn every_state_has_its_last_sentence() {
+    let open = OpenOperation { ordinal: 1, amount: Amount::new(50).unwrap(), before: Held::Reserved };
+    let responsible = SANDBOX;
+    for (state, sentence) in [
+        (ChargeState::Pending, "It is pending: its outcome is not known yet."),
+        (ChargeState::PreAuthorized { responsible }, "It is reserved at SANDBOX: BRL 1.00 can be captured."),
+        (
+            ChargeState::CapturePending { responsible, open },
+            "A capture of BRL 0.50 is under way at SANDBOX: its outcome is not known yet.",
+        ),
+        (ChargeState::Authorized { responsible }, "SANDBOX took it: BRL 1.00 of BRL 1.50 are left."),
+        (ChargeState::Failed { responsible }, "It failed: nobody took it."),
+        (ChargeState::Canceled { responsible }, "It was canceled: what was reserved is released."),
+        (ChargeState::Voided { responsible }, "It was given back in full."),
+        (ChargeState::ChargedBack { responsible }, "The cardholder's bank took it back."),
+    ] {
+        let mut charge = charge(state, 0, Vec::new());
+        charge.amount = Amount::new(100).unwrap();
+        assert_eq!(told(&charge, &[], Audience::Merchant).lines.last().unwrap(), sentence);
+    }
+}
+
+#[test]
+fn a_payer_is_told_of_whom_was_asked_and_no_more() {
+    let route = vec![
+        considered(1, Some(Skipped::CircuitOpen), None),
+        considered(2, None, Some(CircuitNote::Trial)),
+        considered(3, None, None),
+    ];
+    let mut charge = charge(ChargeState::Failed { responsible: SANDBOX }, 1, route);
+    charge.explanation.stopped = Some(Stopped::BudgetUsedUp);
+    let mut only = asked(2, Outcome::Declined(Decline::of(DeclinedCode::TryAgain)), Some(20));
+    (only.probes, only.next_probe_at) = (3, Some(at(MADE_AT)));
+    (only.open_reason, only.given_up_at) = (Some(OpenReason::TimedOut), Some(at(MADE_AT)));
+    let story = told(&charge, &[only], Audience::Payer);
+    assert_eq!(story.providers.len(), 1);
+    let provider = &story.providers[0].provider;
+    assert_eq!((&provider.name, provider.priority, story.providers[0].circuit), (&None, None, None));
+    assert_eq!((story.stopped, story.steps[0].probes, story.steps[0].next_probe_at), (None, 0, None));
+    assert_eq!((story.steps[0].open_reason, story.steps[0].given_up_at), (None, None));
+    let text = story.lines.join("\n");
+    for secret in ["Main", "Spare", "Third", "priority", "stopped answering", "time for the charge"] {
+        assert!(!text.contains(secret), "{secret} in\n{text}");
+    }
+}
+
+#[test]
+fn requests_of_a_later_version_are_not_told() {
+    let charge = charge(ChargeState::Pending, 1, vec![considered(1, None, None), considered(2, None, None)]);
+    let later = [asked(1, Outcome::Open, None), asked(2, Outcome::Open, None)];
+    assert_eq!(told(&charge, &later, Audience::Merchant).steps.len(), 1);
+}

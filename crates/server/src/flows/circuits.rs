@@ -1,0 +1,196 @@
+//! The circuits of the providers, as this process has heard of them. They live in memory: each node learns for itself,
+//! and a start begins with every circuit closed. When one opens and closes is decided in the domain (`circuit.rs`).
+//!
+//! Never here: anything about a payment. A circuit that is wrong costs a charge a provider, never its truth.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use regente_domain::charge::explanation::{Considered, Explanation};
+use regente_domain::circuit::{Bounds, Circuit, Heard, Standing, Trial};
+use regente_domain::id::ProviderId;
+use regente_domain::provider_type::ProviderType;
+use regente_domain::routing;
+use regente_providers::outcome::Answer;
+use regente_providers::request::Call;
+use regente_providers::sandbox;
+
+use crate::clock::Clock;
+
+/// Providers that are remembered. Only those that did not answer lately are; past this many, further ones are asked as
+/// if they were well.
+const PROVIDERS_MAX: usize = 10_000;
+
+/// The circuits of this process. Clones share them.
+#[derive(Clone)]
+pub struct Circuits(Arc<Parts>);
+
+struct Parts {
+    bounds: Option<Bounds>,
+    clock: Clock,
+    known: Mutex<HashMap<ProviderId, Known>>,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    provider_type: ProviderType,
+    circuit: Circuit,
+}
+
+/// The trials that a charge holds, until this is dropped: however it ends, the next charge may try then.
+#[must_use]
+#[derive(Default)]
+pub struct Trials(Vec<Held>);
+
+struct Held {
+    circuits: Circuits,
+    provider_id: ProviderId,
+    trial: Trial,
+}
+
+/// A call that is under way.
+pub struct Watch<'a> {
+    circuits: &'a Circuits,
+    provider_id: ProviderId,
+    provider_type: ProviderType,
+    silence_counts: SilenceCounts,
+    begun: Duration,
+}
+
+/// Whether a call without an answer speaks against the provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SilenceCounts {
+    Yes,
+    /// The caller asked the simulator for it.
+    No,
+}
+
+impl Circuits {
+    /// All closed; without `bounds` they never open.
+    pub fn new(bounds: Option<Bounds>, clock: Clock) -> Self {
+        Self(Arc::new(Parts { bounds, clock, known: Mutex::default() }))
+    }
+
+    /// The route without the providers that have stopped answering, and the trials that the charge holds with it.
+    pub fn narrow(&self, route: Explanation) -> (Explanation, Trials) {
+        let mut trials = Trials::default();
+        if self.0.bounds.is_none() {
+            return (route, trials);
+        }
+        let now = self.now();
+        let mut known = self.lock();
+        let narrowed = routing::around_open_circuits(route, |considered: &Considered| {
+            let Some(provider) = known.get_mut(&considered.provider_id) else { return Standing::Closed };
+            let (circuit, standing) = provider.circuit.stand(now);
+            provider.circuit = circuit;
+            if let Standing::Trial(trial) = standing {
+                let (circuits, provider_id) = (self.clone(), considered.provider_id);
+                trials.0.push(Held { circuits, provider_id, trial });
+            }
+            standing
+        });
+        (narrowed, trials)
+    }
+
+    /// Watches a call that begins now.
+    pub fn watch(&self, provider_id: ProviderId, call: &Call) -> Watch<'_> {
+        let is_simulated = call.provider_type == ProviderType::Sandbox;
+        let asked_for = is_simulated && sandbox::may_have_asked_for_silence(call);
+        Watch {
+            circuits: self,
+            provider_id,
+            provider_type: call.provider_type,
+            silence_counts: if asked_for { SilenceCounts::No } else { SilenceCounts::Yes },
+            begun: self.now(),
+        }
+    }
+
+    /// How many circuits of providers of this type are not closed.
+    pub fn open_of(&self, provider_type: ProviderType) -> usize {
+        open_of(&self.lock(), provider_type)
+    }
+
+    fn hear(&self, bounds: &Bounds, watch: &Watch<'_>, heard: Heard) {
+        let now = self.now();
+        let mut known = self.lock();
+        let before = match (known.get(&watch.provider_id), heard) {
+            (Some(provider), _) => provider.circuit,
+            // Of providers that always answered nothing is kept.
+            (None, Heard::Answer) => return,
+            (None, Heard::Nothing) => {
+                make_room(&mut known, now);
+                if known.len() >= PROVIDERS_MAX {
+                    return;
+                }
+                Circuit::default()
+            }
+        };
+        let after = before.hear(heard, watch.begun, now, bounds);
+        known.insert(watch.provider_id, Known { provider_type: watch.provider_type, circuit: after });
+        if before != after {
+            log_change(watch, before, after);
+        }
+    }
+
+    fn give_back(&self, held: &Held) {
+        if let Some(provider) = self.lock().get_mut(&held.provider_id) {
+            provider.circuit = provider.circuit.give_back(held.trial);
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.0.clock.machine().elapsed()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ProviderId, Known>> {
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watch<'_> {
+    /// The call ended with this.
+    pub fn ended(self, answer: &Answer) {
+        let Some(bounds) = &self.circuits.0.bounds else { return };
+        let heard = match (answer, self.silence_counts) {
+            (Answer::Approved(_) | Answer::Declined(_), _) => Heard::Answer,
+            (Answer::Unknown(_), SilenceCounts::Yes) => Heard::Nothing,
+            (Answer::Unknown(_), SilenceCounts::No) => return,
+        };
+        self.circuits.hear(bounds, &self, heard);
+    }
+}
+
+impl Drop for Trials {
+    fn drop(&mut self) {
+        for held in &self.0 {
+            held.circuits.give_back(held);
+        }
+    }
+}
+
+fn make_room(known: &mut HashMap<ProviderId, Known>, now: Duration) {
+    if known.len() >= PROVIDERS_MAX {
+        known.retain(|_, provider| !provider.circuit.is_forgettable(now));
+    }
+}
+
+fn open_of(known: &HashMap<ProviderId, Known>, provider_type: ProviderType) -> usize {
+    let is_open =
+        |provider: &&Known| provider.provider_type == provider_type && !provider.circuit.is_closed();
+    known.values().filter(is_open).count()
+}
+
+fn log_change(watch: &Watch<'_>, before: Circuit, after: Circuit) {
+    let (provider, provider_type) = (watch.provider_id, watch.provider_type.code());
+    match (before, after) {
+        (_, Circuit::Open { wait, .. }) => tracing::warn!(
+            %provider, provider_type, seconds = wait.as_secs(),
+            "a provider does not answer; charges that have another one leave it out for a while"
+        ),
+        (Circuit::Open { .. } | Circuit::HalfOpen { .. }, Circuit::Closed { .. }) => {
+            tracing::info!(%provider, provider_type, "a provider answers again");
+        }
+        (Circuit::Closed { .. }, Circuit::Closed { .. }) | (_, Circuit::HalfOpen { .. }) => {}
+    }
+}

@@ -1,0 +1,202 @@
+//! Why a charge went the way it went, as its account and its payer are told.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::charges::{charged, text};
+use crate::harness::{APPROVED, TIMED_OUT, TestApp, WRONG_CVV, charge_body, sandbox, stories};
+use crate::reconcile::unknown::FileBooks;
+
+stories! {
+    the_story_of_a_charge_that_the_second_provider_took,
+    providers_that_cannot_serve_the_charge_are_named_with_the_reason,
+    a_failed_charge_says_why_nobody_else_was_asked,
+    captures_refunds_and_what_a_tester_sets_are_told,
+    an_unknown_outcome_is_told_with_its_reason,
+    a_deleted_merchant_still_has_its_stories,
+    a_public_key_is_told_of_whom_was_asked_and_no_more,
+    there_is_no_story_without_a_charge,
+}
+
+async fn explained(app: &TestApp, charge: &Value) -> Value {
+    app.get(&format!("/v1/charges/{}/explanation", text(&charge["id"]))).await.expect(200)
+}
+
+/// The names and ids of a merchant's providers, by name.
+async fn provider_id(app: &TestApp, merchant: &str, name: &str) -> Value {
+    let merchant = app.get(&format!("/v1/merchants/{merchant}")).await.expect(200);
+    let providers = merchant["providers"].as_array().unwrap();
+    providers.iter().find(|provider| provider["name"] == name).unwrap()["id"].clone()
+}
+
+async fn the_story_of_a_charge_that_the_second_provider_took(app: TestApp) {
+    let merchant = app.fallback_merchant().await;
+    let charge = charged(&app, &charge_body(&merchant, APPROVED)).await;
+    let told = explained(&app, &charge).await;
+    let (first, second) =
+        (provider_id(&app, &merchant, "Declines").await, provider_id(&app, &merchant, "Approves").await);
+    let declines =
+        json!({ "providerId": first, "providerType": "SANDBOX", "name": "Declines", "priority": 1 });
+    let approves =
+        json!({ "providerId": second, "providerType": "SANDBOX", "name": "Approves", "priority": 2 });
+    assert_eq!(
+        told["providers"],
+        json!([
+            { "provider": declines, "skipped": null, "circuit": null },
+            { "provider": approves, "skipped": null, "circuit": null },
+        ])
+    );
+    assert_eq!(
+        (&told["chargeId"], &told["status"], &told["stopped"]),
+        (&charge["id"], &json!("authorized"), &Value::Null)
+    );
+    let requests = &charge["transactionRequests"];
+    let millis =
+        |request: &Value| text(&request["responseTs"]).trim_end_matches("ms").parse::<u64>().unwrap();
+    assert_eq!(
+        told["steps"],
+        json!([
+            { "transactionRequestId": requests[1]["id"], "provider": declines, "requestType": "authorization",
+              "amount": 150, "outcome": "declined", "declinedCode": "try_again", "retryable": true,
+              "durationMs": millis(&requests[1]), "beganAt": requests[1]["createdAt"],
+              "endedAt": requests[1]["updatedAt"], "openReason": null, "probes": 0,
+              "nextProbeAt": null, "givenUpAt": null, "setByHand": false, "then": "next_asked" },
+            { "transactionRequestId": requests[0]["id"], "provider": approves, "requestType": "authorization",
+              "amount": 150, "outcome": "approved", "declinedCode": null, "retryable": null,
+              "durationMs": millis(&requests[0]), "beganAt": requests[0]["createdAt"],
+              "endedAt": requests[0]["updatedAt"], "openReason": null, "probes": 0,
+              "nextProbeAt": null, "givenUpAt": null, "setByHand": false, "then": "done" },
+        ])
+    );
+    let story = text(&told["text"]);
+    for sentence in [
+        "of BRL 1.50 by credit, made at 2026-03-23T15:12:38.379Z: authorized.",
+        "1. Declines (SANDBOX, priority 1) was asked for BRL 1.50; it refused after ",
+        "2. Approves (SANDBOX, priority 2) was asked for BRL 1.50; it approved after ",
+        "\n\nSANDBOX took it: BRL 1.50.",
+    ] {
+        assert!(story.contains(sentence), "{sentence}\nis missing in\n{story}");
+    }
+}
+
+async fn providers_that_cannot_serve_the_charge_are_named_with_the_reason(app: TestApp) {
+    let voucher =
+        json!({ "name": "Voucher", "priority": 1, "credentials": { "type": "VR", "affiliationId": "a" } });
+    let merchant = app.merchant_with(json!([voucher, sandbox("Main", 2)])).await;
+    let charge = charged(&app, &charge_body(&merchant, APPROVED)).await;
+    let told = explained(&app, &charge).await;
+    assert_eq!(
+        (&told["providers"][0]["skipped"], &told["providers"][1]["skipped"]),
+        (&json!("payment_type"), &Value::Null)
+    );
+    assert!(
+        text(&told["text"]).contains("\n- Voucher (VR, priority 1) was skipped: it does not take credit.\n")
+    );
+}
+
+async fn a_failed_charge_says_why_nobody_else_was_asked(app: TestApp) {
+    let merchant = app.merchant().await;
+    let charge = charged(&app, &charge_body(&merchant, WRONG_CVV)).await;
+    let told = explained(&app, &charge).await;
+    assert_eq!((&told["stopped"], &told["steps"][0]["then"]), (&json!("not_retryable"), &json!("stopped")));
+    assert!(text(&told["text"]).contains("with invalid_cvv"), "{}", told["text"]);
+
+    let charge = charged(&app, &charge_body(&merchant, TIMED_OUT)).await;
+    let told = explained(&app, &charge).await;
+    assert_eq!((&told["stopped"], &told["status"]), (&json!("no_provider_left"), &json!("failed")));
+    let steps = told["steps"].as_array().unwrap();
+    let outcomes: Vec<_> = steps.iter().map(|step| (&step["outcome"], &step["then"])).collect();
+    let no_effect = json!("no_effect");
+    assert_eq!(outcomes, [(&no_effect, &json!("next_asked")), (&no_effect, &json!("stopped"))]);
+    assert!(
+        text(&told["text"])
+            .contains("its books say that nothing happened. No other provider was left to ask.")
+    );
+}
+
+async fn captures_refunds_and_what_a_tester_sets_are_told(app: TestApp) {
+    let mut body = charge_body(&app.merchant().await, APPROVED);
+    body["capture"] = json!(false);
+    let charge = charged(&app, &body).await;
+    let path = format!("/v1/charges/{}", text(&charge["id"]));
+    app.post(&format!("{path}/capture"), &json!({ "amount": 100 })).await.expect(201);
+    app.post(&format!("{path}/void"), &json!({ "amount": 30 })).await.expect(201);
+    let after_refund = explained(&app, &charge).await;
+    let types = |told: &Value| -> Vec<Value> {
+        told["steps"].as_array().unwrap().iter().map(|step| step["requestType"].clone()).collect()
+    };
+    assert_eq!(types(&after_refund), ["pre_authorization", "capture", "void"]);
+    let story = text(&after_refund["text"]);
+    assert!(
+        story.contains("2. Main (SANDBOX, priority 1) was asked to capture BRL 1.00; it approved after "),
+        "{story}"
+    );
+    assert!(
+        story.contains("3. Main (SANDBOX, priority 1) was asked to give back BRL 0.30; it approved after "),
+        "{story}"
+    );
+    assert!(story.ends_with("SANDBOX took it: BRL 0.70 of BRL 1.50 are left."), "{story}");
+
+    app.post(&path, &json!({ "status": "charged_back" })).await.expect(200);
+    let told = explained(&app, &charge).await;
+    assert_eq!(
+        (&told["steps"][3]["setByHand"], &told["steps"][2]["setByHand"]),
+        (&json!(true), &json!(false))
+    );
+    assert!(text(&told["text"]).ends_with("\n\nThe cardholder's bank took it back."));
+}
+
+async fn an_unknown_outcome_is_told_with_its_reason(app: TestApp) {
+    let file = FileBooks::new();
+    let app = app.with_sandbox_deadline(Duration::from_secs(5)).await.with_books(file.books.clone()).await;
+    let merchant = app.merchant().await;
+    file.lose();
+    let charge = charged(&app, &charge_body(&merchant, APPROVED)).await;
+    let told = explained(&app, &charge).await;
+    let step = &told["steps"][0];
+    assert_eq!((&told["status"], told["steps"].as_array().unwrap().len()), (&json!("pending"), 1));
+    assert_eq!((&step["outcome"], &step["then"]), (&json!("unknown"), &json!("waiting")));
+    assert_eq!((&step["openReason"], &step["probes"]), (&json!("provider_failed"), &json!(0)));
+    assert!(step["nextProbeAt"].is_string() && step["endedAt"].is_null());
+    file.find();
+    app.later(Duration::from_secs(60)).await;
+    let told = explained(&app, &charge).await;
+    assert_eq!(
+        (&told["stopped"], &told["steps"][0]["outcome"]),
+        (&json!("interrupted"), &json!("no_effect"))
+    );
+    assert_eq!(told["steps"][0]["probes"], 1);
+    assert!(
+        text(&told["text"])
+            .contains("it failed; its books say that nothing happened. It became known only when")
+    );
+}
+
+async fn a_deleted_merchant_still_has_its_stories(app: TestApp) {
+    let merchant = app.merchant().await;
+    let charge = charged(&app, &charge_body(&merchant, APPROVED)).await;
+    let before = explained(&app, &charge).await;
+    app.delete(&format!("/v1/merchants/{merchant}")).await.expect(204);
+    assert_eq!(explained(&app, &charge).await, before);
+    assert_eq!(before["providers"][0]["provider"]["name"], "Main");
+}
+
+async fn a_public_key_is_told_of_whom_was_asked_and_no_more(app: TestApp) {
+    let merchant = app.merchant_with(json!([sandbox("Acquirer One", 1), sandbox("Acquirer Two", 2)])).await;
+    let charge = charged(&app, &charge_body(&merchant, APPROVED)).await;
+    let public = app.client_token(json!(["charges"])).await;
+    let path = format!("/v1/charges/{}/explanation", text(&charge["id"]));
+    let told = app.call(&public, axum::http::Method::GET, &path, &[], None).await.expect(200);
+    let asked = json!({ "providerId": charge["transactionRequests"][0]["providerId"], "providerType": "SANDBOX",
+        "name": null, "priority": null });
+    assert_eq!(told["providers"], json!([{ "provider": asked, "skipped": null, "circuit": null }]));
+    assert_eq!(told["steps"][0]["provider"], asked);
+    let whole = told.to_string();
+    assert!(!whole.contains("Acquirer") && !whole.contains("priority 1"), "{whole}");
+}
+
+async fn there_is_no_story_without_a_charge(app: TestApp) {
+    app.get("/v1/charges/3f1c1b1e-2a7b-4a57-9d35-000000000000/explanation").await.expect(404);
+    app.get("/v1/charges/nonsense/explanation").await.expect(404);
+}
