@@ -7,6 +7,7 @@ pub mod charge;
 pub mod customers;
 pub mod follow_up;
 pub mod in_flight;
+mod observed;
 pub mod outcome;
 pub mod reconcile;
 pub mod stray;

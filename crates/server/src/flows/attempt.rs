@@ -12,6 +12,7 @@ use regente_providers::request::{Call, Credentials, Inquiry, Mode, Operation};
 use regente_store::providers::Provider;
 use serde_json::{Map, Value};
 
+use super::observed;
 use crate::app::App;
 use crate::vault::{Binding, Purpose, VaultError};
 
@@ -124,7 +125,7 @@ async fn call(
         faults: wishes.faults,
         operation,
     };
-    Ok(app.providers.call(call).await)
+    Ok(observed::call(app, request, app.providers.call(call)).await)
 }
 
 async fn probe(
@@ -142,7 +143,7 @@ async fn probe(
         mode: app.settings.mode,
         faults: wishes.faults,
     };
-    Ok(app.providers.probe(inquiry).await)
+    Ok(observed::probe(app, request, app.providers.probe(inquiry)).await)
 }
 
 /// What may be sent again under its key, once more. An authorization may not: the security code is gone by the time
