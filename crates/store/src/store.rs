@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
+use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::admission::{Admission, Gate};
@@ -22,6 +23,9 @@ sql! {
     /// A real write that changes nothing: it finds out whether the database can be written to.
     BEAT = "UPDATE heartbeat SET beats = beats WHERE id = 1";
 }
+
+/// The target of the spans of commits: from the call of [`Store::apply`] to its answer.
+pub const COMMIT_SPANS: &str = "regente_store::commit";
 
 /// Which database, and how.
 #[derive(Clone, Debug)]
@@ -148,13 +152,18 @@ impl Store {
         if self.common().discard.load(Ordering::Relaxed) || batch.is_empty() {
             return Ok(Commit::Applied);
         }
-        self.common().step().await;
-        let commit = match self {
-            Self::Sqlite(store) => store.apply(batch).await,
-            Self::Postgres(store) => store.apply(batch).await,
+        let span =
+            tracing::debug_span!(target: COMMIT_SPANS, "store.commit", statements = batch.statements());
+        let applying = async {
+            self.common().step().await;
+            let commit = match self {
+                Self::Sqlite(store) => store.apply(batch).await,
+                Self::Postgres(store) => store.apply(batch).await,
+            };
+            self.common().step().await;
+            commit
         };
-        self.common().step().await;
-        commit
+        applying.instrument(span).await
     }
 
     /// Puts a fuse into this store: it is asked before and after each write.

@@ -17,6 +17,7 @@ use uuid::Uuid;
 use super::error::Fault;
 use super::headers::{self, REQUEST_ID};
 use crate::metrics;
+use crate::telemetry::spans;
 
 /// Characters of a request id that a caller may choose.
 pub const REQUEST_ID_CHARS_MAX: usize = 64;
@@ -72,7 +73,8 @@ pub async fn track(State(boundary): State<Boundary>, mut request: Request, next:
     request.extensions_mut().insert(id.clone());
     let matched = request.extensions().get::<MatchedPath>().cloned();
     let (method, route) = (method_name(request.method()), matched.as_ref().map_or("", MatchedPath::as_str));
-    let span = tracing::info_span!("http.request", method, route, request_id = %id);
+    let span = spans::request(method, route, id.as_str(), request.headers());
+    let answered = span.clone();
     async move {
         let started = (boundary.now)();
         let response = settle_fault(next.run(request).await, &id);
@@ -81,6 +83,7 @@ pub async fn track(State(boundary): State<Boundary>, mut request: Request, next:
         let (status, duration_us) =
             (response.status().as_u16(), u64::try_from(duration.as_micros()).unwrap_or(u64::MAX));
         tracing::info!(status, duration_us, "request answered");
+        spans::end_request(&answered, status);
         with_id(response, &id)
     }
     .instrument(span)

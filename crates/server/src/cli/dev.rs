@@ -19,7 +19,7 @@ use crate::telemetry;
 /// Runs the sandbox until it is told to stop.
 pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
-    telemetry::start(&config.log)?;
+    let _traces = telemetry::start_with_traces(&config.log)?;
     runtime()?.block_on(async {
         let signals = Signals::take()?;
         let listeners = listen(config)?;

@@ -35,7 +35,7 @@ pub(super) enum ListenError {
 /// Serves the API.
 pub(super) fn serve(loaded: &Loaded, migrations: Migrations) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
-    telemetry::start(&config.log)?;
+    let _traces = telemetry::start_with_traces(&config.log)?;
     config.check_strength()?;
     runtime()?.block_on(async {
         let signals = Signals::take()?;
@@ -51,7 +51,7 @@ pub(super) fn serve(loaded: &Loaded, migrations: Migrations) -> Result<ExitCode,
 /// Runs jobs alone.
 pub(super) fn work(loaded: &Loaded) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
-    telemetry::start(&config.log)?;
+    let _traces = telemetry::start_with_traces(&config.log)?;
     config.check_strength()?;
     runtime()?.block_on(async {
         let signals = Signals::take()?;

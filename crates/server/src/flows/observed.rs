@@ -2,9 +2,11 @@
 
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_providers::outcome::{Answer, Finding, Probe};
+use tracing::Instrument;
 
 use crate::app::App;
 use crate::metrics::{self, Asked, CallOutcome};
+use crate::telemetry::spans;
 
 /// Waits for the answer to a call.
 pub(super) async fn call(
@@ -42,9 +44,11 @@ async fn watch<T>(
     waiting: impl Future<Output = T>,
     outcome: impl FnOnce(&T) -> CallOutcome,
 ) -> T {
+    let span = spans::provider_call(request.provider_type, asked.word());
     let started = app.clock.machine();
-    let answer = waiting.await;
-    let duration = app.clock.machine().since(started);
-    metrics::provider_call(request.provider_type, asked, outcome(&answer), duration);
+    let answer = waiting.instrument(span.clone()).await;
+    let (duration, outcome) = (app.clock.machine().since(started), outcome(&answer));
+    spans::end_provider_call(&span, outcome.word());
+    metrics::provider_call(request.provider_type, asked, outcome, duration);
     answer
 }
