@@ -103,9 +103,12 @@ fn listen_for_metrics(config: &Config) -> Result<Option<TcpListener>, Failure> {
 }
 
 fn listen_on(address: SocketAddr) -> Result<TcpListener, ListenError> {
-    serve::listen(address).map_err(|error| match error.kind() {
-        io::ErrorKind::AddrInUse => ListenError::InUse(address),
-        _ => ListenError::Refused(address, error),
+    serve::listen(address).map_err(|error| {
+        if error.kind() == io::ErrorKind::AddrInUse {
+            ListenError::InUse(address)
+        } else {
+            ListenError::Refused(address, error)
+        }
     })
 }
 

@@ -19,7 +19,7 @@ const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, S
 pub(super) struct Handles {
     recorder: PrometheusRecorder,
     page: PrometheusHandle,
-    http_requests: Family<Box<str>, Arc<Family<(&'static str, u16), Durations>>>,
+    http_requests: Family<Box<str>, Arc<OfRoute>>,
     provider_calls: Family<(ProviderType, Asked, CallOutcome), Durations>,
     circuits_open: Family<ProviderType, Gauge>,
     idempotency_conflicts: Family<IdempotencyConflict, Counter>,
@@ -41,7 +41,11 @@ pub(super) struct Handles {
     pub(super) wal_size: Gauge,
     pub(super) process_resident_memory: Gauge,
     pub(super) process_open_fds: Gauge,
+    pub(super) process_max_fds: Gauge,
 }
+
+/// The requests of one route, by method and status.
+type OfRoute = Family<(&'static str, u16), Durations>;
 
 /// A histogram of durations.
 #[derive(Clone)]
@@ -82,6 +86,7 @@ impl Handles {
             wal_size: gauge(table::WAL_SIZE),
             process_resident_memory: gauge(table::PROCESS_RESIDENT_MEMORY),
             process_open_fds: gauge(table::PROCESS_OPEN_FDS),
+            process_max_fds: gauge(table::PROCESS_MAX_FDS),
             recorder,
         };
         // What can be told in advance is there from the beginning: a rate needs the zero before the first event.

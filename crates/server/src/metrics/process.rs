@@ -15,3 +15,10 @@ pub(super) fn open_fds() -> Option<u64> {
     let entries = std::fs::read_dir(Path::new("/proc/self/fd")).ok()?.count();
     u64::try_from(entries).ok()?.checked_sub(1)
 }
+
+/// File descriptors that may be open; nothing when there is no bound.
+pub(super) fn max_fds() -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let bound = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    bound.split_whitespace().next()?.parse().ok()
+}

@@ -60,6 +60,9 @@ fn look_at_process(app: &App, handles: &Handles) {
     if let Some(descriptors) = process::open_fds() {
         handles.process_open_fds.set(count(descriptors));
     }
+    if let Some(descriptors) = process::max_fds() {
+        handles.process_max_fds.set(count(descriptors));
+    }
 }
 
 async fn ask_database(app: &App, handles: &Handles) -> Result<(), StoreError> {

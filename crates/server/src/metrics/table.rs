@@ -92,6 +92,8 @@ table! {
         "Resident memory of the process.";
     PROCESS_OPEN_FDS = Kind::Gauge, "process_open_fds" []
         "Open file descriptors of the process.";
+    PROCESS_MAX_FDS = Kind::Gauge, "process_max_fds" []
+        "File descriptors that the process may have open.";
     BUILD_INFO = Kind::Gauge, "regente_build_info" ["version", "database"]
         "1; its labels say which release runs on which database.";
 }

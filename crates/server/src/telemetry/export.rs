@@ -80,11 +80,11 @@ fn name_request(span: &mut SpanData) {
 
 fn clean(attributes: &mut [KeyValue]) {
     for attribute in attributes {
-        match &mut attribute.value {
-            Value::String(text) => clean_value(text),
-            Value::Array(Array::String(texts)) => texts.iter_mut().for_each(clean_value),
-            // Not text; a number of nineteen digits is not put into spans.
-            _ => {}
+        // What is no text is a status or a count.
+        if let Value::String(text) = &mut attribute.value {
+            clean_value(text);
+        } else if let Value::Array(Array::String(texts)) = &mut attribute.value {
+            texts.iter_mut().for_each(clean_value);
         }
     }
 }
