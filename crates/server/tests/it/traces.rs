@@ -66,11 +66,12 @@ impl Collector {
 fn attribute(attributes: &[KeyValue], name: &str) -> String {
     let attribute = attributes.iter().find(|attribute| attribute.key == name);
     let value = attribute.unwrap_or_else(|| panic!("{name} is not in {attributes:?}")).value.clone();
-    match value.unwrap().value.unwrap() {
-        Any::StringValue(text) => text,
-        Any::IntValue(number) => number.to_string(),
-        other => panic!("{other:?}"),
+    let value = value.unwrap().value.unwrap();
+    if let Any::IntValue(number) = value {
+        return number.to_string();
     }
+    let Any::StringValue(text) = value else { panic!("{value:?}") };
+    text
 }
 
 fn named<'a>(spans: &'a [Span], name: &str) -> Vec<&'a Span> {
