@@ -49,6 +49,18 @@ impl Page {
     }
 }
 
+/// An address for metrics that is free at the moment, and the setting that names it.
+pub fn metrics_setting() -> (String, String) {
+    let address = format!("127.0.0.1:{}", free_port());
+    let setting = format!("metrics.listen={address}");
+    (address, setting)
+}
+
+/// Waits until a server waits for so many calls to providers.
+pub async fn until_calls_in_flight(address: &str, calls: u32) {
+    until(address, |page| page.value("regente_provider_calls_in_flight") == f64::from(calls)).await;
+}
+
 fn requests(route: &str, status: u16) -> String {
     format!(
         "http_server_request_duration_seconds_count{{http_request_method=\"POST\",http_route=\"{route}\",\
@@ -155,14 +167,13 @@ fn every_metric_is_on_the_page(page: &Page) {
 #[tokio::test]
 async fn unknown_outcomes_and_calls_in_flight_are_seen_while_they_last() {
     let folder = tempfile::tempdir().unwrap();
-    let address = format!("127.0.0.1:{}", free_port());
-    let listen = format!("metrics.listen={address}");
+    let (address, listen) = metrics_setting();
     let arguments = ["--set", &listen, "--set", "charges.reconcile_grace_ms=3600000"];
     let server = Server::start(folder.path(), &arguments).await;
     // For two seconds the simulator does not answer; then its books are gone, and nobody can say what it did.
     let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");
     let running = tokio::spawn(server.post("/v1/charges", &slow).send());
-    until(&address, |page| page.value("regente_provider_calls_in_flight") == 1.0).await;
+    until_calls_in_flight(&address, 1).await;
     let books = rusqlite::Connection::open(folder.path().join("sandbox-books.db")).unwrap();
     books.execute_batch("ALTER TABLE entries RENAME TO entries_away").unwrap();
     let charge: Value = running.await.unwrap().unwrap().json().await.unwrap();

@@ -17,6 +17,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::cli::process::{LOOK_EVERY, Server, regente, run, run_on, set_mode};
+use crate::metrics::{metrics_setting, until_calls_in_flight};
 
 /// Nothing that a test waits for takes this long.
 const SOON: Duration = Duration::from_secs(20);
@@ -262,7 +263,8 @@ async fn connections_past_the_limit_are_told_to_come_back_and_what_has_begun_is_
     let folder = tempfile::tempdir().unwrap();
     let pair = Pair::new();
     let files = Files::new(folder.path(), &pair);
-    let server = start(folder.path(), &files, &["server.connections_max=1"]).await;
+    let (address, metrics) = metrics_setting();
+    let server = start(folder.path(), &files, &["server.connections_max=1", &metrics]).await;
     let (first, second) = (client(&[&pair]), client(&[&pair]));
     certificate_shown(&first, &server).await;
     let refused = second.get(server.url("/health/live")).send().await.unwrap();
@@ -273,11 +275,7 @@ async fn connections_past_the_limit_are_told_to_come_back_and_what_has_begun_is_
     let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");
     let request = server.post("/v1/charges", &slow).build().unwrap();
     let running = tokio::spawn(async move { first.execute(request).await });
-    timeout(SOON, async {
-        while !run_on(folder.path(), &["doctor"]).await.stdout.contains("1 calls under way") {}
-    })
-    .await
-    .unwrap();
+    until_calls_in_flight(&address, 1).await;
     server.signal("-TERM").await;
     let answer = running.await.unwrap().unwrap();
     assert_eq!(answer.status(), StatusCode::CREATED);
