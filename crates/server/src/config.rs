@@ -47,6 +47,8 @@ pub struct Config {
     pub routing: RoutingConfig,
     /// The log.
     pub log: LogConfig,
+    /// Metrics.
+    pub metrics: MetricsConfig,
 }
 
 /// `server.…`: the HTTP server.
@@ -67,6 +69,10 @@ pub struct ServerConfig {
     /// After a signal to stop: how long to go on accepting while `/health/ready` says no, so that a load balancer
     /// notices. Default 0.
     pub drain_notice_ms: u64,
+    /// The certificate with its chain, in PEM: HTTPS instead of HTTP. Read again when it changes. Default none.
+    pub tls_certificate_file: Option<PathBuf>,
+    /// The certificate's private key, in PEM, readable by its owner alone. Default none.
+    pub tls_key_file: Option<PathBuf>,
 }
 
 /// `database.…`
@@ -192,6 +198,14 @@ pub struct LogConfig {
     pub level: String,
 }
 
+/// `metrics.…`: the page for Prometheus.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MetricsConfig {
+    /// Address and port of `/metrics`, apart from those of the API. Default none: nothing is measured.
+    pub listen: Option<String>,
+}
+
 /// How a line of the log looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -215,6 +229,7 @@ impl Default for Config {
             charges: ChargesConfig::default(),
             routing: RoutingConfig::default(),
             log: LogConfig::default(),
+            metrics: MetricsConfig::default(),
         }
     }
 }
@@ -228,6 +243,8 @@ impl Default for ServerConfig {
             body_bytes_max: crate::api::limits::BODY_BYTES_MAX,
             drain_timeout_ms: 30_000,
             drain_notice_ms: 0,
+            tls_certificate_file: None,
+            tls_key_file: None,
         }
     }
 }

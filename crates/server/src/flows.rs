@@ -8,6 +8,7 @@ pub mod circuits;
 pub mod customers;
 pub mod follow_up;
 pub mod in_flight;
+mod observed;
 pub mod outcome;
 pub mod reconcile;
 pub mod stray;

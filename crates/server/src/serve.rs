@@ -3,33 +3,30 @@
 //! The order of stopping: not ready; stop accepting; finish what has begun, within a bound; close the database.
 
 mod accept;
+mod http;
 mod signals;
+mod tls;
 
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Extension;
-use axum_server::{Handle, Server};
-use hyper_util::rt::TokioTimer;
+use axum_server::Handle;
 use tokio::net::{TcpListener, TcpSocket};
 
+pub(crate) use http::{Limits, serve_plain};
 pub use signals::Signals;
+pub use tls::{Certificate, TlsError};
 
 use crate::app::App;
 use crate::config::ServerConfig;
 use crate::health::Readiness;
 use crate::work::Worker;
-use accept::Gate;
+use http::Door;
 
 /// Connections that wait for being accepted.
 const LISTEN_BACKLOG: u32 = 1024;
-/// Requests at once on one HTTP/2 connection.
-const HTTP2_STREAMS_MAX: u32 = 250;
-/// An HTTP/2 connection is asked so often whether somebody is there.
-const HTTP2_PING_EVERY: Duration = Duration::from_secs(30);
-/// Bytes of the headers of one request.
-const HEADER_BYTES_MAX: u32 = 32 * 1024;
 /// After a worker ended badly: how long until the next one begins.
 const WORKER_PAUSE: Duration = Duration::from_secs(1);
 /// While stopping: how often it is looked whether calls to providers have ended.
@@ -62,6 +59,7 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 pub async fn serve(
     app: &App,
     listener: TcpListener,
+    certificate: Option<Certificate>,
     server: &ServerConfig,
     readiness: Readiness,
     jobs: Jobs,
@@ -72,8 +70,13 @@ pub async fn serve(
         Jobs::Leave => None,
     };
     let handle = Handle::new();
-    let mut http =
-        tokio::spawn(serve_http(app.clone(), listener, server.clone(), readiness.clone(), handle.clone()));
+    let limits = Limits {
+        connections_max: server.connections_max,
+        header_timeout: Duration::from_millis(server.header_timeout_ms),
+    };
+    let router = crate::api::router::router(app.clone()).layer(Extension(readiness.clone()));
+    let door = Door { listener, certificate, limits };
+    let mut http = tokio::spawn(http::serve(router, door, readiness.clone(), handle.clone()));
     tokio::select! {
         signal = signals.next() => tracing::info!(signal, "stopping"),
         // Nobody would notice a process that lives and does not listen.
@@ -149,28 +152,4 @@ async fn drain(app: &App, worker: Option<tokio::task::JoinHandle<()>>) {
     while !app.in_flight.is_empty() {
         tokio::time::sleep(DRAIN_LOOK_EVERY).await;
     }
-}
-
-async fn serve_http(
-    app: App,
-    listener: TcpListener,
-    limits: ServerConfig,
-    readiness: Readiness,
-    handle: Handle<SocketAddr>,
-) -> io::Result<()> {
-    let header_timeout = Duration::from_millis(limits.header_timeout_ms);
-    let gate = Gate::new(limits.connections_max, header_timeout, readiness.clone());
-    let router = crate::api::router::router(app).layer(Extension(readiness));
-    let mut server = Server::<SocketAddr>::from_listener(listener).handle(handle).acceptor(gate);
-    let http = server.http_builder();
-    http.http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(header_timeout)
-        .max_buf_size(HEADER_BYTES_MAX as usize);
-    http.http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(HTTP2_PING_EVERY)
-        .max_concurrent_streams(HTTP2_STREAMS_MAX)
-        .max_header_list_size(HEADER_BYTES_MAX);
-    server.serve(router.into_make_service_with_connect_info::<SocketAddr>()).await
 }

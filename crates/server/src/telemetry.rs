@@ -1,18 +1,23 @@
-//! The log: to standard error, for people or for programs. The last step before a line leaves the process takes out
-//! whatever looks like a card number, whoever wrote it there.
+//! The log, to standard error, for people or for programs; and traces, to whom the environment names. The last step
+//! before a line or a span leaves the process takes out whatever looks like a card number, whoever wrote it there.
 //!
 //! Ids of requests come from the span of the boundary (`api/request_id.rs`); no line is written here.
 
+mod export;
 mod scrub;
+pub mod spans;
+mod traces;
 
 use std::io::{self, Write};
 
+use tracing_subscriber::filter::{FilterExt, filter_fn};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
 
 pub use scrub::scrub;
+pub use traces::{Traces, TracesError};
 
 use crate::config::{LogConfig, LogFormat};
 
@@ -25,19 +30,43 @@ pub enum TelemetryError {
     /// The process has a log already.
     #[error("the log is set up already")]
     Twice(#[source] tracing_subscriber::util::TryInitError),
+    /// The variables about traces are wrong.
+    #[error(transparent)]
+    Traces(#[from] TracesError),
 }
 
-/// Sets the log of the process up; once.
+/// Sets the log of the process up; once. For commands: they are over before anybody looks at a trace.
 ///
 /// # Errors
 /// [`TelemetryError::Level`], [`TelemetryError::Twice`].
 pub fn start(log: &LogConfig) -> Result<(), TelemetryError> {
-    let filter = EnvFilter::try_new(&log.level).map_err(TelemetryError::Level)?;
+    start_both(log, &Traces::off())
+}
+
+/// Sets log and traces of the process up; once, and outside of a runtime. For processes that serve or work: what is
+/// left of the traces is sent when the answer is dropped.
+///
+/// # Errors
+/// As [`start`], and [`TelemetryError::Traces`].
+pub fn start_with_traces(log: &LogConfig) -> Result<Traces, TelemetryError> {
+    let traces = Traces::from_environment()?;
+    start_both(log, &traces)?;
+    Ok(traces)
+}
+
+fn start_both(log: &LogConfig, traces: &Traces) -> Result<(), TelemetryError> {
+    let level = || EnvFilter::try_new(&log.level).map_err(TelemetryError::Level);
     let lines: Box<dyn Layer<Registry> + Send + Sync> = match log.format {
         LogFormat::Human => Box::new(human(io::stderr)),
         LogFormat::Json => Box::new(json(io::stderr)),
     };
-    Registry::default().with(lines.with_filter(filter)).try_init().map_err(TelemetryError::Twice)
+    let mut layers = vec![lines.with_filter(level()?.and(filter_fn(spans::is_logged))).boxed()];
+    if let Some(layer) = traces.layer() {
+        // The level of the log may ask for more spans, and not for fewer.
+        let chosen = filter_fn(spans::is_exported_always).or(level()?);
+        layers.push(layer.with_filter(filter_fn(spans::is_exported).and(chosen)).boxed());
+    }
+    Registry::default().with(layers).try_init().map_err(TelemetryError::Twice)
 }
 
 /// Lines for people.

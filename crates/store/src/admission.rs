@@ -1,6 +1,7 @@
 //! Admission of changes: a bounded number is under way, so the writer's queue is bounded and memory too.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -20,17 +21,23 @@ pub struct Admission {
 #[derive(Debug)]
 pub(crate) struct Gate {
     places: Arc<Semaphore>,
+    places_max: usize,
+    refused: AtomicU64,
 }
 
 impl Gate {
     pub(crate) fn new(admitted_max: usize) -> Self {
-        Self { places: Arc::new(Semaphore::new(admitted_max.clamp(1, Semaphore::MAX_PERMITS))) }
+        let places_max = admitted_max.clamp(1, Semaphore::MAX_PERMITS);
+        Self { places: Arc::new(Semaphore::new(places_max)), places_max, refused: AtomicU64::new(0) }
     }
 
     pub(crate) fn admit(&self) -> Result<Admission, StoreError> {
         match Arc::clone(&self.places).try_acquire_owned() {
             Ok(permit) => Ok(Admission { _permit: permit }),
-            Err(tokio::sync::TryAcquireError::NoPermits) => Err(StoreError::Overloaded),
+            Err(tokio::sync::TryAcquireError::NoPermits) => {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+                Err(StoreError::Overloaded)
+            }
             Err(tokio::sync::TryAcquireError::Closed) => Err(StoreError::closed()),
         }
     }
@@ -40,6 +47,12 @@ impl Gate {
             Ok(permit) => Ok(Admission { _permit: permit }),
             Err(_closed) => Err(StoreError::closed()),
         }
+    }
+
+    /// How many places there are, how many of them are taken, and how often none was left.
+    pub(crate) fn counts(&self) -> (u64, u64, u64) {
+        let taken = self.places_max.saturating_sub(self.places.available_permits());
+        (self.places_max as u64, taken as u64, self.refused.load(Ordering::Relaxed))
     }
 
     pub(crate) fn close(&self) {

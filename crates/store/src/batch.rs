@@ -45,6 +45,11 @@ impl Batch {
         self.guards.is_empty() && self.steps.is_empty() && self.counters.is_empty()
     }
 
+    /// How many statements it has, without counters.
+    pub(crate) fn statements(&self) -> usize {
+        self.guards.len() + self.steps.len()
+    }
+
     /// A statement that runs before all others and must touch exactly one row: most often
     /// `UPDATE … WHERE version = :version`. One that does not hold refuses the batch.
     pub fn guard(&mut self, sql: &'static Sql, args: Args) -> &mut Self {

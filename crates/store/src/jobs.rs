@@ -37,6 +37,12 @@ sql! {
         ORDER BY run_at, id LIMIT :limit");
     /// When the next job is due.
     pub NEXT_DUE_JOB = "SELECT MIN(run_at) AS run_at FROM jobs WHERE lease_until IS NULL";
+    /// How much is due and nobody is doing, and since when.
+    pub DUE_JOBS_BACKLOG = "
+        SELECT COUNT(*) AS due, MIN(run_at) AS oldest_due FROM jobs
+        WHERE run_at <= :now AND (lease_until IS NULL OR lease_until <= :machine_now)";
+    /// How many jobs were given up.
+    pub COUNT_DEAD_JOBS = "SELECT COUNT(*) AS dead FROM dead_jobs";
     /// Takes a lease; the version is the lock.
     pub LEASE_JOB = "
         UPDATE jobs SET lease_owner = :owner, lease_until = :lease_until, attempts = attempts + 1,
@@ -196,6 +202,29 @@ pub async fn due(
 /// When the next job is due, if any waits.
 pub async fn next_due(store: &Store) -> Result<Option<Timestamp>, StoreError> {
     store.row(&NEXT_DUE_JOB, args! {}).await?.map_or(Ok(None), |row| row.get("run_at"))
+}
+
+/// What waits for workers, and what no worker will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// Jobs that are due and that nobody is doing.
+    pub due: u64,
+    /// When the longest waiting one of them fell due.
+    pub oldest_due: Option<Timestamp>,
+    /// Jobs that were given up.
+    pub dead: u64,
+}
+
+/// How much waits at `now`, by business time, that nobody is doing at `machine_now`, for all clients.
+pub async fn backlog(store: &Store, now: Timestamp, machine_now: Timestamp) -> Result<Backlog, StoreError> {
+    let missing = || StoreError::Corrupt("a count without a row".to_owned());
+    let due = store.row(&DUE_JOBS_BACKLOG, args! { now, machine_now }).await?.ok_or_else(missing)?;
+    let dead = store.row(&COUNT_DEAD_JOBS, args! {}).await?.ok_or_else(missing)?;
+    Ok(Backlog {
+        due: due.get::<i64>("due")?.try_into().unwrap_or(0),
+        oldest_due: due.get("oldest_due")?,
+        dead: dead.get::<i64>("dead")?.try_into().unwrap_or(0),
+    })
 }
 
 /// A job that was given up.

@@ -25,7 +25,7 @@ pub use postgres::{CommitGroups, PostgresOptions, PostgresStore};
 pub use row::Row;
 pub use sql::{DatabaseKind, Sql};
 pub use sqlite::{SqliteOptions, SqliteStore};
-pub use store::{DiscardWrites, Store, StoreOptions, StoreSize};
+pub use store::{Activity, COMMIT_SPANS, DiscardWrites, Store, StoreOptions, StoreSize};
 pub use value::{Args, FromValue, Json, Value};
 
 #[doc(hidden)]

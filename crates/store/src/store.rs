@@ -1,12 +1,17 @@
 //! The store: two databases behind one enum, with the same answers.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
+use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::admission::{Admission, Gate};
 use crate::batch::Batch;
 use crate::error::{Commit, StoreError};
+use crate::group::Answer;
 use crate::postgres::{PostgresOptions, PostgresStore};
 use crate::row::Row;
 use crate::sql;
@@ -18,6 +23,9 @@ sql! {
     /// A real write that changes nothing: it finds out whether the database can be written to.
     BEAT = "UPDATE heartbeat SET beats = beats WHERE id = 1";
 }
+
+/// The target of the spans of commits: from the call of [`Store::apply`] to its answer.
+pub const COMMIT_SPANS: &str = "regente_store::commit";
 
 /// Which database, and how.
 #[derive(Clone, Debug)]
@@ -55,11 +63,45 @@ pub struct StoreSize {
     pub wal_bytes: Option<u64>,
 }
 
+/// What the store is doing and has done since it was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Activity {
+    /// Changes that may be under way at once.
+    pub admissions_max: u64,
+    /// Changes that are under way.
+    pub admissions_in_use: u64,
+    /// Changes that found no place.
+    pub admissions_refused: u64,
+    /// Commit groups that were written.
+    pub commits: u64,
+    /// Batches that were applied by them.
+    pub batches: u64,
+}
+
+/// Commit groups that were written, counted by the writers.
+#[derive(Debug, Default)]
+pub(crate) struct CommitCounts {
+    commits: AtomicU64,
+    batches: AtomicU64,
+}
+
+impl CommitCounts {
+    /// One group, by the answers to its batches; one without any that was applied wrote nothing.
+    pub(crate) fn add(&self, answers: &[Answer]) {
+        let applied = answers.iter().filter(|answer| matches!(answer, Ok(Commit::Applied))).count();
+        if applied > 0 {
+            self.commits.fetch_add(1, Ordering::Relaxed);
+            self.batches.fetch_add(applied as u64, Ordering::Relaxed);
+        }
+    }
+}
+
 /// What both databases have beside the database.
 #[derive(Debug)]
 pub(crate) struct Common {
     pub(crate) gate: Gate,
-    discard: std::sync::atomic::AtomicBool,
+    pub(crate) commits: Arc<CommitCounts>,
+    discard: AtomicBool,
     #[cfg(feature = "testing")]
     fuse: std::sync::OnceLock<crate::testing::Fuse>,
 }
@@ -68,6 +110,7 @@ impl Common {
     pub(crate) fn new(admitted_max: usize) -> Self {
         Self {
             gate: Gate::new(admitted_max),
+            commits: Arc::default(),
             discard: false.into(),
             #[cfg(feature = "testing")]
             fuse: std::sync::OnceLock::new(),
@@ -106,16 +149,21 @@ impl Store {
     /// [`StoreError::Unavailable`] when certainly nothing was written; [`StoreError::Programming`] when a statement
     /// or its arguments are wrong. Nothing was written in any of them.
     pub async fn apply(&self, batch: Batch) -> Result<Commit, StoreError> {
-        if self.common().discard.load(std::sync::atomic::Ordering::Relaxed) || batch.is_empty() {
+        if self.common().discard.load(Ordering::Relaxed) || batch.is_empty() {
             return Ok(Commit::Applied);
         }
-        self.common().step().await;
-        let commit = match self {
-            Self::Sqlite(store) => store.apply(batch).await,
-            Self::Postgres(store) => store.apply(batch).await,
+        let span =
+            tracing::debug_span!(target: COMMIT_SPANS, "store.commit", statements = batch.statements());
+        let applying = async {
+            self.common().step().await;
+            let commit = match self {
+                Self::Sqlite(store) => store.apply(batch).await,
+                Self::Postgres(store) => store.apply(batch).await,
+            };
+            self.common().step().await;
+            commit
         };
-        self.common().step().await;
-        commit
+        applying.instrument(span).await
     }
 
     /// Puts a fuse into this store: it is asked before and after each write.
@@ -242,9 +290,18 @@ impl Store {
         }
     }
 
+    /// What the store is doing; asks nobody.
+    pub fn activity(&self) -> Activity {
+        let common = self.common();
+        let (admissions_max, admissions_in_use, admissions_refused) = common.gate.counts();
+        let commits = common.commits.commits.load(Ordering::Relaxed);
+        let batches = common.commits.batches.load(Ordering::Relaxed);
+        Activity { admissions_max, admissions_in_use, admissions_refused, commits, batches }
+    }
+
     /// For benchmarks alone: measures everything but storage.
     pub fn discard_writes(&self, discard: DiscardWrites) {
-        self.common().discard.store(discard == DiscardWrites::Yes, std::sync::atomic::Ordering::Relaxed);
+        self.common().discard.store(discard == DiscardWrites::Yes, Ordering::Relaxed);
     }
 
     async fn applied_migrations(&self) -> Result<Vec<crate::migrate::Applied>, StoreError> {

@@ -65,6 +65,13 @@ sql! {
         UPDATE transaction_requests SET due_at = :next_due_at, probes = probes + 1
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id
           AND status = 'running' AND due_at = :due_at";
+    /// How many requests have an outcome that is not known and is still asked for, and since when the oldest is.
+    pub UNKNOWN_TRANSACTION_REQUESTS = "
+        SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM transaction_requests
+        WHERE due_at IS NOT NULL AND (due_at <= :now OR probes > 0 OR open_reason IS NOT NULL)";
+    /// The same of those whose outcome is asked for no more.
+    pub UNKNOWN_FOR_GOOD = "
+        SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM transaction_requests WHERE given_up_at IS NOT NULL";
     /// Notes why a request is still open.
     pub NOTE_OPEN_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET open_reason = :open_reason
@@ -327,6 +334,30 @@ pub async fn open(store: &Store, now: Timestamp, limit: i64) -> Result<Vec<Store
 /// Requests of all clients whose outcome is asked for no more, longest waiting first.
 pub async fn given_up(store: &Store, limit: i64) -> Result<Vec<StoredRequest>, StoreError> {
     from_rows(store.rows(&GIVEN_UP_TRANSACTION_REQUESTS, args! { limit }).await?)
+}
+
+/// How many requests of all clients have an outcome that nobody knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// How many.
+    pub open: u64,
+    /// When the oldest was begun.
+    pub oldest: Option<Timestamp>,
+    /// How many of them are asked for no more.
+    pub given_up: u64,
+}
+
+/// Counts what [`open`] and [`given_up`] list.
+pub async fn unknown(store: &Store, now: Timestamp) -> Result<Unknown, StoreError> {
+    let count = async |sql, args| -> Result<(u64, Option<Timestamp>), StoreError> {
+        let row = store.row(sql, args).await?;
+        let row = row.ok_or_else(|| StoreError::Corrupt("a count without a row".to_owned()))?;
+        Ok((row.get::<i64>("n")?.try_into().unwrap_or(0), row.get("oldest")?))
+    };
+    let (asked_for, oldest) = count(&UNKNOWN_TRANSACTION_REQUESTS, args! { now }).await?;
+    let (given_up, oldest_given_up) = count(&UNKNOWN_FOR_GOOD, args! {}).await?;
+    let oldest = [oldest, oldest_given_up].into_iter().flatten().min();
+    Ok(Unknown { open: asked_for + given_up, oldest, given_up })
 }
 
 fn from_rows(rows: Vec<Row>) -> Result<Vec<StoredRequest>, StoreError> {

@@ -13,6 +13,7 @@ use regente_store::cards::{self, StoredCard};
 use regente_store::tokens::{self, TokenKind};
 use regente_store::{Batch, Commit, merchants};
 use serde_json::Map;
+use tracing::Instrument;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -233,7 +234,8 @@ async fn checked(
         claim,
         seed,
     };
-    let check = tokio::spawn(card_check::create(app, new)).await.map_err(ApiError::internal)?;
+    let check =
+        tokio::spawn(card_check::create(app, new).in_current_span()).await.map_err(ApiError::internal)?;
     match check? {
         Checked::Answered(finished) => finished.into_body_response(),
         Checked::Card(card, request) => {

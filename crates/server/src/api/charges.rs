@@ -19,6 +19,7 @@ use regente_store::charges::{self, ChargeFilter, Direction, StoredCharge};
 use regente_store::counters::CounterFilter;
 use regente_store::transaction_requests;
 use serde_json::Map;
+use tracing::Instrument;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -216,7 +217,8 @@ pub async fn create(
         Plan::Overtaken(finished) => return replay(&app, &caller, finished, token_id).await,
     };
     // In a task of its own: a caller who hangs up must not leave a charge half done.
-    let run = tokio::spawn(charge::create(app.clone(), new)).await.map_err(ApiError::internal)?;
+    let run =
+        tokio::spawn(charge::create(app.clone(), new).in_current_span()).await.map_err(ApiError::internal)?;
     match run? {
         Created::Answered(finished) => replay(&app, &caller, finished, token_id).await,
         Created::Ran(ran) => {

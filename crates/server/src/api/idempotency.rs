@@ -20,6 +20,7 @@ use super::fields::Body;
 use super::headers::{IDEMPOTENT_REPLAYED, idempotency_key};
 use crate::access::Caller;
 use crate::app::App;
+use crate::metrics::{self, IdempotencyConflict};
 use crate::vault::{Binding, Purpose};
 
 /// When a caller whose first request is still running may ask again (contract 00 §5).
@@ -110,8 +111,14 @@ impl Claim {
         };
         match stored.state {
             ClaimState::Done { .. } if stored.expires_at <= app.clock.now() => Ok(None),
-            _ if stored.fingerprint != self.claim.fingerprint => Err(ApiError::IdempotencyMismatch),
-            ClaimState::Running => Err(ApiError::IdempotencyRunning { retry_after: RUNNING_RETRY_AFTER }),
+            _ if stored.fingerprint != self.claim.fingerprint => {
+                metrics::idempotency_conflict(IdempotencyConflict::Mismatch);
+                Err(ApiError::IdempotencyMismatch)
+            }
+            ClaimState::Running => {
+                metrics::idempotency_conflict(IdempotencyConflict::Running);
+                Err(ApiError::IdempotencyRunning { retry_after: RUNNING_RETRY_AFTER })
+            }
             ClaimState::Done { http_status, answer } => {
                 let status = StatusCode::from_u16(http_status).map_err(ApiError::internal)?;
                 Ok(Some(match answer {
@@ -144,6 +151,7 @@ impl Claim {
 
     /// What the one that was first has answered. Called after [`Claim::lost`].
     pub async fn of_winner(&self, app: &App) -> Result<Finished, ApiError> {
+        metrics::idempotency_conflict(IdempotencyConflict::LostRace);
         self.look_up(app).await?.ok_or(ApiError::IdempotencyRunning { retry_after: RUNNING_RETRY_AFTER })
     }
 }
@@ -257,6 +265,7 @@ pub async fn commit_once<Planning: Future<Output = Result<Planned, ApiError>> + 
 
 /// Marks an answer as replayed.
 pub fn replayed(mut response: Response) -> Response {
+    metrics::idempotency_replay();
     response.headers_mut().insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
     response
 }

@@ -16,6 +16,8 @@ use uuid::Uuid;
 
 use super::error::Fault;
 use super::headers::{self, REQUEST_ID};
+use crate::metrics;
+use crate::telemetry::spans;
 
 /// Characters of a request id that a caller may choose.
 pub const REQUEST_ID_CHARS_MAX: usize = 64;
@@ -69,16 +71,19 @@ pub async fn track(State(boundary): State<Boundary>, mut request: Request, next:
     let id = RequestId::of_caller(request.headers())
         .unwrap_or_else(|| RequestId((boundary.new_id)().to_string().into()));
     request.extensions_mut().insert(id.clone());
-    let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    let span =
-        tracing::info_span!("http.request", method = method_name(request.method()), route, request_id = %id);
+    let matched = request.extensions().get::<MatchedPath>().cloned();
+    let (method, route) = (method_name(request.method()), matched.as_ref().map_or("", MatchedPath::as_str));
+    let span = spans::request(method, route, id.as_str(), request.headers());
+    let answered = span.clone();
     async move {
         let started = (boundary.now)();
         let response = settle_fault(next.run(request).await, &id);
         let duration = (boundary.now)().saturating_sub(started);
+        metrics::http_request(method, route, response.status().as_u16(), duration);
         let (status, duration_us) =
             (response.status().as_u16(), u64::try_from(duration.as_micros()).unwrap_or(u64::MAX));
         tracing::info!(status, duration_us, "request answered");
+        spans::end_request(&answered, status);
         with_id(response, &id)
     }
     .instrument(span)
@@ -107,9 +112,15 @@ fn with_id(mut response: Response, id: &RequestId) -> Response {
 }
 
 /// A bounded set of names: callers may make methods up (OpenTelemetry: `_OTHER`).
-fn method_name(method: &Method) -> &str {
+fn method_name(method: &Method) -> &'static str {
     match method.as_str() {
-        known @ ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS") => known,
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "PATCH" => "PATCH",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
         _ => "_OTHER",
     }
 }

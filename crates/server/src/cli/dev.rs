@@ -12,20 +12,20 @@ use super::run::{listen, open_socket, runtime, serve_until_stopped};
 use crate::bootstrap::dev::{self, Account};
 use crate::bootstrap::{self, Migrations, Missing};
 use crate::chance::Chance;
-use crate::config::Loaded;
+use crate::config::{Config, Loaded};
 use crate::serve::Signals;
 use crate::telemetry;
 
 /// Runs the sandbox until it is told to stop.
 pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
-    telemetry::start(&config.log)?;
+    let _traces = telemetry::start_with_traces(&config.log)?;
     runtime()?.block_on(async {
         let signals = Signals::take()?;
-        let listener = listen(config)?;
+        let listeners = listen(config)?;
         dev::prepare(config, &Chance::system()?)?;
         let app = bootstrap::open(config, Migrations::Apply, Missing::Make).await?;
-        let url = url(listener.local_addr()?);
+        let url = url(config, listeners.api.local_addr()?);
         let prepared = match dev::account(&app, config).await {
             Ok(account) => dev::write_env_file(config, &url, &account).map(|path| (path, account)),
             Err(error) => Err(error),
@@ -40,18 +40,19 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
         let text = introduction(&url, &account, &env_file, app.clock.now());
         let socket = open_socket(&app, config)?;
         io::stdout().write_all(text.as_bytes())?;
-        serve_until_stopped(app, config, listener, socket, signals).await
+        serve_until_stopped(app, config, listeners, socket, signals).await
     })
 }
 
 /// The address as one calls it from this machine.
-fn url(address: SocketAddr) -> String {
+fn url(config: &Config, address: SocketAddr) -> String {
     let any_to_this_machine = match address.ip() {
         ip if !ip.is_unspecified() => ip,
         IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
     };
-    format!("http://{}", SocketAddr::new(any_to_this_machine, address.port()))
+    let scheme = if config.server.tls_certificate_file.is_some() { "https" } else { "http" };
+    format!("{scheme}://{}", SocketAddr::new(any_to_this_machine, address.port()))
 }
 
 /// What is printed before the first request: the account, and lines to paste. No line to paste is a comment: some

@@ -15,7 +15,8 @@ use crate::bootstrap::{self, Migrations, Missing};
 use crate::clock::Clock;
 use crate::config::{Config, Loaded};
 use crate::health::Readiness;
-use crate::serve::{self, Jobs, Signals};
+use crate::metrics::Endpoint;
+use crate::serve::{self, Certificate, Jobs, Signals};
 use crate::telemetry;
 
 /// Why a process cannot listen.
@@ -34,30 +35,32 @@ pub(super) enum ListenError {
 /// Serves the API.
 pub(super) fn serve(loaded: &Loaded, migrations: Migrations) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
-    telemetry::start(&config.log)?;
+    let _traces = telemetry::start_with_traces(&config.log)?;
     config.check_strength()?;
     runtime()?.block_on(async {
         let signals = Signals::take()?;
-        let listener = listen(config)?;
+        let listeners = listen(config)?;
         let app = bootstrap::open(config, migrations, Missing::Make).await?;
-        let address = listener.local_addr()?;
+        let address = listeners.api.local_addr()?;
         tracing::info!(%address, mode = ?config.mode, database = %app.store.database_kind(), "serving");
         let socket = open_socket(&app, config)?;
-        serve_until_stopped(app, config, listener, socket, signals).await
+        serve_until_stopped(app, config, listeners, socket, signals).await
     })
 }
 
 /// Runs jobs alone.
 pub(super) fn work(loaded: &Loaded) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
-    telemetry::start(&config.log)?;
+    let _traces = telemetry::start_with_traces(&config.log)?;
     config.check_strength()?;
     runtime()?.block_on(async {
         let signals = Signals::take()?;
         if config.database_address()?.folder().is_some() {
             return Err("`regente work` needs PostgreSQL; on SQLite `regente serve` runs the jobs".into());
         }
+        let metrics = listen_for_metrics(config)?;
         let app = bootstrap::open(config, Migrations::ApplyToSqlite, Missing::Make).await?;
+        let _metrics = open_metrics(metrics, &app)?;
         serve::work(&app, Duration::from_millis(config.server.drain_timeout_ms), signals).await;
         app.store.close().await;
         tracing::info!("stopped");
@@ -79,25 +82,56 @@ pub(super) fn migrate(loaded: &Loaded) -> Result<ExitCode, Failure> {
     })
 }
 
+/// Where a server listens, and with which certificate.
+pub(super) struct Listeners {
+    pub(super) api: TcpListener,
+    certificate: Option<Certificate>,
+    metrics: Option<TcpListener>,
+}
+
 /// Listens where the configuration says.
-pub(super) fn listen(config: &Config) -> Result<TcpListener, Failure> {
-    let address = config.listen_address()?;
-    match serve::listen(address) {
-        Ok(listener) => Ok(listener),
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(ListenError::InUse(address).into()),
-        Err(error) => Err(ListenError::Refused(address, error).into()),
+pub(super) fn listen(config: &Config) -> Result<Listeners, Failure> {
+    Ok(Listeners {
+        certificate: Certificate::load(config)?,
+        api: listen_on(config.listen_address()?)?,
+        metrics: listen_for_metrics(config)?,
+    })
+}
+
+fn listen_for_metrics(config: &Config) -> Result<Option<TcpListener>, Failure> {
+    Ok(config.metrics_address()?.map(listen_on).transpose()?)
+}
+
+fn listen_on(address: SocketAddr) -> Result<TcpListener, ListenError> {
+    serve::listen(address).map_err(|error| {
+        if error.kind() == io::ErrorKind::AddrInUse {
+            ListenError::InUse(address)
+        } else {
+            ListenError::Refused(address, error)
+        }
+    })
+}
+
+fn open_metrics(listener: Option<TcpListener>, app: &App) -> Result<Option<Endpoint>, Failure> {
+    let endpoint = listener.map(|listener| Endpoint::open(listener, app.clone())).transpose()?;
+    if let Some(endpoint) = &endpoint {
+        tracing::info!(address = %endpoint.address(), "serving metrics");
     }
+    Ok(endpoint)
 }
 
 /// Serves until a signal comes, and closes everything.
 pub(super) async fn serve_until_stopped(
     app: App,
     config: &Config,
-    listener: TcpListener,
+    listeners: Listeners,
     socket: Option<AdminSocket>,
     signals: Signals,
 ) -> Result<ExitCode, Failure> {
-    let served = serve::serve(&app, listener, &config.server, Readiness::new(), Jobs::Run, signals).await;
+    let Listeners { api, certificate, metrics } = listeners;
+    let _metrics = open_metrics(metrics, &app)?;
+    let readiness = Readiness::new();
+    let served = serve::serve(&app, api, certificate, &config.server, readiness, Jobs::Run, signals).await;
     // First the socket: once the database is closed, the next server may have put its own there.
     drop(socket);
     app.store.close().await;

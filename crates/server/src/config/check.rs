@@ -111,6 +111,15 @@ impl Config {
     pub fn listen_address(&self) -> Result<SocketAddr, ConfigError> {
         self.server.listen.parse().map_err(|_| ConfigError::one(format!("`server.listen` {LISTEN_RULE}")))
     }
+
+    /// The address of the metrics, if there is one.
+    ///
+    /// # Errors
+    /// It is no address; never after the configuration was loaded.
+    pub fn metrics_address(&self) -> Result<Option<SocketAddr>, ConfigError> {
+        let address = self.metrics.listen.as_deref().map(str::parse).transpose();
+        address.map_err(|_| ConfigError::one(format!("`metrics.listen` {LISTEN_RULE}")))
+    }
 }
 
 const LISTEN_RULE: &str = "must be an IP address and a port, such as 127.0.0.1:8080";
@@ -125,6 +134,9 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         }
     };
     must(config.listen_address().is_ok(), "server.listen", LISTEN_RULE);
+    must(config.metrics_address().is_ok(), "metrics.listen", LISTEN_RULE);
+    let is_pair = server.tls_certificate_file.is_some() == server.tls_key_file.is_some();
+    must(is_pair, "server.tls_key_file", "and `server.tls_certificate_file` must be set together");
     let filter = EnvFilter::try_new(&log.level);
     must(filter.is_ok(), "log.level", "must be a level, or directives such as `info,regente=debug`");
     if let Some(Err(rule)) = database.url.as_ref().map(|url| DatabaseAddress::parse(url.expose())) {

@@ -62,6 +62,7 @@ impl Config {
         }
         let secret_files = [
             ("vault.kek_file", self.vault.kek_file.as_deref().filter(|_| self.vault.kek.is_none())),
+            ("server.tls_key_file", self.server.tls_key_file.as_deref()),
             ("database.url_file", self.database.url_file.as_deref()),
         ];
         for (key, path) in secret_files {

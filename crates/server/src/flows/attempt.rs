@@ -12,6 +12,7 @@ use regente_providers::request::{Call, Credentials, Inquiry, Mode, Operation};
 use regente_store::providers::Provider;
 use serde_json::{Map, Value};
 
+use super::observed;
 use crate::app::App;
 use crate::vault::{Binding, Purpose, VaultError};
 
@@ -125,7 +126,7 @@ async fn call(
         operation,
     };
     let watch = app.circuits.watch(provider.id, &call);
-    let answer = app.providers.call(call).await;
+    let answer = observed::call(app, request, app.providers.call(call)).await;
     watch.ended(&answer);
     Ok(answer)
 }
@@ -145,7 +146,7 @@ async fn probe(
         mode: app.settings.mode,
         faults: wishes.faults,
     };
-    Ok(app.providers.probe(inquiry).await)
+    Ok(observed::probe(app, request, app.providers.probe(inquiry)).await)
 }
 
 /// What may be sent again under its key, once more. An authorization may not: the security code is gone by the time

@@ -23,7 +23,7 @@ const REFUSED_AT_ONCE_MAX: usize = 256;
 /// When it is worth trying again.
 const RETRY_AFTER_REFUSAL: Duration = Duration::from_secs(1);
 /// What an HTTP/2 connection begins with (RFC 9113 §3.4).
-const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+pub(super) const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// How often a connection whose first bytes may be either protocol is looked at again.
 const PREFACE_LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -43,6 +43,20 @@ impl Gate {
             refused: Arc::new(Semaphore::new(REFUSED_AT_ONCE_MAX)),
             first_bytes_timeout,
             readiness,
+        }
+    }
+
+    pub(super) fn first_bytes_timeout(&self) -> Duration {
+        self.first_bytes_timeout
+    }
+
+    /// Waits for the beginning of a connection, unless it takes too long or the process is about to stop.
+    pub(super) async fn in_time<T>(&self, beginning: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+        tokio::select! {
+            begun = tokio::time::timeout(self.first_bytes_timeout, beginning) => {
+                begun.map_err(|_elapsed| io::Error::from(io::ErrorKind::TimedOut))?
+            }
+            () = self.readiness.drained() => Err(io::Error::other("stopping")),
         }
     }
 
@@ -67,12 +81,7 @@ impl<S: Send + 'static> Accept<TcpStream, S> for Gate {
         Box::pin(async move {
             let admitted = gate.place(service)?;
             stream.set_nodelay(true)?;
-            tokio::select! {
-                first = tokio::time::timeout(gate.first_bytes_timeout, first_bytes(&stream)) => {
-                    first.map_err(|_elapsed| io::Error::from(io::ErrorKind::TimedOut))??;
-                }
-                () = gate.readiness.drained() => return Err(io::Error::other("stopping")),
-            }
+            gate.in_time(first_bytes(&stream)).await?;
             Ok((stream, admitted))
         })
     }

@@ -137,59 +137,6 @@ async fn a_port_that_is_taken_is_told_with_the_way_out() {
 }
 
 #[tokio::test]
-async fn what_has_begun_is_finished_before_the_end() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[]).await;
-    // The simulator does not answer for this card: the call takes two seconds.
-    let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");
-    let running = tokio::spawn(server.post("/v1/charges", &slow).send());
-    timeout(SOON, async {
-        while !run_on(folder.path(), &["doctor"]).await.stdout.contains("1 calls under way") {}
-    })
-    .await
-    .unwrap();
-
-    server.signal("-TERM").await;
-    let answer = running.await.unwrap().unwrap();
-    assert_eq!(answer.status().as_u16(), 201);
-    let (status, log) = server.ended().await;
-    assert!(status.success(), "{log}");
-    assert!(!log.contains("has not ended in time"), "{log}");
-    assert!(run_on(folder.path(), &["doctor"]).await.text().contains("none; 0 calls under way"));
-}
-
-#[tokio::test]
-async fn a_bound_ends_what_takes_too_long_and_the_next_start_resolves_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let quick = ["--set", "server.drain_timeout_ms=100", "--set", "charges.reconcile_grace_ms=1"];
-    let server = Server::start(folder.path(), &quick).await;
-    let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");
-    let running = tokio::spawn(server.post("/v1/charges", &slow).send());
-    timeout(SOON, async {
-        while !run_on(folder.path(), &["doctor"]).await.stdout.contains("1 calls under way") {}
-    })
-    .await
-    .unwrap();
-    server.signal("-TERM").await;
-    let (status, log) = server.ended().await;
-    assert!(status.success() && log.contains("has not ended in time"), "{log}");
-    assert!(running.await.unwrap().is_err(), "the caller was cut off");
-
-    let server = Server::start(folder.path(), &quick).await;
-    let failed = timeout(SOON, async {
-        loop {
-            let list: Value = server.get("/v1/charges").send().await.unwrap().json().await.unwrap();
-            if list["items"][0]["status"] != "pending" {
-                return list["items"][0].clone();
-            }
-        }
-    });
-    let resolved = failed.await;
-    let log = server.stop().await;
-    assert_eq!(resolved.expect(&log)["status"], "failed", "{log}");
-}
-
-#[tokio::test]
 async fn a_caller_that_sends_no_headers_is_cut_off() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &["--set", "server.header_timeout_ms=200"]).await;

@@ -73,8 +73,8 @@ impl PostgresStore {
         let connector = Connector::new(&options)?;
         let pool = pool(&options, &connector)?;
         let queue = Arc::new(Queue::new(options.commit_groups));
-        let writers = start_writers(&options, &connector, &queue).await?;
         let common = Common::new(options.admitted_max);
+        let writers = start_writers(&options, &connector, &queue, &common).await?;
         let inner = Inner { common, connector, pool, queue, writers: Mutex::new(writers) };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -186,6 +186,7 @@ async fn start_writers(
     options: &Arc<PostgresOptions>,
     connector: &Connector,
     queue: &Arc<Queue>,
+    common: &Common,
 ) -> Result<Vec<JoinHandle<()>>, StoreError> {
     let count = i64::try_from(options.writers).unwrap_or(i64::MAX);
     if !(1..=STRIPES_PER_NODE).contains(&count) {
@@ -202,6 +203,7 @@ async fn start_writers(
             stripe: options.node_stripe * STRIPES_PER_NODE + index,
             queue: Arc::clone(queue),
             connected: Arc::clone(&connected),
+            commits: Arc::clone(&common.commits),
         })
         .collect();
     let sessions = try_join_all(writers.iter().map(Writer::connect)).await.map_err(failure::not_opened)?;

@@ -12,6 +12,7 @@ use super::queue::Queue;
 use super::session::{Ended, Session};
 use crate::error::{Commit, StoreError};
 use crate::group::{Answer, Failure, Work};
+use crate::store::CommitCounts;
 
 /// How often a batch that loses races (deadlocks) is tried in one go.
 const RACES_MAX: usize = 5;
@@ -30,6 +31,7 @@ pub(super) struct Writer {
     pub(super) queue: Arc<Queue>,
     /// How many writers have a connection. While none has, batches are refused at once instead of waiting.
     pub(super) connected: Arc<AtomicUsize>,
+    pub(super) commits: Arc<CommitCounts>,
 }
 
 impl Writer {
@@ -49,6 +51,7 @@ impl Writer {
             let Some(group) = group else { break };
             if !group.is_empty() {
                 let answers = commit_group(&mut session, &group).await;
+                self.commits.add(&answers);
                 for (work, answer) in group.into_iter().zip(answers) {
                     work.answer(answer);
                 }

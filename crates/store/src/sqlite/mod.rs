@@ -71,16 +71,12 @@ impl SqliteStore {
             threads.push(spawn("sqlite-reader", move || reader::run(&connection, &queue))?);
         }
         let group_max = options.group_max;
+        let common = Common::new(options.admitted_max);
+        let commits = Arc::clone(&common.commits);
         threads.push(spawn("sqlite-writer", move || {
-            writer::run(write_connection, &write_queue, group_max, checkpoints, lock);
+            writer::run(write_connection, &write_queue, group_max, checkpoints, &commits, lock);
         })?);
-        let inner = Inner {
-            path: options.path.clone(),
-            common: Common::new(options.admitted_max),
-            write,
-            read,
-            threads: Mutex::new(threads),
-        };
+        let inner = Inner { path: options.path.clone(), common, write, read, threads: Mutex::new(threads) };
         Ok(Self { inner: Arc::new(inner) })
     }
 

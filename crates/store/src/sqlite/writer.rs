@@ -11,6 +11,7 @@ use super::statements::Statements;
 use crate::error::{Commit, StoreError};
 use crate::group::{ADD_TO_COUNTER, Answer, Failure, Work, counter_values, tally};
 use crate::sql::DatabaseKind;
+use crate::store::CommitCounts;
 
 /// There is one writer, so its counters have one stripe.
 const STRIPE: i64 = 0;
@@ -31,9 +32,10 @@ pub(super) fn run(
     queue: &Receiver<Command>,
     group_max: usize,
     checkpoints: Checkpoints,
+    commits: &CommitCounts,
     lock: File,
 ) {
-    match Writer::new(&connection, group_max, checkpoints) {
+    match Writer::new(&connection, group_max, checkpoints, commits) {
         Ok(writer) => writer.serve(queue),
         Err(error) => tracing::error!(%error, "the writer cannot prepare its statements"),
     }
@@ -53,6 +55,7 @@ struct Writer<'c> {
     rollback_to: Statement<'c>,
     group_max: usize,
     checkpoints: Checkpoints,
+    commits: &'c CommitCounts,
 }
 
 /// What came of the attempt to apply a group as one.
@@ -64,7 +67,12 @@ enum Attempt {
 }
 
 impl<'c> Writer<'c> {
-    fn new(connection: &'c Connection, group_max: usize, checkpoints: Checkpoints) -> Result<Self, Error> {
+    fn new(
+        connection: &'c Connection,
+        group_max: usize,
+        checkpoints: Checkpoints,
+        commits: &'c CommitCounts,
+    ) -> Result<Self, Error> {
         Ok(Self {
             statements: Statements::new(connection),
             begin: connection.prepare("BEGIN IMMEDIATE")?,
@@ -75,6 +83,7 @@ impl<'c> Writer<'c> {
             rollback_to: connection.prepare("ROLLBACK TO batch")?,
             group_max: group_max.max(1),
             checkpoints,
+            commits,
         })
     }
 
@@ -129,6 +138,7 @@ impl<'c> Writer<'c> {
             Attempt::OneFailed(Failure::Own(answer)) if group.len() == 1 => vec![answer],
             Attempt::OneFailed(Failure::Own(_)) => self.apply_each(&group),
         };
+        self.commits.add(&answers);
         for (work, answer) in group.into_iter().zip(answers) {
             work.answer(answer);
         }

@@ -3,22 +3,26 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{ExitStatus, Output, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// Nothing that a test waits for takes this long.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How often a condition is looked at.
+pub const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The binary, without the settings of whoever runs the tests.
 pub fn regente(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_regente"));
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("REGENTE_") {
+        let name_text = name.to_string_lossy();
+        if name_text.starts_with("REGENTE_") || name_text.starts_with("OTEL_") {
             command.env_remove(name);
         }
     }
@@ -67,7 +71,8 @@ pub async fn run_on(folder: &Path, arguments: &[&str]) -> Ran {
 /// A running `regente dev`.
 pub struct Server {
     child: Child,
-    log: JoinHandle<String>,
+    log: Arc<Mutex<String>>,
+    reading_log: JoinHandle<()>,
     /// What it printed before it served.
     pub introduction: String,
     /// The values of its `dev.env`.
@@ -78,17 +83,24 @@ pub struct Server {
 impl Server {
     /// Starts `regente dev` on any free port, with further arguments.
     pub async fn start(folder: &Path, arguments: &[&str]) -> Self {
+        Self::start_in(folder, arguments, &[]).await
+    }
+
+    /// The same with variables of the environment.
+    pub async fn start_in(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut command = regente(&["dev", "--listen", "127.0.0.1:0"]);
-        command.args(arguments).arg("--data-dir").arg(folder);
+        command.args(arguments).arg("--data-dir").arg(folder).envs(environment.iter().copied());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         // Read from the beginning: a process whose log is full stands still.
-        let mut log = tokio::spawn(read_all(child.stderr.take().unwrap()));
+        let log = Arc::new(Mutex::new(String::new()));
+        let mut reading_log = tokio::spawn(read_all(child.stderr.take().unwrap(), log.clone()));
         let mut introduction = String::new();
         let reading = async {
             while !introduction.ends_with("status=authorized&limit=10\" \\\n") {
                 if stdout.read_line(&mut introduction).await.unwrap() == 0 {
-                    panic!("it did not start: {}", (&mut log).await.unwrap());
+                    (&mut reading_log).await.unwrap();
+                    panic!("it did not start: {}", log.lock().unwrap());
                 }
             }
         };
@@ -97,7 +109,7 @@ impl Server {
         let values = values.lines().map(|line| line.split_once('=').unwrap());
         let values = values.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
-        Self { child, log, introduction, values, http }
+        Self { child, log, reading_log, introduction, values, http }
     }
 
     pub fn value(&self, name: &str) -> &str {
@@ -110,7 +122,7 @@ impl Server {
 
     /// Host and port.
     pub fn address(&self) -> &str {
-        self.value("REGENTE_URL").strip_prefix("http://").unwrap()
+        self.value("REGENTE_URL").split_once("://").unwrap().1
     }
 
     pub fn get(&self, path: &str) -> reqwest::RequestBuilder {
@@ -136,10 +148,24 @@ impl Server {
         assert!(Command::new("kill").args([signal, &pid]).status().await.unwrap().success());
     }
 
+    /// Waits until the log says something.
+    pub async fn until_logged(&self, what: &str) {
+        let logged = async {
+            while !self.log.lock().unwrap().contains(what) {
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        };
+        if timeout(PATIENCE, logged).await.is_err() {
+            panic!("{what:?} is not in the log: {}", self.log.lock().unwrap());
+        }
+    }
+
     /// Waits for its end; answers how it ended and what it logged.
     pub async fn ended(mut self) -> (ExitStatus, String) {
         let status = timeout(PATIENCE, self.child.wait()).await.unwrap().unwrap();
-        (status, self.log.await.unwrap())
+        self.reading_log.await.unwrap();
+        let log = std::mem::take(&mut *self.log.lock().unwrap());
+        (status, log)
     }
 
     /// Asks it to stop, and answers what it logged.
@@ -163,10 +189,16 @@ impl Server {
     }
 }
 
-async fn read_all(mut from: ChildStderr) -> String {
-    let mut text = String::new();
-    from.read_to_string(&mut text).await.unwrap();
-    text
+async fn read_all(from: ChildStderr, to: Arc<Mutex<String>>) {
+    let mut lines = BufReader::new(from).lines();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        to.lock().unwrap().extend([line.as_str(), "\n"]);
+    }
+}
+
+/// A port that is free at the moment.
+pub fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// The permission bits of a file.

@@ -1,0 +1,80 @@
+//! The page: `GET /metrics` on a port of its own, apart from the API, for those who watch and nobody else.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use tokio::net::TcpListener;
+use tokio::task::{AbortHandle, JoinSet};
+
+use super::HANDLES;
+use super::sample::Sampler;
+use crate::app::App;
+use crate::serve::{self, Limits};
+
+/// The text format of Prometheus.
+const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+/// How often durations are added up while nobody reads the page.
+const UPKEEP_EVERY: Duration = Duration::from_secs(5);
+/// A handful of scrapers, and room for their mistakes.
+const LIMITS: Limits = Limits { connections_max: 64, header_timeout: Duration::from_secs(10) };
+
+/// The page, served until this is dropped: also while the process drains.
+pub struct Endpoint {
+    address: SocketAddr,
+    _tasks: JoinSet<()>,
+}
+
+impl Endpoint {
+    /// Turns measuring on and serves the page.
+    ///
+    /// # Errors
+    /// The listener failed.
+    pub fn open(listener: TcpListener, app: App) -> io::Result<Self> {
+        super::start();
+        let address = listener.local_addr()?;
+        if let Some(handles) = HANDLES.get() {
+            handles.build_info(&app.store.database_kind().to_string());
+        }
+        let page = Router::new()
+            .route("/metrics", get(show))
+            .with_state(Arc::new(Page { app, sampler: Sampler::default() }));
+        let mut tasks = JoinSet::new();
+        let _serving: AbortHandle = tasks.spawn(async move {
+            if let Err(error) = serve::serve_plain(page, listener, LIMITS).await {
+                tracing::error!(%error, "the page of the metrics is not served any more");
+            }
+        });
+        let _upkeep: AbortHandle = tasks.spawn(async {
+            loop {
+                tokio::time::sleep(UPKEEP_EVERY).await;
+                if let Some(handles) = HANDLES.get() {
+                    handles.run_upkeep();
+                }
+            }
+        });
+        Ok(Self { address, _tasks: tasks })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+struct Page {
+    app: App,
+    sampler: Sampler,
+}
+
+async fn show(State(page): State<Arc<Page>>) -> Response {
+    let Some(handles) = HANDLES.get() else { return ().into_response() };
+    page.sampler.refresh(&page.app, handles).await;
+    ([(header::CONTENT_TYPE, CONTENT_TYPE)], handles.render()).into_response()
+}

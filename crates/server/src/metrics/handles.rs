@@ -1,0 +1,230 @@
+//! What is counted with. A handle is made when it is first needed and kept, so that counting allocates nothing.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use regente_domain::provider_type::ProviderType;
+
+use super::table::{self, Kind, Metric, TABLE};
+use super::{Asked, CallOutcome, IdempotencyConflict};
+
+const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, Some(module_path!()));
+
+/// Every handle, and the page that shows them.
+pub(super) struct Handles {
+    recorder: PrometheusRecorder,
+    page: PrometheusHandle,
+    http_requests: Family<Box<str>, Arc<OfRoute>>,
+    provider_calls: Family<(ProviderType, Asked, CallOutcome), Durations>,
+    circuits_open: Family<ProviderType, Gauge>,
+    idempotency_conflicts: Family<IdempotencyConflict, Counter>,
+    pub(super) idempotency_replays: Counter,
+    pub(super) provider_calls_in_flight: Gauge,
+    pub(super) unknown_outcomes: Gauge,
+    pub(super) unknown_outcomes_oldest_age: Gauge,
+    pub(super) unknown_outcomes_given_up: Gauge,
+    pub(super) jobs_due: Gauge,
+    pub(super) jobs_lag: Gauge,
+    pub(super) jobs_dead: Gauge,
+    pub(super) admissions_in_use: Gauge,
+    pub(super) admissions_max: Gauge,
+    pub(super) admissions_refused: Counter,
+    pub(super) store_commits: Counter,
+    pub(super) store_batches: Counter,
+    pub(super) database_up: Gauge,
+    pub(super) database_size: Gauge,
+    pub(super) wal_size: Gauge,
+    pub(super) process_resident_memory: Gauge,
+    pub(super) process_open_fds: Gauge,
+    pub(super) process_max_fds: Gauge,
+}
+
+/// The requests of one route, by method and status.
+type OfRoute = Family<(&'static str, u16), Durations>;
+
+/// A histogram of durations.
+#[derive(Clone)]
+pub(super) struct Durations(Histogram);
+
+impl Durations {
+    pub(super) fn record(&self, duration: Duration) {
+        self.0.record(duration.as_secs_f64());
+    }
+}
+
+impl Handles {
+    pub(super) fn new() -> Self {
+        let recorder = recorder();
+        let gauge = |metric| gauge(&recorder, metric, Vec::new());
+        let counter = |metric| counter(&recorder, metric, Vec::new());
+        let handles = Self {
+            page: recorder.handle(),
+            http_requests: Family::default(),
+            provider_calls: Family::default(),
+            circuits_open: Family::default(),
+            idempotency_conflicts: Family::default(),
+            idempotency_replays: counter(table::IDEMPOTENCY_REPLAYS),
+            provider_calls_in_flight: gauge(table::PROVIDER_CALLS_IN_FLIGHT),
+            unknown_outcomes: gauge(table::UNKNOWN_OUTCOMES),
+            unknown_outcomes_oldest_age: gauge(table::UNKNOWN_OUTCOMES_OLDEST_AGE),
+            unknown_outcomes_given_up: gauge(table::UNKNOWN_OUTCOMES_GIVEN_UP),
+            jobs_due: gauge(table::JOBS_DUE),
+            jobs_lag: gauge(table::JOBS_LAG),
+            jobs_dead: gauge(table::JOBS_DEAD),
+            admissions_in_use: gauge(table::ADMISSIONS_IN_USE),
+            admissions_max: gauge(table::ADMISSIONS_MAX),
+            admissions_refused: counter(table::ADMISSIONS_REFUSED),
+            store_commits: counter(table::STORE_COMMITS),
+            store_batches: counter(table::STORE_BATCHES),
+            database_up: gauge(table::DATABASE_UP),
+            database_size: gauge(table::DATABASE_SIZE),
+            wal_size: gauge(table::WAL_SIZE),
+            process_resident_memory: gauge(table::PROCESS_RESIDENT_MEMORY),
+            process_open_fds: gauge(table::PROCESS_OPEN_FDS),
+            process_max_fds: gauge(table::PROCESS_MAX_FDS),
+            recorder,
+        };
+        // What can be told in advance is there from the beginning: a rate needs the zero before the first event.
+        for conflict in IdempotencyConflict::ALL {
+            handles.idempotency_conflict(conflict).increment(0);
+        }
+        handles.circuits_open(ProviderType::Sandbox).set(0.0);
+        handles
+    }
+
+    pub(super) fn http_request(&self, method: &'static str, route: &str, status: u16) -> Durations {
+        let of_route = self.http_requests.get(route, || Box::from(route), Arc::default);
+        of_route.get(
+            &(method, status),
+            || (method, status),
+            || {
+                let labels = labels(
+                    &table::HTTP_REQUEST_DURATION,
+                    [method.into(), route.to_owned(), status.to_string()],
+                );
+                histogram(&self.recorder, table::HTTP_REQUEST_DURATION, labels)
+            },
+        )
+    }
+
+    pub(super) fn provider_call(
+        &self,
+        provider_type: ProviderType,
+        asked: Asked,
+        outcome: CallOutcome,
+    ) -> Durations {
+        let key = (provider_type, asked, outcome);
+        self.provider_calls.get(
+            &key,
+            || key,
+            || {
+                let words = [provider_type.code(), asked.word(), outcome.word()];
+                let labels = labels(&table::PROVIDER_CALL_DURATION, words.map(str::to_owned));
+                histogram(&self.recorder, table::PROVIDER_CALL_DURATION, labels)
+            },
+        )
+    }
+
+    pub(super) fn circuits_open(&self, provider_type: ProviderType) -> Gauge {
+        self.circuits_open.get(
+            &provider_type,
+            || provider_type,
+            || {
+                let labels = labels(&table::CIRCUITS_OPEN, [provider_type.code().to_owned()]);
+                gauge(&self.recorder, table::CIRCUITS_OPEN, labels)
+            },
+        )
+    }
+
+    pub(super) fn idempotency_conflict(&self, conflict: IdempotencyConflict) -> Counter {
+        self.idempotency_conflicts.get(
+            &conflict,
+            || conflict,
+            || {
+                let labels = labels(&table::IDEMPOTENCY_CONFLICTS, [conflict.word().to_owned()]);
+                counter(&self.recorder, table::IDEMPOTENCY_CONFLICTS, labels)
+            },
+        )
+    }
+
+    pub(super) fn build_info(&self, database: &str) {
+        let labels = labels(&table::BUILD_INFO, [env!("CARGO_PKG_VERSION").to_owned(), database.to_owned()]);
+        gauge(&self.recorder, table::BUILD_INFO, labels).set(1.0);
+    }
+
+    /// The page, in the text format of Prometheus.
+    pub(super) fn render(&self) -> String {
+        self.page.render()
+    }
+
+    /// Adds up what was recorded since the last time. Unless somebody does, durations pile up in memory.
+    pub(super) fn run_upkeep(&self) {
+        self.page.run_upkeep();
+    }
+}
+
+/// The recorder, with every metric described.
+fn recorder() -> PrometheusRecorder {
+    let mut builder = PrometheusBuilder::new();
+    for metric in TABLE {
+        if let Kind::Histogram { buckets } = metric.kind {
+            builder = builder
+                .set_buckets_for_metric(Matcher::Full(metric.name.to_owned()), buckets)
+                .expect("a table of buckets is not empty");
+        }
+    }
+    let recorder = builder.build_recorder();
+    for Metric { name, kind, description, .. } in TABLE {
+        let (name, description) = ((*name).into(), (*description).into());
+        match kind {
+            Kind::Counter => recorder.describe_counter(name, None, description),
+            Kind::Gauge => recorder.describe_gauge(name, None, description),
+            Kind::Histogram { .. } => recorder.describe_histogram(name, None, description),
+        }
+    }
+    recorder
+}
+
+fn labels<const N: usize>(metric: &Metric, values: [String; N]) -> Vec<Label> {
+    metric.labels.iter().zip(values).map(|(name, value)| Label::new(*name, value)).collect()
+}
+
+fn histogram(recorder: &PrometheusRecorder, metric: Metric, labels: Vec<Label>) -> Durations {
+    Durations(recorder.register_histogram(&Key::from_parts(metric.name, labels), &METADATA))
+}
+
+fn gauge(recorder: &PrometheusRecorder, metric: Metric, labels: Vec<Label>) -> Gauge {
+    recorder.register_gauge(&Key::from_parts(metric.name, labels), &METADATA)
+}
+
+fn counter(recorder: &PrometheusRecorder, metric: Metric, labels: Vec<Label>) -> Counter {
+    recorder.register_counter(&Key::from_parts(metric.name, labels), &METADATA)
+}
+
+/// The handles of one metric by the values of its labels.
+struct Family<K, H>(RwLock<HashMap<K, H>>);
+
+impl<K, H> Default for Family<K, H> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+impl<K: Eq + Hash, H: Clone> Family<K, H> {
+    fn get<Q>(&self, key: &Q, owned: impl FnOnce() -> K, make: impl FnOnce() -> H) -> H
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let made = self.0.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
+        made.unwrap_or_else(|| {
+            let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            all.entry(owned()).or_insert_with(make).clone()
+        })
+    }
+}

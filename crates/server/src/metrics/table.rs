@@ -1,0 +1,99 @@
+//! Every metric of the product: its name, what it is, its labels, its description. Documentation, dashboard and alerts
+//! are checked against this table.
+
+/// One metric.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// Its name, with its unit.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// Its labels, each with a closed set of values.
+    pub labels: &'static [&'static str],
+    /// What it says.
+    pub description: &'static str,
+}
+
+/// What a metric is.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// It only grows.
+    Counter,
+    /// It is what it is at the moment.
+    Gauge,
+    /// Durations, by bucket.
+    Histogram {
+        /// Upper bounds of the buckets, in seconds.
+        buckets: &'static [f64],
+    },
+}
+
+/// The buckets of the HTTP semantic conventions, and two below them: most requests take single milliseconds.
+const HTTP_BUCKETS: &[f64] =
+    &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0];
+/// Providers take longer than this service, and at most their deadline.
+const PROVIDER_BUCKETS: &[f64] =
+    &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0];
+
+macro_rules! table {
+    ($($constant:ident = $kind:expr, $name:literal [$($label:literal),*] $description:literal;)*) => {
+        $(pub(super) const $constant: Metric =
+            Metric { name: $name, kind: $kind, labels: &[$($label),*], description: $description };)*
+
+        /// The table.
+        pub const TABLE: &[Metric] = &[$($constant),*];
+    };
+}
+
+table! {
+    HTTP_REQUEST_DURATION = Kind::Histogram { buckets: HTTP_BUCKETS }, "http_server_request_duration_seconds"
+        ["http_request_method", "http_route", "http_response_status_code"]
+        "Duration of HTTP server requests, by matched route.";
+    PROVIDER_CALL_DURATION = Kind::Histogram { buckets: PROVIDER_BUCKETS }, "regente_provider_call_duration_seconds"
+        ["provider_type", "operation", "outcome"]
+        "Duration of calls to payment providers until their outcome; the operation `probe` asks what became of a call.";
+    PROVIDER_CALLS_IN_FLIGHT = Kind::Gauge, "regente_provider_calls_in_flight" []
+        "Calls to payment providers that this process waits for.";
+    CIRCUITS_OPEN = Kind::Gauge, "regente_provider_circuits_open" ["provider_type"]
+        "Payment providers that are not called for a while because they did not answer.";
+    UNKNOWN_OUTCOMES = Kind::Gauge, "regente_unknown_outcomes" []
+        "Transaction requests whose outcome nobody knows.";
+    UNKNOWN_OUTCOMES_OLDEST_AGE = Kind::Gauge, "regente_unknown_outcomes_oldest_age_seconds" []
+        "Age of the oldest transaction request whose outcome nobody knows; 0 when there is none.";
+    UNKNOWN_OUTCOMES_GIVEN_UP = Kind::Gauge, "regente_unknown_outcomes_given_up" []
+        "Transaction requests that were asked about as often as the schedule says and are still unknown: an operator must look.";
+    JOBS_DUE = Kind::Gauge, "regente_jobs_due" []
+        "Jobs that are due and that nobody is doing.";
+    JOBS_LAG = Kind::Gauge, "regente_jobs_lag_seconds" []
+        "How long the longest waiting due job has been due; 0 when none is.";
+    JOBS_DEAD = Kind::Gauge, "regente_jobs_dead" []
+        "Jobs that were given up: an operator must look.";
+    IDEMPOTENCY_REPLAYS = Kind::Counter, "regente_idempotency_replays_total" []
+        "Answers that were given again for their idempotency key.";
+    IDEMPOTENCY_CONFLICTS = Kind::Counter, "regente_idempotency_conflicts_total" ["conflict"]
+        "Idempotency keys that were taken: the first request is running, had another body, or won a race.";
+    ADMISSIONS_IN_USE = Kind::Gauge, "regente_admissions_in_use" []
+        "Changes that are under way.";
+    ADMISSIONS_MAX = Kind::Gauge, "regente_admissions_max" []
+        "Changes that may be under way at once.";
+    ADMISSIONS_REFUSED = Kind::Counter, "regente_admissions_refused_total" []
+        "Changes that were refused with 503 because too many were under way.";
+    STORE_COMMITS = Kind::Counter, "regente_store_commits_total" []
+        "Commit groups that were written, each with one sync.";
+    STORE_BATCHES = Kind::Counter, "regente_store_batches_total" []
+        "Batches of changes that were in those commit groups.";
+    DATABASE_UP = Kind::Gauge, "regente_database_up" []
+        "1 when the database could be asked for this page, 0 when what it says about the database is old.";
+    DATABASE_SIZE = Kind::Gauge, "regente_database_size_bytes" []
+        "Size of the database.";
+    WAL_SIZE = Kind::Gauge, "regente_wal_size_bytes" []
+        "Size of the write-ahead log beside an embedded database.";
+    PROCESS_RESIDENT_MEMORY = Kind::Gauge, "process_resident_memory_bytes" []
+        "Resident memory of the process.";
+    PROCESS_OPEN_FDS = Kind::Gauge, "process_open_fds" []
+        "Open file descriptors of the process.";
+    PROCESS_MAX_FDS = Kind::Gauge, "process_max_fds" []
+        "File descriptors that the process may have open.";
+    BUILD_INFO = Kind::Gauge, "regente_build_info" ["version", "database"]
+        "1; its labels say which release runs on which database.";
+}

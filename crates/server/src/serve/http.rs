@@ -1,0 +1,80 @@
+//! How HTTP is spoken on a listener, with or without TLS around it, and the bounds of it.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use axum_server::accept::DefaultAcceptor;
+use axum_server::{Handle, Server};
+use hyper_util::rt::TokioTimer;
+use tokio::net::TcpListener;
+
+use super::accept::Gate;
+use super::tls::{Certificate, TlsGate};
+use crate::health::Readiness;
+
+/// Requests at once on one HTTP/2 connection.
+const HTTP2_STREAMS_MAX: u32 = 250;
+/// An HTTP/2 connection is asked so often whether somebody is there.
+const HTTP2_PING_EVERY: Duration = Duration::from_secs(30);
+/// Bytes of the headers of one request.
+const HEADER_BYTES_MAX: u32 = 32 * 1024;
+
+/// What one listener grants.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Open connections; further ones are answered 503.
+    pub(crate) connections_max: usize,
+    /// From the first byte of a connection, or the end of the answer before, to the last header of a request.
+    pub(crate) header_timeout: Duration,
+}
+
+/// Where and how requests come in.
+pub(super) struct Door {
+    pub(super) listener: TcpListener,
+    pub(super) certificate: Option<Certificate>,
+    pub(super) limits: Limits,
+}
+
+/// Serves until the handle says otherwise.
+pub(super) async fn serve(
+    router: Router,
+    door: Door,
+    readiness: Readiness,
+    handle: Handle<SocketAddr>,
+) -> io::Result<()> {
+    let Door { listener, certificate, limits } = door;
+    let gate = Gate::new(limits.connections_max, limits.header_timeout, readiness);
+    let server = server(listener, limits.header_timeout).handle(handle);
+    let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    match certificate {
+        None => server.acceptor(gate).serve(service).await,
+        Some(certificate) => {
+            let watching = tokio::spawn(certificate.clone().keep_current());
+            let served = server.acceptor(TlsGate::new(gate, &certificate)).serve(service).await;
+            watching.abort();
+            served
+        }
+    }
+}
+
+/// Serves until the process ends or the future is dropped, without TLS.
+pub(crate) async fn serve_plain(router: Router, listener: TcpListener, limits: Limits) -> io::Result<()> {
+    serve(router, Door { listener, certificate: None, limits }, Readiness::new(), Handle::new()).await
+}
+
+fn server(listener: TcpListener, header_timeout: Duration) -> Server<SocketAddr, DefaultAcceptor> {
+    let mut server = Server::<SocketAddr>::from_listener(listener);
+    let http = server.http_builder();
+    http.http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(header_timeout)
+        .max_buf_size(HEADER_BYTES_MAX as usize);
+    http.http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(HTTP2_PING_EVERY)
+        .max_concurrent_streams(HTTP2_STREAMS_MAX)
+        .max_header_list_size(HEADER_BYTES_MAX);
+    server
+}

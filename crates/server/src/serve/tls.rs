@@ -1,0 +1,246 @@
+//! TLS by rustls: the certificate of the server, read again when its files change, and connections behind a handshake.
+//!
+//! Whoever renews a certificate replaces two files, one after the other. What does not fit together changes nothing: the
+//! former certificate stays until a pair does.
+
+use std::io::{self, Cursor};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use aws_lc_rs::digest;
+use axum_server::accept::Accept;
+use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
+use futures_util::future::BoxFuture;
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncReadExt, Chain, Join, ReadHalf, WriteHalf};
+use tokio::net::TcpStream;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_rustls::server::TlsStream;
+use zeroize::Zeroizing;
+
+use super::accept::{Admitted, Gate, HTTP2_PREFACE};
+use crate::cli::chain;
+use crate::config::{Config, mode_open_to_others};
+use crate::settings::Mode;
+
+/// How often the files are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// What is spoken behind the handshake, the first one preferred.
+const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
+
+/// Why a certificate cannot be used. The key is never repeated.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file cannot be read.
+    #[error("{} cannot be read", .0.display())]
+    Unreadable(PathBuf, #[source] io::Error),
+    /// There is no certificate in the file.
+    #[error("{} holds no certificate in PEM", .0.display())]
+    NoCertificate(PathBuf),
+    /// There is no key in the file.
+    #[error("{} holds no private key in PEM", .0.display())]
+    NoKey(PathBuf),
+    /// The key is anybody's.
+    #[error("{} can be read by others (mode {mode:03o}): `chmod 600 {}`", path.display(), path.display())]
+    OpenToOthers {
+        /// The file.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// Certificate and key do not belong together, or are of a kind that is not known.
+    #[error("the certificate and its key cannot be used")]
+    Refused(#[source] rustls::Error),
+}
+
+/// The certificate of the server. Clones share what is in effect.
+#[derive(Clone)]
+pub struct Certificate {
+    files: Arc<Files>,
+    in_effect: RustlsConfig,
+    /// What the files held when they were last read, whether it could be used or not.
+    seen: Arc<Mutex<Seen>>,
+}
+
+/// A digest of both files; nothing while they cannot be read.
+type Seen = Option<[u8; digest::SHA256_OUTPUT_LEN]>;
+
+struct Files {
+    certificate: PathBuf,
+    key: PathBuf,
+    mode: Mode,
+}
+
+impl Certificate {
+    /// Reads the certificate that is configured, if one is.
+    ///
+    /// # Errors
+    /// [`TlsError`].
+    pub fn load(config: &Config) -> Result<Option<Self>, TlsError> {
+        let server = &config.server;
+        let (Some(certificate), Some(key)) = (&server.tls_certificate_file, &server.tls_key_file) else {
+            return Ok(None);
+        };
+        let files = Files { certificate: certificate.clone(), key: key.clone(), mode: config.mode };
+        let contents = files.read()?;
+        let in_effect = RustlsConfig::from_config(files.parse(&contents)?);
+        let seen = Arc::new(Mutex::new(Some(contents.digest())));
+        Ok(Some(Self { files: Arc::new(files), in_effect, seen }))
+    }
+
+    /// Reads the files again when they change, or when the process is asked to by SIGHUP; for ever.
+    pub(super) async fn keep_current(self) {
+        let mut hangups = signal(SignalKind::hangup()).ok();
+        loop {
+            let asked = async {
+                match &mut hangups {
+                    Some(hangups) => hangups.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                _ = asked => *self.lock_seen() = None,
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+            }
+            let looking = self.clone();
+            if let Err(error) = tokio::task::spawn_blocking(move || looking.look()).await {
+                tracing::error!(%error, "looking at the certificate of the server failed");
+            }
+        }
+    }
+
+    fn look(&self) {
+        let read = self.files.read();
+        let now = read.as_ref().ok().map(Contents::digest);
+        let before = std::mem::replace(&mut *self.lock_seen(), now);
+        // What cannot be read is told each time: it is an emergency, and no harm is done yet.
+        if now.is_some() && now == before {
+            return;
+        }
+        match read.and_then(|contents| self.files.parse(&contents)) {
+            Ok(config) => {
+                self.in_effect.reload_from_config(config);
+                tracing::info!("the certificate of the server was read again");
+            }
+            Err(error) => {
+                tracing::error!(
+                    error = chain(&error),
+                    "a new certificate cannot be used; the former one stays"
+                );
+            }
+        }
+    }
+
+    fn lock_seen(&self) -> std::sync::MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the files hold.
+struct Contents {
+    certificate: Vec<u8>,
+    key: Zeroizing<Vec<u8>>,
+}
+
+impl Contents {
+    fn digest(&self) -> [u8; digest::SHA256_OUTPUT_LEN] {
+        let mut context = digest::Context::new(&digest::SHA256);
+        for part in [&self.certificate, &*self.key] {
+            context.update(&(part.len() as u64).to_be_bytes());
+            context.update(part);
+        }
+        let mut result = [0; digest::SHA256_OUTPUT_LEN];
+        result.copy_from_slice(context.finish().as_ref());
+        result
+    }
+}
+
+impl Files {
+    fn read(&self) -> Result<Contents, TlsError> {
+        let read =
+            |path: &PathBuf| std::fs::read(path).map_err(|error| TlsError::Unreadable(path.clone(), error));
+        Ok(Contents { certificate: read(&self.certificate)?, key: Zeroizing::new(read(&self.key)?) })
+    }
+
+    fn parse(&self, contents: &Contents) -> Result<Arc<ServerConfig>, TlsError> {
+        match (self.mode, mode_open_to_others(&self.key)) {
+            (Mode::Production, Some(mode)) => {
+                return Err(TlsError::OpenToOthers { path: self.key.clone(), mode });
+            }
+            (Mode::Production, None) | (Mode::Sandbox, _) => {}
+        }
+        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(&contents.certificate)
+            .collect::<Result<_, _>>()
+            .map_err(|_| TlsError::NoCertificate(self.certificate.clone()))?;
+        if chain.is_empty() {
+            return Err(TlsError::NoCertificate(self.certificate.clone()));
+        }
+        let key =
+            PrivateKeyDer::from_pem_slice(&contents.key).map_err(|_| TlsError::NoKey(self.key.clone()))?;
+        // Each reload has a new configuration: sessions of the former certificate are not resumed.
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
+            .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
+            .map_err(TlsError::Refused)?;
+        config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
+        Ok(Arc::new(config))
+    }
+}
+
+/// Lets connections in that shake hands and say something in time.
+#[derive(Clone)]
+pub(super) struct TlsGate {
+    handshake: RustlsAcceptor<Gate>,
+    gate: Gate,
+}
+
+impl TlsGate {
+    pub(super) fn new(gate: Gate, certificate: &Certificate) -> Self {
+        let handshake = RustlsAcceptor::new(certificate.in_effect.clone())
+            .handshake_timeout(gate.first_bytes_timeout())
+            .acceptor(gate.clone());
+        Self { handshake, gate }
+    }
+}
+
+impl<S: Send + 'static> Accept<TcpStream, S> for TlsGate {
+    type Stream = Begun;
+    type Service = Admitted<S>;
+    type Future = BoxFuture<'static, io::Result<(Begun, Admitted<S>)>>;
+
+    fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
+        let (handshake, gate) = (self.handshake.accept(stream, service), self.gate.clone());
+        Box::pin(async move {
+            let beginning = async {
+                let (stream, service) = handshake.await?;
+                Ok((begin(stream).await?, service))
+            };
+            gate.in_time(beginning).await
+        })
+    }
+}
+
+/// A connection whose first bytes behind the handshake were read, and come first.
+pub(super) type Begun =
+    Join<Chain<Cursor<Vec<u8>>, ReadHalf<TlsStream<TcpStream>>>, WriteHalf<TlsStream<TcpStream>>>;
+
+/// Reads until the first bytes tell which protocol is spoken: the server below waits for them without a bound.
+async fn begin(mut stream: TlsStream<TcpStream>) -> io::Result<Begun> {
+    let first = first_bytes(&mut stream).await?;
+    let (reading, writing) = tokio::io::split(stream);
+    Ok(tokio::io::join(Cursor::new(first).chain(reading), writing))
+}
+
+async fn first_bytes(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Vec<u8>> {
+    let mut seen = Vec::with_capacity(HTTP2_PREFACE.len());
+    while seen.len() < HTTP2_PREFACE.len() && HTTP2_PREFACE.starts_with(&seen) {
+        if stream.read_buf(&mut seen).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    Ok(seen)
+}

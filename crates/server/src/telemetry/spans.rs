@@ -1,0 +1,102 @@
+//! The spans that leave the process as traces, with what each may carry. Ids and words of closed sets only: no text of
+//! a caller but the request id, no error, no line of the log.
+
+use std::fmt;
+
+use axum::http::HeaderMap;
+use opentelemetry::propagation::TextMapPropagator;
+use opentelemetry::trace::{Status, TraceContextExt, TraceId};
+use opentelemetry_http::HeaderExtractor;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use regente_domain::provider_type::ProviderType;
+use tracing::{Level, Metadata, Span};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+
+/// The header in which a caller says which trace it is in (W3C Trace Context).
+const TRACEPARENT: &str = "traceparent";
+/// The span of a request; lines of the log carry its fields.
+pub(super) const REQUEST: &str = "http.request";
+/// Where spans of the store come from.
+const STORE_COMMITS: &str = regente_store::COMMIT_SPANS;
+
+/// Whether something leaves the process as a span of a trace. Events never do.
+pub(super) fn is_exported(metadata: &Metadata<'_>) -> bool {
+    let is_ours = metadata.target() == module_path!() || metadata.target() == STORE_COMMITS;
+    metadata.is_span() && is_ours
+}
+
+/// Whether something belongs in the log: everything but the spans that only traces show.
+pub(super) fn is_logged(metadata: &Metadata<'_>) -> bool {
+    !is_exported(metadata) || metadata.name() == REQUEST
+}
+
+/// Whether a span is exported whatever the level of the log is.
+pub(super) fn is_exported_always(metadata: &Metadata<'_>) -> bool {
+    *metadata.level() <= Level::INFO
+}
+
+/// The span of a request, which goes on with its caller's trace.
+pub fn request(method: &'static str, route: &str, request_id: &str, headers: &HeaderMap) -> Span {
+    let span = tracing::info_span!(
+        "http.request",
+        method,
+        route,
+        request_id = %request_id,
+        trace_id = tracing::field::Empty
+    );
+    if let Some(trace_id) = join_trace(&span, headers) {
+        span.record("trace_id", tracing::field::display(trace_id));
+    }
+    span
+}
+
+/// Puts the span into its caller's trace, or into one of its own where traces are exported. Without them the caller's
+/// trace is still worth a field in the log.
+fn join_trace(span: &Span, headers: &HeaderMap) -> Option<TraceId> {
+    let is_asked = headers.contains_key(TRACEPARENT);
+    let of_caller = is_asked.then(|| TraceContextPropagator::new().extract(&HeaderExtractor(headers)));
+    let of_span = match of_caller.clone() {
+        // Without an exporter there is nothing to join.
+        Some(parent) => span.set_parent(parent).ok().map(|()| span.context()),
+        None => Some(span.context()),
+    };
+    let trace_id = |context: &opentelemetry::Context| {
+        let trace_id = context.span().span_context().trace_id();
+        (trace_id != TraceId::INVALID).then_some(trace_id)
+    };
+    of_span.as_ref().and_then(trace_id).or_else(|| of_caller.as_ref().and_then(trace_id))
+}
+
+/// How a request was answered.
+pub fn end_request(span: &Span, status: u16) {
+    span.set_attribute("http.response.status_code", i64::from(status));
+    if status >= 500 {
+        span.set_attribute("error.type", status.to_string());
+        span.set_status(Status::error(""));
+    }
+}
+
+/// The span of a call to a provider, or of a question about one.
+pub fn provider_call(provider_type: ProviderType, operation: &'static str) -> Span {
+    tracing::info_span!(
+        "provider.call",
+        otel.kind = "client",
+        otel.name = %SpacedPair(operation, provider_type.code()),
+        regente.provider.r#type = provider_type.code(),
+        regente.operation = operation,
+        regente.outcome = tracing::field::Empty
+    )
+}
+
+/// How a call to a provider ended.
+pub fn end_provider_call(span: &Span, outcome: &'static str) {
+    span.record("regente.outcome", outcome);
+}
+
+struct SpacedPair(&'static str, &'static str);
+
+impl fmt::Display for SpacedPair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.0, self.1)
+    }
+}

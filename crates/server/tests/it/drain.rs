@@ -1,0 +1,155 @@
+//! SIGTERM under load (O2): not ready, what has begun is finished, the log of the database is empty, and nothing that was
+//! answered is lost.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::cli::process::{LOOK_EVERY, Server, run_on};
+use crate::metrics::{metrics_setting, until_calls_in_flight};
+
+/// Clients that charge without a pause.
+const CLIENTS: usize = 16;
+/// Clients whose provider does not answer.
+const SLOW_CLIENTS: usize = 4;
+/// Answers before the signal.
+const ANSWERED_BEFORE_THE_END: usize = 50;
+/// Nothing that a test waits for takes this long.
+const SOON: Duration = Duration::from_secs(30);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn under_load_it_stops_in_order_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Arc::new(Server::start(folder.path(), &["--set", "server.drain_notice_ms=400"]).await);
+    let seen = Arc::new(Seen::default());
+    let clients: Vec<_> =
+        (0..CLIENTS).map(|_| tokio::spawn(charge_until_refused(server.clone(), seen.clone()))).collect();
+    let slow: Vec<_> = (0..SLOW_CLIENTS)
+        .map(|_| {
+            let body = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");
+            tokio::spawn(server.post("/v1/charges", &body).send())
+        })
+        .collect();
+    timeout(SOON, async {
+        while seen.count.load(Ordering::SeqCst) < ANSWERED_BEFORE_THE_END {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    })
+    .await
+    .unwrap();
+
+    server.signal("-TERM").await;
+
+    // A load balancer is told first, while requests are still taken.
+    let told = timeout(SOON, async {
+        loop {
+            match server.get("/health/ready").send().await {
+                Ok(answer) if answer.status() == StatusCode::SERVICE_UNAVAILABLE => {
+                    return answer.json::<Value>().await.unwrap();
+                }
+                Ok(_) => tokio::time::sleep(LOOK_EVERY).await,
+                Err(error) => panic!("it stopped before it said so: {error}"),
+            }
+        }
+    });
+    assert_eq!(told.await.unwrap(), json!({ "status": "not_ready", "failing": ["draining"] }));
+    // What had begun is finished: those that wait for the provider get their answers.
+    for slow in slow {
+        assert_eq!(slow.await.unwrap().unwrap().status(), StatusCode::CREATED);
+    }
+    seen.is_over.store(true, Ordering::SeqCst);
+    for client in clients {
+        client.await.unwrap();
+    }
+    let Ok(server) = Arc::try_unwrap(server) else { panic!("somebody still asks") };
+    let (status, log) = server.ended().await;
+    assert_eq!(status.code(), Some(0), "{log}");
+    assert!(!log.contains("has not ended in time") && !log.contains("ERROR"), "{log}");
+    let wal = std::fs::metadata(folder.path().join("regente.db-wal")).map_or(0, |wal| wal.len());
+    assert_eq!(wal, 0, "the log was copied into the database");
+    run_on(folder.path(), &["doctor"]).await.text();
+
+    let server = Server::start(folder.path(), &[]).await;
+    let answered = std::mem::take(&mut *seen.answered.lock().unwrap());
+    assert!(answered.len() >= ANSWERED_BEFORE_THE_END);
+    for (id, charge) in answered {
+        let read = server.get(&format!("/v1/charges/{id}")).send().await.unwrap();
+        assert_eq!(read.json::<Value>().await.unwrap(), charge, "what was answered is what is there");
+    }
+    let list: Value = server.get("/v1/charges?status=pending").send().await.unwrap().json().await.unwrap();
+    assert_eq!(list["meta"]["totalItems"], 0, "{list}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_has_begun_is_finished_before_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let (address, metrics) = metrics_setting();
+    let server = Server::start(folder.path(), &["--set", &metrics]).await;
+    // The simulator does not answer for this card: the call takes two seconds.
+    let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");
+    let running = tokio::spawn(server.post("/v1/charges", &slow).send());
+    until_calls_in_flight(&address, 1).await;
+
+    server.signal("-TERM").await;
+    let answer = running.await.unwrap().unwrap();
+    assert_eq!(answer.status().as_u16(), 201);
+    let (status, log) = server.ended().await;
+    assert!(status.success(), "{log}");
+    assert!(!log.contains("has not ended in time"), "{log}");
+    run_on(folder.path(), &["doctor"]).await.text();
+}
+
+#[tokio::test]
+async fn a_bound_ends_what_takes_too_long_and_the_next_start_resolves_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (address, metrics) = metrics_setting();
+    let quick = ["server.drain_timeout_ms=100", "charges.reconcile_grace_ms=1", &metrics];
+    let quick: Vec<&str> = quick.into_iter().flat_map(|setting| ["--set", setting]).collect();
+    let server = Server::start(folder.path(), &quick).await;
+    let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");
+    let running = tokio::spawn(server.post("/v1/charges", &slow).send());
+    until_calls_in_flight(&address, 1).await;
+    server.signal("-TERM").await;
+    let (status, log) = server.ended().await;
+    assert!(status.success() && log.contains("has not ended in time"), "{log}");
+    assert!(running.await.unwrap().is_err(), "the caller was cut off");
+
+    let server = Server::start(folder.path(), &quick).await;
+    let failed = timeout(SOON, async {
+        loop {
+            let list: Value = server.get("/v1/charges").send().await.unwrap().json().await.unwrap();
+            if list["items"][0]["status"] != "pending" {
+                return list["items"][0].clone();
+            }
+        }
+    });
+    let resolved = failed.await;
+    let log = server.stop().await;
+    assert_eq!(resolved.expect(&log)["status"], "failed", "{log}");
+}
+
+#[derive(Default)]
+struct Seen {
+    count: AtomicUsize,
+    is_over: AtomicBool,
+    answered: Mutex<BTreeMap<String, Value>>,
+}
+
+/// Charges until the server does not take connections any more. Every answer is a good one: nobody is told 5xx because
+/// the process stops.
+async fn charge_until_refused(server: Arc<Server>, seen: Arc<Seen>) {
+    while !seen.is_over.load(Ordering::SeqCst) {
+        let body = server.charge("REGENTE_MERCHANT_ID", "4916745120294124");
+        let Ok(answer) = server.post("/v1/charges", &body).send().await else { return };
+        assert_eq!(answer.status(), StatusCode::CREATED);
+        let charge: Value = answer.json().await.expect("an answer that has begun is finished");
+        seen.answered.lock().unwrap().insert(charge["id"].as_str().unwrap().to_owned(), charge);
+        seen.count.fetch_add(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,310 @@
+//! The page for Prometheus: what it counts, what it never shows, and that dashboard and alerts speak of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use regente::metrics::{Endpoint, Kind, TABLE};
+use reqwest::StatusCode;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use crate::cli::process::{LOOK_EVERY, Server, free_port};
+use crate::harness::TestApp;
+use crate::openapi::document::Document;
+
+/// Nothing that a test waits for takes this long.
+const SOON: Duration = Duration::from_secs(20);
+
+/// A page: each line's value by its name with labels.
+struct Page {
+    text: String,
+    values: BTreeMap<String, f64>,
+}
+
+impl Page {
+    async fn read(address: &str) -> Self {
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let response = http.get(format!("http://{address}/metrics")).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        assert!(response.headers()["content-type"].to_str().unwrap().starts_with("text/plain"));
+        let text = response.text().await.unwrap();
+        let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let values = lines.map(|line| {
+            let (name, value) = line.rsplit_once(' ').unwrap();
+            (name.to_owned(), value.parse().unwrap())
+        });
+        let values = values.collect();
+        Self { text, values }
+    }
+
+    #[track_caller]
+    fn value(&self, name: &str) -> f64 {
+        *self.values.get(name).unwrap_or_else(|| panic!("{name} is not in\n{}", self.text))
+    }
+
+    /// The values of a label.
+    fn labels(&self, label: &str) -> BTreeSet<&str> {
+        let begin = format!("{label}=\"");
+        self.values.keys().filter_map(|name| name.split(&begin).nth(1)?.split('"').next()).collect()
+    }
+}
+
+/// An address for metrics that is free at the moment, and the setting that names it.
+pub fn metrics_setting() -> (String, String) {
+    let address = format!("127.0.0.1:{}", free_port());
+    let setting = format!("metrics.listen={address}");
+    (address, setting)
+}
+
+/// Waits until a server waits for so many calls to providers.
+pub async fn until_calls_in_flight(address: &str, calls: u32) {
+    until(address, |page| page.value("regente_provider_calls_in_flight") == f64::from(calls)).await;
+}
+
+fn requests(route: &str, status: u16) -> String {
+    format!(
+        "http_server_request_duration_seconds_count{{http_request_method=\"POST\",http_route=\"{route}\",\
+         http_response_status_code=\"{status}\"}}"
+    )
+}
+
+fn calls(operation: &str, outcome: &str) -> String {
+    format!(
+        "regente_provider_call_duration_seconds_count{{provider_type=\"SANDBOX\",operation=\"{operation}\",\
+         outcome=\"{outcome}\"}}"
+    )
+}
+
+#[tokio::test]
+async fn what_happens_is_counted_and_no_caller_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let address = format!("127.0.0.1:{}", free_port());
+    let quick = format!("metrics.listen={address}");
+    let server = Server::start(folder.path(), &["--set", &quick, "--set", "sandbox.deadline_ms=300"]).await;
+    let charge = async |merchant: &str, number: &str, key: &str| {
+        let body = server.charge(merchant, number);
+        let request = server.post("/v1/charges", &body).header("x-idempotency-key", key);
+        request.send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(charge("REGENTE_FALLBACK_MERCHANT_ID", "4916745120294124", "one").await, 201);
+    assert_eq!(charge("REGENTE_FALLBACK_MERCHANT_ID", "4916745120294124", "one").await, 201);
+    assert_eq!(charge("REGENTE_MERCHANT_ID", "4916745120294124", "one").await, 409);
+    // The simulator does not answer for this card, and says afterwards that nothing happened.
+    assert_eq!(charge("REGENTE_MERCHANT_ID", "4485401945979546", "two").await, 201);
+    let lost = format!("/v1/charges/4916745120294124?orderId={}", server.value("REGENTE_CLIENT_ID"));
+    server.get(&lost).send().await.unwrap();
+    server.get("/4916745120294124").send().await.unwrap();
+
+    let page = Page::read(&address).await;
+
+    assert_eq!(page.value(&requests("/v1/charges", 201)), 3.0);
+    assert_eq!(page.value(&requests("/v1/charges", 409)), 1.0);
+    assert_eq!(page.value(&calls("authorization", "declined")), 1.0);
+    // The second provider of the healthy merchant approves what the first one did not answer.
+    assert_eq!(page.value(&calls("authorization", "unknown")), page.value(&calls("probe", "absent")));
+    assert!(page.value(&calls("authorization", "approved")) >= 1.0);
+    assert_eq!(page.value("regente_idempotency_replays_total"), 1.0);
+    assert_eq!(page.value("regente_idempotency_conflicts_total{conflict=\"mismatch\"}"), 1.0);
+    assert_eq!(page.value("regente_admissions_in_use"), 0.0);
+    assert_eq!(page.value("regente_admissions_max"), 4096.0);
+    assert_eq!(page.value("regente_database_up"), 1.0);
+    assert_eq!(page.value("regente_unknown_outcomes"), 0.0);
+    assert_eq!(page.value("regente_build_info{version=\"0.1.0\",database=\"SQLite\"}"), 1.0);
+    let (commits, batches) =
+        (page.value("regente_store_commits_total"), page.value("regente_store_batches_total"));
+    assert!(commits >= 7.0 && batches >= commits, "{commits} {batches}");
+    for positive in [
+        "process_resident_memory_bytes",
+        "process_open_fds",
+        "regente_database_size_bytes",
+        "regente_wal_size_bytes",
+    ] {
+        assert!(page.value(positive) > 0.0, "{positive}");
+    }
+    every_metric_is_on_the_page(&page);
+
+    for secret in ["4916745120294124", server.value("REGENTE_CLIENT_ID"), server.value("REGENTE_MERCHANT_ID")]
+    {
+        assert!(!page.text.contains(secret), "{secret} is on the page");
+    }
+    let promised: BTreeSet<&str> =
+        Document::current().operations.iter().map(|operation| operation.path.as_str()).collect();
+    for route in page.labels("http_route") {
+        assert!(route.is_empty() || promised.contains(route), "{route}");
+    }
+    let on_the_api = server.get("/metrics").send().await.unwrap();
+    assert_eq!(on_the_api.status(), StatusCode::NOT_FOUND, "the page is on a port of its own");
+    server.stop().await;
+}
+
+#[track_caller]
+fn every_metric_is_on_the_page(page: &Page) {
+    for metric in TABLE {
+        let kind = match metric.kind {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Histogram { .. } => "histogram",
+        };
+        for line in [
+            format!("# TYPE {} {kind}\n", metric.name),
+            format!("# HELP {} {}\n", metric.name, metric.description),
+        ] {
+            assert!(page.text.contains(&line), "{line} is not in\n{}", page.text);
+        }
+    }
+    let typed = page.text.lines().filter(|line| line.starts_with("# TYPE ")).count();
+    assert_eq!(typed, TABLE.len(), "nothing is on the page that is not in the table");
+    for name in page.values.keys().filter(|name| name.contains('{')) {
+        let bare = name.split('{').next().unwrap();
+        let metric = TABLE.iter().find(|metric| bare.starts_with(metric.name)).expect(name);
+        let labels = name.split('{').nth(1).unwrap().trim_end_matches('}').split("\",");
+        for label in labels.map(|label| label.split('=').next().unwrap()).filter(|label| *label != "le") {
+            assert!(metric.labels.contains(&label), "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn unknown_outcomes_and_calls_in_flight_are_seen_while_they_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let (address, listen) = metrics_setting();
+    let arguments = ["--set", &listen, "--set", "charges.reconcile_grace_ms=3600000"];
+    let server = Server::start(folder.path(), &arguments).await;
+    // For two seconds the simulator does not answer; then its books are gone, and nobody can say what it did.
+    let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");
+    let running = tokio::spawn(server.post("/v1/charges", &slow).send());
+    until_calls_in_flight(&address, 1).await;
+    let books = rusqlite::Connection::open(folder.path().join("sandbox-books.db")).unwrap();
+    books.execute_batch("ALTER TABLE entries RENAME TO entries_away").unwrap();
+    let charge: Value = running.await.unwrap().unwrap().json().await.unwrap();
+    assert_eq!(charge["status"], "pending");
+
+    let page = until(&address, |page| page.value("regente_unknown_outcomes") == 1.0).await;
+    assert_eq!(page.value("regente_provider_calls_in_flight"), 0.0);
+    assert_eq!(page.value(&calls("authorization", "unknown")), 1.0);
+    assert_eq!(page.value(&calls("probe", "unknown")), 1.0);
+    assert_eq!(page.value("regente_unknown_outcomes_given_up"), 0.0);
+    until(&address, |page| page.value("regente_unknown_outcomes_oldest_age_seconds") > 2.0).await;
+    server.stop().await;
+}
+
+async fn until(address: &str, holds: impl Fn(&Page) -> bool) -> Page {
+    let waiting = async {
+        loop {
+            let page = Page::read(address).await;
+            if holds(&page) {
+                return page;
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    };
+    match timeout(SOON, waiting).await {
+        Ok(page) => page,
+        Err(_elapsed) => panic!("not within {SOON:?}: {}", Page::read(address).await.text),
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_served_unless_it_is_asked_for_and_a_taken_port_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    assert!(!server.stop().await.contains("serving metrics"));
+
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let set = format!("metrics.listen={address}");
+    let refused =
+        crate::cli::process::run_on(folder.path(), &["dev", "--listen", "127.0.0.1:0", "--set", &set]).await;
+    let complaint = refused.complaint();
+    assert!(complaint.starts_with(&format!("regente: {address} is in use")), "{complaint}");
+}
+
+/// One database after the other: what is measured belongs to the process.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_is_away_does_not_take_the_page_with_it() {
+    lose_the_database(TestApp::sqlite().await).await;
+    lose_the_database(TestApp::postgres().await).await;
+}
+
+async fn lose_the_database(app: TestApp) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = Endpoint::open(listener, app.app.clone()).unwrap();
+    let address = endpoint.address().to_string();
+    until(&address, |page| page.value("regente_database_up") == 1.0).await;
+
+    app.app.store.close().await;
+
+    let page = until(&address, |page| page.value("regente_database_up") == 0.0).await;
+    assert!(page.value("process_resident_memory_bytes") > 0.0, "the rest is still there");
+}
+
+fn docs(name: &str) -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+    std::fs::read_to_string(std::path::Path::new(path).join(name)).unwrap()
+}
+
+/// The names of metrics in a text; those of the parts of a histogram count as the histogram's.
+fn names_in(text: &str) -> BTreeSet<String> {
+    let words = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_');
+    let metrics = words.filter(|word| {
+        ["http_server_", "regente_", "process_"].iter().any(|prefix| word.starts_with(prefix))
+    });
+    let is_histogram = |name: &str| {
+        TABLE.iter().any(|metric| metric.name == name && matches!(metric.kind, Kind::Histogram { .. }))
+    };
+    metrics
+        .map(|word| {
+            let part = ["_bucket", "_sum", "_count"].iter().find_map(|suffix| word.strip_suffix(suffix));
+            part.filter(|name| is_histogram(name)).unwrap_or(word).to_owned()
+        })
+        .collect()
+}
+
+fn names_in_table() -> BTreeSet<String> {
+    TABLE.iter().map(|metric| metric.name.to_owned()).collect()
+}
+
+/// The expressions of the panels.
+fn expressions(dashboard: &Value) -> Vec<&str> {
+    let panels = dashboard["panels"].as_array().unwrap().iter();
+    let targets = panels.filter_map(|panel| panel["targets"].as_array()).flatten();
+    targets.map(|target| target["expr"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn the_dashboard_shows_every_metric_and_nothing_else() {
+    let dashboard: Value = serde_json::from_str(&docs("grafana-dashboard.json")).unwrap();
+    assert_eq!(names_in(&expressions(&dashboard).join("\n")), names_in_table());
+    let ids: Vec<&Value> = dashboard["panels"].as_array().unwrap().iter().map(|panel| &panel["id"]).collect();
+    let unique: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
+    assert_eq!(unique.len(), ids.len(), "panels have ids of their own");
+}
+
+#[test]
+fn the_alerts_speak_of_metrics_that_there_are() {
+    let rules = docs("prometheus-alerts.yml");
+    let expressions: Vec<&str> = rules.lines().filter_map(|line| line.trim().strip_prefix("expr:")).collect();
+    let alerts = rules.lines().filter(|line| line.trim().starts_with("- alert:")).count();
+    assert!(alerts >= 8 && expressions.len() == alerts, "each alert has its expression on one line");
+    let spoken_of = names_in(&expressions.join("\n"));
+    let unknown: Vec<_> = spoken_of.difference(&names_in_table()).cloned().collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+    for needed in [
+        "regente_unknown_outcomes_oldest_age_seconds",
+        "regente_unknown_outcomes_given_up",
+        "regente_jobs_lag_seconds",
+        "regente_jobs_dead",
+        "regente_provider_circuits_open",
+        "regente_database_up",
+        "regente_admissions_refused_total",
+    ] {
+        assert!(spoken_of.contains(needed), "nobody is told about {needed}");
+    }
+}
+
+#[test]
+fn the_manual_names_every_metric() {
+    let manual = docs("operating.md");
+    let missing: Vec<_> = names_in_table().into_iter().filter(|name| !manual.contains(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
