@@ -121,15 +121,20 @@ fn run(loaded: &Loaded, command: Command, output: OutputArg) -> Result<ExitCode,
             None => run_alone(config, command).await,
         }
     })?;
+    print(&answer, output)
+}
+
+/// Prints the answer to a command.
+pub(super) fn print(answer: &Answer, output: OutputArg) -> Result<ExitCode, Failure> {
     if output.json {
-        print_json(&answer)?;
+        print_json(answer)?;
     } else {
-        io::stdout().write_all(lists::answer(&answer).as_bytes())?;
+        io::stdout().write_all(lists::answer(answer).as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-async fn run_alone(config: &Config, command: Command) -> Result<Answer, Failure> {
+pub(super) async fn run_alone(config: &Config, command: Command) -> Result<Answer, Failure> {
     let app = bootstrap::open(config, Migrations::ApplyToSqlite, Missing::Refuse).await?;
     let answer = admin::run(&app, config, command).await;
     app.store.close().await;
@@ -137,7 +142,7 @@ async fn run_alone(config: &Config, command: Command) -> Result<Answer, Failure>
 }
 
 /// The folder of a server that runs on the same embedded database.
-fn server_folder(config: &Config) -> Result<Option<PathBuf>, Failure> {
+pub(super) fn server_folder(config: &Config) -> Result<Option<PathBuf>, Failure> {
     let address = config.database_address()?;
     let Some(folder) = address.folder() else { return Ok(None) };
     Ok(admin::is_answering(folder)?.then(|| folder.to_owned()))

@@ -5,6 +5,7 @@
 mod access_matrix;
 mod agreement;
 mod auth;
+mod backup;
 mod canary;
 mod cards;
 mod charge_bad_input;
