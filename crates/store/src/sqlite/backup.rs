@@ -122,9 +122,7 @@ impl SqliteStore {
         let _alone = Alone::among(&self.inner.snapshot_is_held)?;
         let database = self.inner.path.clone();
         // The writer stands still: nothing is written between the copy of what is there and its end.
-        let restored =
-            self.exclusively(move |writer| Ok(restore(writer, &database, staged, kept, now))).await?;
-        restored
+        self.exclusively(move |writer| Ok(restore(writer, &database, staged, kept, now))).await?
     }
 }
 
