@@ -2,6 +2,7 @@
 //! through its socket or in the command's own process. How it is printed is the command line's business.
 
 mod backup;
+pub mod books;
 mod command;
 mod doctor;
 mod recount;
@@ -9,5 +10,5 @@ mod socket;
 
 pub use backup::{BackedUp, Restored, partial_path, restore_alone, staged_path};
 pub use command::{Answer, ClientRow, Command, CommandError, ExistingFile, KeyRow, run};
-pub use doctor::{Check, Report, Verdict, examine};
+pub use doctor::{Check, Report, Subject, Verdict, examine};
 pub use socket::{AdminSocket, SOCKET_NAME, SocketError, ask, is_answering};

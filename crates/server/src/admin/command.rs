@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::backup::{self, BackedUp, Restored};
-use super::doctor::{Report, examine};
+use super::doctor::{Report, Subject, examine};
 use crate::access::{self, AccessError, NewClient};
-use crate::app::App;
+use crate::app::{App, Parts};
 use crate::config::{Config, ConfigError};
 use crate::vault::{self, VaultError};
 use crate::work::{DEPLOYMENT, Kind};
@@ -244,7 +244,12 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
         }
         Command::VaultRotate => rotate(app).await,
         Command::VaultRewrap { kek_file } => rewrap(app, config, kek_file).await,
-        Command::Doctor => Ok(Answer::Doctor(examine(&app.store, config, &app.clock, &app.chance).await)),
+        Command::Doctor => {
+            let books = app.providers.sandbox_books();
+            let Parts { store, clock, chance, .. } = &**app;
+            let subject = Subject { store, config, books: books.as_ref(), clock, chance };
+            Ok(Answer::Doctor(examine(subject).await))
+        }
         Command::Backup { file, existing } => {
             let existing = match existing {
                 ExistingFile::Refuse => Existing::Refuse,

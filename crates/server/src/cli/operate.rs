@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::lists;
 use super::run::runtime;
 use super::{ClientsTask, Failure, KeysTask, OutputArg};
-use crate::admin::{self, Answer, Command, Report, Verdict};
+use crate::admin::{self, Answer, Command, Report, Subject, Verdict};
 use crate::api::router::document;
 use crate::bootstrap::{self, Migrations, Missing};
 use crate::chance::Chance;
@@ -107,7 +107,10 @@ async fn examine_alone(config: &Config) -> Result<Report, Failure> {
         return Err(bootstrap::StartError::NoDatabase(path).into());
     }
     let store = regente_store::Store::open(config.store_options()?).await?;
-    let report = admin::examine(&store, config, &Clock::system(), &Chance::system()?).await;
+    let books = bootstrap::books_that_exist(config).await?;
+    let (clock, chance) = (&Clock::system(), &Chance::system()?);
+    let subject = Subject { store: &store, config, books: books.as_ref(), clock, chance };
+    let report = admin::examine(subject).await;
     store.close().await;
     Ok(report)
 }

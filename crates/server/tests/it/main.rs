@@ -15,6 +15,7 @@ mod cli;
 mod config;
 mod customers;
 mod dev;
+mod doctor;
 mod follow_ups;
 mod harness;
 mod health;

@@ -4,6 +4,7 @@ mod backup;
 mod checkpoint;
 mod connection;
 mod failure;
+mod integrity;
 mod migrate;
 mod options;
 mod reader;
@@ -22,6 +23,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 pub use backup::{BackupError, Existing, Written};
+pub use integrity::Integrity;
 pub use options::SqliteOptions;
 pub use staged::{Replaced, Staged};
 
