@@ -16,6 +16,7 @@ mod config;
 mod customers;
 mod dev;
 mod doctor;
+mod faults;
 mod follow_ups;
 mod harness;
 mod health;

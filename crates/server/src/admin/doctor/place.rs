@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use regente_domain::time::Timestamp;
 use regente_store::{Integrity, Store, newest};
-use rustix::fs::StatVfs;
 
 use super::{Check, Verdict, check, failure, room};
 use crate::config::Config;
@@ -37,20 +36,26 @@ pub(super) fn disk(config: &Config) -> Option<Check> {
         Err(error) => return Some(failure(NAME, &error)),
     };
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    Some(match try_to_write(folder) {
-        Err(error) => check(NAME, Verdict::Failure, format!("{}: {error}", folder.display())),
-        Ok(()) => check(NAME, judge(&disk, free), format!("{} free, and can be written to", room(free))),
+    let all = disk.f_blocks.saturating_mul(disk.f_frsize);
+    Some(match (try_to_write(folder), too_little(free, all)) {
+        (Err(error), _) => check(NAME, Verdict::Failure, format!("{}: {error}", folder.display())),
+        (Ok(()), Some((verdict, bound))) => {
+            check(NAME, verdict, format!("{} free, which is less than {bound}", room(free)))
+        }
+        (Ok(()), None) => check(NAME, Verdict::Ok, format!("{} free, and can be written to", room(free))),
     })
 }
 
-fn judge(disk: &StatVfs, free: u64) -> Verdict {
-    let all = disk.f_blocks.saturating_mul(disk.f_frsize);
+/// What is wrong with so much free room, if anything, and the bound that it is under.
+fn too_little(free: u64, all: u64) -> Option<(Verdict, String)> {
     let is_low_share = u128::from(free) * 100 < u128::from(all) * u128::from(FREE_PERCENT_LOW);
     match free {
-        0..FREE_BYTES_MIN => Verdict::Failure,
-        FREE_BYTES_MIN..FREE_BYTES_LOW => Verdict::Warning,
-        FREE_BYTES_LOW.. if is_low_share => Verdict::Warning,
-        FREE_BYTES_LOW.. => Verdict::Ok,
+        0..FREE_BYTES_MIN => Some((Verdict::Failure, room(FREE_BYTES_MIN))),
+        FREE_BYTES_MIN..FREE_BYTES_LOW => Some((Verdict::Warning, room(FREE_BYTES_LOW))),
+        FREE_BYTES_LOW.. if is_low_share => {
+            Some((Verdict::Warning, format!("{FREE_PERCENT_LOW} % of the disk")))
+        }
+        FREE_BYTES_LOW.. => None,
     }
 }
 
