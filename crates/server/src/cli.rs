@@ -2,6 +2,7 @@
 
 mod backup;
 mod dev;
+mod health;
 mod lists;
 mod operate;
 mod run;
@@ -76,10 +77,16 @@ enum Task {
         #[command(flatten)]
         output: OutputArg,
     },
-    /// Examine the deployment: schema, keys, files, counters, what waits for an operator
+    /// Examine the deployment: schema, keys, files, counters, money, disk, what waits for an operator
     Doctor {
         #[command(flatten)]
         output: OutputArg,
+    },
+    /// Ask a running server whether it may be sent requests; ends with 0 when it may
+    Health {
+        /// Ask here [default: /health/ready where the configuration listens]
+        #[arg(long)]
+        url: Option<String>,
     },
     /// Write a backup of the embedded database, also while the server runs
     #[command(
@@ -238,6 +245,7 @@ impl Task {
             Self::Migrate => run::migrate(&sources.load_plain()?),
             Self::Config { output } => operate::show_config(&sources.load_plain()?, output),
             Self::Doctor { output } => operate::doctor(&sources.load_plain()?, output),
+            Self::Health { url } => health::health(&sources.load_plain()?, url),
             Self::Backup { file, force, output } => {
                 let existing = if force { ExistingFile::Replace } else { ExistingFile::Refuse };
                 backup::back_up(&sources.load_plain()?, &file, existing, output)

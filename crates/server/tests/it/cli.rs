@@ -28,7 +28,11 @@ async fn new_client(folder: &Path) -> String {
 #[tokio::test]
 async fn help_and_version_are_there_for_everything() {
     assert!(run(&mut regente(&["--version"])).await.text().starts_with("regente "));
-    for command in ["dev", "serve", "work", "migrate", "config", "doctor", "clients", "keys", "vault"] {
+    let commands = [
+        "dev", "serve", "work", "migrate", "config", "doctor", "health", "backup", "restore", "clients",
+        "keys", "vault",
+    ];
+    for command in commands {
         let help = run(&mut regente(&[command, "--help"])).await;
         assert!(help.text().contains("Usage: regente"), "{command}");
     }
@@ -288,4 +292,19 @@ async fn count_one_too_many(database: &Path, client_id: ClientId, merchant_id: M
     batch.count(CounterDelta { key, change: 1 });
     assert_eq!(store.apply(batch).await.unwrap(), Commit::Applied);
     store.close().await;
+}
+
+#[tokio::test]
+async fn health_asks_the_server_that_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let listen = format!("server.listen={}", server.address());
+    let asked = ["health", "--set", &listen];
+    assert!(run(&mut regente(&asked)).await.text().contains("\"status\":\"ready\""));
+    let by_url = run(regente(&["health", "--url"]).arg(server.url("/health/live"))).await;
+    assert!(by_url.text().contains("live"));
+    let elsewhere = run(regente(&["health", "--url"]).arg(server.url("/v1/nothing"))).await;
+    assert_eq!(elsewhere.status.code(), Some(1));
+    server.stop().await;
+    assert_eq!(run(&mut regente(&asked)).await.status.code(), Some(1));
 }

@@ -47,9 +47,14 @@ fn quick_check(connection: &Connection) -> Result<Integrity, StoreError> {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
             Ok(Integrity::NotFinished)
         }
-        Err(error) => match failure::store_error("quick_check", error) {
-            StoreError::Corrupt(what) => Ok(Integrity::Damaged(what)),
-            other => Err(other),
-        },
+        Err(error)
+            if matches!(
+                error.sqlite_error_code(),
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+            ) =>
+        {
+            Ok(Integrity::Damaged(error.to_string()))
+        }
+        Err(error) => Err(failure::store_error("quick_check", error)),
     }
 }
