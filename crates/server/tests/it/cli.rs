@@ -95,6 +95,26 @@ async fn production_refuses_to_start_and_says_why_all_at_once() {
 }
 
 #[tokio::test]
+async fn a_credential_of_systemd_is_private_though_an_access_list_opens_it_to_the_service() {
+    let folder = prepared().await;
+    let kek = folder.path().join("kek");
+    let serve = |credentials: &Path| {
+        let mut command = regente(&["serve", "--set", "mode=production", "--set", "sandbox.books=memory"]);
+        command.args(["--set", "server.listen=127.0.0.1:0"]).arg("--data-dir").arg(folder.path());
+        command.env("REGENTE_VAULT__KEK_FILE", &kek).env("CREDENTIALS_DIRECTORY", credentials);
+        command
+    };
+    for (mode, credentials, is_refused) in
+        [(0o440, folder.path(), false), (0o444, folder.path(), true), (0o440, Path::new("/elsewhere"), true)]
+    {
+        set_mode(&kek, mode);
+        let refused = run(&mut serve(credentials)).await;
+        // The books in memory are refused each time, so that nothing starts.
+        assert_eq!(refused.complaint().contains("can be read by others"), is_refused, "{}", refused.stderr);
+    }
+}
+
+#[tokio::test]
 async fn production_refuses_a_database_in_which_the_sample_key_works() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[]).await;
