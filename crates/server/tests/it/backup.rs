@@ -5,6 +5,8 @@ mod refused;
 
 use std::path::{Path, PathBuf};
 
+use regente_store::testing;
+use regente_store::{SqliteOptions, Store, StoreOptions};
 use serde_json::Value;
 
 use crate::cli::process::{Server, mode, regente, run, run_on};
@@ -101,8 +103,9 @@ async fn a_restored_backup_passes_the_doctor_and_serves_elsewhere() {
     // Without a server the command does it itself.
     back_up(folder.path(), &file).await;
 
-    for name in ["kek", "sandbox-books.db"] {
-        std::fs::copy(folder.path().join(name), elsewhere.path().join(name)).unwrap();
+    // The key, and the books of the simulator with their log.
+    for from in files(folder.path(), "kek").into_iter().chain(files(folder.path(), "sandbox-books.db")) {
+        std::fs::copy(&from, elsewhere.path().join(from.file_name().unwrap())).unwrap();
     }
     // Nothing is there that could be lost: no consent is needed.
     let restored = run_on(elsewhere.path(), &["restore", file.to_str().unwrap(), "--json"]).await.json();
@@ -150,6 +153,28 @@ async fn a_database_that_cannot_be_read_any_more_is_replaced() {
     assert_eq!(std::fs::read(&kept[0]).unwrap(), vec![0x5a; 65_536]);
     let server = Server::start(folder.path(), &[]).await;
     assert_eq!(charges(&server).await, [before["id"].as_str().unwrap()]);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_backup_of_an_earlier_release_is_brought_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    charge(&server).await;
+    let file = folder.path().join("earlier.db");
+    let store = Store::open(StoreOptions::Sqlite(SqliteOptions::new(&file))).await.unwrap();
+    let first = include_str!("../../../store/migrations/0001_foundation.sql");
+    testing::migrate_to(&store, &[(1, "0001_foundation", first)]).await.unwrap();
+    store.close().await;
+
+    let restored =
+        run_on(folder.path(), &["restore", file.to_str().unwrap(), "--yes", "--json"]).await.json();
+    assert_eq!(restored["schema_version"], 1);
+    assert!(!restored["migrated"].as_array().unwrap().is_empty(), "{restored}");
+    let report = run_on(folder.path(), &["doctor"]).await.stdout;
+    assert!(report.contains("nothing pending, checksums fit"), "{report}");
+    // The keys in use are kept: a backup that has none yet needs one.
+    assert!(report.contains("opens the data keys (1 known)"), "{report}");
     server.stop().await;
 }
 

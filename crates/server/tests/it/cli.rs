@@ -16,7 +16,7 @@ async fn prepared() -> tempfile::TempDir {
     let kek = folder.path().join("kek");
     run(regente(&["vault", "new-kek"]).arg(&kek)).await.text();
     assert_eq!(mode(&kek), 0o600);
-    assert_eq!(run_on(folder.path(), &["migrate"]).await.text(), "The schema is at version 1.\n");
+    assert!(run_on(folder.path(), &["migrate"]).await.text().starts_with("The schema is at version "));
     folder
 }
 

@@ -93,6 +93,43 @@ async fn an_amount_or_a_state_that_differs_is_named() {
 }
 
 #[tokio::test]
+async fn captures_voids_and_refunds_agree_and_one_that_is_missing_in_the_books_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let steps: [(bool, &[(&str, Option<i64>)]); 5] = [
+        (false, &[("capture", Some(1000)), ("void", Some(400)), ("void", Some(100))]),
+        (false, &[("void", None)]),
+        (false, &[("void", Some(500))]),
+        (true, &[("void", Some(700))]),
+        (true, &[("void", None)]),
+    ];
+    let mut ids = Vec::new();
+    for (capture, steps) in steps {
+        let mut body = server.charge("REGENTE_MERCHANT_ID", CARD);
+        body["capture"] = json!(capture);
+        let made: Value = server.post("/v1/charges", &body).send().await.unwrap().json().await.unwrap();
+        let id = made["id"].as_str().unwrap().to_owned();
+        for (step, amount) in steps {
+            let body = amount.map_or(json!({}), |amount| json!({ "amount": amount }));
+            let answer = server.post(&format!("/v1/charges/{id}/{step}"), &body).send().await.unwrap();
+            assert_eq!(answer.status().as_u16(), 201, "{step} of {id}");
+        }
+        ids.push(id);
+    }
+    let (verdict, found) = check(folder.path(), "books").await;
+    assert_eq!((verdict.as_str(), found.as_str()), ("ok", "5 charges agree with the books of the simulator"));
+    server.stop().await;
+
+    // The last refund of the first charge.
+    let delete = "DELETE FROM entries WHERE operation = 'void' AND amount = 100";
+    change(&folder.path().join("sandbox-books.db"), delete);
+    let (verdict, found) = check(folder.path(), "books").await;
+    assert_eq!(verdict, "failure");
+    let named = format!("charge {} is authorized with 500 kept, the books say 600 kept", ids[0]);
+    assert!(found.starts_with("4 charges agree") && found.contains(&named), "{found}");
+}
+
+#[tokio::test]
 async fn a_clock_that_went_back_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     with_two_charges(folder.path()).await;

@@ -3,9 +3,8 @@
 
 use std::collections::HashMap;
 
-use regente_domain::charge::attempt::{RequestType, TransactionRequest};
 use regente_domain::id::{ChargeId, ClientId};
-use regente_providers::sandbox::{Books, BooksError, Entry, Record};
+use regente_providers::sandbox::{Balance, Books, BooksError, Ledger};
 use regente_store::money::{self, ChargeMoney};
 use regente_store::{Store, StoreError};
 use uuid::Uuid;
@@ -57,7 +56,9 @@ pub(super) async fn books(store: &Store, books: Option<&Books>) -> Check {
 }
 
 async fn find(store: &Store, books: &Books) -> Result<Findings, Unreadable> {
-    let mut unknown = Ledger::of(&books.entries().await?);
+    let ledger = Ledger::of(&books.entries().await?);
+    let mut unknown: HashMap<Uuid, Money> =
+        ledger.balances().map(|(key, balance)| (key, money_in(balance))).collect();
     let mut found = Findings::default();
     for client in all_clients(store).await? {
         let mut after = None;
@@ -66,17 +67,17 @@ async fn find(store: &Store, books: &Books) -> Result<Findings, Unreadable> {
             let Some(last) = page.last() else { break };
             after = Some(last.id);
             for charge in &page {
-                let first = compare(charge, |request| unknown.of_request(request));
+                let first = compare(charge, |request| unknown.get(&request.provider_key()).copied());
                 let settled = match first {
                     Comparison::Differs(_) => look_again(store, books, client.id, charge.id).await?,
                     Comparison::Agrees | Comparison::Waits | Comparison::NotTheirs => first,
                 };
                 found.count(settled);
-                unknown.forget(charge);
+                forget(&mut unknown, charge);
             }
         }
     }
-    found.unknown = unknown.0.into_iter().filter(|(_, money)| *money != Money::default()).collect();
+    found.unknown = unknown.into_iter().filter(|(_, money)| *money != Money::default()).collect();
     Ok(found)
 }
 
@@ -88,45 +89,25 @@ async fn look_again(
     id: ChargeId,
 ) -> Result<Comparison, Unreadable> {
     let Some(before) = money::one(store, client_id, id).await? else { return Ok(Comparison::Waits) };
-    let mut entries = Vec::new();
+    let mut booked = HashMap::new();
     for stored in &before.requests {
-        entries.extend(books.find(stored.request.provider_key()).await?);
+        let key = stored.request.provider_key();
+        booked.extend(books.balance(key).await?.map(|balance| (key, money_in(balance))));
     }
-    let ledger = Ledger::of(&entries);
-    let again = compare(&before, |request| ledger.of_request(request));
+    let again = compare(&before, |request| booked.get(&request.provider_key()).copied());
     let has_moved_on =
         money::one(store, client_id, id).await?.is_none_or(|now| now.version != before.version);
     Ok(if has_moved_on { Comparison::Waits } else { again })
 }
 
-/// The approved authorizations of the books, by our key.
-struct Ledger(HashMap<Uuid, Money>);
+fn money_in(balance: Balance) -> Money {
+    Money { reserved: balance.reserved.minor_units(), kept: balance.kept().minor_units() }
+}
 
-impl Ledger {
-    fn of(entries: &[Entry]) -> Self {
-        let approved = entries.iter().filter(|entry| entry.is_effect());
-        Self(
-            approved
-                .filter_map(|entry| match &entry.record {
-                    Record::Answered(answered) => Some((entry.key, Money::kept(answered.amount))),
-                    Record::ProbedBeforeArrival => None,
-                })
-                .collect(),
-        )
-    }
-
-    fn of_request(&self, request: &TransactionRequest) -> Option<Money> {
-        let money = *self.0.get(&request.provider_key())?;
-        Some(match request.request_type {
-            RequestType::PreAuthorization => Money { reserved: money.kept, kept: 0 },
-            RequestType::Authorization | RequestType::ZeroDollar => money,
-        })
-    }
-
-    fn forget(&mut self, charge: &ChargeMoney) {
-        for stored in &charge.requests {
-            self.0.remove(&stored.request.provider_key());
-        }
+/// What is left in the end belongs to no charge.
+fn forget(unknown: &mut HashMap<Uuid, Money>, charge: &ChargeMoney) {
+    for stored in &charge.requests {
+        unknown.remove(&stored.request.provider_key());
     }
 }
 
