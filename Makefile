@@ -3,12 +3,16 @@
 # make test   installs what the tests need and runs all of them
 # make check  formatting, lints, licences
 # make openapi  writes the OpenAPI document anew
+# make container         builds the container image (ENGINE=podman takes another engine than docker)
+# make container-static  the same around a binary that is compiled here, without pulling an image
 
 SHELL := /bin/bash
 CARGO ?= cargo
 DEV ?=
+ENGINE ?= docker
+TAG ?= regente
 
-.PHONY: run test check tools format openapi
+.PHONY: run test check tools format openapi container container-static
 
 run:
 	@echo "Building Regente; the first time takes some minutes."
@@ -28,6 +32,12 @@ format:
 
 openapi:
 	$(CARGO) run --quiet --package regente -- openapi > openapi.json
+
+container:
+	$(ENGINE) build --file deploy/Containerfile --tag $(TAG) .
+
+container-static:
+	ENGINE=$(ENGINE) TAG=$(TAG) ./scripts/container-static
 
 tools:
 	./scripts/install-tools

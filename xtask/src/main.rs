@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "a task talks to whoever runs it")]
 
 mod bench;
+mod overload;
 mod service;
 
 use clap::Parser;
@@ -13,6 +14,8 @@ use clap::Parser;
 enum Task {
     /// Measures durable charges a second, next to the same server's rate without storage.
     Bench(bench::Options),
+    /// Offers several times the load that a service carries
+    Overload(overload::Options),
 }
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -21,5 +24,6 @@ type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 async fn main() -> Outcome {
     match Task::parse() {
         Task::Bench(options) => bench::run(options).await,
+        Task::Overload(options) => overload::run(options).await,
     }
 }

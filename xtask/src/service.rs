@@ -53,6 +53,7 @@ struct Place {
     folder: tempfile::TempDir,
     postgres: Option<String>,
     port: u16,
+    settings: Vec<(String, String)>,
 }
 
 impl Place {
@@ -69,6 +70,7 @@ impl Place {
         if let Some(url) = &self.postgres {
             command.env("REGENTE_DATABASE__URL", url);
         }
+        command.envs(self.settings.iter().map(|(name, value)| (name, value)));
         command
     }
 
@@ -90,11 +92,23 @@ impl Place {
 impl Service {
     /// Starts one on a fresh database: an embedded one in a folder of its own, or the PostgreSQL at `postgres`.
     pub(crate) async fn start(binary: &Path, postgres: Option<&str>, writes: Writes) -> Outcome<Self> {
+        Self::start_with(binary, postgres, writes, &[]).await
+    }
+
+    /// The same with further settings, as variables of its environment.
+    pub(crate) async fn start_with(
+        binary: &Path,
+        postgres: Option<&str>,
+        writes: Writes,
+        settings: &[(&str, &str)],
+    ) -> Outcome<Self> {
+        let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let place = Place {
             binary: binary.to_owned(),
             folder: tempfile::tempdir()?,
             postgres: postgres.map(str::to_owned),
             port: TcpListener::bind("127.0.0.1:0")?.local_addr()?.port(),
+            settings: settings.collect(),
         };
         place.regente(&["migrate"]).stdout(Stdio::null()).status()?;
         let client_id = place.printed(&["clients", "create", "bench", "--json"], "id")?;

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::outcome::{Answer, Probe, UnknownReason};
 use crate::request::{Call, Inquiry, OperationKind};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Books, Sandbox};
 
 /// A future that a `dyn` [`Provider`] can return.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -30,6 +30,11 @@ pub trait Provider: Send + Sync {
 
     /// How long a caller waits for the answer to a probe.
     fn probe_deadline(&self) -> Duration;
+
+    /// The books of a simulator that keeps them in this process; a real provider shows nobody its own.
+    fn books(&self) -> Option<Books> {
+        None
+    }
 }
 
 /// The adapters that this build has.
@@ -46,6 +51,11 @@ impl Providers {
     /// These adapters and no others.
     pub fn with(adapters: impl IntoIterator<Item = (ProviderType, Box<dyn Provider>)>) -> Self {
         Self { adapters: adapters.into_iter().collect() }
+    }
+
+    /// The books of the simulator, where this process keeps them.
+    pub fn sandbox_books(&self) -> Option<Books> {
+        self.adapters.get(&ProviderType::Sandbox).and_then(|sandbox| sandbox.books())
     }
 
     /// How long such an operation may take at a provider of this type. What has no adapter answers at once.

@@ -225,6 +225,10 @@ impl Provider for Sandbox {
     fn probe_deadline(&self) -> Duration {
         self.deadline
     }
+
+    fn books(&self) -> Option<Books> {
+        Some(self.books.clone())
+    }
 }
 
 /// The plans that come with a call.

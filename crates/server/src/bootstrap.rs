@@ -160,6 +160,17 @@ async fn assemble(
     }))
 }
 
+/// The books of the simulator for whoever only wants to read in them; nothing is made where there are none.
+///
+/// # Errors
+/// [`StartError::Books`].
+pub async fn books_that_exist(config: &Config) -> Result<Option<Books>, StartError> {
+    match config.sandbox_books() {
+        Place::File(path) if path.exists() => open_books(Place::File(path)).await.map(Some),
+        Place::File(_) | Place::Memory => Ok(None),
+    }
+}
+
 async fn open_books(place: Place) -> Result<Books, StartError> {
     let path = match place {
         Place::Memory => return Ok(Books::memory()),

@@ -1,6 +1,8 @@
 //! The command line: what can be asked, and in which process it is done. What a command does is elsewhere.
 
+mod backup;
 mod dev;
+mod health;
 mod lists;
 mod operate;
 mod run;
@@ -13,6 +15,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use regente_domain::id::{ChargeId, ClientId, Id, of};
 
+use crate::admin::ExistingFile;
 use crate::bootstrap::Migrations;
 use crate::config::{ConfigError, Flag, Loaded, Sources};
 
@@ -74,7 +77,7 @@ enum Task {
         #[command(flatten)]
         output: OutputArg,
     },
-    /// Examine the deployment: schema, keys, files, counters, what waits for an operator
+    /// Examine the deployment: schema, keys, files, counters, money, disk, what waits for an operator
     Doctor {
         #[command(flatten)]
         output: OutputArg,
@@ -83,6 +86,41 @@ enum Task {
     Explain {
         /// The charge's id
         charge_id: ChargeId,
+        #[command(flatten)]
+        output: OutputArg,
+    },
+    /// Ask a running server whether it may be sent requests; ends with 0 when it may
+    Health {
+        /// Ask here [default: /health/ready where the configuration listens]
+        #[arg(long)]
+        url: Option<String>,
+    },
+    /// Write a backup of the embedded database, also while the server runs
+    #[command(
+        after_help = "The backup holds everything that was acknowledged before it began. The key-encryption key is not \
+                        in it, and neither are the books of the simulator."
+    )]
+    Backup {
+        /// The file to write; it is complete or not there
+        file: PathBuf,
+        /// Replace a file of that name
+        #[arg(long)]
+        force: bool,
+        #[command(flatten)]
+        output: OutputArg,
+    },
+    /// Put a backup in the place of the embedded database, also while the server runs
+    #[command(
+        after_help = "What happened after the backup was made is not in it: charges made since are unknown afterwards, \
+                        and the money that they moved stays moved. What is replaced is kept in a file beside the \
+                        database."
+    )]
+    Restore {
+        /// The backup
+        file: PathBuf,
+        /// Replace the database that is there
+        #[arg(long)]
+        yes: bool,
         #[command(flatten)]
         output: OutputArg,
     },
@@ -216,6 +254,15 @@ impl Task {
             Self::Doctor { output } => operate::doctor(&sources.load_plain()?, output),
             Self::Explain { charge_id, output } => {
                 operate::explain(&sources.load_plain()?, charge_id, output)
+            }
+            Self::Health { url } => health::health(&sources.load_plain()?, url),
+            Self::Backup { file, force, output } => {
+                let existing = if force { ExistingFile::Replace } else { ExistingFile::Refuse };
+                backup::back_up(&sources.load_plain()?, &file, existing, output)
+            }
+            Self::Restore { file, yes, output } => {
+                let consent = if yes { backup::Consent::Given } else { backup::Consent::Missing };
+                backup::restore(&sources.load_plain()?, &file, consent, output)
             }
             Self::Clients(task) => operate::clients(&sources.load_plain()?, task),
             Self::Keys(task) => operate::keys(&sources.load_plain()?, task),

@@ -14,6 +14,7 @@ mod error;
 mod kek;
 mod key_ring;
 mod reseal;
+mod restored;
 mod rotation;
 
 use std::fmt;
@@ -32,6 +33,7 @@ pub use client_keys::{ClientKeys, Lookup};
 pub use error::VaultError;
 pub use kek::{Kek, NotAKek};
 pub use reseal::{RETIREMENT_GRACE, ResealProgress};
+pub use restored::opens;
 pub use rotation::rewrap;
 
 use crate::chance::Chance;

@@ -36,6 +36,10 @@ sql! {
     pub REWRAP_DATA_KEY = "
         UPDATE data_keys SET kek_id = :kek_id, wrapped = :wrapped
         WHERE id = :id AND kek_id = :kek_id_before AND state <> 'destroyed'";
+    /// Adds a data key to a backup that is about to be restored and does not have it.
+    pub(crate) KEEP_DATA_KEY = "
+        INSERT INTO data_keys (id, kek_id, wrapped, state, updated_at)
+        VALUES (:id, :kek_id, :wrapped, :state, :updated_at)";
     /// Destroys a key under which nothing stands any more.
     pub DESTROY_DATA_KEY = "
         UPDATE data_keys SET state = 'destroyed', wrapped = :wrapped, updated_at = :updated_at
@@ -57,6 +61,14 @@ pub enum KeyState {
 }
 
 impl KeyState {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Current => "current",
+            Self::Retiring => "retiring",
+            Self::Destroyed => "destroyed",
+        }
+    }
+
     fn parse(word: &str) -> Result<Self, StoreError> {
         match word {
             "current" => Ok(Self::Current),
@@ -119,7 +131,7 @@ pub async fn has_live_token(store: &Store, key_id: Uuid, now: Timestamp) -> Resu
     Ok(store.row(&TOKEN_UNDER_DATA_KEY, args! { key_id, now }).await?.is_some())
 }
 
-fn from_row(row: &Row) -> Result<StoredDataKey, StoreError> {
+pub(crate) fn from_row(row: &Row) -> Result<StoredDataKey, StoreError> {
     Ok(StoredDataKey {
         id: row.get("id")?,
         kek_id: row.get("kek_id")?,

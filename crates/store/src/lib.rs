@@ -24,7 +24,7 @@ pub use error::{Commit, Refusal, RefusalKind, StoreError};
 pub use postgres::{CommitGroups, PostgresOptions, PostgresStore};
 pub use row::Row;
 pub use sql::{DatabaseKind, Sql};
-pub use sqlite::{SqliteOptions, SqliteStore};
+pub use sqlite::{BackupError, Existing, Integrity, Replaced, SqliteOptions, SqliteStore, Staged, Written};
 pub use store::{Activity, COMMIT_SPANS, DiscardWrites, Store, StoreOptions, StoreSize};
 pub use value::{Args, FromValue, Json, Value};
 
@@ -47,6 +47,8 @@ pub mod events;
 pub mod idempotency;
 pub mod jobs;
 pub mod merchants;
+pub mod money;
+pub mod newest;
 pub mod providers;
 pub mod sealed;
 pub mod tokens;

@@ -20,8 +20,9 @@ use crate::sqlite::{SqliteOptions, SqliteStore};
 use crate::value::Args;
 
 sql! {
-    /// A real write that changes nothing: it finds out whether the database can be written to.
-    BEAT = "UPDATE heartbeat SET beats = beats WHERE id = 1";
+    /// A real write: it finds out whether the database can be written to. One that left the row as it is would not reach
+    /// the disk of SQLite.
+    BEAT = "UPDATE heartbeat SET beats = beats + 1 WHERE id = 1";
 }
 
 /// The target of the spans of commits: from the call of [`Store::apply`] to its answer.

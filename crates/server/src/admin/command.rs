@@ -9,14 +9,15 @@ use regente_domain::time::Timestamp;
 use regente_store::clients::{self, Client, ClientStatus};
 use regente_store::credentials::Credential;
 use regente_store::jobs::{self, NewJob};
-use regente_store::{Batch, Commit, Store, StoreError, charges};
+use regente_store::{BackupError, Batch, Commit, Existing, Store, StoreError, charges};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::doctor::{Report, examine};
+use super::backup::{self, BackedUp, Restored};
+use super::doctor::{Report, Subject, examine};
 use crate::access::{self, AccessError, NewClient};
 use crate::api::charges::explanation::{self, ExplanationView};
-use crate::app::App;
+use crate::app::{App, Parts};
 use crate::config::{Config, ConfigError};
 use crate::vault::{self, VaultError};
 use crate::work::{DEPLOYMENT, Kind};
@@ -68,6 +69,28 @@ pub enum Command {
     },
     /// Examine the deployment.
     Doctor,
+    /// Write a backup.
+    Backup {
+        /// Where.
+        file: PathBuf,
+        /// What to do about a file that is there.
+        existing: ExistingFile,
+    },
+    /// Put a backup in the place of what is there.
+    Restore {
+        /// The backup.
+        file: PathBuf,
+    },
+}
+
+/// What a backup does about a file that is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExistingFile {
+    /// Nothing is written.
+    Refuse,
+    /// The file is replaced once the backup is complete.
+    Replace,
 }
 
 impl Command {
@@ -83,6 +106,8 @@ impl Command {
             Self::VaultRewrap { .. } => "vault rotate --kek",
             Self::Explain { .. } => "explain",
             Self::Doctor => "doctor",
+            Self::Backup { .. } => "backup",
+            Self::Restore { .. } => "restore",
         }
     }
 }
@@ -131,6 +156,10 @@ pub enum Answer {
     Explained(Box<ExplanationView>),
     /// What an examination found.
     Doctor(Report),
+    /// A backup was written.
+    BackedUp(BackedUp),
+    /// A backup was restored.
+    Restored(Restored),
 }
 
 /// A client, as a list shows it.
@@ -176,7 +205,16 @@ pub enum CommandError {
     /// The configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A name is empty or too long.
+    /// A backup.
+    #[error(transparent)]
+    Backup(#[from] BackupError),
+    /// Only an embedded database is one file.
+    #[error(
+        "this is for the embedded database; back PostgreSQL up with `pg_dump` or `pg_basebackup`, and restore with \
+         `pg_restore` while Regente is stopped"
+    )]
+    NotEmbedded,
+    /// A name is empty or too long, or something that was named cannot be used.
     #[error("{0}")]
     Argument(String),
     /// The connection was lost during the commit.
@@ -217,7 +255,20 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
         Command::VaultRotate => rotate(app).await,
         Command::VaultRewrap { kek_file } => rewrap(app, config, kek_file).await,
         Command::Explain { charge_id } => explain(app, charge_id).await,
-        Command::Doctor => Ok(Answer::Doctor(examine(&app.store, config, &app.clock, &app.chance).await)),
+        Command::Doctor => {
+            let books = app.providers.sandbox_books();
+            let Parts { store, clock, chance, .. } = &**app;
+            let subject = Subject { store, config, books: books.as_ref(), clock, chance };
+            Ok(Answer::Doctor(examine(subject).await))
+        }
+        Command::Backup { file, existing } => {
+            let existing = match existing {
+                ExistingFile::Refuse => Existing::Refuse,
+                ExistingFile::Replace => Existing::Replace,
+            };
+            Ok(Answer::BackedUp(backup::back_up(app, file, existing).await?))
+        }
+        Command::Restore { file } => Ok(Answer::Restored(backup::restore(app, config, file).await?)),
     }
 }
 

@@ -1,8 +1,11 @@
-//! Examines a deployment: whether what it is made of fits together, and what waits for an operator. It changes nothing.
+//! Examines a deployment: whether what it is made of fits together, and what waits for an operator. It changes no data.
+
+mod money;
+mod place;
 
 use std::fmt;
-use std::path::Path;
 
+use regente_providers::sandbox::Books;
 use regente_store::{Store, jobs, transaction_requests};
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +17,6 @@ use crate::clock::Clock;
 use crate::config::{Config, DatabaseAddress, KekSource, Place, mode_open_to_others};
 use crate::vault::Vault;
 
-/// Below this much free room on the disk of the database there is a failure.
-const FREE_BYTES_MIN: u64 = 256 * 1024 * 1024;
-/// Below this much there is a warning.
-const FREE_BYTES_LOW: u64 = 2 * 1024 * 1024 * 1024;
 /// Jobs and requests that are counted; beyond, there are "at least" so many.
 const COUNTED_MAX: i64 = 10_000;
 
@@ -76,8 +75,24 @@ fn failure(name: &str, error: &dyn std::error::Error) -> Check {
     check(name, Verdict::Failure, chain(error))
 }
 
-/// Examines the deployment of this configuration. A database that cannot be read ends in failures, not in an error.
-pub async fn examine(store: &Store, config: &Config, clock: &Clock, chance: &Chance) -> Report {
+/// What an examination looks at.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// The database.
+    pub store: &'a Store,
+    /// How it is configured.
+    pub config: &'a Config,
+    /// The books of the simulator, where they can be read.
+    pub books: Option<&'a Books>,
+    /// The time.
+    pub clock: &'a Clock,
+    /// What unlocking needs.
+    pub chance: &'a Chance,
+}
+
+/// Examines a deployment. A database that cannot be read ends in failures, not in an error.
+pub async fn examine(subject: Subject<'_>) -> Report {
+    let Subject { store, config, books, clock, chance } = subject;
     let mut checks = vec![strength(config), database(store).await];
     let schema = schema(store).await;
     let is_readable = schema.verdict == Verdict::Ok;
@@ -87,9 +102,12 @@ pub async fn examine(store: &Store, config: &Config, clock: &Clock, chance: &Cha
         checks.push(counters(store).await);
         checks.push(dead_jobs(store).await);
         checks.push(unknown_outcomes(store, clock).await);
+        checks.push(money::books(store, books).await);
+        checks.push(place::clock(store, clock.now()).await);
     }
+    checks.extend(place::integrity(store).await);
     checks.push(files(config));
-    checks.extend(disk(config));
+    checks.extend(place::disk(config));
     Report { checks }
 }
 
@@ -242,25 +260,6 @@ fn files(config: &Config) -> Check {
     } else {
         check(NAME, Verdict::Failure, format!("readable by others: {}", open.join(", ")))
     }
-}
-
-/// Room on the disk of an embedded database; a server looks after its own.
-fn disk(config: &Config) -> Option<Check> {
-    const NAME: &str = "disk";
-    let address = config.database_address().ok()?;
-    let folder: &Path = address.folder()?;
-    Some(match rustix::fs::statvfs(folder) {
-        Err(error) => failure(NAME, &error),
-        Ok(disk) => {
-            let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-            let verdict = match free {
-                0..FREE_BYTES_MIN => Verdict::Failure,
-                FREE_BYTES_MIN..FREE_BYTES_LOW => Verdict::Warning,
-                FREE_BYTES_LOW.. => Verdict::Ok,
-            };
-            check(NAME, verdict, format!("{} free", room(free)))
-        }
-    })
 }
 
 fn number(count: usize) -> String {

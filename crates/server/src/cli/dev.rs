@@ -1,13 +1,14 @@
 //! `regente dev`: a sandbox on this machine, and how to talk to it.
 
 use std::io::{self, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use regente_domain::time::Timestamp;
 
 use super::Failure;
+use super::health::on_this_machine;
 use super::run::{listen, open_socket, runtime, serve_until_stopped};
 use crate::bootstrap::dev::{self, Account};
 use crate::bootstrap::{self, Migrations, Missing};
@@ -46,13 +47,8 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
 
 /// The address as one calls it from this machine.
 fn url(config: &Config, address: SocketAddr) -> String {
-    let any_to_this_machine = match address.ip() {
-        ip if !ip.is_unspecified() => ip,
-        IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
-        IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
-    };
     let scheme = if config.server.tls_certificate_file.is_some() { "https" } else { "http" };
-    format!("{scheme}://{}", SocketAddr::new(any_to_this_machine, address.port()))
+    format!("{scheme}://{}", on_this_machine(address))
 }
 
 /// What is printed before the first request: the account, and lines to paste. No line to paste is a comment: some

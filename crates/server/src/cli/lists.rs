@@ -2,7 +2,7 @@
 
 use regente_domain::time::Timestamp;
 
-use crate::admin::{Answer, ClientRow, KeyRow, Report, Verdict};
+use crate::admin::{Answer, BackedUp, ClientRow, KeyRow, Report, Restored, Verdict};
 
 /// The answer to a command.
 pub(super) fn answer(answer: &Answer) -> String {
@@ -26,6 +26,8 @@ pub(super) fn answer(answer: &Answer) -> String {
         ),
         Answer::Explained(explanation) => format!("{}\n", explanation.text),
         Answer::Doctor(found) => report(found),
+        Answer::BackedUp(backup) => backed_up(backup),
+        Answer::Restored(backup) => restored(backup),
     }
 }
 
@@ -40,6 +42,44 @@ pub(super) fn report(report: &Report) -> String {
         Verdict::Warning => "\nNothing fails; an operator should look at the warnings.\n",
         Verdict::Failure => "\nSomething fails.\n",
     });
+    text
+}
+
+fn backed_up(backup: &BackedUp) -> String {
+    let BackedUp { file, bytes, schema_version, at, took_ms } = backup;
+    format!(
+        "{file} holds everything that was acknowledged before {at}: {bytes} bytes, schema version {schema_version}, \
+         made in {took_ms} ms.\nIt does not hold the key-encryption key, without which nothing sealed in it opens, nor \
+         the books of the simulator.\n",
+        file = file.display()
+    )
+}
+
+/// What a restore means for money stands here, where nobody can miss it.
+fn restored(backup: &Restored) -> String {
+    let Restored { file, bytes, schema_version, migrated, newest_charge_at, kept, took_ms } = backup;
+    let mut text = format!(
+        "{} is restored: {bytes} bytes, schema version {schema_version}, in {took_ms} ms.\n",
+        file.display()
+    );
+    if !migrated.is_empty() {
+        text.push_str(&format!("Migrations that it did not have were applied: {}.\n", migrated.join(", ")));
+    }
+    if let Some(kept) = kept {
+        text.push_str(&format!(
+            "What was there before is kept in {}; `regente restore` takes it back.\n",
+            kept.display()
+        ));
+    }
+    let newest = newest_charge_at.map_or_else(
+        || "It holds no charge.".to_owned(),
+        |at| format!("Its newest charge was made at {}.", short(at)),
+    );
+    text.push_str(&format!(
+        "{newest} What happened after the backup was made is not in it: charges, captures and refunds since then are \
+         unknown here, and the money that they moved stays moved. `regente doctor` compares with the books of the \
+         simulator; for real providers, compare with their reports from that time on.\n"
+    ));
     text
 }
 

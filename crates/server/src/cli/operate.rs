@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::lists;
 use super::run::runtime;
 use super::{ClientsTask, Failure, KeysTask, OutputArg};
-use crate::admin::{self, Answer, Command, Report, Verdict};
+use crate::admin::{self, Answer, Command, Report, Subject, Verdict};
 use crate::api::router::document;
 use crate::bootstrap::{self, Migrations, Missing};
 use crate::chance::Chance;
@@ -112,7 +112,10 @@ async fn examine_alone(config: &Config) -> Result<Report, Failure> {
         return Err(bootstrap::StartError::NoDatabase(path).into());
     }
     let store = regente_store::Store::open(config.store_options()?).await?;
-    let report = admin::examine(&store, config, &Clock::system(), &Chance::system()?).await;
+    let books = bootstrap::books_that_exist(config).await?;
+    let (clock, chance) = (&Clock::system(), &Chance::system()?);
+    let subject = Subject { store: &store, config, books: books.as_ref(), clock, chance };
+    let report = admin::examine(subject).await;
     store.close().await;
     Ok(report)
 }
@@ -126,15 +129,20 @@ fn run(loaded: &Loaded, command: Command, output: OutputArg) -> Result<ExitCode,
             None => run_alone(config, command).await,
         }
     })?;
+    print(&answer, output)
+}
+
+/// Prints the answer to a command.
+pub(super) fn print(answer: &Answer, output: OutputArg) -> Result<ExitCode, Failure> {
     if output.json {
-        print_json(&answer)?;
+        print_json(answer)?;
     } else {
-        io::stdout().write_all(lists::answer(&answer).as_bytes())?;
+        io::stdout().write_all(lists::answer(answer).as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-async fn run_alone(config: &Config, command: Command) -> Result<Answer, Failure> {
+pub(super) async fn run_alone(config: &Config, command: Command) -> Result<Answer, Failure> {
     let app = bootstrap::open(config, Migrations::ApplyToSqlite, Missing::Refuse).await?;
     let answer = admin::run(&app, config, command).await;
     app.store.close().await;
@@ -142,7 +150,7 @@ async fn run_alone(config: &Config, command: Command) -> Result<Answer, Failure>
 }
 
 /// The folder of a server that runs on the same embedded database.
-fn server_folder(config: &Config) -> Result<Option<PathBuf>, Failure> {
+pub(super) fn server_folder(config: &Config) -> Result<Option<PathBuf>, Failure> {
     let address = config.database_address()?;
     let Some(folder) = address.folder() else { return Ok(None) };
     Ok(admin::is_answering(folder)?.then(|| folder.to_owned()))

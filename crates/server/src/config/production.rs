@@ -87,8 +87,15 @@ fn open_to_others(key: &str, path: &Path) -> Option<String> {
     Some(format!("`{key}` {path} can be read by others (mode {mode:03o}): `chmod 600 {path}`"))
 }
 
+/// Where systemd puts the credentials of a service: a folder that nobody else can look into.
+const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
+
 /// The permission bits of a file that others than its owner may touch; nothing when it is private, or not there.
 pub fn mode_open_to_others(path: &Path) -> Option<u32> {
     let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
-    (mode & 0o077 != 0).then_some(mode)
+    // A credential belongs to root and is open to the service by an access list, which looks like rights of a group.
+    let is_credential = std::env::var_os(CREDENTIALS_VARIABLE)
+        .is_some_and(|folder| !folder.is_empty() && path.parent() == Some(Path::new(&folder)));
+    let of_others = if is_credential { 0o007 } else { 0o077 };
+    (mode & of_others != 0).then_some(mode)
 }

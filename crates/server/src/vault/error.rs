@@ -31,6 +31,11 @@ pub enum VaultError {
     /// Data keys exist and none is current: the table was tampered with.
     #[error("none of the data keys is current")]
     NoCurrentKey,
+    /// A data key of a backup has the name of one in use and is another one.
+    #[error(
+        "data key {0} of the backup is not the one in use: it is of another deployment; stop the server to restore it"
+    )]
+    OtherDeployment(Uuid),
     /// There is no such client, or its secret is missing.
     #[error("there is no client {0}")]
     UnknownClient(ClientId),
@@ -54,6 +59,7 @@ impl From<VaultError> for ApiError {
             | VaultError::OtherKek { .. }
             | VaultError::BrokenKey(_)
             | VaultError::NoCurrentKey
+            | VaultError::OtherDeployment(_)
             | VaultError::UnknownClient(_)
             | VaultError::RotatedMeanwhile
             | VaultError::RotationUnknown => Self::internal(error),

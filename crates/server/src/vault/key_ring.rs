@@ -14,6 +14,9 @@ use super::error::VaultError;
 use super::kek::Kek;
 use crate::clock::MachineTime;
 
+/// What two data keys derive a key for in order to be compared. No row has such a short binding.
+const PROOF: &[u8] = b"same";
+
 /// A data key. It encrypts nothing itself: every row has a key that is derived from it.
 pub(super) struct DataKey {
     pub(super) id: Uuid,
@@ -92,6 +95,15 @@ impl KeyRing {
         }
         let current = current.and_then(|id| keys.get(&id)).cloned().ok_or(VaultError::NoCurrentKey)?;
         Ok(Some(Self { current, keys, retiring, asked_at }))
+    }
+
+    /// A key that has the same name in both and is another one: the two are of different deployments.
+    pub(super) fn clash_with(&self, other: &Self) -> Option<Uuid> {
+        let differs = |id: &&Uuid| match (self.keys.get(id), other.keys.get(id)) {
+            (Some(one), Some(another)) => *one.row_key(PROOF) != *another.row_key(PROOF),
+            (None, _) | (_, None) => false,
+        };
+        self.keys.keys().find(differs).copied()
     }
 
     pub(super) fn get(&self, id: Uuid) -> Option<Arc<DataKey>> {

@@ -17,7 +17,7 @@ async fn prepared() -> tempfile::TempDir {
     let kek = folder.path().join("kek");
     run(regente(&["vault", "new-kek"]).arg(&kek)).await.text();
     assert_eq!(mode(&kek), 0o600);
-    assert_eq!(run_on(folder.path(), &["migrate"]).await.text(), "The schema is at version 1.\n");
+    assert!(run_on(folder.path(), &["migrate"]).await.text().starts_with("The schema is at version "));
     folder
 }
 
@@ -29,9 +29,11 @@ async fn new_client(folder: &Path) -> String {
 #[tokio::test]
 async fn help_and_version_are_there_for_everything() {
     assert!(run(&mut regente(&["--version"])).await.text().starts_with("regente "));
-    for command in
-        ["dev", "serve", "work", "migrate", "config", "doctor", "explain", "clients", "keys", "vault"]
-    {
+    let commands = [
+        "dev", "serve", "work", "migrate", "config", "doctor", "explain", "health", "backup", "restore",
+        "clients", "keys", "vault",
+    ];
+    for command in commands {
         let help = run(&mut regente(&[command, "--help"])).await;
         assert!(help.text().contains("Usage: regente"), "{command}");
     }
@@ -91,6 +93,26 @@ async fn production_refuses_to_start_and_says_why_all_at_once() {
 
     let refused = run(production("dev").env_remove("REGENTE_VAULT__KEK_FILE")).await;
     assert!(refused.complaint().contains("`regente dev` is for sandbox mode"));
+}
+
+#[tokio::test]
+async fn a_credential_of_systemd_is_private_though_an_access_list_opens_it_to_the_service() {
+    let folder = prepared().await;
+    let kek = folder.path().join("kek");
+    let serve = |credentials: &Path| {
+        let mut command = regente(&["serve", "--set", "mode=production", "--set", "sandbox.books=memory"]);
+        command.args(["--set", "server.listen=127.0.0.1:0"]).arg("--data-dir").arg(folder.path());
+        command.env("REGENTE_VAULT__KEK_FILE", &kek).env("CREDENTIALS_DIRECTORY", credentials);
+        command
+    };
+    for (mode, credentials, is_refused) in
+        [(0o440, folder.path(), false), (0o444, folder.path(), true), (0o440, Path::new("/elsewhere"), true)]
+    {
+        set_mode(&kek, mode);
+        let refused = run(&mut serve(credentials)).await;
+        // The books in memory are refused each time, so that nothing starts.
+        assert_eq!(refused.complaint().contains("can be read by others"), is_refused, "{}", refused.stderr);
+    }
 }
 
 #[tokio::test]
@@ -291,4 +313,19 @@ async fn count_one_too_many(database: &Path, client_id: ClientId, merchant_id: M
     batch.count(CounterDelta { key, change: 1 });
     assert_eq!(store.apply(batch).await.unwrap(), Commit::Applied);
     store.close().await;
+}
+
+#[tokio::test]
+async fn health_asks_the_server_that_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let listen = format!("server.listen={}", server.address());
+    let asked = ["health", "--set", &listen];
+    assert!(run(&mut regente(&asked)).await.text().contains("\"status\":\"ready\""));
+    let by_url = run(regente(&["health", "--url"]).arg(server.url("/health/live"))).await;
+    assert!(by_url.text().contains("live"));
+    let elsewhere = run(regente(&["health", "--url"]).arg(server.url("/v1/nothing"))).await;
+    assert_eq!(elsewhere.status.code(), Some(1));
+    server.stop().await;
+    assert_eq!(run(&mut regente(&asked)).await.status.code(), Some(1));
 }

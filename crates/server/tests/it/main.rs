@@ -5,6 +5,7 @@
 mod access_matrix;
 mod agreement;
 mod auth;
+mod backup;
 mod canary;
 mod cards;
 mod charge_bad_input;
@@ -15,8 +16,10 @@ mod cli;
 mod config;
 mod customers;
 mod dev;
+mod doctor;
 mod drain;
 mod explanations;
+mod faults;
 mod follow_ups;
 mod harness;
 mod health;

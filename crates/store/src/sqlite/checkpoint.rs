@@ -1,6 +1,7 @@
 //! Copying the write-ahead log into the database: a background thread copies beside the writer, and the writer itself
 //! completes the copy once the log is longer than its bound, since under load the log otherwise never starts anew.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -20,6 +21,8 @@ pub(super) struct Checkpoints {
     background: JoinHandle<()>,
     /// Held by whoever copies: SQLite lets one at a time, and the other would wait blindly and give up.
     copying: Arc<Mutex<()>>,
+    /// Whether a backup reads an old state: the log cannot start anew as long as it does, and nobody waits for it.
+    snapshot_is_held: Arc<AtomicBool>,
     passive_pages: u64,
     pages_max: u64,
     /// Length of the log at which the background thread is woken next.
@@ -38,7 +41,11 @@ struct LogState {
 
 impl Checkpoints {
     /// Starts the background thread with a connection of its own.
-    pub(super) fn start(options: &SqliteOptions, connection: Connection) -> Result<Self, StoreError> {
+    pub(super) fn start(
+        options: &SqliteOptions,
+        connection: Connection,
+        snapshot_is_held: Arc<AtomicBool>,
+    ) -> Result<Self, StoreError> {
         let page_bytes: u32 = connection
             .query_row("PRAGMA page_size", [], |row| row.get(0))
             .map_err(|error| StoreError::Configuration(error.to_string()))?;
@@ -53,7 +60,16 @@ impl Checkpoints {
             .spawn(move || copy_when_woken(&connection, &woken, &copying_in_background))
             .map_err(StoreError::unavailable)?;
         let (wake_at, complete_at) = (passive_pages, pages_max);
-        Ok(Self { wake, background, copying, passive_pages, pages_max, wake_at, complete_at })
+        Ok(Self {
+            wake,
+            background,
+            copying,
+            snapshot_is_held,
+            passive_pages,
+            pages_max,
+            wake_at,
+            complete_at,
+        })
     }
 
     /// Looks at the length of the log and does what is due.
@@ -64,7 +80,7 @@ impl Checkpoints {
             self.wake_at = self.passive_pages;
             self.complete_at = self.pages_max;
         }
-        if log.pages >= self.complete_at {
+        if log.pages >= self.complete_at && !self.snapshot_is_held.load(Ordering::Relaxed) {
             self.complete(connection);
         } else if log.pages >= self.wake_at {
             self.wake_at = log.pages + self.passive_pages;

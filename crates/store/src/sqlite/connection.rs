@@ -38,7 +38,7 @@ pub(super) fn wal_path(path: &Path) -> PathBuf {
     with_suffix(path, "-wal")
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -93,7 +93,7 @@ pub(super) fn open_checkpointer(options: &SqliteOptions) -> Result<Connection, S
     Ok(connection)
 }
 
-fn open(path: &Path) -> Result<Connection, StoreError> {
+pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     // Each connection belongs to one thread: SQLite needs no lock of its own.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| configuration(path, &error))?;

@@ -1,15 +1,19 @@
 //! SQLite: one file, one process, one thread that writes and several that read.
 
+mod backup;
 mod checkpoint;
 mod connection;
 mod failure;
+mod integrity;
 mod migrate;
 mod options;
 mod reader;
+mod staged;
 mod statements;
 mod writer;
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -18,7 +22,10 @@ use regente_domain::time::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+pub use backup::{BackupError, Existing, Written};
+pub use integrity::Integrity;
 pub use options::SqliteOptions;
+pub use staged::{Replaced, Staged};
 
 use self::checkpoint::Checkpoints;
 use self::reader::ReadCommand;
@@ -44,6 +51,8 @@ struct Inner {
     write: Sender<Command>,
     read: Sender<ReadCommand>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    /// Whether a backup is under way: there is one at a time.
+    snapshot_is_held: Arc<AtomicBool>,
 }
 
 impl std::fmt::Debug for SqliteStore {
@@ -61,7 +70,9 @@ impl SqliteStore {
     fn open_blocking(options: &SqliteOptions) -> Result<Self, StoreError> {
         let lock = connection::lock(&options.path)?;
         let write_connection = connection::open_writer(options)?;
-        let checkpoints = Checkpoints::start(options, connection::open_checkpointer(options)?)?;
+        let snapshot_is_held = Arc::new(AtomicBool::new(false));
+        let checkpointer = connection::open_checkpointer(options)?;
+        let checkpoints = Checkpoints::start(options, checkpointer, Arc::clone(&snapshot_is_held))?;
         let (write, write_queue) = crossbeam_channel::unbounded();
         let (read, read_queue) = crossbeam_channel::unbounded();
         let mut threads = Vec::new();
@@ -76,7 +87,14 @@ impl SqliteStore {
         threads.push(spawn("sqlite-writer", move || {
             writer::run(write_connection, &write_queue, group_max, checkpoints, &commits, lock);
         })?);
-        let inner = Inner { path: options.path.clone(), common, write, read, threads: Mutex::new(threads) };
+        let inner = Inner {
+            path: options.path.clone(),
+            common,
+            write,
+            read,
+            threads: Mutex::new(threads),
+            snapshot_is_held,
+        };
         Ok(Self { inner: Arc::new(inner) })
     }
 

@@ -20,7 +20,7 @@ const STRIPE: i64 = 0;
 pub(super) enum Command {
     /// Apply a batch.
     Apply(Work),
-    /// Run something alone on the write connection: a migration.
+    /// Run something alone on the write connection, or while it stands still: a migration, a restore.
     Exclusive(Box<dyn FnOnce(&Connection) + Send>),
     /// Apply what is queued, then end.
     Close,
@@ -99,6 +99,7 @@ impl<'c> Writer<'c> {
                 }
                 Command::Exclusive(run) => {
                     run(self.statements.connection());
+                    self.checkpoints.after_commit(self.statements.connection());
                     None
                 }
                 Command::Close => break,

@@ -21,6 +21,9 @@ const START_ATTEMPTS: u32 = 5;
 #[derive(Debug)]
 pub struct TestPostgres {
     port: u16,
+    /// Where its data, its log and its socket are.
+    folder: PathBuf,
+    durability: Durability,
     databases: AtomicU64,
     /// Ends the server when this process ends, however it ends: it waits for the end of its input.
     _watchdog: Child,
@@ -70,6 +73,26 @@ impl TestPostgres {
         Self::start(Durability::Full)
     }
 
+    /// A server that a test may stop.
+    pub fn alone() -> Self {
+        Self::start(Durability::None)
+    }
+
+    /// Ends the server at once, as a crash of its host would; [`TestPostgres::start_again`] begins with its recovery.
+    pub fn crash(&self) {
+        let (account, binaries) = (Account::of_this_process(), binaries());
+        let mut stop = account.command(&binaries.join("pg_ctl"));
+        stop.arg("-D").arg(self.folder.join("data")).args(["-m", "immediate", "-s", "-w", "stop"]);
+        assert!(stop.status().is_ok_and(|status| status.success()), "the test server stops");
+    }
+
+    /// Starts the server at its former address.
+    pub fn start_again(&self) {
+        let (account, binaries) = (Account::of_this_process(), binaries());
+        let started = start_at(self.port, &account, &binaries, &self.folder, self.durability);
+        assert!(started, "the test server starts again: {}", log_of(&self.folder));
+    }
+
     fn start(durability: Durability) -> Self {
         let binaries = binaries();
         let account = Account::of_this_process();
@@ -85,28 +108,11 @@ impl TestPostgres {
         let watchdog = watchdog(&account, &binaries, &folder);
         for _ in 0..START_ATTEMPTS {
             let port = free_port();
-            let settings = format!(
-                "-p {port} -k {} -c listen_addresses=127.0.0.1 -c max_connections={CONNECTIONS_MAX} {}",
-                folder.display(),
-                durability.settings()
-            );
-            let started = account
-                .command(&binaries.join("pg_ctl"))
-                .args(["-w", "-s", "-l"])
-                .arg(folder.join("log"))
-                .arg("-D")
-                .arg(&data)
-                .arg("-o")
-                .arg(settings)
-                .arg("start")
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .status();
-            if started.is_ok_and(|status| status.success()) {
-                return Self { port, databases: AtomicU64::new(0), _watchdog: watchdog };
+            if start_at(port, &account, &binaries, &folder, durability) {
+                return Self { port, folder, durability, databases: AtomicU64::new(0), _watchdog: watchdog };
             }
         }
-        let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+        let log = log_of(&folder);
         drop(watchdog.wait_with_output());
         panic!("the test server did not start: {log}");
     }
@@ -131,8 +137,25 @@ impl TestPostgres {
     }
 }
 
+/// Whether the server came up on a port.
+fn start_at(port: u16, account: &Account, binaries: &Path, folder: &Path, durability: Durability) -> bool {
+    let settings = format!(
+        "-p {port} -k {} -c listen_addresses=127.0.0.1 -c max_connections={CONNECTIONS_MAX} {}",
+        folder.display(),
+        durability.settings()
+    );
+    let mut start = account.command(&binaries.join("pg_ctl"));
+    start.args(["-w", "-s", "-l"]).arg(folder.join("log")).arg("-D").arg(folder.join("data"));
+    start.arg("-o").arg(settings).arg("start").stdout(Stdio::null()).stderr(Stdio::null());
+    start.status().is_ok_and(|status| status.success())
+}
+
+fn log_of(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join("log")).unwrap_or_default()
+}
+
 /// What a server promises to keep.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Durability {
     /// Nothing: tests never cut the power.
     None,

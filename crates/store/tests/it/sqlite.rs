@@ -2,7 +2,9 @@
 
 use futures_util::future::join_all;
 use regente_store::testing::{self, TestDatabase};
-use regente_store::{Batch, Commit, SqliteOptions, Store, StoreError, StoreOptions, args};
+use regente_store::{
+    BackupError, Batch, Commit, Existing, SqliteOptions, Store, StoreError, StoreOptions, args,
+};
 
 use crate::things::{ADD_THING, CLIENT, add, adding, count, exists, id, prepare};
 
@@ -160,4 +162,43 @@ async fn a_disk_that_fills_up_in_the_middle_of_a_group_loses_all_of_it() {
     testing::run_script(&store, "PRAGMA max_page_count = 4294967294").await.unwrap();
     assert_eq!(store.apply(big(3, 500_000)).await.unwrap(), Commit::Applied);
     store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backup_is_one_state_however_much_is_written_meanwhile() {
+    const BEFORE: u128 = 400;
+    let database = TestDatabase::fresh_sqlite();
+    let StoreOptions::Sqlite(mut options) = database.options() else { unreachable!() };
+    options.wal_passive_bytes = MIB / 2;
+    options.wal_bytes_max = MIB;
+    let folder = options.path.parent().unwrap().to_owned();
+    let store = Store::open(StoreOptions::Sqlite(options)).await.unwrap();
+    store.migrate(testing::TEST_TIME).await.unwrap();
+    prepare(&store).await;
+    for number in 0..BEFORE {
+        assert_eq!(store.apply(big(number, 20_000)).await.unwrap(), Commit::Applied);
+    }
+    let Store::Sqlite(embedded) = &store else { unreachable!() };
+    let target = folder.join("backup.db");
+    let backup = tokio::spawn({
+        let (embedded, target) = (embedded.clone(), target.clone());
+        async move { embedded.back_up(target, Existing::Refuse).await }
+    });
+    let mut number = BEFORE;
+    while !backup.is_finished() {
+        assert_eq!(store.apply(big(number, 20_000)).await.unwrap(), Commit::Applied);
+        if number == BEFORE {
+            let second = embedded.back_up(folder.join("second.db"), Existing::Refuse).await;
+            assert!(matches!(second, Err(BackupError::UnderWay)), "{second:?}");
+        }
+        number += 1;
+    }
+    backup.await.unwrap().unwrap();
+    assert!(number > BEFORE + 10, "nothing was written meanwhile");
+    store.close().await;
+
+    let copy = Store::open(StoreOptions::Sqlite(SqliteOptions::new(&target))).await.unwrap();
+    let copied = u128::try_from(count(&copy).await).unwrap();
+    assert!((BEFORE..=BEFORE + 1).contains(&copied), "the state of its beginning, not {copied} of {number}");
+    copy.close().await;
 }

@@ -78,8 +78,9 @@ async fn servers_workers_and_commands_share_one_database() {
     let deployment = Deployment::new().await;
     for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["work"], &["clients", "list"]] {
         let refused = deployment.run(command).await;
-        let expected = "regente: migrations are pending (0001_foundation); run `regente migrate`";
-        assert!(refused.complaint().contains(expected), "{command:?}: {}", refused.stderr);
+        for expected in ["regente: migrations are pending (0001_foundation", "; run `regente migrate`"] {
+            assert!(refused.complaint().contains(expected), "{command:?}: {}", refused.stderr);
+        }
     }
     let findings = deployment.run(&["doctor"]).await;
     assert_eq!(findings.status.code(), Some(1));
@@ -112,7 +113,8 @@ async fn servers_workers_and_commands_share_one_database() {
 #[tokio::test]
 async fn migrating_is_a_command_of_its_own() {
     let deployment = Deployment::new().await;
-    assert_eq!(deployment.run(&["migrate"]).await.text(), "The schema is at version 1.\n");
-    assert_eq!(deployment.run(&["migrate"]).await.text(), "The schema is at version 1.\n");
+    let first = deployment.run(&["migrate"]).await;
+    assert!(first.text().starts_with("The schema is at version "));
+    assert_eq!(deployment.run(&["migrate"]).await.text(), first.text());
     assert!(deployment.run(&["clients", "list"]).await.text().starts_with("ID"));
 }

@@ -143,6 +143,13 @@ impl Server {
         request.header("x-client-id", self.value("REGENTE_CLIENT_ID")).header("x-api-key", key)
     }
 
+    /// Resident memory in KiB, from the kernel.
+    pub fn resident_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id().unwrap())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
     pub async fn signal(&self, signal: &str) {
         let pid = self.child.id().unwrap().to_string();
         assert!(Command::new("kill").args([signal, &pid]).status().await.unwrap().success());

@@ -1,0 +1,40 @@
+//! Asks a running server whether it may be sent requests: for health checks where there is no other program to ask with.
+
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use super::Failure;
+use super::run::runtime;
+use crate::config::Loaded;
+
+/// How long the server may take. It answers within three seconds by itself.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Ends with success when the server is ready. Without an address it is the one that the configuration names.
+pub(super) fn health(loaded: &Loaded, url: Option<String>) -> Result<ExitCode, Failure> {
+    let url = match url {
+        Some(url) => url,
+        None => format!("http://{}/health/ready", on_this_machine(loaded.config.listen_address()?)),
+    };
+    let (status, body) = runtime()?.block_on(ask(&url))?;
+    writeln!(io::stdout(), "{body}")?;
+    Ok(if status.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn ask(url: &str) -> Result<(reqwest::StatusCode, String), reqwest::Error> {
+    let client = reqwest::Client::builder().no_proxy().timeout(ANSWER_TIME_MAX).build()?;
+    let answer = client.get(url).send().await?;
+    Ok((answer.status(), answer.text().await?))
+}
+
+/// A server that listens everywhere listens here, too.
+pub(super) fn on_this_machine(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        ip if !ip.is_unspecified() => ip,
+        IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+    };
+    SocketAddr::new(ip, address.port())
+}

@@ -1,0 +1,50 @@
+//! The keys of a backup: whether they open before it is restored, and that nothing else is trusted afterwards.
+
+use std::sync::{Arc, PoisonError};
+
+use regente_store::data_keys::{self, StoredDataKey};
+
+use super::Vault;
+use super::error::VaultError;
+use super::kek::Kek;
+use super::key_ring::KeyRing;
+use crate::clock::MachineTime;
+
+/// Whether a key-encryption key opens these data keys. A database that was never started has none, which is good too.
+///
+/// # Errors
+/// [`VaultError::OtherKek`], [`VaultError::BrokenKey`], [`VaultError::NoCurrentKey`].
+pub fn opens(kek: &Kek, rows: &[StoredDataKey], asked_at: MachineTime) -> Result<(), VaultError> {
+    KeyRing::build(rows, kek, None, asked_at).map(drop)
+}
+
+impl Vault {
+    /// Whether a backup with these data keys can take the place of the database in use.
+    ///
+    /// # Errors
+    /// As [`opens`]; [`VaultError::OtherDeployment`].
+    pub fn accepts(&self, rows: &[StoredDataKey]) -> Result<(), VaultError> {
+        let Some(restored) = KeyRing::build(rows, &self.0.kek, None, self.0.clock.machine())? else {
+            return Ok(());
+        };
+        match self.ring().clash_with(&restored) {
+            None => Ok(()),
+            Some(id) => Err(VaultError::OtherDeployment(id)),
+        }
+    }
+
+    /// Knows only what is in the database from now on, which is another one than before.
+    ///
+    /// # Errors
+    /// As [`Vault::refresh`]; what was known before stays known then.
+    pub async fn begin_anew(&self) -> Result<(), VaultError> {
+        let _one_at_a_time = self.0.refreshing.lock().await;
+        let asked_at = self.0.clock.machine();
+        let rows = data_keys::all(&self.0.store).await?;
+        let ring = KeyRing::build(&rows, &self.0.kek, None, asked_at)?.ok_or(VaultError::NoCurrentKey)?;
+        *self.0.ring.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(ring);
+        self.0.client_keys.invalidate_all();
+        *self.0.reseal_pass.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(())
+    }
+}

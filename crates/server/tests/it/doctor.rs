@@ -1,0 +1,210 @@
+//! What `regente doctor` finds: money against the simulator's books, the file, the clock. Schema, keys, rights and counters
+//! are in `cli`.
+
+use std::path::Path;
+
+use regente::admin::books::{Comparison, Money, compare};
+use regente_domain::charge::ChargeStatus;
+use regente_domain::id::ClientId;
+use regente_domain::money::Amount;
+use regente_store::money::{self, ChargeMoney};
+use serde_json::{Value, json};
+
+use crate::cli::process::{Server, run_on};
+use crate::harness::{APPROVED, TIMED_OUT, TestApp, WRONG_CVV, charge_body, stories};
+
+const CARD: &str = "4916745120294124";
+
+stories! { charges_are_compared_with_the_books_by_their_state }
+
+/// One check of `regente doctor`, with the exit status that follows from it.
+async fn check(folder: &Path, name: &str) -> (String, String) {
+    let ran = run_on(folder, &["doctor", "--json"]).await;
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let checks = report["checks"].as_array().unwrap();
+    let found = checks.iter().find(|check| check["name"] == name).unwrap_or_else(|| panic!("{report}"));
+    let is_failing = checks.iter().any(|check| check["verdict"] == "failure");
+    assert_eq!(ran.status.code(), Some(i32::from(is_failing)));
+    (found["verdict"].as_str().unwrap().to_owned(), found["found"].as_str().unwrap().to_owned())
+}
+
+/// A stopped deployment with two charges, one approved at once and one at the second provider.
+async fn with_two_charges(folder: &Path) {
+    let server = Server::start(folder, &[]).await;
+    for merchant in ["REGENTE_MERCHANT_ID", "REGENTE_FALLBACK_MERCHANT_ID"] {
+        let answer = server.post("/v1/charges", &server.charge(merchant, CARD)).send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), 201);
+    }
+    let (verdict, found) = check(folder, "books").await;
+    assert_eq!((verdict.as_str(), found.as_str()), ("ok", "2 charges agree with the books of the simulator"));
+    server.stop().await;
+}
+
+fn change(database: &Path, statement: &str) {
+    let connection = rusqlite::Connection::open(database).unwrap();
+    assert!(connection.execute(statement, []).unwrap() > 0);
+}
+
+#[tokio::test]
+async fn a_charge_that_the_books_do_not_have_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    with_two_charges(folder.path()).await;
+    let (verdict, found) = check(folder.path(), "books").await;
+    assert_eq!((verdict.as_str(), found.as_str()), ("ok", "2 charges agree with the books of the simulator"));
+    let delete = "DELETE FROM entries WHERE sequence = (SELECT min(sequence) FROM entries)";
+    change(&folder.path().join("sandbox-books.db"), delete);
+    let (verdict, found) = check(folder.path(), "books").await;
+    assert_eq!(verdict, "failure");
+    assert!(
+        found.contains("1 charges agree")
+            && found.contains("is authorized with 1500 kept, the books say nothing")
+    );
+}
+
+#[tokio::test]
+async fn money_that_no_charge_knows_is_found_after_a_restore() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let file = folder.path().join("backup.db");
+    run_on(folder.path(), &["backup", file.to_str().unwrap()]).await.text();
+    let body = server.charge("REGENTE_MERCHANT_ID", CARD);
+    assert_eq!(server.post("/v1/charges", &body).send().await.unwrap().status().as_u16(), 201);
+    run_on(folder.path(), &["restore", file.to_str().unwrap(), "--yes"]).await.text();
+    let (verdict, found) = check(folder.path(), "books").await;
+    assert_eq!(verdict, "failure");
+    assert!(
+        found.contains("the books hold 1500 kept under key") && found.contains("which no charge has"),
+        "{found}"
+    );
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_amount_or_a_state_that_differs_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    with_two_charges(folder.path()).await;
+    let database = folder.path().join("regente.db");
+    change(&database, "UPDATE charges SET amount = 1400 WHERE id = (SELECT min(id) FROM charges)");
+    let (_, found) = check(folder.path(), "books").await;
+    assert!(found.contains("is authorized with 1400 kept, the books say 1500 kept"), "{found}");
+    change(&database, "UPDATE charges SET status = 'failed', amount = 1500");
+    let (_, found) = check(folder.path(), "books").await;
+    assert_eq!(found.matches("is failed with nothing, the books say 1500 kept").count(), 2, "{found}");
+}
+
+#[tokio::test]
+async fn captures_voids_and_refunds_agree_and_one_that_is_missing_in_the_books_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let steps: [(bool, &[(&str, Option<i64>)]); 5] = [
+        (false, &[("capture", Some(1000)), ("void", Some(400)), ("void", Some(100))]),
+        (false, &[("void", None)]),
+        (false, &[("void", Some(500))]),
+        (true, &[("void", Some(700))]),
+        (true, &[("void", None)]),
+    ];
+    let mut ids = Vec::new();
+    for (capture, steps) in steps {
+        let mut body = server.charge("REGENTE_MERCHANT_ID", CARD);
+        body["capture"] = json!(capture);
+        let made: Value = server.post("/v1/charges", &body).send().await.unwrap().json().await.unwrap();
+        let id = made["id"].as_str().unwrap().to_owned();
+        for (step, amount) in steps {
+            let body = amount.map_or(json!({}), |amount| json!({ "amount": amount }));
+            let answer = server.post(&format!("/v1/charges/{id}/{step}"), &body).send().await.unwrap();
+            assert_eq!(answer.status().as_u16(), 201, "{step} of {id}");
+        }
+        ids.push(id);
+    }
+    let (verdict, found) = check(folder.path(), "books").await;
+    assert_eq!((verdict.as_str(), found.as_str()), ("ok", "5 charges agree with the books of the simulator"));
+    server.stop().await;
+
+    // The last refund of the first charge.
+    let delete = "DELETE FROM entries WHERE operation = 'void' AND amount = 100";
+    change(&folder.path().join("sandbox-books.db"), delete);
+    let (verdict, found) = check(folder.path(), "books").await;
+    assert_eq!(verdict, "failure");
+    let named = format!("charge {} is authorized with 500 kept, the books say 600 kept", ids[0]);
+    assert!(found.starts_with("4 charges agree") && found.contains(&named), "{found}");
+}
+
+#[tokio::test]
+async fn a_clock_that_went_back_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    with_two_charges(folder.path()).await;
+    assert_eq!(check(folder.path(), "clock").await.0, "ok");
+    // The newest entry of the audit trail, in the year 2100.
+    let ahead =
+        "UPDATE audit SET id = x'03bb2cc3d80070008000000000000001' WHERE id = (SELECT max(id) FROM audit)";
+    change(&folder.path().join("regente.db"), ahead);
+    let (verdict, found) = check(folder.path(), "clock").await;
+    assert_eq!(verdict, "warning");
+    assert!(found.contains("the newest row was made at 2100-01-01"), "{found}");
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    with_two_charges(folder.path()).await;
+    let (verdict, found) = check(folder.path(), "integrity").await;
+    assert!(verdict == "ok" && found.ends_with("read, and whole"), "{found}");
+    let database = folder.path().join("regente.db");
+    let page: u32 = rusqlite::Connection::open(&database)
+        .unwrap()
+        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'charges_by_order'", [], |row| row.get(0))
+        .unwrap();
+    let mut bytes = std::fs::read(&database).unwrap();
+    let begin = usize::try_from(page - 1).unwrap() * 4096;
+    bytes[begin..begin + 64].fill(0x77);
+    std::fs::write(&database, bytes).unwrap();
+    let (verdict, found) = check(folder.path(), "integrity").await;
+    assert!(verdict == "failure" && found.starts_with("damaged: "), "{found}");
+}
+
+/// The pure comparison, on charges as the store reads them.
+async fn charges_are_compared_with_the_books_by_their_state(app: TestApp) {
+    let merchant = app.merchant().await;
+    for (card, capture) in [(APPROVED, true), (APPROVED, false), (WRONG_CVV, true), (TIMED_OUT, true)] {
+        let mut body = charge_body(&merchant, card);
+        body["capture"] = json!(capture);
+        app.post("/v1/charges", &body).await.expect(201);
+    }
+    let client: ClientId = app.client_id();
+    let charges = money::page(&app.app.store, client, None, 10).await.unwrap();
+    let statuses: Vec<_> = charges.iter().map(|charge| charge.status).collect();
+    let [taken, reserved, refused, silent] = &charges[..] else { panic!("{charges:?}") };
+    assert_eq!(statuses[..3], [ChargeStatus::Authorized, ChargeStatus::PreAuthorized, ChargeStatus::Failed]);
+
+    let amount = Amount::new(150).unwrap();
+    let (kept, held, nothing) = (Some(Money::kept(amount)), Some(Money::reserved(amount)), None);
+    let is = |charge: &ChargeMoney, money: Option<Money>| compare(charge, |_| money);
+    assert_eq!(is(taken, kept), Comparison::Agrees);
+    assert_eq!(is(reserved, held), Comparison::Agrees);
+    assert_eq!(is(refused, nothing), Comparison::Agrees);
+    for (charge, money) in
+        [(taken, nothing), (taken, held), (reserved, kept), (reserved, nothing), (refused, kept)]
+    {
+        assert!(matches!(is(charge, money), Comparison::Differs(_)), "{charge:?} {money:?}");
+    }
+    let page = money::page(&app.app.store, client, Some(taken.id), 1).await.unwrap();
+    assert_eq!(page[0].id, reserved.id, "pages follow one another");
+
+    // What is not known yet is no difference, and neither is what the caller of the sandbox decided.
+    let mut open = silent.clone();
+    open.requests[0].request.outcome = regente_domain::charge::attempt::Outcome::Open;
+    assert_eq!(is(&open, kept), Comparison::Waits);
+    let mut decided = taken.clone();
+    decided.requests[0].request.outcome = regente_domain::charge::attempt::Outcome::Approved(
+        regente_domain::charge::attempt::Approval::default(),
+    );
+    assert_eq!(is(&decided, nothing), Comparison::NotTheirs);
+}
+
+#[test]
+fn what_differs_is_said_in_words() {
+    let amount = Amount::new(150).unwrap();
+    assert_eq!(Money::default().to_string(), "nothing");
+    assert_eq!(Money::kept(amount).to_string(), "150 kept");
+    assert_eq!(Money::reserved(amount).to_string(), "150 reserved");
+}

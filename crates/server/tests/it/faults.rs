@@ -1,0 +1,77 @@
+//! The machine fails: a full disk, a database that cannot be written to, a PostgreSQL that goes and comes back, a clock
+//! that jumps. Callers are told 503 and when to come back, nothing is lost, and service goes on without a restart.
+
+mod clock;
+mod disk;
+mod overload;
+mod postgres;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use regente_providers::sandbox::Books;
+use serde_json::Value;
+
+use crate::harness::{APPROVED, Reply, TestApp, charge_body};
+
+/// Nothing that is waited for here takes as many looks, one each [`PAUSE`].
+const LOOKS_MAX: usize = 1200;
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// A charge under a key, which is also its reference.
+async fn charge(app: &TestApp, merchant: &str, key: &str) -> Reply {
+    let mut body = charge_body(merchant, APPROVED);
+    body["orderId"] = key.into();
+    app.post_with_key("/v1/charges", key, &body).await
+}
+
+/// The refusal of a request that the database cannot take now: what to do is in it.
+#[track_caller]
+fn assert_unavailable(reply: &Reply) {
+    assert_eq!(reply.expect(503)["error"]["code"], 503);
+    let seconds: u64 =
+        reply.header("retry-after").expect("a caller is told when to come back").parse().unwrap();
+    assert!((1..=60).contains(&seconds), "{seconds}");
+}
+
+/// Charges under keys of this name until one is taken; that key.
+async fn until_charged(app: &TestApp, merchant: &str, name: &str) -> String {
+    for look in 0..LOOKS_MAX {
+        let key = format!("{name}-{look}");
+        let reply = charge(app, merchant, &key).await;
+        if reply.status.as_u16() == 201 {
+            return key;
+        }
+        assert_unavailable(&reply);
+        tokio::time::sleep(PAUSE).await;
+    }
+    panic!("service does not go on");
+}
+
+/// Every charge by its reference, after recovery has had its time.
+async fn settled(app: &TestApp) -> BTreeMap<String, Value> {
+    app.later(Duration::from_secs(60 * 60)).await;
+    let mut charges = BTreeMap::new();
+    for page in 1.. {
+        let list = app.get(&format!("/v1/charges?limit=100&sort=ASC&page={page}")).await.expect(200);
+        let items = list["items"].as_array().unwrap();
+        for charge in items {
+            let reference = charge["orderId"].as_str().unwrap().to_owned();
+            assert!(charges.insert(reference, charge.clone()).is_none(), "two charges for one key");
+        }
+        if items.len() < 100 {
+            break;
+        }
+    }
+    charges
+}
+
+/// What is believed is what the simulator's books say: an effect for each authorized charge, and no other.
+async fn assert_agrees(books: &Books, charges: &BTreeMap<String, Value>) {
+    let mut authorized = 0;
+    for charge in charges.values() {
+        assert!(charge["status"] == "authorized" || charge["status"] == "failed", "{charge}");
+        authorized += usize::from(charge["status"] == "authorized");
+    }
+    assert_eq!(books.effects().await.unwrap(), authorized, "an effect for each authorized charge");
+}

@@ -1,0 +1,204 @@
+//! A disk that is full, and a file that cannot be written to: on a small disk of the test's own.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use axum::http::Method;
+use regente::settings::Settings;
+use regente_providers::sandbox::Books;
+use regente_store::testing::{TestDatabase, run_script};
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::{LOOKS_MAX, PAUSE, assert_agrees, assert_unavailable, charge, settled, until_charged};
+use crate::cli::process::{regente, run, run_on};
+use crate::harness::{APPROVED, TestApp, charge_body, request};
+
+/// Enough for a database and its log, little enough to be full at once.
+const DISK_BYTES: &str = "size=8m";
+/// Longer than the test holds the books of the simulator back.
+const PATIENT_DEADLINE: Duration = Duration::from_secs(30);
+
+/// A small disk in memory, gone with this.
+struct Disk(TempDir);
+
+impl Disk {
+    /// Only root may mount. Anybody else sees that these stories did not run.
+    fn mount() -> Option<Self> {
+        let id = Command::new("id").arg("-u").output().unwrap();
+        if id.stdout.trim_ascii() != b"0" {
+            println!("SKIPPED: only root can mount the small disk that this story fills");
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", DISK_BYTES, "tmpfs"])
+            .arg(folder.path())
+            .status()
+            .unwrap();
+        assert!(mounted.success(), "root cannot mount a disk here: give the tests CAP_SYS_ADMIN");
+        Some(Self(folder))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Takes all room that is left, to the last page.
+    fn fill(&self) {
+        use std::io::Write;
+        let mut filler = std::fs::OpenOptions::new().create(true).append(true).open(self.filler()).unwrap();
+        while filler.write_all(&[0; 4096]).is_ok() {}
+    }
+
+    fn free(&self) {
+        std::fs::remove_file(self.filler()).unwrap();
+    }
+
+    fn filler(&self) -> std::path::PathBuf {
+        self.path().join("filler")
+    }
+
+    fn remount(&self, how: &str) {
+        let remounted = Command::new("mount").args(["-o", how]).arg(self.path()).status().unwrap();
+        assert!(remounted.success());
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg("-l").arg(self.path()).status());
+    }
+}
+
+/// An application whose database is on the disk; the books of the simulator are elsewhere.
+async fn app_on(disk: &Disk) -> TestApp {
+    let folder = tempfile::tempdir_in(disk.path()).unwrap();
+    TestApp::on(TestDatabase::Sqlite(folder), Settings::default()).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_disk_refuses_charges_and_loses_none() {
+    let Some(disk) = Disk::mount() else { return };
+    let app = app_on(&disk).await;
+    let merchant = app.merchant().await;
+    let before = charge(&app, &merchant, "before").await.expect(201);
+
+    disk.fill();
+    for number in 0..3 {
+        assert_unavailable(&charge(&app, &merchant, &format!("full-{number}")).await);
+    }
+    let id = before["id"].as_str().unwrap();
+    assert_eq!(app.get(&format!("/v1/charges/{id}")).await.expect(200), before, "reads go on");
+    assert_eq!(app.get("/health/ready").await.expect(503)["failing"], json!(["database"]));
+
+    disk.free();
+    let after = until_charged(&app, &merchant, "after").await;
+    // A key that was refused is as good as new.
+    charge(&app, &merchant, "full-0").await.expect(201);
+    let charges = settled(&app).await;
+    assert_eq!(charges.keys().collect::<Vec<_>>(), [&after, "before", "full-0"]);
+    assert_agrees(&app.books, &charges).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_provider_took_while_the_disk_was_full_is_written_afterwards() {
+    let Some(disk) = Disk::mount() else { return };
+    let elsewhere = tempfile::tempdir().unwrap();
+    let file = elsewhere.path().join("books.db");
+    let app = app_on(&disk).await.with_sandbox_deadline(PATIENT_DEADLINE).await;
+    let app = app.with_books(Books::file(&file).unwrap()).await;
+    let merchant = app.merchant().await;
+
+    // The simulator waits for its books, so the call is under way for as long as the test wants.
+    let books = rusqlite::Connection::open(&file).unwrap();
+    books.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut body = charge_body(&merchant, APPROVED);
+    body["orderId"] = "under way".into();
+    let under_way = app.begin(request(
+        &app.client,
+        Method::POST,
+        "/v1/charges",
+        &[("X-Idempotency-Key", "under way")],
+        Some(&body),
+    ));
+    let mut looks = 0;
+    while app.app.in_flight.is_empty() {
+        looks += 1;
+        assert!(looks < LOOKS_MAX, "no call is under way");
+        tokio::time::sleep(PAUSE).await;
+    }
+    disk.fill();
+    books.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(under_way.await.unwrap().expect(201)["status"], "pending", "nothing is guessed");
+    assert_eq!(app.books.effects().await.unwrap(), 1, "the provider took it");
+
+    disk.free();
+    until_charged(&app, &merchant, "after").await;
+    let charges = settled(&app).await;
+    assert_eq!(charges["under way"]["status"], "authorized");
+    assert_agrees(&app.books, &charges).await;
+    let again = charge(&app, &merchant, "under way").await.expect(201);
+    assert_eq!(again, charges["under way"], "the same key leads to what became of it");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_becomes_read_only_refuses_charges_until_it_can_be_written_again() {
+    let app = TestApp::sqlite().await;
+    let merchant = app.merchant().await;
+    let before = charge(&app, &merchant, "before").await.expect(201);
+    // The error is that of a file system that was mounted read-only under the process.
+    run_script(&app.app.store, "PRAGMA query_only = ON").await.unwrap();
+    assert_unavailable(&charge(&app, &merchant, "read-only").await);
+    let id = before["id"].as_str().unwrap();
+    app.get(&format!("/v1/charges/{id}")).await.expect(200);
+    app.get("/health/ready").await.expect(503);
+    run_script(&app.app.store, "PRAGMA query_only = OFF").await.unwrap();
+    charge(&app, &merchant, "read-only").await.expect(201);
+    let charges = settled(&app).await;
+    assert_eq!(charges.len(), 2);
+    assert_agrees(&app.books, &charges).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_disk_that_is_read_only_at_the_start_is_named() {
+    let Some(disk) = Disk::mount() else { return };
+    let folder = disk.path().join("data");
+    std::fs::create_dir(&folder).unwrap();
+    run(regente(&["vault", "new-kek"]).arg(folder.join("kek"))).await.text();
+    run_on(&folder, &["migrate"]).await.text();
+    disk.remount("remount,ro");
+    let refused = run_on(&folder, &["serve", "--listen", "127.0.0.1:0"]).await;
+    assert!(refused.complaint().contains("Read-only file system"), "{}", refused.stderr);
+    let refused = run_on(&folder, &["backup", folder.join("backup.db").to_str().unwrap()]).await;
+    assert!(refused.complaint().contains("Read-only file system"), "{}", refused.stderr);
+    disk.remount("remount,rw");
+    assert!(run_on(&folder, &["clients", "list"]).await.status.success());
+    let found = run_on(&folder, &["doctor"]).await;
+    assert!(
+        found.stdout.contains("FAILURE  disk") && found.stdout.contains("less than 100 MiB"),
+        "{}",
+        found.stdout
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backup_that_finds_no_room_leaves_nothing_behind() {
+    let Some(disk) = Disk::mount() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    run(regente(&["vault", "new-kek"]).arg(folder.path().join("kek"))).await.text();
+    run_on(folder.path(), &["migrate"]).await.text();
+    disk.fill();
+    let file = disk.path().join("backup.db");
+    let refused = run_on(folder.path(), &["backup", file.to_str().unwrap()]).await;
+    assert!(
+        refused.complaint().contains("full") || refused.complaint().contains("No space"),
+        "{}",
+        refused.stderr
+    );
+    let left: Vec<_> =
+        std::fs::read_dir(disk.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(left, ["filler"]);
+    run_on(folder.path(), &["doctor"]).await.text();
+}

@@ -1,0 +1,46 @@
+//! How far a database reaches: the newest of what is written all the time. Ids tell when they were made.
+
+use regente_domain::id::{Id, of};
+use regente_domain::time::Timestamp;
+
+use crate::row::Row;
+use crate::{Store, StoreError, args, sql};
+
+sql! {
+    /// The newest charge of all clients.
+    pub NEWEST_CHARGE = "SELECT id FROM charges ORDER BY id DESC LIMIT 1";
+    /// The newest entry of the audit trail of all clients.
+    pub NEWEST_AUDIT_ENTRY = "SELECT id FROM audit ORDER BY id DESC LIMIT 1";
+}
+
+/// When the newest things of a database were made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Newest {
+    /// The newest charge.
+    pub charge: Option<Timestamp>,
+    /// The newest entry of the audit trail.
+    pub audit_entry: Option<Timestamp>,
+}
+
+impl Newest {
+    /// The later of the two.
+    pub fn of_all(self) -> Option<Timestamp> {
+        self.charge.max(self.audit_entry)
+    }
+}
+
+/// What is newest in a database.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn find(store: &Store) -> Result<Newest, StoreError> {
+    Ok(Newest {
+        charge: made_at(&store.rows(&NEWEST_CHARGE, args! {}).await?)?,
+        audit_entry: made_at(&store.rows(&NEWEST_AUDIT_ENTRY, args! {}).await?)?,
+    })
+}
+
+/// When the thing in the one row was made.
+pub(crate) fn made_at(rows: &[Row]) -> Result<Option<Timestamp>, StoreError> {
+    rows.first().map(|row| row.get::<Id<of::Charge>>("id").map(Id::created_at)).transpose()
+}
