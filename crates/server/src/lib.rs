@@ -13,6 +13,7 @@ pub mod clock;
 pub mod config;
 pub mod flows;
 pub mod health;
+pub mod sandbox_provider;
 pub mod serve;
 pub mod settings;
 pub mod telemetry;

@@ -6,7 +6,7 @@
 mod client;
 mod wire;
 
-pub use client::{RemoteError, RemoteOptions, RemoteSandbox};
+pub use client::{RemoteError, RemoteOptions, RemoteSandbox, address};
 pub use wire::{
     AnswerMessage, BALANCES_LIMIT_MAX, BalancePage, BalanceView, CallMessage, ENTRIES_LIMIT_MAX, EntryPage,
     EntryView, ErrorMessage, InquiryMessage, MessageError, PROTOCOL, ProbeMessage, TotalView,

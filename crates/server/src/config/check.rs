@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use regente_providers::sandbox::http;
 use tracing_subscriber::EnvFilter;
 
 use super::layers::ConfigError;
@@ -136,6 +137,12 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     let is_enough = server.body_bytes_max >= BODY_BYTES_MIN;
     must(is_enough, "server.body_bytes_max", &format!("must be {BODY_BYTES_MIN} or more"));
     must(sandbox.books.as_deref() != Some(""), "sandbox.books", "must be a file or `memory`");
+    must(sandbox.listen.parse::<SocketAddr>().is_ok(), "sandbox.listen", LISTEN_RULE);
+    must(
+        sandbox.url.as_deref().is_none_or(|url| http::address(url).is_ok()),
+        "sandbox.url",
+        "must be http://host:port",
+    );
     let positive: [(&'static str, u64); 15] = [
         ("server.header_timeout_ms", server.header_timeout_ms),
         ("server.connections_max", server.connections_max as u64),

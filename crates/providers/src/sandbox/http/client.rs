@@ -75,12 +75,7 @@ pub enum RemoteError {
 impl RemoteSandbox {
     /// A simulator at this address. Nothing is sent yet.
     pub fn new(options: RemoteOptions) -> Result<Self, RemoteError> {
-        let base = Url::parse(&options.url).map_err(|_| RemoteError::Address)?;
-        let is_bare = base.path() == "/" && base.query().is_none() && base.fragment().is_none();
-        let is_anonymous = base.username().is_empty() && base.password().is_none();
-        if base.scheme() != "http" || !base.has_host() || !is_bare || !is_anonymous {
-            return Err(RemoteError::Address);
-        }
+        let base = address(&options.url)?;
         let bearer = |key: Zeroizing<String>| {
             let text = Zeroizing::new(format!("Bearer {}", *key));
             let mut value = HeaderValue::from_str(&text).map_err(|_| RemoteError::Key)?;
@@ -174,6 +169,18 @@ impl RemoteSandbox {
         let mut url = self.base.clone();
         url.set_path(path);
         url
+    }
+}
+
+/// Reads the address of a simulator: `http://host:port` and nothing more.
+pub fn address(url: &str) -> Result<Url, RemoteError> {
+    let url = Url::parse(url).map_err(|_| RemoteError::Address)?;
+    let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+    let is_anonymous = url.username().is_empty() && url.password().is_none();
+    if url.scheme() == "http" && url.has_host() && is_bare && is_anonymous {
+        Ok(url)
+    } else {
+        Err(RemoteError::Address)
     }
 }
 
