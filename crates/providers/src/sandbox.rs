@@ -6,6 +6,7 @@ mod books;
 mod delivery;
 mod draws;
 mod faults;
+pub mod http;
 mod rules;
 
 use std::sync::{Arc, PoisonError, RwLock};
@@ -20,7 +21,9 @@ use tokio::time::sleep;
 use zeroize::Zeroizing;
 
 pub use asked::may_have_asked_for_silence;
-pub use books::{Answered, Balance, Books, BooksError, CardTrace, Deed, Entry, Ledger, Record};
+pub use books::{
+    Answered, Balance, Books, BooksError, CardTrace, Deed, Entry, Filter, Ledger, Order, Record, Stored,
+};
 pub use delivery::Delivery;
 pub use faults::{
     FAULT_DELAY_MS_MAX, FAULTS_MAX, Options, Plan, SEQUENCE_PLACE_MAX, SEQUENCE_PLACES_MAX, validate,
@@ -69,11 +72,18 @@ pub struct Sandbox {
     counts: Counts,
 }
 
-/// The simulator's own plan, and how many there were before it.
-#[derive(Clone, Default)]
+/// The simulator's own plan as it was given and as it was read, and how many there were before it.
+#[derive(Clone)]
 struct OwnPlan {
+    given: Value,
     plan: Arc<Plan>,
     revision: u64,
+}
+
+impl Default for OwnPlan {
+    fn default() -> Self {
+        Self { given: Value::Array(Vec::new()), plan: Arc::default(), revision: 0 }
+    }
 }
 
 impl Sandbox {
@@ -95,10 +105,18 @@ impl Sandbox {
         &self.books
     }
 
-    /// Puts another plan in the place of the simulator's own; every `sequence` in it begins to count anew.
-    pub fn set_plan(&self, plan: Plan) {
+    /// The simulator's own plan, as it was given.
+    pub fn plan(&self) -> Value {
+        self.plan.read().unwrap_or_else(PoisonError::into_inner).given.clone()
+    }
+
+    /// Puts another plan in the place of the simulator's own; every `sequence` in it begins to count anew. `path`
+    /// begins every problem.
+    pub fn set_plan(&self, given: Value, path: &str) -> Result<(), Problems> {
+        let plan = Arc::new(Plan::parse(&given, path)?);
         let mut own = self.plan.write().unwrap_or_else(PoisonError::into_inner);
-        *own = OwnPlan { plan: Arc::new(plan), revision: own.revision + 1 };
+        *own = OwnPlan { given, plan, revision: own.revision + 1 };
+        Ok(())
     }
 
     /// Does what is asked, and says how the answer travels.
@@ -125,11 +143,14 @@ impl Sandbox {
 
     /// The first fault that fits and happens: of the request, of the options, of the simulator.
     fn fault(&self, plans: &Plans, occasion: &Occasion, draws: &Draws) -> Option<Then> {
-        let own = self.plan.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let (own, revision) = {
+            let own = self.plan.read().unwrap_or_else(PoisonError::into_inner);
+            (Arc::clone(&own.plan), own.revision)
+        };
         let sources = [
             (Source::Request, &plans.of_request),
             (Source::Options, &plans.of_options),
-            (Source::Simulator(own.revision), own.plan.as_ref()),
+            (Source::Simulator(revision), own.as_ref()),
         ];
         // All of them are asked, since all of them count.
         let happening = sources.map(|(source, plan)| plan.happening(source, occasion, draws, &self.counts));

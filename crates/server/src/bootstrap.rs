@@ -7,9 +7,12 @@ pub mod dev;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use regente_providers::provider::Providers;
+use regente_domain::provider_type::ProviderType;
+use regente_providers::provider::{Provider, Providers};
+use regente_providers::sandbox::http::{RemoteError, RemoteSandbox};
 use regente_providers::sandbox::{Books, BooksError, Sandbox};
 use regente_store::{DatabaseKind, DiscardWrites, Store, StoreError, StoreOptions};
+use zeroize::Zeroizing;
 
 use crate::access::Credentials;
 use crate::api::limits::RateLimiter;
@@ -17,7 +20,7 @@ use crate::api::request_id::MonotonicClock;
 use crate::app::{App, Parts};
 use crate::chance::{Chance, NoRandomness};
 use crate::clock::Clock;
-use crate::config::{Config, ConfigError, Place, TooWeak};
+use crate::config::{Config, ConfigError, Place, Simulator, TooWeak};
 use crate::flows::circuits::Circuits;
 use crate::flows::in_flight::InFlight;
 use crate::vault::{Kek, Vault, VaultError};
@@ -72,6 +75,9 @@ pub enum StartError {
     /// The simulator's books cannot be opened.
     #[error("the books of the simulator cannot be opened at {}", .0.display())]
     Books(PathBuf, #[source] BooksError),
+    /// The simulator of another process cannot be called.
+    #[error(transparent)]
+    Simulator(#[from] RemoteError),
     /// The operating system gave no randomness.
     #[error(transparent)]
     Chance(#[from] NoRandomness),
@@ -139,8 +145,6 @@ async fn assemble(
 ) -> Result<App, StartError> {
     derived::refuse_dev_key_in_production(config, store, kek).await?;
     let vault = Vault::unlock(store.clone(), kek.clone(), chance.clone(), clock.clone()).await?;
-    let books = open_books(config.sandbox_books()).await?;
-    let sandbox = Sandbox::new(config.sandbox_options(derived::card_hash_key(kek)), books);
     let settings = config.settings();
     let machine = clock.clone();
     let now: MonotonicClock = std::sync::Arc::new(move || machine.machine().elapsed());
@@ -148,7 +152,7 @@ async fn assemble(
     Ok(App::new(Parts {
         store: store.clone(),
         vault,
-        providers: Providers::new(sandbox),
+        providers: providers(config, kek).await?,
         circuits: Circuits::new(settings.circuits, clock.clone()),
         clock,
         chance,
@@ -169,6 +173,38 @@ pub async fn books_that_exist(config: &Config) -> Result<Option<Books>, StartErr
         Place::File(path) if path.exists() => open_books(Place::File(path)).await.map(Some),
         Place::File(_) | Place::Memory => Ok(None),
     }
+}
+
+/// Every adapter: the simulator is in this process, or where the configuration says.
+async fn providers(config: &Config, kek: &Kek) -> Result<Providers, StartError> {
+    Ok(match config.simulator()? {
+        Simulator::InProcess(books) => {
+            Providers::new(open_sandbox(config, books, derived::card_hash_key(kek)).await?)
+        }
+        Simulator::Remote(options) => {
+            let remote = RemoteSandbox::new(options)?;
+            Providers::with([(ProviderType::Sandbox, Box::new(remote) as Box<dyn Provider>)])
+        }
+    })
+}
+
+/// The simulator with these books, and with its own plan.
+///
+/// # Errors
+/// [`StartError::Books`], [`StartError::Config`], and what keeps the file from being made.
+pub async fn open_sandbox(
+    config: &Config,
+    books: Place,
+    card_hash_key: Zeroizing<Vec<u8>>,
+) -> Result<Sandbox, StartError> {
+    let sandbox = Sandbox::new(config.sandbox_options(card_hash_key), open_books(books).await?);
+    if let Some((path, plan)) = config.sandbox_faults()? {
+        sandbox.set_plan(plan, "faults").map_err(|problems| {
+            let problems = problems.into_details().join("; ");
+            ConfigError::one(format!("`sandbox.faults_file` {}: {problems}", path.display()))
+        })?;
+    }
+    Ok(sandbox)
 }
 
 async fn open_books(place: Place) -> Result<Books, StartError> {

@@ -6,6 +6,7 @@ mod health;
 mod lists;
 mod operate;
 mod run;
+mod sandbox_provider;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -70,6 +71,13 @@ enum Task {
     },
     /// Run jobs alone, beside servers on the same PostgreSQL
     Work,
+    /// Run the simulator as a process of its own: one provider for every node, with faults on the wire, and with books
+    /// that can be looked at
+    #[command(
+        after_help = "For test cards only: card numbers travel in the clear. The other settings of the simulator are \
+                        those of `sandbox`, such as `--set sandbox.cvv_on_charge=false`."
+    )]
+    SandboxProvider(SimulatorArgs),
     /// Bring the schema of the database to that of this release
     Migrate,
     /// Print the effective settings and where each comes from; secrets are hidden
@@ -143,6 +151,43 @@ struct ListenArg {
     /// Listen here; port 0 is any free one [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<String>,
+}
+
+/// What the simulator does.
+#[derive(Debug, Args)]
+struct SimulatorArgs {
+    /// Listen here; port 0 is any free one [default: 127.0.0.1:8081]
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<String>,
+    /// Keep the books in this file, or in `memory` [default: DIR/sandbox-books.db]
+    #[arg(long, value_name = "FILE")]
+    books: Option<String>,
+    /// Begin with the fault plan in this file, a JSON array
+    #[arg(long, value_name = "FILE")]
+    faults: Option<String>,
+    /// Fix what is left to chance [default: 0]
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// Answer only those who show this secret; better in a file. Needed where others than this machine can connect
+    #[arg(long, value_name = "SECRET", conflicts_with = "key_file")]
+    key: Option<String>,
+    /// The file of that secret
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<String>,
+}
+
+impl SimulatorArgs {
+    /// The flags as settings, each with its name.
+    fn named(self) -> [(&'static str, &'static str, Option<String>); 6] {
+        [
+            ("--listen", "sandbox.listen", self.listen),
+            ("--books", "sandbox.books", self.books),
+            ("--faults", "sandbox.faults_file", self.faults),
+            ("--seed", "sandbox.seed", self.seed.map(|seed| seed.to_string())),
+            ("--key", "sandbox.key", self.key),
+            ("--key-file", "sandbox.key_file", self.key_file),
+        ]
+    }
 }
 
 /// How to print.
@@ -248,6 +293,7 @@ impl Task {
                 let migrations = if migrate { Migrations::Apply } else { Migrations::ApplyToSqlite };
                 run::serve(&sources.load(&listen)?, migrations)
             }
+            Self::SandboxProvider(arguments) => sandbox_provider::run(&sources.load_with(arguments.named())?),
             Self::Work => run::work(&sources.load_plain()?),
             Self::Migrate => run::migrate(&sources.load_plain()?),
             Self::Config { output } => operate::show_config(&sources.load_plain()?, output),
@@ -277,11 +323,18 @@ impl Task {
 
 impl SourceArgs {
     fn load_plain(&self) -> Result<Loaded, ConfigError> {
-        self.load(&ListenArg { listen: None })
+        self.load_with([])
+    }
+
+    fn load(&self, listen: &ListenArg) -> Result<Loaded, ConfigError> {
+        self.load_with([("--listen", "server.listen", listen.listen.clone())])
     }
 
     /// Reads file, environment and flags.
-    fn load(&self, listen: &ListenArg) -> Result<Loaded, ConfigError> {
+    fn load_with<const N: usize>(
+        &self,
+        own: [(&'static str, &'static str, Option<String>); N],
+    ) -> Result<Loaded, ConfigError> {
         let mut flags = Vec::new();
         for setting in &self.settings {
             let Some((key, value)) = setting.split_once('=') else {
@@ -290,11 +343,8 @@ impl SourceArgs {
             let (key, value) = (key.trim().to_owned(), value.to_owned());
             flags.push(Flag { name: "--set".to_owned(), key, value });
         }
-        let named = [
-            ("--data-dir", "data_dir", self.data_dir.as_ref().map(|folder| folder.display().to_string())),
-            ("--listen", "server.listen", listen.listen.clone()),
-        ];
-        for (name, key, value) in named {
+        let data_dir = self.data_dir.as_ref().map(|folder| folder.display().to_string());
+        for (name, key, value) in [("--data-dir", "data_dir", data_dir)].into_iter().chain(own) {
             flags.extend(value.map(|value| Flag { name: name.to_owned(), key: key.to_owned(), value }));
         }
         let environment = environment();

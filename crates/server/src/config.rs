@@ -10,6 +10,7 @@ mod layers;
 mod listing;
 mod production;
 mod secret;
+mod simulator;
 
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ pub use convert::{DEV_KEK_MARK, KekSource};
 pub use layers::{ConfigError, Flag, Loaded, Sources};
 pub use production::{TooWeak, mode_open_to_others};
 pub use secret::Secret;
+pub use simulator::Simulator;
 
 /// Everything that an operator may set.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -141,6 +143,17 @@ pub struct SandboxConfig {
     pub cvv_on_charge: bool,
     /// The file of the simulator's own books, or `memory`. Default `<data_dir>/sandbox-books.db`.
     pub books: Option<String>,
+    /// A file with the simulator's own fault plan, a JSON array. Default none.
+    pub faults_file: Option<PathBuf>,
+    /// `http://host:port` of a `regente sandbox-provider`, which then keeps the books for every node. Default none: the
+    /// simulator is in the process itself.
+    pub url: Option<String>,
+    /// The secret that it shares with those who call it.
+    pub key: Option<Secret>,
+    /// A file that holds it instead.
+    pub key_file: Option<PathBuf>,
+    /// `regente sandbox-provider`: address and port; port 0 is any free one. Default `127.0.0.1:8081`.
+    pub listen: String,
 }
 
 /// `limits.…`
@@ -274,7 +287,17 @@ impl Default for DatabaseConfig {
 impl Default for SandboxConfig {
     fn default() -> Self {
         let deadline_ms = whole_millis(regente_providers::sandbox::DEADLINE);
-        Self { seed: 0, deadline_ms, cvv_on_charge: true, books: None }
+        Self {
+            seed: 0,
+            deadline_ms,
+            cvv_on_charge: true,
+            books: None,
+            faults_file: None,
+            url: None,
+            key: None,
+            key_file: None,
+            listen: "127.0.0.1:8081".to_owned(),
+        }
     }
 }
 

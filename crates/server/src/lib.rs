@@ -14,6 +14,7 @@ pub mod config;
 pub mod flows;
 pub mod health;
 pub mod metrics;
+pub mod sandbox_provider;
 pub mod serve;
 pub mod settings;
 pub mod telemetry;

@@ -30,6 +30,35 @@ enum Place {
     File(File),
 }
 
+/// An entry and its place in the books, from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Its place.
+    pub sequence: u64,
+    /// The entry.
+    pub entry: Entry,
+}
+
+/// Which entries are looked for: those that fit every condition that is there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Filter {
+    /// The one with this key.
+    pub key: Option<Uuid>,
+    /// This authorization and what followed it.
+    pub authorization_key: Option<Uuid>,
+    /// Those that were written at this time or later, by the callers' clocks.
+    pub since: Option<Timestamp>,
+}
+
+/// In which order entries are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// As they arrived.
+    OldestFirst,
+    /// The last ones first.
+    NewestFirst,
+}
+
 /// What stands in the books after an attempt to write an answer into them.
 #[derive(Debug)]
 pub(super) enum Recorded {
@@ -87,6 +116,20 @@ impl Books {
         }
     }
 
+    /// At most `limit` of the entries that fit, from behind the place `after` in the given order.
+    pub async fn page(
+        &self,
+        filter: Filter,
+        order: Order,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Stored>, BooksError> {
+        match &self.0 {
+            Place::Memory(memory) => Ok(memory.page(&filter, order, after, limit)),
+            Place::File(file) => file.page(filter, order, after, limit).await,
+        }
+    }
+
     /// What the books say about one key.
     pub async fn find(&self, key: Uuid) -> Result<Option<Entry>, BooksError> {
         match &self.0 {
@@ -139,5 +182,14 @@ impl Books {
             Place::Memory(memory) => Ok(memory.put(entry)),
             Place::File(file) => file.put(entry).await,
         }
+    }
+}
+
+impl Filter {
+    fn fits(&self, entry: &Entry) -> bool {
+        let authorization = entry.authorization_key().unwrap_or(entry.key);
+        self.key.is_none_or(|key| key == entry.key)
+            && self.authorization_key.is_none_or(|key| key == authorization)
+            && self.since.is_none_or(|since| since <= entry.at)
     }
 }

@@ -27,6 +27,19 @@ pub enum Delivery<T> {
 }
 
 impl<T> Delivery<T> {
+    /// The same way, for what an answer is made into.
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Delivery<U> {
+        match self {
+            Self::Whole(answer) => Delivery::Whole(make(answer)),
+            Self::Slowly(answer, duration) => Delivery::Slowly(make(answer), duration),
+            Self::Twice(answer) => Delivery::Twice(make(answer)),
+            Self::Never => Delivery::Never,
+            Self::Reset => Delivery::Reset,
+            Self::ServerError => Delivery::ServerError,
+            Self::Garbage => Delivery::Garbage,
+        }
+    }
+
     /// Lets an answer that would arrive whole travel otherwise; what would not arrive still does not.
     pub(super) fn map_whole(self, otherwise: impl FnOnce(T) -> Self) -> Self {
         match self {

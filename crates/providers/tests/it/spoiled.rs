@@ -6,7 +6,7 @@ use regente_providers::outcome::{Answer, Finding, Probe, UnknownReason};
 use regente_providers::provider::Providers;
 use regente_providers::request::{Call, Inquiry, Mode};
 use regente_providers::sandbox::{
-    Books, FAULT_DELAY_MS_MAX, FAULTS_MAX, Plan, SEQUENCE_PLACE_MAX, SEQUENCE_PLACES_MAX, Sandbox, validate,
+    Books, FAULT_DELAY_MS_MAX, FAULTS_MAX, SEQUENCE_PLACE_MAX, SEQUENCE_PLACES_MAX, Sandbox, validate,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -36,7 +36,7 @@ fn only(then: Value) -> Value {
 
 fn with_plan(books: &Books, plan: Value) -> Providers {
     let sandbox = Sandbox::new(sandbox_options(1), books.clone());
-    sandbox.set_plan(Plan::parse(&plan, "plan").unwrap());
+    sandbox.set_plan(plan, "plan").unwrap();
     Providers::new(sandbox)
 }
 
@@ -191,11 +191,10 @@ async fn a_sequence_names_the_calls_that_are_meant() {
 #[tokio::test]
 async fn the_simulators_plan_begins_to_count_anew_when_it_is_set() {
     let plan = json!([{ "then": "try_again", "sequence": [1] }]);
-    let plan = || Plan::parse(&plan, "plan").unwrap();
     let books = Books::memory();
     let sandbox = Sandbox::new(sandbox_options(1), books.clone());
     for number in [1, 3] {
-        sandbox.set_plan(plan());
+        sandbox.set_plan(plan.clone(), "plan").unwrap();
         let first = sandbox.act(&charge(key(number), APPROVED, Some("560"))).await;
         let second = sandbox.act(&charge(key(number + 1), APPROVED, Some("560"))).await;
         assert_ne!(format!("{first:?}"), format!("{second:?}"));

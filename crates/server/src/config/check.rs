@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use regente_domain::circuit::CALLS_SEEN;
+use regente_providers::sandbox::http;
 use tracing_subscriber::EnvFilter;
 
 use super::layers::ConfigError;
@@ -153,6 +154,12 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     let is_seen = routing.circuit_failures <= CALLS_SEEN;
     must(is_seen, "routing.circuit_failures", &format!("must be 0 to {CALLS_SEEN}"));
     must(sandbox.books.as_deref() != Some(""), "sandbox.books", "must be a file or `memory`");
+    must(sandbox.listen.parse::<SocketAddr>().is_ok(), "sandbox.listen", LISTEN_RULE);
+    must(
+        sandbox.url.as_deref().is_none_or(|url| http::address(url).is_ok()),
+        "sandbox.url",
+        "must be http://host:port",
+    );
     let positive: [(&'static str, u64); 16] = [
         ("server.header_timeout_ms", server.header_timeout_ms),
         ("server.connections_max", server.connections_max as u64),

@@ -21,7 +21,11 @@ const OTHER_VARIABLES: [&str; 6] = [
     "REGENTE_FALLBACK_MERCHANT_ID",
 ];
 /// Settings that say the same in two ways; of two the one from the stronger source counts.
-const EITHER_OR: [(&str, &str); 2] = [("database.url", "database.url_file"), ("vault.kek", "vault.kek_file")];
+const EITHER_OR: [(&str, &str); 3] = [
+    ("database.url", "database.url_file"),
+    ("vault.kek", "vault.kek_file"),
+    ("sandbox.key", "sandbox.key_file"),
+];
 
 /// Where a configuration comes from. Nothing is read from the machine but the file that is named here.
 #[derive(Clone, Debug, Default)]

@@ -74,6 +74,12 @@ impl Config {
             }
             Place::File(_) => {}
         }
+        if self.sandbox.url.is_some() {
+            reasons.push("`sandbox.url` would send card numbers in the clear".to_owned());
+        }
+        if self.sandbox.faults_file.is_some() {
+            reasons.push("`sandbox.faults_file` makes payments fail".to_owned());
+        }
         if self.database.discard_writes {
             reasons.push("`database.discard_writes` is for benchmarks alone".to_owned());
         }

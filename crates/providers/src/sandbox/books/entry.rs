@@ -125,6 +125,14 @@ impl Deed {
         }
     }
 
+    /// Whether an authorization takes at once or reserves.
+    pub const fn capture(&self) -> Option<CaptureMode> {
+        match self {
+            Self::Authorization { capture, .. } => Some(*capture),
+            Self::Verification { .. } | Self::Capture { .. } | Self::Void { .. } => None,
+        }
+    }
+
     /// The authorization that it follows, if it follows one.
     pub const fn authorization_key(&self) -> Option<Uuid> {
         match self {

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-use super::{BooksError, Entry};
+use super::{BooksError, Entry, Filter, Order, Stored};
 
 mod rows;
 
@@ -27,7 +27,16 @@ enum Request {
     Put(Box<Entry>, Reply<Entry>),
     Find(Uuid, Reply<Option<Entry>>),
     History(Uuid, Reply<Vec<Entry>>),
+    Page(Window, Reply<Vec<Stored>>),
     Entries(Reply<Vec<Entry>>),
+}
+
+/// Which entries, in which order, from where, and how many at most.
+pub(super) struct Window {
+    filter: Filter,
+    order: Order,
+    after: Option<u64>,
+    limit: usize,
 }
 
 impl File {
@@ -51,6 +60,16 @@ impl File {
 
     pub(super) async fn history(&self, authorization_key: Uuid) -> Result<Vec<Entry>, BooksError> {
         self.ask(|reply| Request::History(authorization_key, reply)).await
+    }
+
+    pub(super) async fn page(
+        &self,
+        filter: Filter,
+        order: Order,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Stored>, BooksError> {
+        self.ask(|reply| Request::Page(Window { filter, order, after, limit }, reply)).await
     }
 
     pub(super) async fn entries(&self) -> Result<Vec<Entry>, BooksError> {
@@ -79,6 +98,10 @@ fn keep(mut connection: Connection, mut requests: mpsc::Receiver<Request>) {
                 Request::History(authorization_key, reply) => {
                     put_all(&mut connection, std::mem::take(&mut puts));
                     let _ = reply.send(rows::history(&connection, authorization_key));
+                }
+                Request::Page(window, reply) => {
+                    put_all(&mut connection, std::mem::take(&mut puts));
+                    let _ = reply.send(rows::page(&connection, &window));
                 }
                 Request::Entries(reply) => {
                     put_all(&mut connection, std::mem::take(&mut puts));

@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
-use super::Entry;
 use super::ledger::settle;
+use super::{Entry, Filter, Order, Stored};
 
 /// Entries in the order of arrival, and where each key and what follows an authorization stands.
 #[derive(Default)]
@@ -45,6 +45,31 @@ impl Memory {
     pub(super) fn find(&self, key: Uuid) -> Option<Entry> {
         let pages = self.pages();
         pages.places.get(&key).map(|place| pages.entries[*place].clone())
+    }
+
+    pub(super) fn page(
+        &self,
+        filter: &Filter,
+        order: Order,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Vec<Stored> {
+        let pages = self.pages();
+        let stored = (1_u64..).zip(&pages.entries).filter(|(_, entry)| filter.fits(entry));
+        let own = |(sequence, entry): (u64, &Entry)| Stored { sequence, entry: entry.clone() };
+        match order {
+            Order::OldestFirst => stored
+                .filter(|(place, _)| after.is_none_or(|after| *place > after))
+                .take(limit)
+                .map(own)
+                .collect(),
+            Order::NewestFirst => {
+                let mut fitting: Vec<_> =
+                    stored.filter(|(place, _)| after.is_none_or(|after| *place < after)).collect();
+                fitting.reverse();
+                fitting.into_iter().take(limit).map(own).collect()
+            }
+        }
     }
 
     pub(super) fn entries(&self) -> Vec<Entry> {

@@ -13,7 +13,8 @@ use crate::outcome::Finding;
 use crate::request::OperationKind;
 
 use super::super::ledger::settle;
-use super::super::{Answered, BooksError, CardTrace, Deed, Entry, Record};
+use super::super::{Answered, BooksError, CardTrace, Deed, Entry, Order, Record, Stored};
+use super::Window;
 
 /// What the file is, kept in its `application_id`, so that no other database is taken for the books ("SBOX").
 const APPLICATION: i64 = 0x5342_4f58;
@@ -60,6 +61,22 @@ WHERE key = :key";
 const HISTORY: &str = "
 SELECT key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding FROM entries
 WHERE key = :key OR authorization_key = :key ORDER BY sequence";
+
+const PAGE_OLDEST_FIRST: &str = "
+SELECT sequence, key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding FROM entries
+WHERE sequence > :after
+  AND (:key IS NULL OR key = :key)
+  AND (:authorization_key IS NULL OR authorization_key = :authorization_key OR key = :authorization_key)
+  AND (:since IS NULL OR at >= :since)
+ORDER BY sequence LIMIT :limit";
+
+const PAGE_NEWEST_FIRST: &str = "
+SELECT sequence, key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding FROM entries
+WHERE sequence < :after
+  AND (:key IS NULL OR key = :key)
+  AND (:authorization_key IS NULL OR authorization_key = :authorization_key OR key = :authorization_key)
+  AND (:since IS NULL OR at >= :since)
+ORDER BY sequence DESC LIMIT :limit";
 
 const ALL: &str = "
 SELECT key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding FROM entries
@@ -126,6 +143,30 @@ pub(super) fn history(connection: &Connection, authorization_key: Uuid) -> Resul
     let rows = statement.query_map(named_params! { ":key": authorization_key.as_bytes() }, RawEntry::read)?;
     let raw: Vec<RawEntry> = rows.collect::<Result<_, _>>()?;
     raw.into_iter().map(RawEntry::understand).collect()
+}
+
+pub(super) fn page(connection: &Connection, window: &Window) -> Result<Vec<Stored>, BooksError> {
+    let Window { filter, order, after, limit } = window;
+    let (sql, from) = match order {
+        Order::OldestFirst => (PAGE_OLDEST_FIRST, 0),
+        Order::NewestFirst => (PAGE_NEWEST_FIRST, i64::MAX),
+    };
+    let after = after.map_or(from, |after| i64::try_from(after).unwrap_or(i64::MAX));
+    let mut statement = connection.prepare_cached(sql)?;
+    let arguments = named_params! {
+        ":after": after,
+        ":key": filter.key.as_ref().map(Uuid::as_bytes),
+        ":authorization_key": filter.authorization_key.as_ref().map(Uuid::as_bytes),
+        ":since": filter.since.map(Timestamp::as_millis),
+        ":limit": i64::try_from(*limit).unwrap_or(i64::MAX),
+    };
+    let rows = statement.query_map(arguments, |row| Ok((row.get("sequence")?, RawEntry::read(row)?)))?;
+    let raw: Vec<(i64, RawEntry)> = rows.collect::<Result<_, _>>()?;
+    let understand = |(sequence, raw): (i64, RawEntry)| {
+        let sequence = u64::try_from(sequence).unwrap_or_default();
+        Ok(Stored { sequence, entry: raw.understand()? })
+    };
+    raw.into_iter().map(understand).collect()
 }
 
 pub(super) fn all(connection: &Connection) -> Result<Vec<Entry>, BooksError> {
@@ -231,12 +272,8 @@ const CAPTURE_MODES: [(&str, CaptureMode); 2] =
     [("automatic", CaptureMode::Automatic), ("manual", CaptureMode::Manual)];
 
 fn capture_word(deed: &Deed) -> Option<&'static str> {
-    match deed {
-        Deed::Authorization { capture, .. } => {
-            CAPTURE_MODES.iter().find(|(_, mode)| mode == capture).map(|(word, _)| *word)
-        }
-        Deed::Verification { .. } | Deed::Capture { .. } | Deed::Void { .. } => None,
-    }
+    let capture = deed.capture()?;
+    CAPTURE_MODES.iter().find(|(_, mode)| *mode == capture).map(|(word, _)| *word)
 }
 
 fn capture_mode(word: &str) -> Option<CaptureMode> {

@@ -1,0 +1,254 @@
+//! The side that asks: a SANDBOX adapter that keeps nothing itself. Whatever is not an answer to exactly this call is
+//! unknown, whatever the reason: an earlier repetition may have had its effect.
+
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, HeaderValue};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+use super::wire::{
+    AnswerMessage, BALANCES_LIMIT_MAX, BalancePage, CallMessage, EntryView, ErrorMessage, InquiryMessage,
+    ProbeMessage,
+};
+use crate::outcome::{Answer, Probe, UnknownReason};
+use crate::provider::{BoxFuture, Provider};
+use crate::request::{Call, Inquiry, OperationKind};
+use crate::sandbox::{Balance, Entry};
+
+/// A connection that is not used is closed after this long, before the simulator closes it.
+const IDLE_CONNECTION_MAX: Duration = Duration::from_secs(10);
+/// Longest answer that is read.
+const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Where the simulator is; from the server's configuration only.
+#[derive(Clone)]
+pub struct RemoteOptions {
+    /// `http://host:port`.
+    pub url: String,
+    /// The secret that both share, where the simulator has one.
+    pub key: Option<Zeroizing<String>>,
+    /// How long a caller waits for a call, and for a probe.
+    pub deadline: Duration,
+}
+
+/// A simulator in another process.
+#[derive(Clone)]
+pub struct RemoteSandbox {
+    http: Client,
+    base: Url,
+    authorization: Option<HeaderValue>,
+    deadline: Duration,
+}
+
+/// Why a simulator in another process did not tell what it was asked.
+#[derive(Debug, Error)]
+pub enum RemoteError {
+    /// The address is not one of a simulator.
+    #[error("the address of the simulator must be http://host:port")]
+    Address,
+    /// The key cannot be sent in a header.
+    #[error("the key of the simulator must be printable ASCII")]
+    Key,
+    /// No connection, or it broke.
+    #[error("the simulator cannot be reached")]
+    Connection(#[source] reqwest::Error),
+    /// It answered with an error.
+    #[error("the simulator answered {status}: {code}: {message}")]
+    Refused {
+        /// The status.
+        status: StatusCode,
+        /// The word for programs.
+        code: String,
+        /// The sentence for people.
+        message: String,
+    },
+    /// It answered something else than was asked.
+    #[error("the answer of the simulator cannot be read")]
+    Answer,
+}
+
+impl RemoteSandbox {
+    /// A simulator at this address. Nothing is sent yet.
+    pub fn new(options: RemoteOptions) -> Result<Self, RemoteError> {
+        let base = address(&options.url)?;
+        let bearer = |key: Zeroizing<String>| {
+            let text = Zeroizing::new(format!("Bearer {}", *key));
+            let mut value = HeaderValue::from_str(&text).map_err(|_| RemoteError::Key)?;
+            value.set_sensitive(true);
+            Ok(value)
+        };
+        let http = Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .pool_idle_timeout(IDLE_CONNECTION_MAX)
+            .build()
+            .map_err(RemoteError::Connection)?;
+        let authorization = options.key.map(bearer).transpose()?;
+        Ok(Self { http, base, authorization, deadline: options.deadline })
+    }
+
+    /// What the books say about one key.
+    pub async fn entry(&self, key: Uuid) -> Result<Option<Entry>, RemoteError> {
+        match self.ask::<EntryView>(self.http.get(self.url(&format!("v1/entries/{key}")))).await {
+            Ok(view) => view.understand().map(|stored| Some(stored.entry)).ok_or(RemoteError::Answer),
+            Err(RemoteError::Refused { status: StatusCode::NOT_FOUND, code, .. }) if code == "no_entry" => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The money of every authorization, in the order of the keys.
+    pub async fn balances(&self) -> Result<Vec<(Uuid, Balance)>, RemoteError> {
+        let mut balances = Vec::new();
+        let mut after: Option<Uuid> = None;
+        loop {
+            let mut url = self.url("v1/balances");
+            url.query_pairs_mut().append_pair("limit", &BALANCES_LIMIT_MAX.to_string());
+            if let Some(after) = after {
+                url.query_pairs_mut().append_pair("after", &after.to_string());
+            }
+            let page: BalancePage = self.ask(self.http.get(url)).await?;
+            for item in &page.items {
+                balances.push(item.understand().ok_or(RemoteError::Answer)?);
+            }
+            // A page leads further, or it is the last one: the keys only grow.
+            match page.next.filter(|next| after.is_none_or(|after| *next > after)) {
+                Some(next) => after = Some(next),
+                None => return Ok(balances),
+            }
+        }
+    }
+
+    async fn send_call(&self, call: &Call) -> Result<Answer, RemoteError> {
+        let answer: AnswerMessage = self.post("v1/calls", &CallMessage::of(call)).await?;
+        // An answer that was given twice is still on the connection that the next call goes over.
+        if answer.key == call.key { Ok(answer.answer.into()) } else { Err(RemoteError::Answer) }
+    }
+
+    async fn send_inquiry(&self, inquiry: &Inquiry) -> Result<Probe, RemoteError> {
+        let answer: ProbeMessage = self.post("v1/probes", &InquiryMessage::of(inquiry)).await?;
+        if answer.key == inquiry.key {
+            Ok(answer.found.map_or(Probe::Absent, Probe::Found))
+        } else {
+            Err(RemoteError::Answer)
+        }
+    }
+
+    async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        message: &impl Serialize,
+    ) -> Result<T, RemoteError> {
+        self.ask(self.http.post(self.url(path)).json(message)).await
+    }
+
+    async fn ask<T: DeserializeOwned>(&self, mut request: RequestBuilder) -> Result<T, RemoteError> {
+        if let Some(authorization) = &self.authorization {
+            request = request.header(AUTHORIZATION, authorization.clone());
+        }
+        let response = request.send().await.map_err(RemoteError::Connection)?;
+        let status = response.status();
+        let body = body(response).await?;
+        if status == StatusCode::OK {
+            return serde_json::from_slice(&body).map_err(|_| RemoteError::Answer);
+        }
+        let error = serde_json::from_slice(&body).unwrap_or_else(|_| ErrorMessage {
+            code: "no_reason".to_owned(),
+            message: "it gives no reason that can be read".to_owned(),
+        });
+        Err(RemoteError::Refused { status, code: error.code, message: error.message })
+    }
+
+    fn url(&self, path: &str) -> Url {
+        let mut url = self.base.clone();
+        url.set_path(path);
+        url
+    }
+}
+
+/// Reads the address of a simulator: `http://host:port` and nothing more.
+pub fn address(url: &str) -> Result<Url, RemoteError> {
+    let url = Url::parse(url).map_err(|_| RemoteError::Address)?;
+    let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+    let is_anonymous = url.username().is_empty() && url.password().is_none();
+    if url.scheme() == "http" && url.has_host() && is_bare && is_anonymous {
+        Ok(url)
+    } else {
+        Err(RemoteError::Address)
+    }
+}
+
+async fn body(mut response: Response) -> Result<Vec<u8>, RemoteError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(RemoteError::Connection)? {
+        body.extend_from_slice(&chunk);
+        if body.len() > ANSWER_BYTES_MAX {
+            return Err(RemoteError::Answer);
+        }
+    }
+    Ok(body)
+}
+
+impl RemoteError {
+    fn reason(&self) -> UnknownReason {
+        match self {
+            Self::Connection(_) => UnknownReason::ConnectionLost,
+            Self::Address | Self::Key | Self::Refused { .. } | Self::Answer => UnknownReason::ProviderFailed,
+        }
+    }
+}
+
+impl Provider for RemoteSandbox {
+    fn call(&self, call: Call) -> BoxFuture<'_, Answer> {
+        Box::pin(async move {
+            match self.send_call(&call).await {
+                Ok(answer) => answer,
+                Err(error) => {
+                    tracing::warn!(key = %call.key, error = %Chain(&error), "the simulator gave no answer");
+                    Answer::Unknown(error.reason())
+                }
+            }
+        })
+    }
+
+    fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe> {
+        Box::pin(async move {
+            match self.send_inquiry(&inquiry).await {
+                Ok(probe) => probe,
+                Err(error) => {
+                    tracing::warn!(key = %inquiry.key, error = %Chain(&error), "the simulator was not found out about");
+                    Probe::Unknown
+                }
+            }
+        })
+    }
+
+    fn deadline(&self, _: OperationKind) -> Duration {
+        self.deadline
+    }
+
+    fn probe_deadline(&self) -> Duration {
+        self.deadline
+    }
+}
+
+/// An error with its causes.
+struct Chain<'a>(&'a RemoteError);
+
+impl std::fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut next = std::error::Error::source(self.0);
+        while let Some(cause) = next {
+            write!(f, ": {cause}")?;
+            next = cause.source();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! Calls and probes. What is done is done in a task of its own, so that a caller who hangs up changes nothing; what his
+//! answer then suffers is done to the connection.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::extract::rejection::BytesRejection;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
+use futures_util::stream;
+use regente_providers::outcome::{Answer, Finding, Probe};
+use regente_providers::sandbox::Delivery;
+use regente_providers::sandbox::http::{AnswerMessage, CallMessage, InquiryMessage, ProbeMessage};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::Simulator;
+use super::connection::Wire;
+use super::error::Refusal;
+
+/// What arrives in place of an answer that cannot be read.
+const GARBAGE: &[u8] = b"{\"key\":\"\xff\xfe\x00\",\"answer\":{\"appro";
+
+pub(super) async fn call(
+    State(simulator): State<Simulator>,
+    Extension(wire): Extension<Wire>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Refusal> {
+    let call = CallMessage::read(&body?)?;
+    let (key, sandbox) = (call.key, Arc::clone(&simulator.sandbox));
+    let doing = tokio::spawn(async move { sandbox.act(&call).await });
+    let delivery = doing.await.map_err(|_panic| Refusal::failed())?;
+    Ok(deliver(delivery.map(|answer| answer_body(key, answer)), &wire).await)
+}
+
+pub(super) async fn probe(
+    State(simulator): State<Simulator>,
+    Extension(wire): Extension<Wire>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Refusal> {
+    let inquiry = InquiryMessage::read(&body?)?;
+    let (key, sandbox) = (inquiry.key, Arc::clone(&simulator.sandbox));
+    let looking = tokio::spawn(async move { sandbox.look(&inquiry).await });
+    let delivery = looking.await.map_err(|_panic| Refusal::failed())?;
+    Ok(deliver(delivery.map(|probe| probe_body(key, probe)), &wire).await)
+}
+
+/// What cannot be said is an error of the simulator.
+fn answer_body(key: Uuid, answer: Answer) -> Result<Bytes, Refusal> {
+    let answer = match answer {
+        Answer::Approved(approval) => Finding::Approved(approval),
+        Answer::Declined(decline) => Finding::Declined(decline),
+        Answer::Unknown(_) => return Err(Refusal::failed()),
+    };
+    json(&AnswerMessage { key, answer })
+}
+
+fn probe_body(key: Uuid, probe: Probe) -> Result<Bytes, Refusal> {
+    let found = match probe {
+        Probe::Found(finding) => Some(finding),
+        Probe::Absent => None,
+        Probe::Unknown => return Err(Refusal::failed()),
+    };
+    json(&ProbeMessage { key, found })
+}
+
+fn json(message: &impl Serialize) -> Result<Bytes, Refusal> {
+    serde_json::to_vec(message).map(Bytes::from).map_err(|_| Refusal::failed())
+}
+
+async fn deliver(delivery: Delivery<Result<Bytes, Refusal>>, wire: &Wire) -> Response {
+    match delivery {
+        Delivery::Whole(body) => ok(body.map(Body::from)),
+        Delivery::Slowly(body, duration) => ok(body.map(|body| slow(body, duration))),
+        Delivery::Twice(body) => {
+            wire.repeat();
+            ok(body.map(Body::from))
+        }
+        Delivery::Never => std::future::pending().await,
+        Delivery::Reset => {
+            wire.reset();
+            ok(Ok(Body::empty()))
+        }
+        Delivery::ServerError => {
+            Refusal::new(StatusCode::BAD_GATEWAY, "fault", "a fault of the plan wants this").into_response()
+        }
+        Delivery::Garbage => ok(Ok(Body::from(GARBAGE))),
+    }
+}
+
+fn ok(body: Result<Body, Refusal>) -> Response {
+    match body {
+        Ok(body) => {
+            let json = HeaderValue::from_static("application/json");
+            ([(header::CONTENT_TYPE, json)], body).into_response()
+        }
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+/// The first half at once, the second half when the time has passed.
+fn slow(body: Bytes, duration: Duration) -> Body {
+    let (first, rest) = (body.slice(..body.len() / 2), body.slice(body.len() / 2..));
+    let later = stream::once(async move {
+        tokio::time::sleep(duration).await;
+        Ok::<_, Infallible>(rest)
+    });
+    Body::from_stream(stream::once(async { Ok(first) }).chain(later))
+}
