@@ -173,8 +173,55 @@ async fn a_backup_of_an_earlier_release_is_brought_up_to_date() {
     assert!(!restored["migrated"].as_array().unwrap().is_empty(), "{restored}");
     let report = run_on(folder.path(), &["doctor"]).await.stdout;
     assert!(report.contains("nothing pending, checksums fit"), "{report}");
-    // The keys in use are kept: a backup that has none yet needs one.
+    // The recurring jobs are there again, and the keys in use are kept: a backup that has none yet needs one.
+    let recurring = "SELECT count(*) FROM jobs";
+    let connection = rusqlite::Connection::open(database(folder.path())).unwrap();
+    assert!(connection.query_row(recurring, [], |row| row.get::<_, i64>(0)).unwrap() > 0);
     assert!(report.contains("opens the data keys (1 known)"), "{report}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_process_that_dies_in_a_restore_has_restored_all_or_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    charge(&server).await;
+    server.stop().await;
+    // Enough that the copy takes longer than noticing that it has begun.
+    let connection = rusqlite::Connection::open(database(folder.path())).unwrap();
+    let much = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+        INSERT INTO audit (id, client_id, actor, action, object_kind, object_id)
+        SELECT randomblob(16), zeroblob(16), hex(randomblob(1500)), 'test', 'test', zeroblob(16) FROM n";
+    connection.execute(much, []).unwrap();
+    connection.close().unwrap();
+
+    let server = Server::start(folder.path(), &[]).await;
+    let file = folder.path().join("backup.db");
+    back_up(folder.path(), &file).await;
+    charge(&server).await;
+    let mut restoring = regente(&["restore", file.to_str().unwrap(), "--yes", "--data-dir"]);
+    let restoring = restoring.arg(folder.path()).output();
+    let restoring = tokio::spawn(restoring);
+    while !files(folder.path(), "regente.db.before-restore")
+        .iter()
+        .any(|file| file.extension().is_some_and(|end| end != "partial"))
+    {
+        assert!(!restoring.is_finished(), "it was too quick for this test");
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    }
+    server.signal("-KILL").await;
+    server.ended().await;
+    assert!(!restoring.await.unwrap().unwrap().status.success(), "nobody was told that it is done");
+
+    let server = Server::start(folder.path(), &[]).await;
+    let left = charges(&server).await.len();
+    assert!(left == 1 || left == 2, "{left}");
+    let report = run_on(folder.path(), &["doctor"]).await.stdout;
+    assert!(report.contains("read, and whole") && report.contains("agree with the charges"), "{report}");
+    // What the dead process left behind is no obstacle.
+    restore(folder.path(), &file).await;
+    assert_eq!(charges(&server).await.len(), 1);
+    assert_eq!(files(folder.path(), "regente.db.restoring"), Vec::<PathBuf>::new());
     server.stop().await;
 }
 
