@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use regente_domain::id::{ChargeId, ClientId, Id, of};
+use regente_domain::id::{ChargeId, ClientId, Id, TransactionRequestId, of};
 
 use crate::admin::ExistingFile;
 use crate::bootstrap::Migrations;
@@ -96,6 +96,14 @@ enum Task {
         charge_id: ChargeId,
         #[command(flatten)]
         output: OutputArg,
+    },
+    /// List the calls to providers whose outcome nobody knows
+    #[command(args_conflicts_with_subcommands = true)]
+    Unknowns {
+        #[command(flatten)]
+        output: OutputArg,
+        #[command(subcommand)]
+        task: Option<UnknownsTask>,
     },
     /// Ask a running server whether it may be sent requests; ends with 0 when it may
     Health {
@@ -245,6 +253,17 @@ enum KeysTask {
 }
 
 #[derive(Debug, Subcommand)]
+enum UnknownsTask {
+    /// Ask the provider anew, on the whole schedule, what became of a request that was given up
+    Retry {
+        /// The request's id, as `regente unknowns` shows it
+        request_id: TransactionRequestId,
+        #[command(flatten)]
+        output: OutputArg,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 enum VaultTask {
     /// Make a new data key and seal everything again under it, while requests go on
     Rotate {
@@ -301,6 +320,7 @@ impl Task {
             Self::Explain { charge_id, output } => {
                 operate::explain(&sources.load_plain()?, charge_id, output)
             }
+            Self::Unknowns { output, task } => operate::unknowns(&sources.load_plain()?, output, task),
             Self::Health { url } => health::health(&sources.load_plain()?, url),
             Self::Backup { file, force, output } => {
                 let existing = if force { ExistingFile::Replace } else { ExistingFile::Refuse };

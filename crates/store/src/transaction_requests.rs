@@ -8,7 +8,7 @@ use regente_domain::charge::attempt::{
     Approval, OpenReason, Outcome, RequestStatus, RequestType, TransactionRequest,
 };
 use regente_domain::decline::Decline;
-use regente_domain::id::{CardId, ClientId};
+use regente_domain::id::{CardId, ClientId, TransactionRequestId};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
@@ -93,6 +93,9 @@ sql! {
     /// Requests whose outcome is not known and is asked for no more, longest waiting first.
     pub GIVEN_UP_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE given_up_at IS NOT NULL ORDER BY given_up_at LIMIT :limit");
+    /// One of them; for operators, who name a request alone.
+    pub FIND_GIVEN_UP_TRANSACTION_REQUEST = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE given_up_at IS NOT NULL AND id = :id");
 }
 
 /// What a request belongs to.
@@ -105,7 +108,8 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
-    const fn word(self) -> &'static str {
+    /// The word in the database and in lists.
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Charge => "charge",
             Self::Card => "card",
@@ -358,6 +362,15 @@ pub async fn unknown(store: &Store, now: Timestamp) -> Result<Unknown, StoreErro
     let (given_up, oldest_given_up) = count(&UNKNOWN_FOR_GOOD, args! {}).await?;
     let oldest = [oldest, oldest_given_up].into_iter().flatten().min();
     Ok(Unknown { open: asked_for + given_up, oldest, given_up })
+}
+
+/// A request of any client whose outcome is asked for no more. For operators alone.
+pub async fn find_given_up(
+    store: &Store,
+    id: TransactionRequestId,
+) -> Result<Option<StoredRequest>, StoreError> {
+    let row = store.row(&FIND_GIVEN_UP_TRANSACTION_REQUEST, args! { id }).await?;
+    row.as_ref().map(from_row).transpose()
 }
 
 fn from_rows(rows: Vec<Row>) -> Result<Vec<StoredRequest>, StoreError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::story::Audience;
-use regente_domain::id::{ChargeId, ClientId, Id, of};
+use regente_domain::id::{ChargeId, ClientId, Id, TransactionRequestId, of};
 use regente_domain::time::Timestamp;
 use regente_store::clients::{self, Client, ClientStatus};
 use regente_store::credentials::Credential;
@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::backup::{self, BackedUp, Restored};
 use super::doctor::{Report, Subject, examine};
+use super::unknowns::{self, UnknownRow};
 use crate::access::{self, AccessError, NewClient};
 use crate::api::charges::explanation::{self, ExplanationView};
 use crate::app::{App, Parts};
@@ -67,6 +68,13 @@ pub enum Command {
         /// Which.
         charge_id: ChargeId,
     },
+    /// List the requests whose outcome nobody knows.
+    UnknownsList,
+    /// Ask anew after a request that was given up.
+    UnknownsRetry {
+        /// Which.
+        request_id: TransactionRequestId,
+    },
     /// Examine the deployment.
     Doctor,
     /// Write a backup.
@@ -105,6 +113,8 @@ impl Command {
             Self::VaultRotate => "vault rotate",
             Self::VaultRewrap { .. } => "vault rotate --kek",
             Self::Explain { .. } => "explain",
+            Self::UnknownsList => "unknowns",
+            Self::UnknownsRetry { .. } => "unknowns retry",
             Self::Doctor => "doctor",
             Self::Backup { .. } => "backup",
             Self::Restore { .. } => "restore",
@@ -154,6 +164,16 @@ pub enum Answer {
     },
     /// Why a charge went the way it went.
     Explained(Box<ExplanationView>),
+    /// The requests whose outcome nobody knows, oldest first.
+    Unknowns {
+        /// One row for each.
+        unknowns: Vec<UnknownRow>,
+    },
+    /// A request that was given up is asked for anew.
+    Resumed {
+        /// Which.
+        request_id: TransactionRequestId,
+    },
     /// What an examination found.
     Doctor(Report),
     /// A backup was written.
@@ -255,6 +275,8 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
         Command::VaultRotate => rotate(app).await,
         Command::VaultRewrap { kek_file } => rewrap(app, config, kek_file).await,
         Command::Explain { charge_id } => explain(app, charge_id).await,
+        Command::UnknownsList => unknowns::list(app).await,
+        Command::UnknownsRetry { request_id } => unknowns::retry(app, request_id).await,
         Command::Doctor => {
             let books = app.providers.sandbox_books();
             let Parts { store, clock, chance, .. } = &**app;

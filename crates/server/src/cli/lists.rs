@@ -2,7 +2,7 @@
 
 use regente_domain::time::Timestamp;
 
-use crate::admin::{Answer, BackedUp, ClientRow, KeyRow, Report, Restored, Verdict};
+use crate::admin::{Answer, BackedUp, ClientRow, KeyRow, Report, Restored, UnknownRow, Verdict};
 
 /// The answer to a command.
 pub(super) fn answer(answer: &Answer) -> String {
@@ -25,6 +25,11 @@ pub(super) fn answer(answer: &Answer) -> String {
             file = kek_file.display()
         ),
         Answer::Explained(explanation) => format!("{}\n", explanation.text),
+        Answer::Unknowns { unknowns } if unknowns.is_empty() => "No outcome is unknown.\n".to_owned(),
+        Answer::Unknowns { unknowns } => unknowns_table(unknowns),
+        Answer::Resumed { request_id } => {
+            format!("The provider is asked anew what became of request {request_id}.\n")
+        }
         Answer::Doctor(found) => report(found),
         Answer::BackedUp(backup) => backed_up(backup),
         Answer::Restored(backup) => restored(backup),
@@ -98,6 +103,59 @@ fn keys_table(keys: &[KeyRow]) -> String {
         [key.id.to_string(), status, short(key.created_at), used, key.label.clone()]
     });
     table(["ID", "STATUS", "CREATED", "LAST USED", "LABEL"], rows)
+}
+
+/// What a reader compares comes first, what he copies last.
+fn unknowns_table(unknowns: &[UnknownRow]) -> String {
+    let or_dash = |text: Option<&str>| text.filter(|text| !text.is_empty()).unwrap_or("-").to_owned();
+    let rows = unknowns.iter().map(|unknown| {
+        let next = match (unknown.given_up_at, unknown.next_probe_at) {
+            (Some(at), _) => format!("given up {}", short(at)),
+            (None, at) => at.map_or_else(|| "-".to_owned(), short),
+        };
+        let provider = match &unknown.provider_name {
+            Some(name) => format!("{name} ({})", unknown.provider_type),
+            None => unknown.provider_type.clone(),
+        };
+        [
+            age(unknown.age_seconds),
+            unknown.operation.clone(),
+            or_dash(Some(&unknown.amount_shown)),
+            provider,
+            or_dash(unknown.reason.as_deref()),
+            unknown.probes.to_string(),
+            next,
+            unknown.request_id.to_string(),
+            format!("{} {}", unknown.object_kind, unknown.object_id),
+            unknown.client_id.to_string(),
+        ]
+    });
+    let head = [
+        "AGE",
+        "OPERATION",
+        "AMOUNT",
+        "PROVIDER",
+        "REASON",
+        "PROBES",
+        "NEXT PROBE",
+        "REQUEST",
+        "OF",
+        "CLIENT",
+    ];
+    table(head, rows)
+}
+
+/// In its two largest units.
+fn age(seconds: u64) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    match seconds {
+        0..MINUTE => format!("{seconds} s"),
+        MINUTE..HOUR => format!("{} min {} s", seconds / MINUTE, seconds % MINUTE),
+        HOUR..DAY => format!("{} h {} min", seconds / HOUR, seconds % HOUR / MINUTE),
+        DAY.. => format!("{} d {} h", seconds / DAY, seconds % DAY / HOUR),
+    }
 }
 
 /// To the second.

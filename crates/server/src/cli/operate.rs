@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::lists;
 use super::run::runtime;
-use super::{ClientsTask, Failure, KeysTask, OutputArg};
+use super::{ClientsTask, Failure, KeysTask, OutputArg, UnknownsTask};
 use crate::admin::{self, Answer, Command, Report, Subject, Verdict};
 use crate::api::router::document;
 use crate::bootstrap::{self, Migrations, Missing};
@@ -30,6 +30,19 @@ pub(super) fn show_config(loaded: &Loaded, output: OutputArg) -> Result<ExitCode
 
 pub(super) fn explain(loaded: &Loaded, charge_id: ChargeId, output: OutputArg) -> Result<ExitCode, Failure> {
     run(loaded, Command::Explain { charge_id }, output)
+}
+
+pub(super) fn unknowns(
+    loaded: &Loaded,
+    output: OutputArg,
+    task: Option<UnknownsTask>,
+) -> Result<ExitCode, Failure> {
+    match task {
+        None => run(loaded, Command::UnknownsList, output),
+        Some(UnknownsTask::Retry { request_id, output }) => {
+            run(loaded, Command::UnknownsRetry { request_id }, output)
+        }
+    }
 }
 
 pub(super) fn clients(loaded: &Loaded, task: ClientsTask) -> Result<ExitCode, Failure> {

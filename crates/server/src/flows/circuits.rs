@@ -17,6 +17,7 @@ use regente_providers::request::Call;
 use regente_providers::sandbox;
 
 use crate::clock::Clock;
+use crate::metrics;
 
 /// Providers that are remembered. Only those that did not answer lately are; past this many, further ones are asked as
 /// if they were well.
@@ -130,6 +131,7 @@ impl Circuits {
         known.insert(watch.provider_id, Known { provider_type: watch.provider_type, circuit: after });
         if before != after {
             log_change(watch, before, after);
+            metrics::circuits_open(watch.provider_type, open_of(&known, watch.provider_type));
         }
     }
 

@@ -10,7 +10,7 @@ use regente_store::charges;
 use serde_json::{Value, json};
 
 use crate::charges::{charged, single_merchant, text};
-use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, request, stories};
+use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, request, sandbox, stories};
 use crate::reconcile::unknown::FileBooks;
 
 stories! {
@@ -18,7 +18,8 @@ stories! {
     one_charge_at_a_time_tries_it,
     a_failed_trial_leaves_it_out_for_longer,
     the_only_provider_is_asked_all_the_same,
-    time_outs_that_a_test_card_asks_for_do_not_count,
+    time_outs_without_effect_count,
+    time_outs_that_a_request_asks_for_do_not_count,
     refusals_and_unanswered_checks_are_told_apart,
     switched_off_it_leaves_nobody_out,
 }
@@ -152,12 +153,37 @@ async fn the_only_provider_is_asked_all_the_same(app: TestApp) {
     assert!(told(&app, &charge).await.iter().all(|(skipped, _)| skipped.is_none()));
 }
 
-async fn time_outs_that_a_test_card_asks_for_do_not_count(app: TestApp) {
+/// The buyer waited, also where a probe proved that nothing had happened.
+async fn time_outs_without_effect_count(app: TestApp) {
+    let mut ill = sandbox("Ill", 1);
+    let fault = json!({ "when": { "operation": "authorization" }, "then": { "timeout": "before_effect" } });
+    ill["options"] = json!({ "type": "SANDBOX", "faults": [fault] });
+    let merchant = app.merchant_with(json!([ill, sandbox("Well", 2)])).await;
+    for _ in 0..FAILURES {
+        let charge = charged(&app, &charge_body(&merchant, APPROVED)).await;
+        assert_eq!((&charge["status"], asked(&charge)), (&json!("authorized"), 2));
+    }
+    let charge = charged(&app, &charge_body(&merchant, APPROVED)).await;
+    assert_eq!((told(&app, &charge).await, asked(&charge)), (vec![LEFT_OUT, USABLE], 1));
+    let path = format!("/v1/charges/{}/explanation", text(&charge["id"]));
+    let explained = app.get(&path).await.expect(200);
+    assert_eq!(explained["providers"][0]["skipped"], "circuit_open");
+    assert!(text(&explained["text"]).contains(
+        "- Ill (SANDBOX, priority 1) was skipped: it had stopped answering, and another provider was left.\n"
+    ));
+}
+
+async fn time_outs_that_a_request_asks_for_do_not_count(app: TestApp) {
     let merchant = app.merchant().await;
-    for _ in 0..FAILURES + 2 {
-        let charge = charged(&app, &charge_body(&merchant, TIMED_OUT)).await;
-        assert_eq!((&charge["status"], asked(&charge)), (&json!("failed"), 2));
-        assert_eq!(told(&app, &charge).await, [USABLE, USABLE]);
+    let mut with_faults = charge_body(&merchant, APPROVED);
+    let fault = json!({ "when": { "operation": "authorization" }, "then": { "timeout": "before_effect" } });
+    with_faults["paymentFlow"] = json!({ "metadata": { "sandboxFaults": [fault] } });
+    for body in [charge_body(&merchant, TIMED_OUT), with_faults] {
+        for _ in 0..FAILURES + 2 {
+            let charge = charged(&app, &body).await;
+            assert_eq!((&charge["status"], asked(&charge)), (&json!("failed"), 2));
+            assert_eq!(told(&app, &charge).await, [USABLE, USABLE]);
+        }
     }
     assert_eq!(app.app.circuits.open_of(ProviderType::Sandbox), 0);
 }

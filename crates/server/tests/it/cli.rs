@@ -3,6 +3,7 @@
 mod explain;
 mod postgres;
 pub mod process;
+mod unknowns;
 
 use std::path::Path;
 
@@ -30,8 +31,8 @@ async fn new_client(folder: &Path) -> String {
 async fn help_and_version_are_there_for_everything() {
     assert!(run(&mut regente(&["--version"])).await.text().starts_with("regente "));
     let commands = [
-        "dev", "serve", "work", "migrate", "config", "doctor", "explain", "health", "backup", "restore",
-        "clients", "keys", "vault",
+        "dev", "serve", "work", "migrate", "config", "doctor", "explain", "unknowns", "health", "backup",
+        "restore", "clients", "keys", "vault",
     ];
     for command in commands {
         let help = run(&mut regente(&[command, "--help"])).await;

@@ -44,5 +44,6 @@ mod telemetry;
 mod tls;
 mod tokens;
 mod traces;
+mod unknowns;
 mod vault;
 mod vault_units;

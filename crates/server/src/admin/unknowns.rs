@@ -1,0 +1,129 @@
+//! Requests whose outcome nobody knows: the list for operators, and asking anew after what was given up. What becomes of
+//! them is the reconcile job's business (`flows/reconcile.rs`).
+
+use regente_domain::actor::Actor;
+use regente_domain::id::{ClientId, Id, ProviderId, TransactionRequestId};
+use regente_domain::time::Timestamp;
+use regente_store::audit::{self, AuditEntry};
+use regente_store::transaction_requests::{self, ObjectKind, StoredRequest};
+use regente_store::{Batch, Commit, StoreError, charges, providers};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::command::{Answer, CommandError};
+use crate::app::App;
+
+/// Requests that one list shows, of those that are asked for and of those that are not any more.
+const UNKNOWNS_MAX: i64 = 1000;
+
+/// A request whose outcome nobody knows, as a list shows it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct UnknownRow {
+    /// The request.
+    pub request_id: TransactionRequestId,
+    /// The account.
+    pub client_id: ClientId,
+    /// `charge`, or `card` for a check.
+    pub object_kind: String,
+    /// The charge or the card.
+    pub object_id: Uuid,
+    /// Who was asked.
+    pub provider_id: ProviderId,
+    /// Its type.
+    pub provider_type: String,
+    /// The merchant's name for it.
+    pub provider_name: Option<String>,
+    /// What was asked, such as `authorization`.
+    pub operation: String,
+    /// In minor units.
+    pub amount: i64,
+    /// The currency of the charge.
+    pub currency: Option<String>,
+    /// The amount for people, such as `BRL 1.50`.
+    pub amount_shown: String,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// How long ago that was.
+    pub age_seconds: u64,
+    /// Why nobody knows; absent until somebody has looked.
+    pub reason: Option<String>,
+    /// How often the provider was asked since what became of it.
+    pub probes: i64,
+    /// When it is asked next.
+    pub next_probe_at: Option<Timestamp>,
+    /// Since when it is asked no more.
+    pub given_up_at: Option<Timestamp>,
+}
+
+/// Every request whose outcome nobody knows, oldest first.
+pub(super) async fn list(app: &App) -> Result<Answer, CommandError> {
+    let now = app.clock.now();
+    let mut stored = transaction_requests::given_up(&app.store, UNKNOWNS_MAX).await?;
+    stored.extend(transaction_requests::open(&app.store, now, UNKNOWNS_MAX).await?);
+    stored.sort_by_key(|stored| stored.request.id);
+    let mut unknowns = Vec::with_capacity(stored.len());
+    for stored in stored {
+        unknowns.push(row(app, stored, now).await?);
+    }
+    Ok(Answer::Unknowns { unknowns })
+}
+
+async fn row(app: &App, stored: StoredRequest, now: Timestamp) -> Result<UnknownRow, StoreError> {
+    let request = stored.request;
+    let provider = providers::find(&app.store, request.client_id, request.provider_id).await?;
+    let charge = match stored.object_kind {
+        ObjectKind::Charge => {
+            charges::find(&app.store, request.client_id, Id::new(request.object_id)).await?
+        }
+        ObjectKind::Card => None,
+    };
+    let currency = charge.map(|stored| stored.charge.currency);
+    let asked_at = request.id.created_at();
+    Ok(UnknownRow {
+        request_id: request.id,
+        client_id: request.client_id,
+        object_kind: stored.object_kind.word().to_owned(),
+        object_id: request.object_id,
+        provider_id: request.provider_id,
+        provider_type: request.provider_type.code().to_owned(),
+        provider_name: provider.map(|provider| provider.name),
+        operation: request.request_type.word().to_owned(),
+        amount: request.amount.minor_units(),
+        currency: currency.map(|currency| currency.code().to_owned()),
+        amount_shown: currency.map_or_else(String::new, |currency| request.amount.shown_in(currency)),
+        asked_at,
+        age_seconds: now.since(asked_at).as_secs(),
+        reason: stored.open_reason.map(|reason| reason.word().to_owned()),
+        probes: stored.probes,
+        next_probe_at: stored.due_at,
+        given_up_at: stored.given_up_at,
+    })
+}
+
+/// Has the provider asked anew, on the whole schedule, what became of a request that was given up.
+pub(super) async fn retry(app: &App, request_id: TransactionRequestId) -> Result<Answer, CommandError> {
+    let not_given_up = || {
+        CommandError::Argument(format!(
+            "no request {request_id} was given up; `regente unknowns` shows those that were"
+        ))
+    };
+    let stored = transaction_requests::find_given_up(&app.store, request_id).await?;
+    let stored = stored.ok_or_else(not_given_up)?;
+    let now = app.clock.now();
+    let mut batch = Batch::new(stored.request.client_id);
+    transaction_requests::resume(&mut batch, &stored.request, now);
+    let entry = AuditEntry {
+        id: app.chance.id(now),
+        actor: Actor::Operator,
+        action: "transaction_request.resumed",
+        object_kind: "transaction_request",
+        object_id: request_id.uuid(),
+        request_id: None,
+    };
+    audit::record(&mut batch, entry);
+    match app.store.apply(batch).await? {
+        Commit::Applied => Ok(Answer::Resumed { request_id }),
+        Commit::Refused(_) => Err(not_given_up()),
+        Commit::Unknown => Err(CommandError::Unknown),
+    }
+}
