@@ -25,7 +25,7 @@ const SOON: Duration = Duration::from_secs(30);
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn under_load_it_stops_in_order_and_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Arc::new(Server::start(folder.path(), &["--set", "server.drain_notice_ms=400"]).await);
+    let server = Arc::new(Server::start(folder.path(), &["--set", "server.drain_notice_ms=3000"]).await);
     let seen = Arc::new(Seen::default());
     let clients: Vec<_> =
         (0..CLIENTS).map(|_| tokio::spawn(charge_until_refused(server.clone(), seen.clone()))).collect();
