@@ -1,6 +1,6 @@
 //! The life of a server process: listen, serve, and on a signal stop in order. What is served is the router's business.
 //!
-//! The order of stopping: not ready; stop accepting; finish what has begun, within a bound; close the database.
+//! The order of stopping: not ready; after a notice, stop accepting; finish what has begun, within a bound; close the database.
 
 mod accept;
 mod http;
@@ -23,6 +23,7 @@ use crate::app::App;
 use crate::config::ServerConfig;
 use crate::health::Readiness;
 use crate::work::Worker;
+use accept::Closing;
 use http::Door;
 
 /// Connections that wait for being accepted.
@@ -76,7 +77,8 @@ pub async fn serve(
     };
     let router = crate::api::router::router(app.clone()).layer(Extension(readiness.clone()));
     let door = Door { listener, certificate, limits };
-    let mut http = tokio::spawn(http::serve(router, door, readiness.clone(), handle.clone()));
+    let closing = Closing::new();
+    let mut http = tokio::spawn(http::serve(router, door, closing.clone(), handle.clone()));
     tokio::select! {
         signal = signals.next() => tracing::info!(signal, "stopping"),
         // Nobody would notice a process that lives and does not listen.
@@ -89,6 +91,7 @@ pub async fn serve(
     let time_max = Duration::from_millis(server.drain_timeout_ms);
     let in_order = async {
         tokio::time::sleep(Duration::from_millis(server.drain_notice_ms)).await;
+        closing.close();
         handle.graceful_shutdown(Some(time_max));
         let drained = tokio::time::timeout(time_max, drain(app, worker));
         let (served, drained) = tokio::join!(http, drained);

@@ -115,7 +115,7 @@ fn listen_on(address: SocketAddr) -> Result<TcpListener, ListenError> {
 fn open_metrics(listener: Option<TcpListener>, app: &App) -> Result<Option<Endpoint>, Failure> {
     let endpoint = listener.map(|listener| Endpoint::open(listener, app.clone())).transpose()?;
     if let Some(endpoint) = &endpoint {
-        tracing::info!(address = %endpoint.address(), "serving metrics");
+        tracing::info!(address = %endpoint.address(), "metrics are served");
     }
     Ok(endpoint)
 }

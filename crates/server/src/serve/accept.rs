@@ -12,11 +12,10 @@ use axum::response::IntoResponse;
 use axum_server::accept::Accept;
 use futures_util::future::{BoxFuture, Either, Ready, ready};
 use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tower::Service;
 
 use crate::api::error::ApiError;
-use crate::health::Readiness;
 
 /// Connections past the limit that are told so; still further ones are dropped.
 const REFUSED_AT_ONCE_MAX: usize = 256;
@@ -27,22 +26,43 @@ pub(super) const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// How often a connection whose first bytes may be either protocol is looked at again.
 const PREFACE_LOOK_EVERY: Duration = Duration::from_millis(20);
 
+/// The moment at which the door closes: from then on nobody is waited for who has said nothing. Later than the one at
+/// which the process says that it is not ready: until then whoever comes is served. Clones are the same.
+#[derive(Clone, Debug)]
+pub(super) struct Closing(watch::Sender<bool>);
+
+impl Closing {
+    pub(super) fn new() -> Self {
+        Self(watch::Sender::new(false))
+    }
+
+    pub(super) fn close(&self) {
+        self.0.send_replace(true);
+    }
+
+    async fn closed(&self) {
+        let mut is_closed = self.0.subscribe();
+        // The sender lives as long as `self`.
+        let _is_closed = is_closed.wait_for(|is_closed| *is_closed).await;
+    }
+}
+
 /// Lets connections in.
 #[derive(Clone)]
 pub(super) struct Gate {
     served: Arc<Semaphore>,
     refused: Arc<Semaphore>,
     first_bytes_timeout: Duration,
-    readiness: Readiness,
+    closing: Closing,
 }
 
 impl Gate {
-    pub(super) fn new(connections_max: usize, first_bytes_timeout: Duration, readiness: Readiness) -> Self {
+    pub(super) fn new(connections_max: usize, first_bytes_timeout: Duration, closing: Closing) -> Self {
         Self {
             served: Arc::new(Semaphore::new(connections_max.min(Semaphore::MAX_PERMITS))),
             refused: Arc::new(Semaphore::new(REFUSED_AT_ONCE_MAX)),
             first_bytes_timeout,
-            readiness,
+            closing,
         }
     }
 
@@ -50,13 +70,13 @@ impl Gate {
         self.first_bytes_timeout
     }
 
-    /// Waits for the beginning of a connection, unless it takes too long or the process is about to stop.
+    /// Waits for the beginning of a connection, unless it takes too long or the door closes.
     pub(super) async fn in_time<T>(&self, beginning: impl Future<Output = io::Result<T>>) -> io::Result<T> {
         tokio::select! {
             begun = tokio::time::timeout(self.first_bytes_timeout, beginning) => {
                 begun.map_err(|_elapsed| io::Error::from(io::ErrorKind::TimedOut))?
             }
-            () = self.readiness.drained() => Err(io::Error::other("stopping")),
+            () = self.closing.closed() => Err(io::Error::other("stopping")),
         }
     }
 

@@ -10,9 +10,8 @@ use axum_server::{Handle, Server};
 use hyper_util::rt::TokioTimer;
 use tokio::net::TcpListener;
 
-use super::accept::Gate;
+use super::accept::{Closing, Gate};
 use super::tls::{Certificate, TlsGate};
-use crate::health::Readiness;
 
 /// Requests at once on one HTTP/2 connection.
 const HTTP2_STREAMS_MAX: u32 = 250;
@@ -41,11 +40,11 @@ pub(super) struct Door {
 pub(super) async fn serve(
     router: Router,
     door: Door,
-    readiness: Readiness,
+    closing: Closing,
     handle: Handle<SocketAddr>,
 ) -> io::Result<()> {
     let Door { listener, certificate, limits } = door;
-    let gate = Gate::new(limits.connections_max, limits.header_timeout, readiness);
+    let gate = Gate::new(limits.connections_max, limits.header_timeout, closing);
     let server = server(listener, limits.header_timeout).handle(handle);
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     match certificate {
@@ -61,7 +60,7 @@ pub(super) async fn serve(
 
 /// Serves until the process ends or the future is dropped, without TLS.
 pub(crate) async fn serve_plain(router: Router, listener: TcpListener, limits: Limits) -> io::Result<()> {
-    serve(router, Door { listener, certificate: None, limits }, Readiness::new(), Handle::new()).await
+    serve(router, Door { listener, certificate: None, limits }, Closing::new(), Handle::new()).await
 }
 
 fn server(listener: TcpListener, header_timeout: Duration) -> Server<SocketAddr, DefaultAcceptor> {

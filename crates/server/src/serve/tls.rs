@@ -61,12 +61,19 @@ pub enum TlsError {
 pub struct Certificate {
     files: Arc<Files>,
     in_effect: RustlsConfig,
-    /// What the files held when they were last read, whether it could be used or not.
     seen: Arc<Mutex<Seen>>,
 }
 
-/// A digest of both files; nothing while they cannot be read.
-type Seen = Option<[u8; digest::SHA256_OUTPUT_LEN]>;
+/// What was found when the files were last read, whether it could be used or not: each thing is told once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    /// They are to be read whatever they hold.
+    Nothing,
+    /// They could not be read.
+    Unreadable,
+    /// They held what has this digest.
+    Contents([u8; digest::SHA256_OUTPUT_LEN]),
+}
 
 struct Files {
     certificate: PathBuf,
@@ -87,7 +94,7 @@ impl Certificate {
         let files = Files { certificate: certificate.clone(), key: key.clone(), mode: config.mode };
         let contents = files.read()?;
         let in_effect = RustlsConfig::from_config(files.parse(&contents)?);
-        let seen = Arc::new(Mutex::new(Some(contents.digest())));
+        let seen = Arc::new(Mutex::new(Seen::Contents(contents.digest())));
         Ok(Some(Self { files: Arc::new(files), in_effect, seen }))
     }
 
@@ -102,7 +109,7 @@ impl Certificate {
                 }
             };
             tokio::select! {
-                _ = asked => *self.lock_seen() = None,
+                _ = asked => *self.lock_seen() = Seen::Nothing,
                 () = tokio::time::sleep(LOOK_EVERY) => {}
             }
             let looking = self.clone();
@@ -114,10 +121,8 @@ impl Certificate {
 
     fn look(&self) {
         let read = self.files.read();
-        let now = read.as_ref().ok().map(Contents::digest);
-        let before = std::mem::replace(&mut *self.lock_seen(), now);
-        // What cannot be read is told each time: it is an emergency, and no harm is done yet.
-        if now.is_some() && now == before {
+        let now = read.as_ref().map_or(Seen::Unreadable, |contents| Seen::Contents(contents.digest()));
+        if std::mem::replace(&mut *self.lock_seen(), now) == now {
             return;
         }
         match read.and_then(|contents| self.files.parse(&contents)) {

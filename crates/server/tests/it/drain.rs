@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::cli::process::{LOOK_EVERY, Server, run_on};
@@ -25,7 +27,7 @@ const SOON: Duration = Duration::from_secs(30);
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn under_load_it_stops_in_order_and_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Arc::new(Server::start(folder.path(), &["--set", "server.drain_notice_ms=400"]).await);
+    let server = Arc::new(Server::start(folder.path(), &["--set", "server.drain_notice_ms=3000"]).await);
     let seen = Arc::new(Seen::default());
     let clients: Vec<_> =
         (0..CLIENTS).map(|_| tokio::spawn(charge_until_refused(server.clone(), seen.clone()))).collect();
@@ -43,12 +45,20 @@ async fn under_load_it_stops_in_order_and_loses_nothing() {
     .await
     .unwrap();
 
+    // Whoever is connected and has said nothing is served, too, as long as the notice lasts.
+    let mut silent = TcpStream::connect(server.address()).await.unwrap();
     server.signal("-TERM").await;
+    server.until_logged("stopping").await;
+    silent.write_all(b"GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    timeout(SOON, silent.read_to_string(&mut answer)).await.unwrap().unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer:?}");
 
     // A load balancer is told first, while requests are still taken.
+    let balancer = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
     let told = timeout(SOON, async {
         loop {
-            match server.get("/health/ready").send().await {
+            match balancer.get(server.url("/health/ready")).send().await {
                 Ok(answer) if answer.status() == StatusCode::SERVICE_UNAVAILABLE => {
                     return answer.json::<Value>().await.unwrap();
                 }

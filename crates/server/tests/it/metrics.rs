@@ -208,7 +208,7 @@ async fn until(address: &str, holds: impl Fn(&Page) -> bool) -> Page {
 async fn nothing_is_served_unless_it_is_asked_for_and_a_taken_port_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[]).await;
-    assert!(!server.stop().await.contains("serving metrics"));
+    assert!(!server.stop().await.contains("metrics are served"));
 
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();

@@ -11,6 +11,7 @@ use tokio::process::{Child, ChildStderr, Command};
 use tokio::time::timeout;
 
 use super::process::{Ran, regente, run, set_mode};
+use crate::metrics::{metrics_setting, until_calls_in_flight};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -88,7 +89,9 @@ async fn servers_workers_and_commands_share_one_database() {
 
     let serve = ["serve", "--listen", "127.0.0.1:0", "--migrate"];
     let (server, server_log, line) = deployment.start(&serve, "serving").await;
-    let (worker, worker_log, _) = deployment.start(&["work"], "working").await;
+    let (metrics, setting) = metrics_setting();
+    let (worker, worker_log, _) = deployment.start(&["work", "--set", &setting], "working").await;
+    until_calls_in_flight(&metrics, 0).await;
     let address = line.split("address=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let ready = http.get(format!("http://{address}/health/ready")).send().await.unwrap();
