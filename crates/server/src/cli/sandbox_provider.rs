@@ -44,7 +44,10 @@ pub(super) fn run(loaded: &Loaded) -> Result<ExitCode, Failure> {
         io::stdout().write_all(introduction(config, address).as_bytes())?;
         tracing::info!(%address, "the simulator answers");
         let access = key.map_or(Access::ThisMachine, Access::Key);
-        let stop = async { tracing::info!(signal = signals.next().await, "stopping") };
+        let stop = async {
+            let signal = signals.next().await;
+            tracing::info!(signal, "stopping");
+        };
         sandbox_provider::serve(listener, Arc::new(sandbox), access, stop).await?;
         tracing::info!("stopped");
         Ok(ExitCode::SUCCESS)

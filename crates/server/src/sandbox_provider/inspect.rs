@@ -49,8 +49,10 @@ pub(super) async fn entries(
         Some(OrderWord::Asc) | None => Order::OldestFirst,
         Some(OrderWord::Desc) => Order::NewestFirst,
     };
-    let stored = simulator.sandbox.books().page(filter, order, query.after, limit).await?;
-    let next = (stored.len() == limit).then(|| stored.last().map(|last| last.sequence)).flatten();
+    let mut stored = simulator.sandbox.books().page(filter, order, query.after, limit + 1).await?;
+    let has_more = stored.len() > limit;
+    stored.truncate(limit);
+    let next = stored.last().filter(|_| has_more).map(|last| last.sequence);
     Ok(Json(EntryPage { items: stored.iter().map(EntryView::from).collect(), next }))
 }
 

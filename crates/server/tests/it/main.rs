@@ -39,6 +39,7 @@ mod plumbing_query;
 mod providers;
 mod reconcile;
 mod sequences;
+mod simulator;
 mod sweep;
 mod telemetry;
 mod tls;
