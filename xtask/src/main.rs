@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "a task talks to whoever runs it")]
 
 mod bench;
+mod kill_loop;
 mod overload;
 mod service;
 
@@ -14,7 +15,9 @@ use clap::Parser;
 enum Task {
     /// Measures durable charges a second, next to the same server's rate without storage.
     Bench(bench::Options),
-    /// Offers several times the load that a service carries
+    /// Kills a service again and again, and holds it against the simulator's books.
+    KillLoop(kill_loop::Options),
+    /// Offers several times the load that a service carries.
     Overload(overload::Options),
 }
 
@@ -24,6 +27,7 @@ type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 async fn main() -> Outcome {
     match Task::parse() {
         Task::Bench(options) => bench::run(options).await,
+        Task::KillLoop(options) => kill_loop::run(options).await,
         Task::Overload(options) => overload::run(options).await,
     }
 }

@@ -122,7 +122,7 @@ impl Service {
             merchant_id: String::new(),
         };
         service.wait_until_ready().await?;
-        service.merchant_id = service.make_merchant().await?;
+        service.merchant_id = service.make_merchant(&one_simulator()).await?;
         if writes == Writes::Discarded {
             // The account and the merchant are real; only what is measured is thrown away.
             service.stop()?;
@@ -143,21 +143,43 @@ impl Service {
         Err("the service did not become ready".into())
     }
 
-    async fn make_merchant(&self) -> Outcome<String> {
-        let body = json!({ "mcc": "5812", "providers": [
-            { "name": "Simulator", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" } },
-        ] });
-        let answer: Value = reqwest::Client::new()
+    /// A merchant with these providers; its id.
+    pub(crate) async fn make_merchant(&self, providers: &Value) -> Outcome<String> {
+        let request = reqwest::Client::new()
             .post(format!("{}/v1/merchants", self.url))
-            .header("X-Client-Id", &self.client_id)
-            .header("X-Api-Key", &self.api_key)
-            .json(&body)
-            .send()
-            .await?
-            .error_for_status()?
-            .json()
-            .await?;
+            .json(&json!({ "mcc": "5812", "providers": providers }));
+        let answer: Value = self.signed(request).send().await?.error_for_status()?.json().await?;
         Ok(answer["id"].as_str().ok_or("no id of the merchant")?.to_owned())
+    }
+
+    /// What a read answers.
+    pub(crate) async fn get(&self, path: &str) -> Outcome<Value> {
+        let request = reqwest::Client::new().get(format!("{}{path}", self.url));
+        Ok(self.signed(request).send().await?.error_for_status()?.json().await?)
+    }
+
+    fn signed(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        request.header("X-Client-Id", &self.client_id).header("X-Api-Key", &self.api_key)
+    }
+
+    /// Ends the process at once, as a loss of power would.
+    pub(crate) fn kill(&mut self) -> Outcome {
+        self.process.kill()?;
+        self.process.wait()?;
+        Ok(())
+    }
+
+    /// Starts the process again, on what is stored.
+    pub(crate) async fn start_again(&mut self) -> Outcome {
+        self.process = self.place.serve(Writes::Durable)?;
+        self.wait_until_ready().await
+    }
+
+    /// Has the deployment examined.
+    pub(crate) fn doctor(&self) -> Outcome {
+        let output = self.place.regente(&["doctor"]).output()?;
+        println!("{}", String::from_utf8_lossy(&output.stdout));
+        if output.status.success() { Ok(()) } else { Err("the doctor has found something".into()) }
     }
 
     /// Resident memory in KiB, from the kernel.
@@ -176,6 +198,61 @@ impl Service {
 }
 
 impl Drop for Service {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+fn one_simulator() -> Value {
+    json!([{ "name": "Simulator", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" } }])
+}
+
+/// A running simulator with durable books.
+pub(crate) struct Simulator {
+    process: Child,
+    _folder: tempfile::TempDir,
+    /// Where it listens.
+    pub(crate) url: String,
+}
+
+impl Simulator {
+    /// Starts one with books in a folder of its own.
+    pub(crate) async fn start(binary: &Path, seed: u64) -> Outcome<Self> {
+        let folder = tempfile::tempdir()?;
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
+        let process = Command::new(binary)
+            .args(["sandbox-provider", "--listen", &address, "--seed", &seed.to_string()])
+            .arg("--books")
+            .arg(folder.path().join("books.db"))
+            .env("REGENTE_DATA_DIR", folder.path())
+            .env("REGENTE_LOG__LEVEL", "error")
+            .stdout(Stdio::null())
+            .spawn()?;
+        let simulator = Self { process, _folder: folder, url: format!("http://{address}") };
+        for _ in 0..START_TRIES_MAX {
+            if simulator.get("/v1/faults").await.is_ok() {
+                return Ok(simulator);
+            }
+            tokio::time::sleep(START_WAIT).await;
+        }
+        Err("the simulator did not start".into())
+    }
+
+    /// Puts another plan in the place of its own.
+    pub(crate) async fn set_faults(&self, plan: &Value) -> Outcome {
+        let request = reqwest::Client::new().put(format!("{}/v1/faults", self.url)).json(plan);
+        request.send().await?.error_for_status()?;
+        Ok(())
+    }
+
+    /// What an inspection answers.
+    pub(crate) async fn get(&self, path: &str) -> Outcome<Value> {
+        Ok(reqwest::get(format!("{}{path}", self.url)).await?.error_for_status()?.json().await?)
+    }
+}
+
+impl Drop for Simulator {
     fn drop(&mut self) {
         drop(self.process.kill());
         drop(self.process.wait());

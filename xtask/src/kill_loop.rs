@@ -1,0 +1,157 @@
+//! `cargo xtask kill-loop`: a real service and a real simulator with a random fault plan; clients charge, capture, void and
+//! repeat themselves while the service is killed at random moments. In the end the simulator's books and Regente's agree
+//! to the cent, what was acknowledged is there, and nothing was done twice.
+
+mod clients;
+mod dice;
+mod faults;
+mod verdict;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use regente_store::testing::TestPostgres;
+use serde_json::Value;
+
+use crate::Outcome;
+use crate::service::{Service, Simulator, Writes};
+
+use clients::{Caller, Crowd, Ledger};
+use dice::Dice;
+
+/// How long the service lives between two kills.
+const LIFE_MS: std::ops::Range<u64> = 300..1_800;
+/// The plan is another one after so many rounds.
+const ROUNDS_OF_A_PLAN: u32 = 3;
+/// How long everything that is unknown may take to be resolved in the end.
+const RESOLVED_WITHIN: Duration = Duration::from_secs(240);
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// What is killed, and how often.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// How often the service is killed, on each database
+    #[arg(long, default_value_t = 50)]
+    rounds: u32,
+    /// Clients at once
+    #[arg(long, default_value_t = 32)]
+    clients: usize,
+    /// Decides the faults, the operations and the moments [default: another one each time, and printed]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// The databases
+    #[arg(long, value_enum, default_value_t = Databases::Both)]
+    database: Databases,
+    /// Kill a build for release
+    #[arg(long)]
+    release: bool,
+    /// Kill this binary instead of building one
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
+}
+
+/// Which databases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Databases {
+    Sqlite,
+    Postgres,
+    Both,
+}
+
+pub(crate) async fn run(options: Options) -> Outcome {
+    let binary = match &options.binary {
+        Some(binary) => binary.canonicalize()?,
+        None if options.release => crate::service::build()?,
+        None => build()?,
+    };
+    let seed = options.seed.unwrap_or_else(|| u64::from(std::process::id()));
+    println!(
+        "seed {seed}: `cargo xtask kill-loop --seed {seed}` draws the same faults, operations and moments"
+    );
+    if options.database != Databases::Postgres {
+        kill(&options, &binary, "SQLite", None, seed).await?;
+    }
+    if options.database != Databases::Sqlite {
+        let postgres = TestPostgres::durable();
+        let database = postgres.empty_database().await;
+        kill(&options, &binary, "PostgreSQL", Some(&database), seed).await?;
+    }
+    Ok(())
+}
+
+fn build() -> Outcome<PathBuf> {
+    println!("building regente");
+    let status = Command::new("cargo").args(["build", "--quiet", "--package", "regente"]).status()?;
+    if !status.success() {
+        return Err("the build failed".into());
+    }
+    Ok(Path::new("target/debug/regente").canonicalize()?)
+}
+
+async fn kill(
+    options: &Options,
+    binary: &Path,
+    name: &'static str,
+    postgres: Option<&str>,
+    seed: u64,
+) -> Outcome {
+    let started = Instant::now();
+    let simulator = Simulator::start(binary, seed).await?;
+    let settings = [
+        ("REGENTE_SANDBOX__URL", simulator.url.as_str()),
+        ("REGENTE_SANDBOX__DEADLINE_MS", "250"),
+        ("REGENTE_CHARGES__RECONCILE_GRACE_MS", "300"),
+        ("REGENTE_CHARGES__RECONCILE_WAITS_SECONDS", "1,1,1,2,2,2,5,5,5,10,10,10,20,20,20"),
+    ];
+    let mut service = Service::start_with(binary, postgres, Writes::Durable, &settings).await?;
+    let mut dice = Dice::new(seed);
+    let merchants = merchants(&service, &mut dice).await?;
+    let ledger = Arc::new(Ledger::default());
+    for round in 1..=options.rounds {
+        if round % ROUNDS_OF_A_PLAN == 1 {
+            simulator.set_faults(&faults::plan(&mut dice)).await?;
+        }
+        let caller = Caller::of(&service, merchants.clone());
+        let crowd = Crowd::begin(caller, options.clients, &mut dice, &ledger);
+        tokio::time::sleep(Duration::from_millis(dice.within(LIFE_MS))).await;
+        service.kill()?;
+        crowd.end().await?;
+        service.start_again().await?;
+        if round % 10 == 0 || round == options.rounds {
+            println!("{name}: killed {round} of {} times, {}", options.rounds, ledger.count());
+        }
+    }
+    simulator.set_faults(&Value::Array(Vec::new())).await?;
+    wait_until_resolved(&service).await?;
+    let caller = Caller::of(&service, merchants);
+    let verdict = verdict::examine(&caller, &simulator, &ledger).await?;
+    println!("{name}, {} kills in {} s, seed {seed}\n{verdict}", options.rounds, started.elapsed().as_secs());
+    service.doctor()
+}
+
+/// One that does as it is told, one whose first provider often fails, and one with three.
+async fn merchants(service: &Service, dice: &mut Dice) -> Outcome<Vec<String>> {
+    let mut merchants = vec![service.merchant_id.clone()];
+    for providers in [2, 3] {
+        merchants.push(service.make_merchant(&faults::providers(providers, dice)).await?);
+    }
+    Ok(merchants)
+}
+
+async fn wait_until_resolved(service: &Service) -> Outcome {
+    let started = Instant::now();
+    loop {
+        let open = service.get("/v1/charges?status=pending,capture_pending,refund_pending&limit=1").await?;
+        let total = open["meta"]["totalItems"].as_u64().ok_or("no total")?;
+        if total == 0 {
+            println!("nothing is unknown {} ms after the last start", started.elapsed().as_millis());
+            return Ok(());
+        }
+        if started.elapsed() > RESOLVED_WITHIN {
+            return Err(format!("{total} charges are still unknown").into());
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}

@@ -1,0 +1,266 @@
+//! The clients: each does one thing after the other until the service is gone, and writes down what it asked for and what
+//! it was told. What was not answered is asked for again with the same key, as a good client does.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use reqwest::Client;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use super::dice::Dice;
+use crate::Outcome;
+use crate::service::Service;
+
+/// Longer than any request takes: a service that hangs is a finding.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Cards of the simulator: most are approved, some declined, some not answered.
+const CARDS: [(&str, &str); 8] = [
+    ("4916745120294124", "560"),
+    ("5214254988499590", "220"),
+    ("6062829302997360", "980"),
+    ("36757624613710", "490"),
+    ("4916745120294124", "560"),
+    ("4916878170842862", "650"),
+    ("4485401945979546", "600"),
+    ("4556613630132678", "850"),
+];
+
+/// Where and as whom the clients call.
+#[derive(Clone)]
+pub(super) struct Caller {
+    http: Client,
+    url: String,
+    client_id: String,
+    api_key: String,
+    merchants: Vec<String>,
+}
+
+impl Caller {
+    pub(super) fn of(service: &Service, merchants: Vec<String>) -> Self {
+        Self {
+            // Its own, so that no connection is left from before a kill.
+            http: Client::new(),
+            url: service.url.clone(),
+            client_id: service.client_id.clone(),
+            api_key: service.api_key.clone(),
+            merchants,
+        }
+    }
+
+    /// Sends an operation; nothing when the service is gone.
+    pub(super) async fn send(&self, operation: &Operation) -> Option<Answer> {
+        let request = self
+            .http
+            .post(format!("{}{}", self.url, operation.path))
+            .timeout(TIMEOUT)
+            .header("X-Client-Id", &self.client_id)
+            .header("X-Api-Key", &self.api_key)
+            .header("X-Idempotency-Key", &operation.key)
+            .json(&operation.body);
+        let response = request.send().await.ok()?;
+        let status = response.status().as_u16();
+        Some(Answer { status, body: response.bytes().await.ok()?.to_vec() })
+    }
+
+    pub(super) async fn get(&self, path: &str) -> Outcome<Value> {
+        let request = self.http.get(format!("{}{path}", self.url)).timeout(TIMEOUT);
+        let request = request.header("X-Client-Id", &self.client_id).header("X-Api-Key", &self.api_key);
+        Ok(request.send().await?.error_for_status()?.json().await?)
+    }
+}
+
+/// Something that a client asked for.
+#[derive(Clone)]
+pub(super) struct Operation {
+    pub(super) path: String,
+    pub(super) key: String,
+    pub(super) body: Value,
+}
+
+/// What it was told.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// Whether the truth comes later.
+    pub(super) fn is_pending(&self) -> bool {
+        self.json()["status"].as_str().is_some_and(|status| status.ends_with("pending"))
+    }
+}
+
+/// What all clients asked for and were told.
+#[derive(Default)]
+pub(super) struct Ledger {
+    acknowledged: Mutex<Vec<(Operation, Answer)>>,
+    unanswered: Mutex<Vec<Operation>>,
+    charges: Mutex<Vec<String>>,
+    keys: AtomicU64,
+    refused: AtomicU64,
+    came_back: AtomicU64,
+}
+
+impl Ledger {
+    pub(super) fn acknowledged(&self) -> Vec<(Operation, Answer)> {
+        lock(&self.acknowledged).clone()
+    }
+
+    pub(super) fn count(&self) -> String {
+        format!(
+            "{} acknowledged, {} without an answer, {} refused, {} told to come back",
+            lock(&self.acknowledged).len(),
+            lock(&self.unanswered).len(),
+            self.refused.load(Ordering::Relaxed),
+            self.came_back.load(Ordering::Relaxed)
+        )
+    }
+
+    /// Writes down what came back.
+    fn enter(&self, operation: Operation, answer: Option<Answer>) -> Result<(), Finding> {
+        let Some(answer) = answer else {
+            lock(&self.unanswered).push(operation);
+            return Ok(());
+        };
+        match answer.status {
+            201 => {
+                let told = answer.json();
+                // There is nothing to be done with one that failed.
+                if operation.path == "/v1/charges"
+                    && told["status"] != "failed"
+                    && let Some(id) = told["id"].as_str()
+                {
+                    lock(&self.charges).push(id.to_owned());
+                }
+                lock(&self.acknowledged).push((operation, answer));
+            }
+            // Not possible in this state, or something is under way.
+            400 | 409 => {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+            }
+            503 => {
+                self.came_back.fetch_add(1, Ordering::Relaxed);
+                lock(&self.unanswered).push(operation);
+            }
+            status => {
+                let body = String::from_utf8_lossy(&answer.body).into_owned();
+                return Err(Finding(format!("{} was answered {status}: {body}", operation.path)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Something that must not be.
+#[derive(Debug)]
+pub(super) struct Finding(pub(super) String);
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Finding {}
+
+/// The clients of one life of the service.
+pub(super) struct Crowd(JoinSet<Result<(), Finding>>);
+
+impl Crowd {
+    pub(super) fn begin(caller: Caller, clients: usize, dice: &mut Dice, ledger: &Arc<Ledger>) -> Self {
+        let mut tasks = JoinSet::new();
+        for _ in 0..clients {
+            tasks.spawn(go_on(caller.clone(), dice.split(), Arc::clone(ledger)));
+        }
+        Self(tasks)
+    }
+
+    /// Waits until all of them have noticed that the service is gone.
+    pub(super) async fn end(mut self) -> Outcome {
+        while let Some(ended) = self.0.join_next().await {
+            ended??;
+        }
+        Ok(())
+    }
+}
+
+async fn go_on(caller: Caller, mut dice: Dice, ledger: Arc<Ledger>) -> Result<(), Finding> {
+    loop {
+        let left = lock(&ledger.unanswered).pop();
+        let operation = match left {
+            Some(operation) if !dice.one_in(3) => operation,
+            other => {
+                lock(&ledger.unanswered).extend(other);
+                invent(&caller, &mut dice, &ledger)
+            }
+        };
+        let answer = caller.send(&operation).await;
+        let is_gone = answer.is_none();
+        let repeated = operation.clone();
+        ledger.enter(operation, answer.clone())?;
+        if is_gone {
+            return Ok(());
+        }
+        if let Some(first) = answer.filter(|first| first.status == 201 && dice.one_in(8)) {
+            repeat(&caller, &repeated, &first).await?;
+        }
+    }
+}
+
+/// The same key again: the same answer, or one that is still being found out.
+async fn repeat(caller: &Caller, operation: &Operation, first: &Answer) -> Result<(), Finding> {
+    let Some(again) = caller.send(operation).await else { return Ok(()) };
+    let may_differ = first.is_pending() || matches!(again.status, 503);
+    if again == *first || may_differ {
+        return Ok(());
+    }
+    let (first, again) = (String::from_utf8_lossy(&first.body), String::from_utf8_lossy(&again.body));
+    Err(Finding(format!("the same key was answered\n{first}\nand then\n{again}")))
+}
+
+fn invent(caller: &Caller, dice: &mut Dice, ledger: &Ledger) -> Operation {
+    let key = format!("key {}", ledger.keys.fetch_add(1, Ordering::Relaxed));
+    let charge = {
+        let charges = lock(&ledger.charges);
+        // Mostly the latest: the older ones have been captured and voided.
+        let latest = charges.len().saturating_sub(200);
+        charges.get(latest + dice.place(charges.len() - latest)).cloned()
+    };
+    match charge.filter(|_| !dice.one_in(3)) {
+        None => Operation { path: "/v1/charges".to_owned(), body: charge_body(caller, dice, &key), key },
+        Some(id) => {
+            let operation = *dice.pick(&["capture", "void", "void"]);
+            let body = match dice.within(0..4) {
+                0 => json!({}),
+                1 => json!({ "amount": 991 }),
+                _ => json!({ "amount": dice.within(1..300) }),
+            };
+            Operation { path: format!("/v1/charges/{id}/{operation}"), key, body }
+        }
+    }
+}
+
+fn charge_body(caller: &Caller, dice: &mut Dice, key: &str) -> Value {
+    let (number, cvv) = *dice.pick(&CARDS);
+    json!({
+        "merchantId": dice.pick(&caller.merchants), "amount": dice.within(1..2_000), "orderId": key,
+        "capture": dice.one_in(2),
+        "paymentMethod": { "paymentType": "credit", "installments": 1 },
+        "paymentSource": { "sourceType": "card", "card": {
+            "cardHolderName": "JOAO DA SILVA", "cardNumber": number, "cardCvv": cvv,
+            "cardExpirationDate": "12/2030",
+        } },
+    })
+}

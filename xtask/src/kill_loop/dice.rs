@@ -1,0 +1,42 @@
+//! A generator whose numbers never change with a library: a seed draws the same for ever (splitmix64).
+
+use std::ops::Range;
+
+/// The generator.
+pub(super) struct Dice(u64);
+
+impl Dice {
+    pub(super) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Another one, with a sequence of its own.
+    pub(super) fn split(&mut self) -> Self {
+        Self(self.next())
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(super) fn within(&mut self, range: Range<u64>) -> u64 {
+        range.start + self.next() % (range.end - range.start)
+    }
+
+    pub(super) fn one_in(&mut self, n: u64) -> bool {
+        self.within(0..n) == 0
+    }
+
+    /// A place in a list of this length.
+    pub(super) fn place(&mut self, length: usize) -> usize {
+        usize::try_from(self.within(0..length.max(1) as u64)).unwrap_or(0)
+    }
+
+    pub(super) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.place(from.len())]
+    }
+}

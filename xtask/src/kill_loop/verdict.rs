@@ -1,0 +1,177 @@
+//! Holds what Regente says against what the simulator's books say, and against what the clients were told.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde_json::Value;
+
+use super::clients::{Caller, Finding, Ledger};
+use crate::Outcome;
+use crate::service::Simulator;
+
+/// Charges on a page of the list.
+const PAGE: usize = 100;
+/// Differences that are printed; the rest is counted.
+const SHOWN_MAX: usize = 10;
+
+/// What was found, when everything agrees.
+pub(super) struct Verdict {
+    charges: usize,
+    by_status: HashMap<String, usize>,
+    acknowledged: usize,
+    told: String,
+    authorizations: usize,
+    kept: Money,
+    reserved: Money,
+}
+
+/// Minor units, as both sides have them.
+struct Money {
+    regente: i64,
+    simulator: i64,
+}
+
+/// What the books say of one authorization.
+struct Balance {
+    reserved: i64,
+    kept: i64,
+}
+
+/// # Errors
+/// Every difference.
+pub(super) async fn examine(caller: &Caller, simulator: &Simulator, ledger: &Ledger) -> Outcome<Verdict> {
+    let charges = all_charges(caller).await?;
+    let mut books = balances(simulator).await?;
+    let authorizations = books.len();
+    let simulator_sum =
+        |of: fn(&Balance) -> i64, books: &HashMap<String, Balance>| books.values().map(of).sum::<i64>();
+    let mut kept = Money { regente: 0, simulator: simulator_sum(|balance| balance.kept, &books) };
+    let mut reserved = Money { regente: 0, simulator: simulator_sum(|balance| balance.reserved, &books) };
+    let mut by_status = HashMap::new();
+    let mut differences = Vec::new();
+    for charge in charges.values() {
+        let status = charge["status"].as_str().unwrap_or_default();
+        let amount = charge["amount"].as_i64().unwrap_or_default();
+        *by_status.entry(status.to_owned()).or_insert(0) += 1;
+        let (held, taken, effects) = match status {
+            "authorized" | "voided" => (0, amount, 1),
+            "pre_authorized" | "canceled" => (amount, 0, 1),
+            "failed" => (0, 0, 0),
+            _ => (-1, -1, 0),
+        };
+        kept.regente += taken;
+        reserved.regente += held;
+        let booked: Vec<Balance> = keys(charge).filter_map(|key| books.remove(key)).collect();
+        let says = (
+            booked.iter().map(|balance| balance.reserved).sum::<i64>(),
+            booked.iter().map(|balance| balance.kept).sum::<i64>(),
+            booked.len(),
+        );
+        if says != (held, taken, effects) {
+            differences.push(format!(
+                "{} is {status} with {amount}, the books say (reserved, kept, effects) {says:?}",
+                charge["id"]
+            ));
+        }
+    }
+    differences.extend(books.keys().map(|key| format!("no charge has the authorization {key} of the books")));
+    differences.extend(unkept_promises(caller, ledger, &charges).await);
+    if !differences.is_empty() {
+        let shown = differences.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join("\n");
+        return Err(Finding(format!("{} differences:\n{shown}", differences.len())).into());
+    }
+    Ok(Verdict {
+        charges: charges.len(),
+        by_status,
+        acknowledged: ledger.acknowledged().len(),
+        told: ledger.count(),
+        authorizations,
+        kept,
+        reserved,
+    })
+}
+
+/// What was acknowledged and is not there, or is answered in another way now.
+async fn unkept_promises(caller: &Caller, ledger: &Ledger, charges: &HashMap<String, Value>) -> Vec<String> {
+    let mut broken = Vec::new();
+    for (operation, first) in ledger.acknowledged() {
+        let told = first.json();
+        let id = told["id"].as_str().unwrap_or_default();
+        let Some(charge) = charges.get(id) else {
+            broken.push(format!("{id} was acknowledged and is gone"));
+            continue;
+        };
+        let request = &told["transactionRequests"][0];
+        let is_there = charge["transactionRequests"]
+            .as_array()
+            .is_some_and(|requests| requests.iter().any(|stored| stored["id"] == request["id"]));
+        if !is_there {
+            broken.push(format!("{} of {id} was acknowledged and is gone", request["requestType"]));
+        }
+        let Some(again) = caller.send(&operation).await else {
+            broken.push(format!("{} is not answered any more", operation.path));
+            continue;
+        };
+        if again != first && !(first.is_pending() && again.status == 201 && !again.is_pending()) {
+            broken.push(format!("{} {} is answered in another way now", operation.path, operation.key));
+        }
+    }
+    broken
+}
+
+fn keys(charge: &Value) -> impl Iterator<Item = &str> {
+    let requests = charge["transactionRequests"].as_array().into_iter().flatten();
+    requests.filter_map(|request| request["idempotencyKey"].as_str())
+}
+
+async fn all_charges(caller: &Caller) -> Outcome<HashMap<String, Value>> {
+    let mut charges = HashMap::new();
+    for page in 1.. {
+        let found = caller.get(&format!("/v1/charges?sort=ASC&limit={PAGE}&page={page}")).await?;
+        let items = found["items"].as_array().ok_or("no items")?;
+        for charge in items {
+            charges.insert(charge["id"].as_str().ok_or("no id")?.to_owned(), charge.clone());
+        }
+        if items.len() < PAGE {
+            break;
+        }
+    }
+    Ok(charges)
+}
+
+async fn balances(simulator: &Simulator) -> Outcome<HashMap<String, Balance>> {
+    let mut balances = HashMap::new();
+    let mut path = "/v1/balances?limit=10000".to_owned();
+    loop {
+        let page = simulator.get(&path).await?;
+        for item in page["items"].as_array().ok_or("no items")? {
+            let number = |name: &str| item[name].as_i64().unwrap_or_default();
+            let balance = Balance { reserved: number("reserved"), kept: number("kept") };
+            balances.insert(item["authorizationKey"].as_str().ok_or("no key")?.to_owned(), balance);
+        }
+        let Some(next) = page["next"].as_str() else { return Ok(balances) };
+        path = format!("/v1/balances?limit=10000&after={next}");
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut by_status: Vec<String> =
+            self.by_status.iter().map(|(status, count)| format!("{count} {status}")).collect();
+        by_status.sort();
+        writeln!(f, "  charges         {} ({})", self.charges, by_status.join(", "))?;
+        writeln!(f, "  clients         {}", self.told)?;
+        writeln!(f, "  acknowledged    {}: every one is there, with the same answer", self.acknowledged)?;
+        writeln!(
+            f,
+            "  authorizations  {} in the books, each of one charge, no charge with two",
+            self.authorizations
+        )?;
+        writeln!(f, "  kept            {} here, {} in the books", self.kept.regente, self.kept.simulator)?;
+        write!(
+            f,
+            "  reserved        {} here, {} in the books",
+            self.reserved.regente, self.reserved.simulator
+        )
+    }
+}
