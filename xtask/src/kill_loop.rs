@@ -2,6 +2,8 @@
 //! repeat themselves while the service is killed at random moments. In the end the simulator's books and Regente's agree
 //! to the cent, what was acknowledged is there, and nothing was done twice.
 
+#![allow(clippy::disallowed_methods, reason = "it runs by the machine's time")]
+
 mod clients;
 mod dice;
 mod faults;

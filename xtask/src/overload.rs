@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -15,7 +16,9 @@ use crate::Outcome;
 use crate::service::{Service, Writes, build};
 
 /// Requests whose answers are waited for at once; what would be more is not sent, and counted.
-const OUTSTANDING_MAX: usize = 4000;
+const OUTSTANDING_MAX: usize = 1000;
+/// Tries until a charge is taken again.
+const SUCCESS_TRIES_MAX: u32 = 1000;
 /// How often the memory is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Requests are sent in handfuls, each of these apart.
@@ -33,9 +36,15 @@ pub(crate) struct Options {
     /// Seconds of the measurement before, and of the burst
     #[arg(long, default_value_t = 10)]
     seconds: u64,
+    /// Bursts; memory that grows with each of them would be a leak
+    #[arg(long, default_value_t = 3)]
+    bursts: u32,
     /// `database.admitted_max` of the service
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 32)]
     admitted_max: u64,
+    /// How long the simulated provider takes for a charge, so that what is carried is less than what one machine can offer
+    #[arg(long, default_value_t = 40)]
+    provider_ms: u64,
     /// Connections of the closed loop that finds out what is carried
     #[arg(long, default_value_t = 32)]
     connections: u64,
@@ -53,7 +62,7 @@ struct Burst {
     refusals: Vec<Duration>,
 }
 
-/// Sends charges.
+/// Sends one request again and again.
 struct Sender {
     http: reqwest::Client,
     url: String,
@@ -68,49 +77,67 @@ pub(crate) async fn run(options: Options) -> Outcome {
         None => build()?,
     };
     let admitted_max = options.admitted_max.to_string();
-    let settings = [("REGENTE_DATABASE__ADMITTED_MAX", admitted_max.as_str())];
+    // Books in memory would grow with each charge.
+    let folder = tempfile::tempdir()?;
+    let books = folder.path().join("books.db").display().to_string();
+    let settings = [
+        ("REGENTE_DATABASE__ADMITTED_MAX", admitted_max.as_str()),
+        ("REGENTE_SANDBOX__BOOKS", books.as_str()),
+    ];
     let service = Arc::new(Service::start_with(&binary, None, Writes::Durable, &settings).await?);
-    let sender = Arc::new(Sender::new(&service)?);
+    let sender = Arc::new(Sender::new(&service, options.provider_ms).await?);
 
     let carried = closed_loop(&sender, &options).await? / options.seconds.max(1);
     println!("carried: {carried} charges/s in a closed loop of {} connections", options.connections);
-    let before_kib = service.resident_kib();
-    let peak_kib = Arc::new(AtomicU64::new(before_kib));
-    let watch = tokio::spawn(watch_memory(service.clone(), peak_kib.clone()));
-    let burst = open_loop(&sender, carried.max(1) * options.factor, options.seconds).await;
-    let (normal_after, tries) = first_success(&sender).await?;
-    let after_rate = closed_loop(&sender, &options).await? / options.seconds.max(1);
-    watch.abort();
-    let after_kib = service.resident_kib();
-    print_table(&burst, &options);
-    println!(
-        "resident: {before_kib} KiB before, {} KiB at most, {after_kib} KiB after",
-        peak_kib.load(Ordering::Relaxed)
-    );
-    println!("first success after the burst: {} ms ({tries} tries)", normal_after.as_millis());
-    println!("carried afterwards: {after_rate} charges/s");
+    print_head(&options);
+    for _ in 0..options.bursts {
+        let before_kib = service.anonymous_kib();
+        let peak_kib = Arc::new(AtomicU64::new(before_kib));
+        let watch = tokio::spawn(watch_memory(service.clone(), peak_kib.clone()));
+        let burst = open_loop(&sender, carried.max(1) * options.factor, options.seconds).await;
+        let normal_after = first_success(&sender).await?;
+        watch.abort();
+        print_row(
+            &burst,
+            [before_kib, peak_kib.load(Ordering::Relaxed), service.anonymous_kib()],
+            normal_after,
+        );
+    }
+    println!("resident with the mapped parts of files: {} MiB", service.resident_kib() / 1024);
+    let afterwards = closed_loop(&sender, &options).await? / options.seconds.max(1);
+    println!("carried afterwards: {afterwards} charges/s");
     Ok(())
 }
 
 impl Sender {
-    fn new(service: &Service) -> Outcome<Self> {
-        let body = serde_json::json!({
-            "merchantId": service.merchant_id, "amount": 150, "capture": true,
+    /// With a merchant of its own, whose provider takes its time.
+    async fn new(service: &Service, provider_ms: u64) -> Outcome<Self> {
+        let mut sender = Self {
+            http: reqwest::Client::builder().no_proxy().build()?,
+            url: format!("{}/v1/merchants", service.url),
+            body: String::new(),
+            client_id: service.client_id.clone(),
+            api_key: service.api_key.clone(),
+        };
+        sender.body = json!({ "mcc": "5812", "providers": [{
+            "name": "Slow", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" },
+            "options": { "type": "SANDBOX", "faults": [{ "then": { "delay_ms": provider_ms } }] },
+        }] })
+        .to_string();
+        let merchant: Value = sender.post().await?.error_for_status()?.json().await?;
+        sender.url = format!("{}/v1/charges", service.url);
+        sender.body = json!({
+            "merchantId": merchant["id"], "amount": 150, "capture": true,
             "paymentMethod": { "paymentType": "credit", "installments": 1 },
             "paymentSource": { "sourceType": "card", "card": {
                 "cardHolderName": "JOAO DA SILVA", "cardNumber": "4916745120294124", "cardCvv": "560",
                 "cardExpirationDate": "12/2030" } },
-        });
-        Ok(Self {
-            http: reqwest::Client::builder().no_proxy().build()?,
-            url: format!("{}/v1/charges", service.url),
-            body: body.to_string(),
-            client_id: service.client_id.clone(),
-            api_key: service.api_key.clone(),
         })
+        .to_string();
+        Ok(sender)
     }
 
-    async fn charge(&self) -> reqwest::Result<reqwest::Response> {
+    async fn post(&self) -> reqwest::Result<reqwest::Response> {
         self.http
             .post(&self.url)
             .header("X-Client-Id", &self.client_id)
@@ -131,7 +158,7 @@ async fn closed_loop(sender: &Arc<Sender>, options: &Options) -> Outcome<u64> {
         clients.spawn(async move {
             let mut taken = 0;
             while Instant::now() < end {
-                match sender.charge().await {
+                match sender.post().await {
                     Ok(answer) if answer.status() == 201 => taken += 1,
                     Ok(_) | Err(_) => {}
                 }
@@ -159,7 +186,7 @@ async fn open_loop(sender: &Arc<Sender>, per_second: u64, seconds: u64) -> Burst
                     answers.spawn(async move {
                         let _place = place;
                         let sent = Instant::now();
-                        (sender.charge().await, sent.elapsed())
+                        (sender.post().await, sent.elapsed())
                     });
                 }
                 Err(_) => burst.not_sent += 1,
@@ -191,41 +218,56 @@ impl Burst {
 
 async fn watch_memory(service: Arc<Service>, peak_kib: Arc<AtomicU64>) {
     loop {
-        peak_kib.fetch_max(service.resident_kib(), Ordering::Relaxed);
+        peak_kib.fetch_max(service.anonymous_kib(), Ordering::Relaxed);
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
-async fn first_success(sender: &Sender) -> Outcome<(Duration, u32)> {
+/// How soon a charge is taken again.
+async fn first_success(sender: &Sender) -> Outcome<Duration> {
     let begun = Instant::now();
-    for tries in 1..=1000 {
-        if sender.charge().await.is_ok_and(|answer| answer.status() == 201) {
-            return Ok((begun.elapsed(), tries));
+    for _ in 0..SUCCESS_TRIES_MAX {
+        if sender.post().await.is_ok_and(|answer| answer.status() == 201) {
+            return Ok(begun.elapsed());
         }
     }
     Err("service did not become normal".into())
 }
 
-fn print_table(burst: &Burst, options: &Options) {
-    let mut refusals = burst.refusals.clone();
-    refusals.sort_unstable();
-    let p99 = refusals.get(refusals.len().saturating_sub(1) * 99 / 100).copied().unwrap_or_default();
+fn print_head(options: &Options) {
     println!(
-        "{} s of {} times that, at most {} changes under way:",
+        "bursts of {} s at {} times that, at most {} changes under way, {OUTSTANDING_MAX} answers waited for",
         options.seconds, options.factor, options.admitted_max
     );
     println!(
-        "{:>10} {:>10} {:>10} {:>10} {:>14} {:>16} {:>10}",
-        "offered", "not sent", "201", "503", "p99 of 503", "no Retry-After", "others"
+        "{:>9} {:>9} {:>9} {:>9} {:>11} {:>15} {:>7} {:>26} {:>13}",
+        "offered",
+        "not sent",
+        "201",
+        "503",
+        "503 p99 ms",
+        "no Retry-After",
+        "others",
+        "MiB before/peak/after",
+        "201 after ms"
     );
+}
+
+fn print_row(burst: &Burst, resident_kib: [u64; 3], normal_after: Duration) {
+    let mut refusals = burst.refusals.clone();
+    refusals.sort_unstable();
+    let p99 = refusals.get(refusals.len().saturating_sub(1) * 99 / 100).copied().unwrap_or_default();
+    let [before, peak, after] = resident_kib.map(|kib| kib / 1024);
     println!(
-        "{:>10} {:>10} {:>10} {:>10} {:>11} ms {:>16} {:>10}",
+        "{:>9} {:>9} {:>9} {:>9} {:>11} {:>15} {:>7} {:>26} {:>13}",
         burst.offered,
         burst.not_sent,
         burst.created,
         burst.refused,
         p99.as_millis(),
         burst.without_retry_after,
-        burst.others
+        burst.others,
+        format!("{before}/{peak}/{after}"),
+        normal_after.as_millis()
     );
 }

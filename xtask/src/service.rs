@@ -182,11 +182,20 @@ impl Service {
         if output.status.success() { Ok(()) } else { Err("the doctor has found something".into()) }
     }
 
-    /// Resident memory in KiB, from the kernel.
+    /// Resident memory in KiB, from the kernel: the process's own and the parts of files that it maps.
     pub(crate) fn resident_kib(&self) -> u64 {
+        self.of_status("VmRSS:")
+    }
+
+    /// The process's own memory alone.
+    pub(crate) fn anonymous_kib(&self) -> u64 {
+        self.of_status("RssAnon:")
+    }
+
+    fn of_status(&self, name: &str) -> u64 {
         let status =
             std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap_or_default();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap_or_default();
         line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(0)
     }
 

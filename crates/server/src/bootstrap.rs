@@ -169,9 +169,11 @@ async fn assemble(
 /// # Errors
 /// [`StartError::Books`].
 pub async fn books_that_exist(config: &Config) -> Result<Option<Books>, StartError> {
-    match config.sandbox_books() {
-        Place::File(path) if path.exists() => open_books(Place::File(path)).await.map(Some),
-        Place::File(_) | Place::Memory => Ok(None),
+    match config.simulator()? {
+        Simulator::InProcess(Place::File(path)) if path.exists() => {
+            open_books(Place::File(path)).await.map(Some)
+        }
+        Simulator::InProcess(Place::File(_) | Place::Memory) | Simulator::Remote(_) => Ok(None),
     }
 }
 

@@ -82,7 +82,7 @@ pub struct Subject<'a> {
     pub store: &'a Store,
     /// How it is configured.
     pub config: &'a Config,
-    /// The books of the simulator, where they can be read.
+    /// The books of the simulator, where they are in this process or in a file that it can read.
     pub books: Option<&'a Books>,
     /// The time.
     pub clock: &'a Clock,
@@ -92,7 +92,7 @@ pub struct Subject<'a> {
 
 /// Examines a deployment. A database that cannot be read ends in failures, not in an error.
 pub async fn examine(subject: Subject<'_>) -> Report {
-    let Subject { store, config, books, clock, chance } = subject;
+    let Subject { store, config, books: _, clock, chance } = subject;
     let mut checks = vec![strength(config), database(store).await];
     let schema = schema(store).await;
     let is_readable = schema.verdict == Verdict::Ok;
@@ -102,7 +102,7 @@ pub async fn examine(subject: Subject<'_>) -> Report {
         checks.push(counters(store).await);
         checks.push(dead_jobs(store).await);
         checks.push(unknown_outcomes(store, clock).await);
-        checks.push(money::books(store, books).await);
+        checks.push(money::books(&subject).await);
         checks.push(place::clock(store, clock.now()).await);
     }
     checks.extend(place::integrity(store).await);

@@ -1,19 +1,18 @@
 //! `regente dev`: a sandbox on this machine, and how to talk to it.
 
 use std::io::{self, Write};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use regente_domain::time::Timestamp;
 
 use super::Failure;
-use super::health::on_this_machine;
+use super::health::{address, on_this_machine};
 use super::run::{listen, open_socket, runtime, serve_until_stopped};
 use crate::bootstrap::dev::{self, Account};
 use crate::bootstrap::{self, Migrations, Missing};
 use crate::chance::Chance;
-use crate::config::{Config, Loaded};
+use crate::config::Loaded;
 use crate::serve::Signals;
 use crate::telemetry;
 
@@ -26,7 +25,7 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
         let listeners = listen(config)?;
         dev::prepare(config, &Chance::system()?)?;
         let app = bootstrap::open(config, Migrations::Apply, Missing::Make).await?;
-        let url = url(config, listeners.api.local_addr()?);
+        let url = address(config, on_this_machine(listeners.api.local_addr()?));
         let prepared = match dev::account(&app, config).await {
             Ok(account) => dev::write_env_file(config, &url, &account).map(|path| (path, account)),
             Err(error) => Err(error),
@@ -43,12 +42,6 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
         io::stdout().write_all(text.as_bytes())?;
         serve_until_stopped(app, config, listeners, socket, signals).await
     })
-}
-
-/// The address as one calls it from this machine.
-fn url(config: &Config, address: SocketAddr) -> String {
-    let scheme = if config.server.tls_certificate_file.is_some() { "https" } else { "http" };
-    format!("{scheme}://{}", on_this_machine(address))
 }
 
 /// What is printed before the first request: the account, and lines to paste. No line to paste is a comment: some

@@ -10,7 +10,7 @@ use regente_domain::money::Amount;
 use regente_store::money::{self, ChargeMoney};
 use serde_json::{Value, json};
 
-use crate::cli::process::{Server, run_on};
+use crate::cli::process::{Server, regente, run_on};
 use crate::harness::{APPROVED, TIMED_OUT, TestApp, WRONG_CVV, charge_body, stories};
 
 const CARD: &str = "4916745120294124";
@@ -127,6 +127,37 @@ async fn captures_voids_and_refunds_agree_and_one_that_is_missing_in_the_books_i
     assert_eq!(verdict, "failure");
     let named = format!("charge {} is authorized with 500 kept, the books say 600 kept", ids[0]);
     assert!(found.starts_with("4 charges agree") && found.contains(&named), "{found}");
+}
+
+#[tokio::test]
+async fn the_books_of_a_simulator_in_another_process_are_asked_for() {
+    let (folder, theirs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let listen = format!("sandbox.listen=127.0.0.1:{port}");
+    let mut simulator = regente(&["sandbox-provider", "--set", &listen]);
+    let mut simulator =
+        simulator.arg("--data-dir").arg(theirs.path()).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let mut looks = 0;
+    while tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err() {
+        looks += 1;
+        assert!(looks < 500, "the simulator does not answer");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let url = format!("sandbox.url=http://127.0.0.1:{port}");
+    let server = Server::start(folder.path(), &["--set", &url]).await;
+    for _ in 0..2 {
+        let body = server.charge("REGENTE_MERCHANT_ID", CARD);
+        assert_eq!(server.post("/v1/charges", &body).send().await.unwrap().status().as_u16(), 201);
+    }
+    assert_eq!(
+        check(folder.path(), "books").await,
+        ("ok".to_owned(), "2 charges agree with the books of the simulator".to_owned())
+    );
+    simulator.kill().await.unwrap();
+    let (verdict, found) = check(folder.path(), "books").await;
+    assert_eq!(verdict, "warning");
+    assert!(found.starts_with("the books cannot be reached, so nothing was compared"), "{found}");
+    server.stop().await;
 }
 
 #[tokio::test]

@@ -2,29 +2,104 @@
 //! hold was intended in the database before; what differs is looked at once more, since requests go on.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use regente_domain::id::{ChargeId, ClientId};
+use regente_providers::sandbox::http::{RemoteError, RemoteSandbox};
 use regente_providers::sandbox::{Balance, Books, BooksError, Ledger};
 use regente_store::money::{self, ChargeMoney};
 use regente_store::{Store, StoreError};
+use tokio::time::timeout;
 use uuid::Uuid;
 
-use super::{Check, Verdict, check, failure};
+use super::{Check, Subject, Verdict, check, failure};
 use crate::admin::books::{Comparison, Difference, Money, compare};
 use crate::admin::command::all_clients;
+use crate::cli::chain;
+use crate::config::{Config, Simulator};
 
+const NAME: &str = "books";
 /// Charges that one query reads.
 const CHARGES_PER_PAGE: i64 = 500;
 /// Differences that are named; the rest is counted.
 const NAMED_MAX: usize = 10;
+/// Differences that are looked at once more, so that a deployment in which everything differs is not read twice.
+const LOOKED_AT_AGAIN_MAX: usize = 1000;
+/// How long a simulator in another process may take for all of its books.
+const REMOTE_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// Why the books were not compared.
+/// The money of every authorization, by our key.
+type Booked = HashMap<Uuid, Money>;
+
+/// Where the books are.
+enum Source<'a> {
+    /// In this process, or in a file that it can read.
+    Here(&'a Books),
+    /// In another process, which is asked.
+    Elsewhere(RemoteSandbox),
+}
+
+/// Why nothing was compared.
 #[derive(Debug, thiserror::Error)]
 enum Unreadable {
     #[error("the books cannot be read")]
     Books(#[from] BooksError),
+    #[error("the books cannot be reached, so nothing was compared")]
+    Remote(#[from] RemoteError),
+    #[error("the simulator took too long to show its books, so nothing was compared")]
+    TooSlow,
     #[error("the charges cannot be read")]
     Store(#[from] StoreError),
+}
+
+/// Compares every charge with the books of the simulator.
+pub(super) async fn books(subject: &Subject<'_>) -> Check {
+    let source = match source(subject.config, subject.books) {
+        Ok(Some(source)) => source,
+        Ok(None) => return check(NAME, Verdict::Ok, "the simulator has no books that can be read here"),
+        Err(failed) => return failed,
+    };
+    match find(subject.store, &source).await {
+        // A simulator that is away is the operator's business, and no fault of this deployment.
+        Err(error @ (Unreadable::Remote(_) | Unreadable::TooSlow)) => {
+            check(NAME, Verdict::Warning, chain(&error))
+        }
+        Err(error @ (Unreadable::Books(_) | Unreadable::Store(_))) => failure(NAME, &error),
+        Ok(found) => {
+            let verdict = match found.differences.is_empty() && found.unknown.is_empty() {
+                true => Verdict::Ok,
+                false => Verdict::Failure,
+            };
+            check(NAME, verdict, found.words())
+        }
+    }
+}
+
+fn source<'a>(config: &Config, books: Option<&'a Books>) -> Result<Option<Source<'a>>, Check> {
+    match config.simulator() {
+        Err(error) => Err(failure(NAME, &error)),
+        Ok(Simulator::InProcess(_)) => Ok(books.map(Source::Here)),
+        Ok(Simulator::Remote(options)) => match RemoteSandbox::new(options) {
+            Ok(remote) => Ok(Some(Source::Elsewhere(remote))),
+            Err(error) => Err(failure(NAME, &error)),
+        },
+    }
+}
+
+impl Source<'_> {
+    async fn booked(&self) -> Result<Booked, Unreadable> {
+        Ok(match self {
+            Self::Here(books) => {
+                let ledger = Ledger::of(&books.entries().await?);
+                ledger.balances().map(|(key, balance)| (key, money_in(balance))).collect()
+            }
+            Self::Elsewhere(remote) => {
+                let asked = timeout(REMOTE_TIME_MAX, remote.balances()).await;
+                let balances = asked.map_err(|_elapsed| Unreadable::TooSlow)??;
+                balances.into_iter().map(|(key, balance)| (key, money_in(balance))).collect()
+            }
+        })
+    }
 }
 
 #[derive(Default)]
@@ -37,29 +112,11 @@ struct Findings {
     unknown: Vec<(Uuid, Money)>,
 }
 
-/// Compares every charge with the books of the simulator.
-pub(super) async fn books(store: &Store, books: Option<&Books>) -> Check {
-    const NAME: &str = "books";
-    let Some(books) = books else {
-        return check(NAME, Verdict::Ok, "the books of the simulator are not reachable from here");
-    };
-    match find(store, books).await {
-        Err(error) => failure(NAME, &error),
-        Ok(found) => {
-            let verdict = match found.differences.is_empty() && found.unknown.is_empty() {
-                true => Verdict::Ok,
-                false => Verdict::Failure,
-            };
-            check(NAME, verdict, found.words())
-        }
-    }
-}
-
-async fn find(store: &Store, books: &Books) -> Result<Findings, Unreadable> {
-    let ledger = Ledger::of(&books.entries().await?);
-    let mut unknown: HashMap<Uuid, Money> =
-        ledger.balances().map(|(key, balance)| (key, money_in(balance))).collect();
+async fn find(store: &Store, source: &Source<'_>) -> Result<Findings, Unreadable> {
+    let booked = source.booked().await?;
+    let mut unknown = booked.clone();
     let mut found = Findings::default();
+    let mut differing = Vec::new();
     for client in all_clients(store).await? {
         let mut after = None;
         loop {
@@ -67,37 +124,52 @@ async fn find(store: &Store, books: &Books) -> Result<Findings, Unreadable> {
             let Some(last) = page.last() else { break };
             after = Some(last.id);
             for charge in &page {
-                let first = compare(charge, |request| unknown.get(&request.provider_key()).copied());
-                let settled = match first {
-                    Comparison::Differs(_) => look_again(store, books, client.id, charge.id).await?,
-                    Comparison::Agrees | Comparison::Waits | Comparison::NotTheirs => first,
-                };
-                found.count(settled);
                 forget(&mut unknown, charge);
+                match against(charge, &booked) {
+                    Comparison::Differs(_) if differing.len() < LOOKED_AT_AGAIN_MAX => {
+                        differing.push((client.id, charge.id));
+                    }
+                    settled => found.count(settled),
+                }
             }
         }
+    }
+    for settled in look_again(store, source, &differing).await? {
+        found.count(settled);
     }
     found.unknown = unknown.into_iter().filter(|(_, money)| *money != Money::default()).collect();
     Ok(found)
 }
 
-/// The charge and then the books once more: what has moved on meanwhile is compared next time.
+/// The charges, then the books, then the versions of the charges: what has moved on meanwhile is compared next time.
 async fn look_again(
     store: &Store,
-    books: &Books,
-    client_id: ClientId,
-    id: ChargeId,
-) -> Result<Comparison, Unreadable> {
-    let Some(before) = money::one(store, client_id, id).await? else { return Ok(Comparison::Waits) };
-    let mut booked = HashMap::new();
-    for stored in &before.requests {
-        let key = stored.request.provider_key();
-        booked.extend(books.balance(key).await?.map(|balance| (key, money_in(balance))));
+    source: &Source<'_>,
+    differing: &[(ClientId, ChargeId)],
+) -> Result<Vec<Comparison>, Unreadable> {
+    if differing.is_empty() {
+        return Ok(Vec::new());
     }
-    let again = compare(&before, |request| booked.get(&request.provider_key()).copied());
-    let has_moved_on =
-        money::one(store, client_id, id).await?.is_none_or(|now| now.version != before.version);
-    Ok(if has_moved_on { Comparison::Waits } else { again })
+    let mut charges = Vec::new();
+    for (client_id, id) in differing {
+        charges.push(money::one(store, *client_id, *id).await?);
+    }
+    let booked = source.booked().await?;
+    let mut settled = Vec::new();
+    for ((client_id, id), charge) in differing.iter().zip(charges) {
+        let now = money::one(store, *client_id, *id).await?;
+        let stands_still =
+            |charge: &ChargeMoney| now.as_ref().is_some_and(|now| now.version == charge.version);
+        settled.push(match charge.filter(stands_still) {
+            Some(charge) => against(&charge, &booked),
+            None => Comparison::Waits,
+        });
+    }
+    Ok(settled)
+}
+
+fn against(charge: &ChargeMoney, booked: &Booked) -> Comparison {
+    compare(charge, |request| booked.get(&request.provider_key()).copied())
 }
 
 fn money_in(balance: Balance) -> Money {
@@ -105,7 +177,7 @@ fn money_in(balance: Balance) -> Money {
 }
 
 /// What is left in the end belongs to no charge.
-fn forget(unknown: &mut HashMap<Uuid, Money>, charge: &ChargeMoney) {
+fn forget(unknown: &mut Booked, charge: &ChargeMoney) {
     for stored in &charge.requests {
         unknown.remove(&stored.request.provider_key());
     }
