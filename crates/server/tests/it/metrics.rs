@@ -72,6 +72,11 @@ pub async fn until_calls_in_flight(address: &str, calls: u32) {
     until(address, |page| page.value("regente_provider_calls_in_flight") == f64::from(calls)).await;
 }
 
+/// The value of a metric without labels.
+pub async fn metric(address: &str, name: &str) -> f64 {
+    Page::read(address).await.value(name)
+}
+
 fn requests(route: &str, status: u16) -> String {
     format!(
         "http_server_request_duration_seconds_count{{http_request_method=\"POST\",http_route=\"{route}\",\
