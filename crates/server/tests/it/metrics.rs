@@ -60,6 +60,8 @@ impl Page {
     }
 }
 
+const CIRCUITS: &str = "regente_provider_circuits_open{provider_type=\"SANDBOX\"}";
+
 /// An address for metrics that is free at the moment, and the setting that names it.
 pub fn metrics_setting() -> (String, String) {
     let address = format!("127.0.0.1:{}", free_port());
@@ -181,10 +183,11 @@ fn every_metric_is_on_the_page(page: &Page) {
 }
 
 #[tokio::test]
-async fn unknown_outcomes_and_calls_in_flight_are_seen_while_they_last() {
+async fn unknown_outcomes_calls_in_flight_and_open_circuits_are_seen_while_they_last() {
     let folder = tempfile::tempdir().unwrap();
     let (address, listen) = metrics_setting();
-    let arguments = ["--set", &listen, "--set", "charges.reconcile_grace_ms=3600000"];
+    let settings = [listen.as_str(), "charges.reconcile_grace_ms=3600000", "routing.circuit_failures=1"];
+    let arguments: Vec<&str> = settings.into_iter().flat_map(|setting| ["--set", setting]).collect();
     let server = Server::start(folder.path(), &arguments).await;
     // For two seconds the simulator does not answer; then its books are gone, and nobody can say what it did.
     let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");
@@ -200,7 +203,14 @@ async fn unknown_outcomes_and_calls_in_flight_are_seen_while_they_last() {
     assert_eq!(page.value(&calls("authorization", "unknown")), 1.0);
     assert_eq!(page.value(&calls("probe", "unknown")), 1.0);
     assert_eq!(page.value("regente_unknown_outcomes_given_up"), 0.0);
+    assert_eq!(page.value(CIRCUITS), 0.0, "silence that a test card asked for speaks against nobody");
     until(&address, |page| page.value("regente_unknown_outcomes_oldest_age_seconds") > 2.0).await;
+
+    let healthy = server.charge("REGENTE_MERCHANT_ID", "4916745120294124");
+    let charge: Value = server.post("/v1/charges", &healthy).send().await.unwrap().json().await.unwrap();
+    assert_eq!(charge["status"], "pending");
+    until(&address, |page| page.value("regente_unknown_outcomes") == 2.0 && page.value(CIRCUITS) == 1.0)
+        .await;
     server.stop().await;
 }
 
