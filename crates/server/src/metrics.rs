@@ -36,6 +36,27 @@ pub fn http_request(method: &'static str, route: &str, status: u16, duration: Du
     }
 }
 
+/// A connection was let in.
+pub fn connection_opened() {
+    if let Some(handles) = HANDLES.get() {
+        handles.connections_open.increment(1.0);
+    }
+}
+
+/// A connection that had been let in ended.
+pub fn connection_closed() {
+    if let Some(handles) = HANDLES.get() {
+        handles.connections_open.decrement(1.0);
+    }
+}
+
+/// A connection found too many others.
+pub fn connection_refused() {
+    if let Some(handles) = HANDLES.get() {
+        handles.connections_refused.increment(1);
+    }
+}
+
 /// How a call to a provider ended, or a question about one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CallOutcome {

@@ -49,6 +49,10 @@ table! {
     HTTP_REQUEST_DURATION = Kind::Histogram { buckets: HTTP_BUCKETS }, "http_server_request_duration_seconds"
         ["http_request_method", "http_route", "http_response_status_code"]
         "Duration of HTTP server requests, by matched route.";
+    CONNECTIONS_OPEN = Kind::Gauge, "regente_connections_open" []
+        "Open connections of the API and of this page.";
+    CONNECTIONS_REFUSED = Kind::Counter, "regente_connections_refused_total" []
+        "Connections that were told to come back, or dropped, because too many were open.";
     PROVIDER_CALL_DURATION = Kind::Histogram { buckets: PROVIDER_BUCKETS }, "regente_provider_call_duration_seconds"
         ["provider_type", "operation", "outcome"]
         "Duration of calls to payment providers until their outcome; the operation `probe` asks what became of a call.";

@@ -16,6 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tower::Service;
 
 use crate::api::error::ApiError;
+use crate::metrics;
 
 /// Connections past the limit that are told so; still further ones are dropped.
 const REFUSED_AT_ONCE_MAX: usize = 256;
@@ -82,10 +83,13 @@ impl Gate {
 
     fn place<S>(&self, service: S) -> io::Result<Admitted<S>> {
         if let Ok(permit) = Arc::clone(&self.served).try_acquire_owned() {
-            return Ok(Admitted { service: Some(service), _permit: Arc::new(permit) });
+            return Ok(Admitted { service: Some(service), _place: Arc::new(Place::served(permit)) });
         }
+        metrics::connection_refused();
         match Arc::clone(&self.refused).try_acquire_owned() {
-            Ok(permit) => Ok(Admitted { service: None, _permit: Arc::new(permit) }),
+            Ok(permit) => {
+                Ok(Admitted { service: None, _place: Arc::new(Place::Refused { _permit: permit }) })
+            }
             Err(_full) => Err(io::Error::other("too many connections")),
         }
     }
@@ -123,12 +127,36 @@ async fn first_bytes(stream: &TcpStream) -> io::Result<()> {
     }
 }
 
+/// The place of a connection, given back when it ends.
+enum Place {
+    /// Among those that are served.
+    Served { _permit: OwnedSemaphorePermit },
+    /// Among those that are told to come back.
+    Refused { _permit: OwnedSemaphorePermit },
+}
+
+impl Place {
+    fn served(permit: OwnedSemaphorePermit) -> Self {
+        metrics::connection_opened();
+        Self::Served { _permit: permit }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        match self {
+            Self::Served { .. } => metrics::connection_closed(),
+            Self::Refused { .. } => {}
+        }
+    }
+}
+
 /// A connection that holds its place among the others until it ends. Without a service, each request on it is told to
 /// come back.
 #[derive(Clone)]
 pub(super) struct Admitted<S> {
     service: Option<S>,
-    _permit: Arc<OwnedSemaphorePermit>,
+    _place: Arc<Place>,
 }
 
 impl<S, R> Service<R> for Admitted<S>

@@ -4,16 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use regente::metrics::{Endpoint, Kind, TABLE};
+use regente_store::jobs::{self, Backlog, NewJob};
+use regente_store::transaction_requests::{self, Unknown};
+use regente_store::{Batch, Commit};
 use reqwest::StatusCode;
 use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::cli::process::{LOOK_EVERY, Server, free_port};
-use crate::harness::TestApp;
+use crate::harness::{APPROVED, TestApp, charge_body, stories};
 use crate::openapi::document::Document;
+use crate::reconcile::unknown::FileBooks;
+
+stories! {
+    jobs_that_wait_and_jobs_that_nobody_will_do_are_counted,
+    an_unknown_outcome_is_counted_until_the_end_of_its_schedule_and_after_it,
+}
 
 /// Nothing that a test waits for takes this long.
 const SOON: Duration = Duration::from_secs(20);
+/// A day of business time.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A page: each line's value by its name with labels.
 struct Page {
@@ -49,6 +60,8 @@ impl Page {
     }
 }
 
+const CIRCUITS: &str = "regente_provider_circuits_open{provider_type=\"SANDBOX\"}";
+
 /// An address for metrics that is free at the moment, and the setting that names it.
 pub fn metrics_setting() -> (String, String) {
     let address = format!("127.0.0.1:{}", free_port());
@@ -59,6 +72,11 @@ pub fn metrics_setting() -> (String, String) {
 /// Waits until a server waits for so many calls to providers.
 pub async fn until_calls_in_flight(address: &str, calls: u32) {
     until(address, |page| page.value("regente_provider_calls_in_flight") == f64::from(calls)).await;
+}
+
+/// The value of a metric without labels.
+pub async fn metric(address: &str, name: &str) -> f64 {
+    Page::read(address).await.value(name)
 }
 
 fn requests(route: &str, status: u16) -> String {
@@ -165,10 +183,11 @@ fn every_metric_is_on_the_page(page: &Page) {
 }
 
 #[tokio::test]
-async fn unknown_outcomes_and_calls_in_flight_are_seen_while_they_last() {
+async fn unknown_outcomes_calls_in_flight_and_open_circuits_are_seen_while_they_last() {
     let folder = tempfile::tempdir().unwrap();
     let (address, listen) = metrics_setting();
-    let arguments = ["--set", &listen, "--set", "charges.reconcile_grace_ms=3600000"];
+    let settings = [listen.as_str(), "charges.reconcile_grace_ms=3600000", "routing.circuit_failures=1"];
+    let arguments: Vec<&str> = settings.into_iter().flat_map(|setting| ["--set", setting]).collect();
     let server = Server::start(folder.path(), &arguments).await;
     // For two seconds the simulator does not answer; then its books are gone, and nobody can say what it did.
     let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");
@@ -184,7 +203,14 @@ async fn unknown_outcomes_and_calls_in_flight_are_seen_while_they_last() {
     assert_eq!(page.value(&calls("authorization", "unknown")), 1.0);
     assert_eq!(page.value(&calls("probe", "unknown")), 1.0);
     assert_eq!(page.value("regente_unknown_outcomes_given_up"), 0.0);
+    assert_eq!(page.value(CIRCUITS), 0.0, "silence that a test card asked for speaks against nobody");
     until(&address, |page| page.value("regente_unknown_outcomes_oldest_age_seconds") > 2.0).await;
+
+    let healthy = server.charge("REGENTE_MERCHANT_ID", "4916745120294124");
+    let charge: Value = server.post("/v1/charges", &healthy).send().await.unwrap().json().await.unwrap();
+    assert_eq!(charge["status"], "pending");
+    until(&address, |page| page.value("regente_unknown_outcomes") == 2.0 && page.value(CIRCUITS) == 1.0)
+        .await;
     server.stop().await;
 }
 
@@ -236,6 +262,43 @@ async fn lose_the_database(app: TestApp) {
 
     let page = until(&address, |page| page.value("regente_database_up") == 0.0).await;
     assert!(page.value("process_resident_memory_bytes") > 0.0, "the rest is still there");
+}
+
+async fn jobs_that_wait_and_jobs_that_nobody_will_do_are_counted(app: TestApp) {
+    let (store, clock) = (&app.app.store, &app.clock);
+    let backlog = async || jobs::backlog(store, clock.now(), clock.machine_timestamp()).await.unwrap();
+    app.run_jobs().await;
+    assert_eq!(backlog().await, Backlog { due: 0, oldest_due: None, dead: 0 });
+
+    let fell_due_at = clock.now();
+    let mut batch = Batch::new(app.client_id());
+    let id = app.app.chance.id(fell_due_at);
+    let (kind, lane) = ("of_a_later_release", "test");
+    jobs::enqueue(&mut batch, &NewJob { id, kind, lane, key: "k", payload: "{}", run_at: fell_due_at });
+    assert_eq!(store.apply(batch).await.unwrap(), Commit::Applied);
+    clock.advance(Duration::from_secs(60));
+    assert_eq!(backlog().await, Backlog { due: 1, oldest_due: Some(fell_due_at), dead: 0 });
+
+    app.run_jobs().await;
+    assert_eq!(backlog().await, Backlog { due: 0, oldest_due: None, dead: 1 });
+}
+
+async fn an_unknown_outcome_is_counted_until_the_end_of_its_schedule_and_after_it(app: TestApp) {
+    let file = FileBooks::new();
+    let app = app.with_sandbox_deadline(Duration::from_secs(5)).await.with_books(file.books.clone()).await;
+    let merchant = app.merchant().await;
+    let unknown = async || transaction_requests::unknown(&app.app.store, app.clock.now()).await.unwrap();
+    app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
+    assert_eq!(unknown().await, Unknown { open: 0, oldest: None, given_up: 0 });
+
+    let began_at = app.clock.now();
+    file.lose();
+    app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
+    assert_eq!(unknown().await, Unknown { open: 1, oldest: Some(began_at), given_up: 0 });
+    app.later(DAY).await;
+    assert_eq!(unknown().await, Unknown { open: 1, oldest: Some(began_at), given_up: 0 });
+    app.later(7 * DAY).await;
+    assert_eq!(unknown().await, Unknown { open: 1, oldest: Some(began_at), given_up: 1 });
 }
 
 fn docs(name: &str) -> String {

@@ -17,7 +17,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::cli::process::{LOOK_EVERY, Server, regente, run, run_on, set_mode};
-use crate::metrics::{metrics_setting, until_calls_in_flight};
+use crate::metrics::{metric, metrics_setting, until_calls_in_flight};
 
 /// Nothing that a test waits for takes this long.
 const SOON: Duration = Duration::from_secs(20);
@@ -135,13 +135,14 @@ async fn what_cannot_be_used_changes_nothing() {
     files.write(&second.certificate, &first.key);
     server.until_logged(REFUSED).await;
     assert_eq!(certificate_shown(&client(&[&first]), &server).await, first.der.as_ref());
-    // Asked to, it looks at once, and tells again.
+    // Each thing is told once, unless it is asked again.
+    server.signal("-HUP").await;
+    server.until_logged_times(REFUSED, 2).await;
     for (certificate, key, complaint) in [
         ("no certificate", first.key.as_str(), "tls.crt holds no certificate in PEM"),
         (first.certificate.as_str(), "no key", "tls.key holds no private key in PEM"),
     ] {
         files.write(certificate, key);
-        server.signal("-HUP").await;
         server.until_logged(complaint).await;
         assert_eq!(certificate_shown(&client(&[&first]), &server).await, first.der.as_ref());
     }
@@ -270,6 +271,8 @@ async fn connections_past_the_limit_are_told_to_come_back_and_what_has_begun_is_
     let refused = second.get(server.url("/health/live")).send().await.unwrap();
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(refused.headers()["retry-after"], "1");
+    assert_eq!(metric(&address, "regente_connections_refused_total").await, 1.0);
+    assert_eq!(metric(&address, "regente_connections_open").await, 2.0, "the first one, and this question");
 
     // The simulator does not answer for this card: the call takes two seconds.
     let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");

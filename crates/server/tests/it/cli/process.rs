@@ -157,8 +157,13 @@ impl Server {
 
     /// Waits until the log says something.
     pub async fn until_logged(&self, what: &str) {
+        self.until_logged_times(what, 1).await;
+    }
+
+    /// Waits until the log has said something so often.
+    pub async fn until_logged_times(&self, what: &str, times: usize) {
         let logged = async {
-            while !self.log.lock().unwrap().contains(what) {
+            while self.log.lock().unwrap().matches(what).count() < times {
                 tokio::time::sleep(LOOK_EVERY).await;
             }
         };

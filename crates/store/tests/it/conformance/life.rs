@@ -14,6 +14,7 @@ on_both!(
     a_closed_store_is_unavailable,
     a_closing_store_applies_what_is_queued,
     the_size_is_known,
+    what_it_does_is_counted,
 );
 
 async fn a_caller_that_hangs_up_changes_nothing(store: Store) {
@@ -112,4 +113,24 @@ async fn what_was_applied_survives_a_restart() {
         assert!(exists(&again, 1).await, "{kind}");
         again.close().await;
     }
+}
+
+async fn what_it_does_is_counted(store: Store) {
+    let before = store.activity();
+    assert_eq!((before.admissions_max, before.admissions_in_use, before.admissions_refused), (4096, 0, 0));
+    let held: Vec<_> = (0..4096).map(|_| store.admit().unwrap()).collect();
+    assert!(store.admit().is_err());
+    let during = store.activity();
+    assert_eq!((during.admissions_in_use, during.admissions_refused), (4096, 1));
+    drop(held);
+    assert_eq!(store.activity().admissions_in_use, 0);
+
+    for applied in join_all((0..50).map(|number| store.apply(adding(number)))).await {
+        assert_eq!(applied.unwrap(), Commit::Applied);
+    }
+    // What is refused alone is no commit, and what is refused among others is none of its batches.
+    assert!(matches!(store.apply(adding(0)).await.unwrap(), Commit::Refused(_)));
+    let after = store.activity();
+    assert_eq!(after.batches - before.batches, 50);
+    assert!((1..=50).contains(&(after.commits - before.commits)), "{after:?}");
 }
