@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use regente::config::{Config, ConfigError, DatabaseAddress, Flag, Loaded, Sources};
+use regente::config::{Config, ConfigError, DatabaseAddress, Flag, Loaded, Place, Simulator, Sources};
 use regente::settings::Mode;
 use regente::vault::Kek;
 
@@ -391,6 +391,8 @@ fn production_tells_all_reasons_at_once() {
     std::fs::write(&kek_file, "ab".repeat(32)).unwrap();
     set_mode(&kek_file, 0o644);
     config.sandbox.books = Some("memory".to_owned());
+    config.sandbox.url = Some("http://10.0.0.5:8081".to_owned());
+    config.sandbox.faults_file = Some(folder.path().join("faults.json"));
     let address = folder.path().join("address");
     std::fs::write(&address, "sqlite:x.db").unwrap();
     set_mode(&address, 0o644);
@@ -399,10 +401,15 @@ fn production_tells_all_reasons_at_once() {
 
     let reasons = reasons(&config);
 
-    assert_eq!(reasons.matches("\n  - ").count(), 4, "{reasons}");
-    for reason in
-        ["looks like a sample", "`vault.kek_file`", "`database.url_file`", "`sandbox.books` is `memory`"]
-    {
+    assert_eq!(reasons.matches("\n  - ").count(), 6, "{reasons}");
+    for reason in [
+        "looks like a sample",
+        "`vault.kek_file`",
+        "`database.url_file`",
+        "`sandbox.books` is `memory`",
+        "`sandbox.url` would send card numbers in the clear",
+        "`sandbox.faults_file` makes payments fail",
+    ] {
         assert!(reasons.contains(reason), "{reason}\nis missing in\n{reasons}");
     }
     config.mode = Mode::Sandbox;
@@ -412,4 +419,31 @@ fn production_tells_all_reasons_at_once() {
 #[test]
 fn one_problem_is_told_on_one_line() {
     assert_eq!(ConfigError::one("x is wrong").to_string(), "the configuration is wrong: x is wrong");
+}
+
+#[test]
+fn the_simulator_is_in_the_process_unless_an_address_is_set() {
+    let place = |sources: &Sources| Loaded::read(sources).unwrap().config.simulator();
+    assert!(matches!(place(&environment(&[])), Ok(Simulator::InProcess(Place::File(_)))));
+
+    let folder = tempfile::tempdir().unwrap();
+    let key_file = folder.path().join("key");
+    std::fs::write(&key_file, "correct-horse\n").unwrap();
+    let key_file = key_file.to_str().unwrap();
+    let url = ("REGENTE_SANDBOX__URL", "http://simulator:8081");
+    let sources = environment(&[url, ("REGENTE_SANDBOX__KEY_FILE", key_file)]);
+    let Ok(Simulator::Remote(options)) = place(&sources) else { panic!("it is in the process") };
+    assert_eq!(options.url, "http://simulator:8081");
+    assert_eq!(options.key.unwrap().as_str(), "correct-horse");
+
+    for key in ["two words", "clé"] {
+        let refused = place(&environment(&[url, ("REGENTE_SANDBOX__KEY", key)])).map(|_| ()).unwrap_err();
+        assert_eq!(refused.problems(), ["`sandbox.key`: must be printable ASCII without spaces"]);
+    }
+    for wrong in ["https://simulator", "simulator:8081", "http://simulator/v1"] {
+        let refused = refusal(&environment(&[("REGENTE_SANDBOX__URL", wrong)]));
+        assert!(refused.contains("`sandbox.url` must be http://host:port"), "{refused}");
+    }
+    let refused = refusal(&environment(&[("REGENTE_SANDBOX__LISTEN", "everywhere")]));
+    assert!(refused.contains("`sandbox.listen` must be an IP address and a port"), "{refused}");
 }

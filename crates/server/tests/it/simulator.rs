@@ -24,6 +24,7 @@ use regente_providers::sandbox::http::{RemoteError, RemoteOptions, RemoteSandbox
 use regente_providers::sandbox::{Books, Sandbox, SandboxOptions};
 use reqwest::StatusCode;
 use serde_json::{Map, Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use uuid::Uuid;
 use zeroize::Zeroizing;
@@ -406,6 +407,33 @@ async fn a_simulator_that_cannot_be_reached_leaves_everything_unknown() {
     let providers = providers(remote(nobody, None));
     assert_eq!(providers.call(charge(1)).await, Answer::Unknown(UnknownReason::ConnectionLost));
     assert_eq!(providers.probe(inquiry(1)).await, Probe::Unknown);
+}
+
+#[tokio::test]
+async fn an_answer_about_another_call_is_no_answer() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let providers = providers(remote(listener.local_addr().unwrap(), None));
+    let answers = tokio::spawn(async move {
+        let approved = json!({ "approved": {} });
+        for body in [
+            json!({ "key": key(2), "answer": approved }),
+            json!({ "key": key(1), "answer": approved }),
+            json!({ "key": key(2), "found": null }),
+            json!({ "key": key(1), "found": null }),
+        ] {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let body = body.to_string();
+            let head =
+                format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", body.len());
+            stream.read(&mut [0; 4096]).await.unwrap();
+            stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+        }
+    });
+    assert_eq!(providers.call(charge(1)).await, Answer::Unknown(UnknownReason::ProviderFailed));
+    approved(providers.call(charge(1)).await);
+    assert_eq!(providers.probe(inquiry(1)).await, Probe::Unknown);
+    assert_eq!(providers.probe(inquiry(1)).await, Probe::Absent);
+    answers.await.unwrap();
 }
 
 #[test]
