@@ -8,7 +8,7 @@ use regente_store::jobs::{self, Backlog, NewJob};
 use regente_store::transaction_requests::{self, Unknown};
 use regente_store::{Batch, Commit};
 use reqwest::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::cli::process::{LOOK_EVERY, Server, free_port};
@@ -341,6 +341,28 @@ fn the_dashboard_shows_every_metric_and_nothing_else() {
     let ids: Vec<&Value> = dashboard["panels"].as_array().unwrap().iter().map(|panel| &panel["id"]).collect();
     let unique: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
     assert_eq!(unique.len(), ids.len(), "panels have ids of their own");
+}
+
+#[tokio::test]
+async fn a_provider_that_is_left_out_is_on_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let address = format!("127.0.0.1:{}", free_port());
+    let settings =
+        ["sandbox.deadline_ms=100", "routing.circuit_failures=1", &format!("metrics.listen={address}")];
+    let arguments: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+    let server = Server::start(folder.path(), &arguments).await;
+    let open = "regente_provider_circuits_open{provider_type=\"SANDBOX\"}";
+    assert_eq!(Page::read(&address).await.value(open), 0.0);
+    let fault = json!({ "when": { "operation": "authorization" }, "then": { "timeout": "before_effect" } });
+    let ill = json!({ "name": "Ill", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" },
+        "options": { "type": "SANDBOX", "faults": [fault] } });
+    let merchant = server.post("/v1/merchants", &json!({ "mcc": "5812", "providers": [ill] }));
+    let merchant: Value = merchant.send().await.unwrap().json().await.unwrap();
+    let mut body = server.charge("REGENTE_MERCHANT_ID", "4916745120294124");
+    body["merchantId"] = merchant["id"].clone();
+    assert_eq!(server.post("/v1/charges", &body).send().await.unwrap().status(), StatusCode::CREATED);
+    assert_eq!(Page::read(&address).await.value(open), 1.0);
+    server.stop().await;
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! `regente unknowns`: what nobody knows, on the command line.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
-use super::process::{Server, regente, run, run_on};
+use super::process::{LOOK_EVERY, Server, regente, run, run_on};
 
 const APPROVED: &str = "4916745120294124";
 const SETTINGS: [&str; 8] = [
@@ -38,7 +36,7 @@ async fn an_unknown_refund_is_listed_given_up_and_asked_for_anew() {
         if !listed["unknowns"][0]["given_up_at"].is_null() {
             break listed;
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        tokio::time::sleep(LOOK_EVERY).await;
     };
     let row = &listed["unknowns"][0];
     assert_eq!((&row["operation"], &row["reason"]), (&json!("void"), &json!("timed_out")));
@@ -57,7 +55,7 @@ async fn an_unknown_refund_is_listed_given_up_and_asked_for_anew() {
         if charge.json::<Value>().await.unwrap()["status"] == "voided" {
             break;
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        tokio::time::sleep(LOOK_EVERY).await;
     }
     let again = run_on(folder.path(), &["unknowns", "retry", request_id]).await;
     assert!(again.complaint().contains("was given up"), "{}", again.stderr);
