@@ -168,6 +168,8 @@ pub enum Answer {
     Unknowns {
         /// One row for each.
         unknowns: Vec<UnknownRow>,
+        /// Whether there are more than a list shows.
+        more: bool,
     },
     /// A request that was given up is asked for anew.
     Resumed {

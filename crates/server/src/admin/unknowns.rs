@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::command::{Answer, CommandError};
 use crate::app::App;
 
-/// Requests that one list shows, of those that are asked for and of those that are not any more.
+/// Requests that one list shows.
 const UNKNOWNS_MAX: i64 = 1000;
 
 /// A request whose outcome nobody knows, as a list shows it.
@@ -58,14 +58,17 @@ pub struct UnknownRow {
 /// Every request whose outcome nobody knows, oldest first.
 pub(super) async fn list(app: &App) -> Result<Answer, CommandError> {
     let now = app.clock.now();
-    let mut stored = transaction_requests::given_up(&app.store, UNKNOWNS_MAX).await?;
-    stored.extend(transaction_requests::open(&app.store, now, UNKNOWNS_MAX).await?);
+    let mut stored = transaction_requests::given_up(&app.store, UNKNOWNS_MAX + 1).await?;
+    stored.extend(transaction_requests::open(&app.store, now, UNKNOWNS_MAX + 1).await?);
     stored.sort_by_key(|stored| stored.request.id);
+    let shown = usize::try_from(UNKNOWNS_MAX).unwrap_or(usize::MAX);
+    let more = stored.len() > shown;
+    stored.truncate(shown);
     let mut unknowns = Vec::with_capacity(stored.len());
     for stored in stored {
         unknowns.push(row(app, stored, now).await?);
     }
-    Ok(Answer::Unknowns { unknowns })
+    Ok(Answer::Unknowns { unknowns, more })
 }
 
 async fn row(app: &App, stored: StoredRequest, now: Timestamp) -> Result<UnknownRow, StoreError> {

@@ -25,8 +25,11 @@ pub(super) fn answer(answer: &Answer) -> String {
             file = kek_file.display()
         ),
         Answer::Explained(explanation) => format!("{}\n", explanation.text),
-        Answer::Unknowns { unknowns } if unknowns.is_empty() => "No outcome is unknown.\n".to_owned(),
-        Answer::Unknowns { unknowns } => unknowns_table(unknowns),
+        Answer::Unknowns { unknowns, .. } if unknowns.is_empty() => "No outcome is unknown.\n".to_owned(),
+        Answer::Unknowns { unknowns, more } => {
+            let end = if *more { "There are more; these are the oldest.\n" } else { "" };
+            format!("{}{end}", unknowns_table(unknowns))
+        }
         Answer::Resumed { request_id } => {
             format!("The provider is asked anew what became of request {request_id}.\n")
         }

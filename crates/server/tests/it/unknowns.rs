@@ -27,7 +27,7 @@ async fn ask(app: &TestApp, command: Command) -> Result<Answer, CommandError> {
 
 async fn unknowns(app: &TestApp) -> Vec<UnknownRow> {
     match ask(app, Command::UnknownsList).await.map_err(|error| error.to_string()) {
-        Ok(Answer::Unknowns { unknowns }) => unknowns,
+        Ok(Answer::Unknowns { unknowns, more: false }) => unknowns,
         Ok(_) => panic!("another answer"),
         Err(error) => panic!("{error}"),
     }
