@@ -3,6 +3,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -32,6 +33,7 @@ use regente_providers::sandbox::{Sandbox, SandboxOptions};
 use regente_store::Store;
 use regente_store::testing::{Fuse, TestDatabase};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tower::ServiceExt;
 
 use crate::openapi::document::Document;
@@ -76,6 +78,8 @@ pub struct TestApp {
     pub client: Client,
     /// Stops the process at a step of the test's choice.
     pub fuse: Fuse,
+    /// What lies between it and its provider.
+    pub wire: Wire,
     router: Router,
     kek: String,
     settings: Settings,
@@ -142,7 +146,7 @@ impl TestApp {
         let kek = Kek::generate(&Chance::seeded(99)).expose_text().to_string();
         let books = Books::memory();
         let sandbox_deadline = SANDBOX_DEADLINE;
-        let fuse = Fuse::default();
+        let (fuse, wire) = (Fuse::default(), Wire::default());
         let ground = Ground {
             database: &database,
             clock: &clock,
@@ -150,6 +154,7 @@ impl TestApp {
             kek: &kek,
             settings: &settings,
             sandbox_deadline,
+            wire: &wire,
         };
         let app = build(ground, &fuse, 1).await;
         let client = new_client(&app, "Loja João").await;
@@ -161,6 +166,7 @@ impl TestApp {
             worker,
             client,
             fuse,
+            wire,
             router,
             kek,
             settings,
@@ -172,23 +178,29 @@ impl TestApp {
 
     /// The same deployment after its process has ended and begun again; only what was stored is left.
     pub async fn restart(self) -> Self {
-        let Self { app, router, worker, .. } = self;
-        drop((router, worker));
-        app.store.close().await;
-        drop(app);
+        self.app.store.close().await;
         let generation = self.generation + 1;
         let fuse = Fuse::default();
-        let ground = Ground {
+        let app = build(self.ground(), &fuse, generation).await;
+        let (router, worker) = (regente::api::router::router(app.clone()), Worker::new(app.clone()));
+        Self { app, worker, router, fuse, generation, ..self }
+    }
+
+    /// A worker of another node of the same deployment; only where several processes share the database.
+    pub async fn another_worker(&self) -> Worker {
+        Worker::new(build(self.ground(), &Fuse::default(), self.generation + 1000).await)
+    }
+
+    fn ground(&self) -> Ground<'_> {
+        Ground {
             database: &self.database,
             clock: &self.clock,
             books: &self.books,
             kek: &self.kek,
             settings: &self.settings,
             sandbox_deadline: self.sandbox_deadline,
-        };
-        let app = build(ground, &fuse, generation).await;
-        let (router, worker) = (regente::api::router::router(app.clone()), Worker::new(app.clone()));
-        Self { app, worker, router, fuse, generation, ..self }
+            wire: &self.wire,
+        }
     }
 
     /// The same deployment with other settings, from now on.
@@ -387,16 +399,52 @@ async fn new_client(app: &App, name: &str) -> Client {
     Client { id: id.to_string(), key: key.key.expose().to_owned() }
 }
 
-/// The simulator behind a fuse: the process may stop before a call leaves it, and before the answer is read.
-struct Fused {
+/// What lies between a deployment and its provider.
+#[derive(Clone, Debug, Default)]
+pub struct Wire(Arc<WireState>);
+
+#[derive(Debug, Default)]
+struct WireState {
+    is_holding: watch::Sender<bool>,
+    is_forgetful: AtomicBool,
+}
+
+impl Wire {
+    /// Keeps authorizations from arriving until [`Self::let_go`].
+    pub fn hold(&self) {
+        self.0.is_holding.send_replace(true);
+    }
+
+    /// Lets what was held arrive.
+    pub fn let_go(&self) {
+        self.0.is_holding.send_replace(false);
+    }
+
+    /// From now on the provider says of every key that it knows nothing of it, and does not remember that it said so:
+    /// what arrives later is done all the same. The simulator is better than that.
+    pub fn forget(&self) {
+        self.0.is_forgetful.store(true, Ordering::SeqCst);
+    }
+
+    async fn carry(&self, call: &Call) {
+        if call.operation.kind() == OperationKind::Authorization {
+            let _ = self.0.is_holding.subscribe().wait_for(|is_holding| !is_holding).await;
+        }
+    }
+}
+
+/// The simulator behind a wire and a fuse: the process may stop before a call leaves it, and before the answer is read.
+struct Wired {
     sandbox: Sandbox,
+    wire: Wire,
     fuse: Fuse,
 }
 
-impl Provider for Fused {
+impl Provider for Wired {
     fn call(&self, call: Call) -> BoxFuture<'_, Answer> {
         Box::pin(async {
             self.fuse.step().await;
+            self.wire.carry(&call).await;
             let answer = self.sandbox.call(call).await;
             self.fuse.step().await;
             answer
@@ -406,6 +454,9 @@ impl Provider for Fused {
     fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe> {
         Box::pin(async {
             self.fuse.step().await;
+            if self.wire.0.is_forgetful.load(Ordering::SeqCst) {
+                return Probe::Absent;
+            }
             let probe = self.sandbox.probe(inquiry).await;
             self.fuse.step().await;
             probe
@@ -429,10 +480,11 @@ struct Ground<'a> {
     kek: &'a str,
     settings: &'a Settings,
     sandbox_deadline: Duration,
+    wire: &'a Wire,
 }
 
 async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
-    let Ground { database, clock, books, kek, settings, sandbox_deadline } = ground;
+    let Ground { database, clock, books, kek, settings, sandbox_deadline, wire } = ground;
     // What went wrong inside, for whoever reads a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
     let store = Store::open(database.options()).await.unwrap();
@@ -443,7 +495,8 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         Vault::unlock(store.clone(), Kek::parse(kek).unwrap(), chance.clone(), clock.clone()).await.unwrap();
     let mut sandbox = SandboxOptions::new(7, zeroize::Zeroizing::new(vec![5; 32]));
     sandbox.deadline = sandbox_deadline;
-    let sandbox = Fused { sandbox: Sandbox::new(sandbox, books.clone()), fuse: fuse.clone() };
+    let sandbox =
+        Wired { sandbox: Sandbox::new(sandbox, books.clone()), wire: wire.clone(), fuse: fuse.clone() };
     let limiter = |per_second| {
         let clock = clock.clone();
         RateLimiter::new(per_second, Arc::new(move || clock.machine().elapsed()))

@@ -2,6 +2,7 @@
 //! provider's books decide, nobody is asked twice, and nobody else is asked meanwhile (quality I4, U1–U5).
 
 mod checks;
+mod stray;
 pub(crate) mod unknown;
 
 use std::time::Duration;

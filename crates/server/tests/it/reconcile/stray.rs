@@ -1,0 +1,45 @@
+//! A provider that breaks its word: it says that it knows nothing of a request, and does it when it arrives late. The
+//! charge has ended by then, so the money is given back, and the merchant is told.
+
+use axum::http::Method;
+use serde_json::json;
+
+use super::{ASKED_FOR, FOR_EVER, KEY};
+use crate::charges::text;
+use crate::follow_ups::announced;
+use crate::harness::{APPROVED, TestApp, charge_body, request};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_provider_took_after_it_had_denied_it_is_given_back() {
+    let app = TestApp::postgres().await.with_sandbox_deadline(FOR_EVER).await;
+    let merchant = app.merchant().await;
+    app.wire.hold();
+    app.wire.forget();
+    let headers = [("X-Idempotency-Key", KEY)];
+    let body = charge_body(&merchant, APPROVED);
+    let (pending, _) = super::begin(&app, &body, 0).await;
+    // Another node thinks that this one has died, and is told that nothing has happened.
+    app.clock.advance(ASKED_FOR);
+    let other = app.another_worker().await;
+    assert_eq!(other.round().await.unwrap().resolved, 1);
+    let charges = app.get("/v1/charges").await.expect(200)["items"].clone();
+    assert_eq!(charges[0]["status"], "failed");
+
+    app.wire.let_go();
+    let late = pending.await.unwrap().expect(201);
+    assert_eq!(late["status"], "failed", "the charge stays what the merchant may have been told");
+    assert_eq!(app.books.effects().await.unwrap(), 1);
+    app.later(ASKED_FOR * 2).await;
+    let id = text(&late["id"]);
+    let charge = app.get(&format!("/v1/charges/{id}")).await.expect(200);
+    assert_eq!((&charge["status"], &charge["amount"]), (&json!("failed"), &json!(150)));
+    let newest = &charge["transactionRequests"][0];
+    assert_eq!((&newest["requestType"], &newest["requestStatus"]), (&json!("void"), &json!("success")));
+    let key = charge["transactionRequests"][1]["idempotencyKey"].as_str().unwrap();
+    let balance = app.books.balance(key.parse().unwrap()).await.unwrap().unwrap();
+    assert_eq!((balance.captured, balance.refunded.minor_units()), (balance.authorized, 150));
+    assert_eq!(announced(&app, id).await, ["pending", "failed", "probe_void"]);
+    // The key still leads to what was answered first.
+    let again = app.send(request(&app.client, Method::POST, "/v1/charges", &headers, Some(&body))).await;
+    assert_eq!(again.expect(201)["transactionRequests"].as_array().unwrap().len(), 1);
+}
