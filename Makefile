@@ -11,6 +11,7 @@ CARGO ?= cargo
 DEV ?=
 ENGINE ?= docker
 TAG ?= regente
+FORMAT ?=
 
 .PHONY: run test check tools format openapi container container-static
 
@@ -34,7 +35,7 @@ openapi:
 	$(CARGO) run --quiet --package regente -- openapi > openapi.json
 
 container:
-	$(ENGINE) build --file deploy/Containerfile --tag $(TAG) .
+	$(ENGINE) build $(FORMAT) --file deploy/Containerfile --tag $(TAG) .
 
 container-static:
 	ENGINE=$(ENGINE) TAG=$(TAG) ./scripts/container-static

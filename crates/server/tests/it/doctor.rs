@@ -15,6 +15,9 @@ use crate::harness::{APPROVED, TIMED_OUT, TestApp, WRONG_CVV, charge_body, stori
 
 const CARD: &str = "4916745120294124";
 
+/// What is done with a charge, and for how much; nothing is all of it.
+type Step = (&'static str, Option<i64>);
+
 stories! { charges_are_compared_with_the_books_by_their_state }
 
 /// One check of `regente doctor`, with the exit status that follows from it.
@@ -96,7 +99,7 @@ async fn an_amount_or_a_state_that_differs_is_named() {
 async fn captures_voids_and_refunds_agree_and_one_that_is_missing_in_the_books_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[]).await;
-    let steps: [(bool, &[(&str, Option<i64>)]); 5] = [
+    let stories: [(bool, &[Step]); 5] = [
         (false, &[("capture", Some(1000)), ("void", Some(400)), ("void", Some(100))]),
         (false, &[("void", None)]),
         (false, &[("void", Some(500))]),
@@ -104,7 +107,7 @@ async fn captures_voids_and_refunds_agree_and_one_that_is_missing_in_the_books_i
         (true, &[("void", None)]),
     ];
     let mut ids = Vec::new();
-    for (capture, steps) in steps {
+    for (capture, steps) in stories {
         let mut body = server.charge("REGENTE_MERCHANT_ID", CARD);
         body["capture"] = json!(capture);
         let made: Value = server.post("/v1/charges", &body).send().await.unwrap().json().await.unwrap();

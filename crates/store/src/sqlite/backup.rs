@@ -22,7 +22,7 @@ use crate::error::StoreError;
 /// Pages copied at once: 1 MiB of pages of 4 KiB.
 const STEP_PAGES: c_int = 256;
 /// Between two steps, so that a copy takes neither the disk nor a processor for itself.
-const STEP_PAUSE: Duration = Duration::from_millis(1);
+const STEP_PAUSE: Duration = Duration::from_millis(4);
 /// Steps after which what was copied is synced, so that the writer's own syncs do not wait for all of it at the end.
 const STEPS_PER_SYNC: u64 = 32;
 /// Steps that may find the database locked, one each [`BUSY_PAUSE`].

@@ -129,7 +129,10 @@ async fn find(store: &Store, source: &Source<'_>) -> Result<Findings, Unreadable
                     Comparison::Differs(_) if differing.len() < LOOKED_AT_AGAIN_MAX => {
                         differing.push((client.id, charge.id));
                     }
-                    settled => found.count(settled),
+                    settled @ (Comparison::Agrees
+                    | Comparison::Waits
+                    | Comparison::NotTheirs
+                    | Comparison::Differs(_)) => found.count(settled),
                 }
             }
         }
