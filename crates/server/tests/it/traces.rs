@@ -13,7 +13,7 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use prost::Message;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
@@ -80,12 +80,15 @@ fn named<'a>(spans: &'a [Span], name: &str) -> Vec<&'a Span> {
     spans.iter().filter(|span| span.name == name).collect()
 }
 
-async fn charge(server: &Server, merchant: &str, card: &str, flags: &str) {
+/// Charges in a trace; answers the charge.
+async fn charge(server: &Server, merchant: &str, card: &str, flags: &str) -> Value {
     let request = server
         .post("/v1/charges", &server.charge(merchant, card))
         .header("traceparent", format!("00-{TRACE}-{CALLER}-{flags}"))
         .header("x-request-id", CARD);
-    assert_eq!(request.send().await.unwrap().status().as_u16(), 201);
+    let answer = request.send().await.unwrap();
+    assert_eq!(answer.status().as_u16(), 201);
+    answer.json().await.unwrap()
 }
 
 #[tokio::test]
@@ -105,8 +108,10 @@ async fn a_request_and_its_calls_are_part_of_the_callers_trace() {
     let arguments = ["log.format=json", "log.level=debug", "sandbox.deadline_ms=300"];
     let arguments: Vec<&str> = arguments.into_iter().flat_map(|setting| ["--set", setting]).collect();
     let server = Server::start_in(folder.path(), &arguments, &environment).await;
-    charge(&server, "REGENTE_FALLBACK_MERCHANT_ID", CARD, "01").await;
+    let charged = charge(&server, "REGENTE_FALLBACK_MERCHANT_ID", CARD, "01").await;
     charge(&server, "REGENTE_MERCHANT_ID", UNANSWERED, "01").await;
+    let path = format!("/v1/charges/{}/void", charged["id"].as_str().unwrap());
+    assert_eq!(server.post(&path, &json!({})).send().await.unwrap().status().as_u16(), 201);
     server.get(&format!("/nowhere/{CARD}")).send().await.unwrap();
     assert!(collector.requests().is_empty(), "nothing is sent before the end");
 
@@ -129,6 +134,10 @@ async fn a_request_and_its_calls_are_part_of_the_callers_trace() {
     ] {
         assert_eq!(attribute(&request.attributes, name), value);
     }
+    let (voids, calls) = (named(&spans, "POST /v1/charges/{id}/void"), named(&spans, "void SANDBOX"));
+    assert_eq!((voids.len(), calls.len()), (1, 1), "{spans:?}");
+    assert_eq!(calls[0].parent_span_id, voids[0].span_id);
+    assert_ne!(hex::encode(&voids[0].trace_id), TRACE, "who brings no trace gets one");
     let probes = named(&spans, "probe SANDBOX");
     assert!(!probes.is_empty() && probes.iter().all(|probe| probe.parent_span_id == unanswered.span_id));
     let mut calls: Vec<_> = named(&spans, "authorization SANDBOX")
