@@ -4,10 +4,14 @@
 //! Card numbers travel in the clear, so this is for test cards, on a machine or a network of one's own.
 
 mod client;
+mod views;
 mod wire;
 
 pub use client::{RemoteError, RemoteOptions, RemoteSandbox, address};
+pub use views::{
+    BALANCES_LIMIT_MAX, BalancePage, BalanceView, CardView, ENTRIES_LIMIT_MAX, EntryPage, EntryView, Outcome,
+    TotalView,
+};
 pub use wire::{
-    AnswerMessage, BALANCES_LIMIT_MAX, BalancePage, BalanceView, CallMessage, ENTRIES_LIMIT_MAX, EntryPage,
-    EntryView, ErrorMessage, InquiryMessage, MessageError, PROTOCOL, ProbeMessage, TotalView,
+    AnswerMessage, CallMessage, ErrorMessage, InquiryMessage, MessageError, PROTOCOL, ProbeMessage,
 };

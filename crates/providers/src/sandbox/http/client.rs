@@ -11,10 +11,8 @@ use thiserror::Error;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-use super::wire::{
-    AnswerMessage, BALANCES_LIMIT_MAX, BalancePage, CallMessage, EntryView, ErrorMessage, InquiryMessage,
-    ProbeMessage,
-};
+use super::views::{BALANCES_LIMIT_MAX, BalancePage, EntryView};
+use super::wire::{AnswerMessage, CallMessage, ErrorMessage, InquiryMessage, ProbeMessage};
 use crate::outcome::{Answer, Probe, UnknownReason};
 use crate::provider::{BoxFuture, Provider};
 use crate::request::{Call, Inquiry, OperationKind};
