@@ -59,6 +59,19 @@ async fn config_prints_values_with_their_origin() {
 }
 
 #[tokio::test]
+async fn a_machine_that_knows_no_authorities_runs_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let health = server.url("/health/ready");
+    for arguments in [&["doctor"][..], &["clients", "list"], &["health", "--url", &health]] {
+        let mut command = regente(arguments);
+        command.env("SSL_CERT_FILE", "/nowhere").env("SSL_CERT_DIR", "/nowhere");
+        run(command.arg("--data-dir").arg(folder.path())).await.text();
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn every_command_refuses_a_wrong_configuration() {
     let refused = run(regente(&["serve"]).env("REGENTE_SERVER__LISEN", "x")).await;
     let complaint = refused.complaint();

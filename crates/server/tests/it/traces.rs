@@ -101,6 +101,9 @@ async fn a_request_and_its_calls_are_part_of_the_callers_trace() {
         ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=teste"),
         // Nothing but the end of the process makes it send.
         ("OTEL_BSP_SCHEDULE_DELAY", "600000"),
+        // Nor are certificates of authorities needed where no TLS is spoken.
+        ("SSL_CERT_FILE", "/nowhere"),
+        ("SSL_CERT_DIR", "/nowhere"),
         // A proxy that is not there must not be asked.
         ("HTTP_PROXY", "http://127.0.0.1:1"),
         ("http_proxy", "http://127.0.0.1:1"),
