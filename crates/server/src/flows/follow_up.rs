@@ -212,11 +212,18 @@ fn operation_of(
     }
 }
 
-/// The authorization that a provider approved, if one did.
+/// The authorization that a provider approved. One that a tester set by hand has no id of a provider, and counts only
+/// where there is no other.
 fn authorization_of(requests: &[TransactionRequest]) -> Option<&TransactionRequest> {
-    requests.iter().rfind(|request| {
+    let approved = |request: &&TransactionRequest| {
         request.request_type.is_authorization() && matches!(request.outcome, Outcome::Approved(_))
-    })
+    };
+    let by_provider = |request: &&TransactionRequest| match &request.outcome {
+        Outcome::Approved(approval) => approval.transaction_id.is_some(),
+        Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => false,
+    };
+    let mut newest_first = requests.iter().rev().filter(approved);
+    newest_first.clone().find(by_provider).or_else(|| newest_first.next())
 }
 
 async fn requests_of(app: &App, charge: &Charge) -> Result<Vec<TransactionRequest>, ApiError> {

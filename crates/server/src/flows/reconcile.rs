@@ -88,7 +88,13 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, ApiError
         // Somebody else has taken it, or nobody knows: its due date brings it back.
         Commit::Refused(_) | Commit::Unknown => return Ok(Resolved::NotYet),
     }
-    let outcome = look(app, stored).await?;
+    let outcome = look(app, stored).await.unwrap_or_else(|error| {
+        tracing::error!(
+            transaction_request = %stored.request.id, error = ?error,
+            "a provider could not be asked what became of a request"
+        );
+        Outcome::Open
+    });
     if outcome == Outcome::Open {
         return still_open(app, stored, due_again_at).await.map(|()| Resolved::NotYet);
     }

@@ -11,6 +11,7 @@ use crate::harness::{TIMED_OUT, TestApp, charge_body, sandbox, stories};
 stories! {
     every_status_of_a_card_can_be_set,
     a_failed_charge_can_be_made_to_stand,
+    what_a_provider_has_is_given_back_after_a_status_was_set,
     final_states_stay,
     what_is_not_for_cards_is_refused_by_name,
     in_production_there_is_no_such_operation,
@@ -39,6 +40,16 @@ async fn a_failed_charge_can_be_made_to_stand(app: TestApp) {
     let path = format!("/v1/charges/{}", text(&failed["id"]));
     let charge = app.post(&path, &json!({ "status": "authorized" })).await.expect(200);
     assert_eq!(told(&charge), is("authorized", 150, 150, ("authorization", "success", 150)));
+}
+
+async fn what_a_provider_has_is_given_back_after_a_status_was_set(app: TestApp) {
+    let id = captured(&app).await;
+    app.post(&format!("/v1/charges/{id}"), &json!({ "status": "authorized" })).await.expect(200);
+    let charge = void(&app, &id, json!({ "amount": 40 })).await.expect(201);
+    assert_eq!(told(&charge), is("authorized", 60, 100, ("void", "success", 40)));
+    let key = charge["transactionRequests"][2]["idempotencyKey"].as_str().unwrap();
+    let balance = app.books.balance(key.parse().unwrap()).await.unwrap().unwrap();
+    assert_eq!(balance.kept().minor_units(), 60);
 }
 
 async fn final_states_stay(app: TestApp) {
