@@ -38,7 +38,7 @@ pub(super) fn serve(loaded: &Loaded, migrations: Migrations) -> Result<ExitCode,
     let _traces = telemetry::start_with_traces(&config.log)?;
     config.check_strength()?;
     runtime()?.block_on(async {
-        let signals = Signals::take()?;
+        let signals = Signals::take_for_service()?;
         let listeners = listen(config)?;
         let app = bootstrap::open(config, migrations, Missing::Make).await?;
         let address = listeners.api.local_addr()?;
@@ -54,7 +54,7 @@ pub(super) fn work(loaded: &Loaded) -> Result<ExitCode, Failure> {
     let _traces = telemetry::start_with_traces(&config.log)?;
     config.check_strength()?;
     runtime()?.block_on(async {
-        let signals = Signals::take()?;
+        let signals = Signals::take_for_service()?;
         if config.database_address()?.folder().is_some() {
             return Err("`regente work` needs PostgreSQL; on SQLite `regente serve` runs the jobs".into());
         }

@@ -20,6 +20,17 @@ impl Signals {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
+    /// The signals of a service, which SIGHUP does not end: it means that certificates are to be read again, and means
+    /// nothing where there are none.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    pub fn take_for_service() -> io::Result<Self> {
+        // Taking a signal once keeps it from ending the process for ever.
+        drop(signal(SignalKind::hangup())?);
+        Self::take()
+    }
+
     /// Waits for the next one, and answers its name.
     pub async fn next(&mut self) -> &'static str {
         tokio::select! {

@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::cli::process::{LOOK_EVERY, Server, run_on};
+use crate::cli::process::{LOOK_EVERY, Server, regente, run_on};
 use crate::metrics::{metrics_setting, until_calls_in_flight};
 
 /// Clients that charge without a pause.
@@ -162,4 +162,31 @@ async fn charge_until_refused(server: Arc<Server>, seen: Arc<Seen>) {
         seen.answered.lock().unwrap().insert(charge["id"].as_str().unwrap().to_owned(), charge);
         seen.count.fetch_add(1, Ordering::SeqCst);
     }
+}
+
+#[tokio::test]
+async fn a_service_without_certificates_outlives_a_hangup() {
+    let folder = tempfile::tempdir().unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let address = format!("127.0.0.1:{port}");
+    let mut command = regente(&["serve", "--listen", &address]);
+    command.arg("--data-dir").arg(folder.path()).env("REGENTE_VAULT__KEK", "4f2a".repeat(16));
+    let mut service = command.kill_on_drop(true).spawn().unwrap();
+    let is_ready = async || {
+        let answer = reqwest::get(format!("http://{address}/health/ready")).await;
+        answer.is_ok_and(|answer| answer.status() == StatusCode::OK)
+    };
+    timeout(SOON, async {
+        while !is_ready().await {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    })
+    .await
+    .unwrap();
+    let id = service.id().unwrap().to_string();
+    for signal in ["-HUP", "-TERM"] {
+        tokio::process::Command::new("kill").args([signal, &id]).status().await.unwrap();
+    }
+    // A process that a signal ends has no exit code.
+    assert_eq!(timeout(SOON, service.wait()).await.unwrap().unwrap().code(), Some(0));
 }
