@@ -18,8 +18,24 @@ struct Money {
     effects: usize,
 }
 
-/// Holds a charge, as the interface shows it, against the books: authorized with one effect, or failed with none.
-pub async fn agree(books: &Books, charge: &Value) {
+/// Holds every charge of a deployment against the books: each agrees, and the books have nothing besides. Money that was
+/// taken for a charge that nobody has written down is found in no other way.
+pub async fn agree_on_all(books: &Books, charges: &[Value]) {
+    let mut effects = 0;
+    for charge in charges {
+        effects += agree(books, charge).await;
+    }
+    nothing_besides(books, effects).await;
+}
+
+/// The books have these effects of charges that agree, and no other.
+pub async fn nothing_besides(books: &Books, effects: usize) {
+    assert_eq!(books.effects().await.unwrap(), effects, "the books have effects that no charge has");
+}
+
+/// Holds a charge, as the interface shows it, against the books: authorized with one effect, or failed with none. How
+/// many effects it has.
+pub async fn agree(books: &Books, charge: &Value) -> usize {
     let (status, amount) = (text(&charge["status"]), charge["amount"].as_i64().unwrap());
     let told = match status {
         "authorized" | "voided" => Money { reserved: 0, kept: amount, effects: 1 },
@@ -38,6 +54,7 @@ pub async fn agree(books: &Books, charge: &Value) {
         }
     }
     assert_eq!(told, booked, "{charge:#}");
+    told.effects
 }
 
 /// Every charge of the account, as the interface shows it.

@@ -11,7 +11,7 @@ use regente_store::testing::TestDatabase;
 use regente_store::{Batch, Commit, transaction_requests};
 use serde_json::{Value, json};
 
-use crate::agreement::{agree, is_nothing_open, nothing_is_open};
+use crate::agreement::{agree, is_nothing_open, nothing_besides, nothing_is_open};
 use crate::charges::text;
 use crate::harness::{Reply, TestApp, charge_body, request, sandbox};
 
@@ -60,6 +60,7 @@ struct Told {
     pending: usize,
     crashes: usize,
     replays: usize,
+    effects: usize,
 }
 
 impl Told {
@@ -147,8 +148,9 @@ impl Sequence {
             );
         }
         for charge in charges {
-            agree(&app.books, charge).await;
+            told.effects += agree(&app.books, charge).await;
         }
+        nothing_besides(&app.books, told.effects).await;
         app
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::agreement::{agree, all_charges, nothing_is_open};
+use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
 use crate::charges::text;
 use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, request, sandbox, stories};
 
@@ -22,6 +22,8 @@ stories! {
     while_a_part_is_refunded,
     while_a_charge_is_recovered,
     while_a_refund_is_recovered,
+    while_a_charge_is_repeated_at_once,
+    while_a_refund_is_repeated_at_once,
 }
 
 /// Everything is due by then.
@@ -47,21 +49,36 @@ enum Recovery {
     Undisturbed,
     /// It stops again, one step later each time.
     Interrupted,
+    /// The caller does not wait and sends his request again.
+    Repeated,
 }
 
 /// The deployment after everything that was due is done.
-async fn recovered(mut app: TestApp, recovery: Recovery) -> TestApp {
-    if recovery == Recovery::Interrupted {
-        for steps in 0..STEPS_MAX {
-            app.fuse.arm(steps);
-            let fuse = app.fuse.clone();
-            tokio::select! {
-                () = app.later(LATER) => break,
-                () = fuse.blown() => {}
+async fn recovered(
+    mut app: TestApp,
+    recovery: Recovery,
+    Interrupted { path, body }: &Interrupted,
+    key: &str,
+) -> TestApp {
+    match recovery {
+        Recovery::Undisturbed => {}
+        Recovery::Interrupted => {
+            for steps in 0..STEPS_MAX {
+                app.fuse.arm(steps);
+                let fuse = app.fuse.clone();
+                tokio::select! {
+                    () = app.later(LATER) => break,
+                    () = fuse.blown() => {}
+                }
+                app = app.restart().await;
             }
-            app = app.restart().await;
+            app.fuse.disarm();
         }
-        app.fuse.disarm();
+        Recovery::Repeated => {
+            let again = app.post_with_key(path, key, body).await;
+            // Done now if the first try had not claimed the key, otherwise still under way or just answered.
+            assert!(matches!(again.status.as_u16(), 201 | 409), "{}", again.status);
+        }
     }
     app.later(LATER).await;
     app
@@ -91,15 +108,15 @@ async fn sweep_with(
         } else {
             app.fuse.disarm();
         }
-        app = recovered(app, recovery).await;
+        app = recovered(app, recovery, &interrupted, &key).await;
         nothing_is_open(&app).await;
-        for charge in all_charges(&app).await {
-            agree(&app.books, &charge).await;
-        }
+        agree_on_all(&app.books, &all_charges(&app).await).await;
         // The same key leads to one answer, whether or not the first try had come so far as to claim it.
         let answer = app.post_with_key(path, &key, body).await;
         let answer = answer.expect(201);
-        agree(&app.books, &answer).await;
+        let charges = all_charges(&app).await;
+        agree_on_all(&app.books, &charges).await;
+        assert_eq!(charges.len() as u64, steps + 1, "one charge for one key, after {steps} steps");
         let read = app.get(&format!("/v1/charges/{}", text(&answer["id"]))).await.expect(200);
         assert_eq!(read, answer, "after {steps} steps");
         assert_eq!(effects_of(&answer), 1, "after {steps} steps: {answer:#}");
@@ -189,4 +206,16 @@ async fn while_a_refund_is_recovered(app: TestApp) {
     let merchant = app.merchant().await;
     let prepare = async |app: &TestApp| ready(app, &merchant, true, "void", json!({ "amount": 40 })).await;
     sweep_with(app, prepare, 6, Recovery::Interrupted).await;
+}
+
+async fn while_a_charge_is_repeated_at_once(app: TestApp) {
+    let merchant = app.merchant().await;
+    let prepare = async |app: &TestApp| made_by(app, &merchant, APPROVED, true).await;
+    sweep_with(app, prepare, 6, Recovery::Repeated).await;
+}
+
+async fn while_a_refund_is_repeated_at_once(app: TestApp) {
+    let merchant = app.merchant().await;
+    let prepare = async |app: &TestApp| ready(app, &merchant, true, "void", json!({ "amount": 40 })).await;
+    sweep_with(app, prepare, 6, Recovery::Repeated).await;
 }
