@@ -48,3 +48,4 @@ mod traces;
 mod unknowns;
 mod vault;
 mod vault_units;
+mod versions;
