@@ -206,7 +206,11 @@ async fn go_on(caller: Caller, mut dice: Dice, ledger: Arc<Ledger>) -> Result<()
                 invent(&caller, &mut dice, &ledger)
             }
         };
-        let answer = caller.send(&operation).await;
+        let answer = if dice.one_in(8) {
+            send_twice(&caller, &operation).await?
+        } else {
+            caller.send(&operation).await
+        };
         let is_gone = answer.is_none();
         let repeated = operation.clone();
         ledger.enter(operation, answer.clone())?;
@@ -217,6 +221,22 @@ async fn go_on(caller: Caller, mut dice: Dice, ledger: Arc<Ledger>) -> Result<()
             repeat(&caller, &repeated, &first).await?;
         }
     }
+}
+
+/// The same key twice at once: one of them does it, and the other one is told the same or to come back.
+async fn send_twice(caller: &Caller, operation: &Operation) -> Result<Option<Answer>, Finding> {
+    let (Some(one), Some(other)) = tokio::join!(caller.send(operation), caller.send(operation)) else {
+        return Ok(None);
+    };
+    if one.status != 201 || other.status != 201 {
+        return Ok(Some(if one.status == 201 { one } else { other }));
+    }
+    let may_differ = one.is_pending() || other.is_pending();
+    if one.json()["id"] == other.json()["id"] && (one == other || may_differ) {
+        return Ok(Some(one));
+    }
+    let (one, other) = (String::from_utf8_lossy(&one.body), String::from_utf8_lossy(&other.body));
+    Err(Finding(format!("the same key twice at once was answered\n{one}\nand\n{other}")))
 }
 
 /// The same key again: the same answer, or one that is still being found out.
