@@ -145,14 +145,14 @@ async fn run_jobs(app: App, readiness: Readiness) {
     }
 }
 
-/// Waits for jobs and for calls to providers, which go on when their caller has hung up.
+/// Waits for jobs and for flows, which go on when their caller has hung up.
 async fn drain(app: &App, worker: Option<tokio::task::JoinHandle<()>>) {
     if let Some(worker) = worker
         && let Err(error) = worker.await
     {
         tracing::error!(%error, "the worker ended badly");
     }
-    while !app.in_flight.is_empty() {
+    while app.in_flight.flows() > 0 || !app.in_flight.is_empty() {
         tokio::time::sleep(DRAIN_LOOK_EVERY).await;
     }
 }

@@ -125,19 +125,24 @@ impl Worker {
     /// Runs everything that is due now, once.
     pub async fn round(&self) -> Result<Round, ApiError> {
         self.app.vault.keep_current().await?;
-        // Jobs run also when the reconciliation of requests fails.
-        let reconciled = reconcile::round(&self.app).await.unwrap_or_else(|error| {
+        // Side by side: jobs do not wait for providers that are silent.
+        let (reconciled, jobs) = tokio::join!(reconcile::round(&self.app), self.run_jobs());
+        let reconciled = reconciled.unwrap_or_else(|error| {
             log("unknown outcomes could not be looked for", &error);
             reconcile::Round::default()
         });
-        let mut round = Round { jobs: 0, resolved: reconciled.resolved };
+        Ok(Round { jobs: jobs?, resolved: reconciled.resolved })
+    }
+
+    async fn run_jobs(&self) -> Result<usize, ApiError> {
+        let mut ran = 0;
         let (now, machine_now) = (self.app.clock.now(), self.app.clock.machine_timestamp());
         for client_id in jobs::clients_with_due(&self.app.store, now, machine_now, CLIENTS_MAX).await? {
             let due = jobs::due(&self.app.store, client_id, now, machine_now, JOBS_MAX).await?;
-            let ran = stream::iter(due).map(|job| self.run(job)).buffer_unordered(CONCURRENT_MAX);
-            round.jobs += ran.filter(|ran| std::future::ready(*ran == Ran::Yes)).count().await;
+            let running = stream::iter(due).map(|job| self.run(job)).buffer_unordered(CONCURRENT_MAX);
+            ran += running.filter(|ran| std::future::ready(*ran == Ran::Yes)).count().await;
         }
-        Ok(round)
+        Ok(ran)
     }
 
     /// When something is due next.

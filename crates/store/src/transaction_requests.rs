@@ -72,9 +72,9 @@ sql! {
     /// The same of those whose outcome is asked for no more.
     pub UNKNOWN_FOR_GOOD = "
         SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM transaction_requests WHERE given_up_at IS NOT NULL";
-    /// Notes why a request is still open.
+    /// Notes why a request is still open, and when it is to be asked for.
     pub NOTE_OPEN_TRANSACTION_REQUEST = "
-        UPDATE transaction_requests SET open_reason = :open_reason
+        UPDATE transaction_requests SET open_reason = :open_reason, due_at = :due_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
     /// Ends the schedule of a request that stays open: nobody asks any more until an operator says so.
     pub GIVE_UP_TRANSACTION_REQUEST = "
@@ -228,8 +228,9 @@ fn end_args(ended: &TransactionRequest) -> Result<Args, StoreError> {
     })
 }
 
-/// Notes why a request is still open. Guards the batch: a request that has ended refuses it.
-pub fn note_open(batch: &mut Batch, request: &TransactionRequest, reason: OpenReason) {
+/// Notes why a request is still open and when it is to be asked for. Guards the batch: a request that has ended refuses
+/// it.
+pub fn note_open(batch: &mut Batch, request: &TransactionRequest, reason: OpenReason, due_at: Timestamp) {
     batch.guard(
         &NOTE_OPEN_TRANSACTION_REQUEST,
         args! {
@@ -237,6 +238,7 @@ pub fn note_open(batch: &mut Batch, request: &TransactionRequest, reason: OpenRe
             ordinal: request.ordinal,
             client_id: request.client_id,
             open_reason: reason.word(),
+            due_at,
         },
     );
 }

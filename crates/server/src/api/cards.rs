@@ -13,7 +13,6 @@ use regente_store::cards::{self, StoredCard};
 use regente_store::tokens::{self, TokenKind};
 use regente_store::{Batch, Commit, merchants};
 use serde_json::Map;
-use tracing::Instrument;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -234,9 +233,8 @@ async fn checked(
         claim,
         seed,
     };
-    let check =
-        tokio::spawn(card_check::create(app, new).in_current_span()).await.map_err(ApiError::internal)?;
-    match check? {
+    let in_flight = app.in_flight.clone();
+    match in_flight.run(card_check::create(app, new)).await? {
         Checked::Answered(finished) => finished.into_body_response(),
         Checked::Card(card, request) => {
             let view = CardView::created(&card, Some(holder_name), std::slice::from_ref(&*request));

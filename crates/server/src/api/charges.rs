@@ -19,7 +19,6 @@ use regente_store::charges::{self, ChargeFilter, Direction, StoredCharge};
 use regente_store::counters::CounterFilter;
 use regente_store::transaction_requests;
 use serde_json::Map;
-use tracing::Instrument;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -216,10 +215,7 @@ pub async fn create(
         Plan::Own(new) => new,
         Plan::Overtaken(finished) => return replay(&app, &caller, finished, token_id).await,
     };
-    // In a task of its own: a caller who hangs up must not leave a charge half done.
-    let run =
-        tokio::spawn(charge::create(app.clone(), new).in_current_span()).await.map_err(ApiError::internal)?;
-    match run? {
+    match app.in_flight.run(charge::create(app.clone(), new)).await? {
         Created::Answered(finished) => replay(&app, &caller, finished, token_id).await,
         Created::Ran(ran) => {
             let Ran { charge, requests } = *ran;

@@ -24,6 +24,11 @@ use super::schema::{ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody};
 /// When to come back after the database refused: a burst has passed by then, an outage may not have.
 const STORE_RETRY_AFTER: Duration = Duration::from_secs(1);
 
+/// When it is worth asking again for a record whose outcome is being found out.
+const PROCESSING_RETRY_AFTER: Duration = Duration::from_secs(10);
+/// What is said while an outcome is not known (contract 00 §5).
+const PROCESSING: &str = "Transaction is processing";
+
 /// Why a request was not done. Closed: a new case is a new variant and a new arm of [`ApiError::answer`].
 #[derive(Debug)]
 pub enum ApiError {
@@ -61,6 +66,13 @@ pub enum ApiError {
         message: Cow<'static, str>,
         /// One sentence for each clash.
         details: Vec<String>,
+    },
+    /// The outcome of an earlier operation on the record is not known yet.
+    Processing {
+        /// What is under way.
+        detail: String,
+        /// When it is worth asking again.
+        retry_after: Duration,
     },
     /// The first request with this idempotency key is still running.
     IdempotencyRunning {
@@ -133,6 +145,12 @@ impl ApiError {
         Self::Conflict { message: Cow::Borrowed("Conflict Exception"), details }
     }
 
+    /// An operation on a charge whose outcome is not known yet.
+    pub fn processing(status: &str) -> Self {
+        let detail = format!("charge is {status}: its outcome is not known yet");
+        Self::Processing { detail, retry_after: PROCESSING_RETRY_AFTER }
+    }
+
     /// A token that is expired, used or another client's: one answer for the three cases (contract 02 open point 1).
     /// `path` is the member that names it.
     pub fn token_not_found(path: &'static str) -> Self {
@@ -186,9 +204,13 @@ impl ApiError {
             Self::Conflict { message, details } => {
                 Answer::new(StatusCode::CONFLICT, Type::InvalidRequestError, message).details(details)
             }
-            Self::IdempotencyRunning { retry_after } => {
-                Answer::new(StatusCode::CONFLICT, Type::Conflict, "Transaction is processing")
+            Self::Processing { detail, retry_after } => {
+                Answer::new(StatusCode::CONFLICT, Type::Conflict, PROCESSING)
+                    .details(vec![detail])
                     .retry_after(retry_after)
+            }
+            Self::IdempotencyRunning { retry_after } => {
+                Answer::new(StatusCode::CONFLICT, Type::Conflict, PROCESSING).retry_after(retry_after)
             }
             Self::IdempotencyMismatch => Answer::new(
                 StatusCode::CONFLICT,
@@ -357,6 +379,7 @@ impl fmt::Display for ApiError {
             Self::Impossible { .. } => "impossible operation",
             Self::CardDeclined { .. } => "card declined",
             Self::Conflict { .. } => "conflict",
+            Self::Processing { .. } => "an earlier operation is under way",
             Self::IdempotencyRunning { .. } => "a request with this idempotency key is running",
             Self::IdempotencyMismatch => "idempotency key reused with a different payload",
             Self::TooLarge { .. } => "body too large",

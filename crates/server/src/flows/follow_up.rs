@@ -250,10 +250,7 @@ fn no_authorization(charge: &Charge, operation: charge::Operation) -> FollowUpRe
 /// How a refusal is answered (contract 03 open point 3).
 fn refused(charge: &Charge, refusal: FollowUpRefusal) -> ApiError {
     match refusal {
-        FollowUpRefusal::UnderWay(status) => ApiError::Conflict {
-            message: "Transaction is processing".into(),
-            details: vec![format!("charge is {}: its outcome is not known yet", status.word())],
-        },
+        FollowUpRefusal::UnderWay(status) => ApiError::processing(status.word()),
         FollowUpRefusal::State(operation, status) => ApiError::impossible(format!(
             "charge cannot be {} in status {}",
             operation.participle(),

@@ -1,14 +1,21 @@
-//! The provider calls of this process that have not ended. The reconcile job leaves them alone: whoever made the call
-//! will write its outcome.
+//! The flows and provider calls of this process that have not ended. The reconcile job leaves the calls alone: whoever made
+//! one will write its outcome. A process that stops waits for the flows.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use regente_domain::id::TransactionRequestId;
+use tracing::Instrument;
 
-/// The set of running calls. Clones share it.
+use crate::api::error::ApiError;
+
+/// What runs. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct InFlight(Arc<Mutex<HashSet<TransactionRequestId>>>);
+pub struct InFlight {
+    calls: Arc<Mutex<HashSet<TransactionRequestId>>>,
+    flows: Arc<AtomicUsize>,
+}
 
 /// A running call; it leaves the set when this is dropped, however its task ends.
 #[derive(Debug)]
@@ -29,6 +36,31 @@ impl InFlight {
         self.lock().contains(&id)
     }
 
+    /// Runs a flow in a task of its own, so that a caller who hangs up leaves nothing half done; a process that stops
+    /// waits for it.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        flow: impl Future<Output = Result<T, ApiError>> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let flows = Arc::clone(&self.flows);
+        flows.fetch_add(1, Ordering::SeqCst);
+        // Counted down however the flow ends, also when it panics.
+        let counted = CountedFlow(flows);
+        let task = tokio::spawn(
+            async move {
+                let _counted = counted;
+                flow.await
+            }
+            .in_current_span(),
+        );
+        task.await.map_err(ApiError::internal)?
+    }
+
+    /// How many flows run: from before the intent until after the outcome.
+    pub fn flows(&self) -> usize {
+        self.flows.load(Ordering::SeqCst)
+    }
+
     /// How many calls run.
     pub fn len(&self) -> usize {
         self.lock().len()
@@ -40,12 +72,21 @@ impl InFlight {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<TransactionRequestId>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         self.set.lock().remove(&self.id);
+    }
+}
+
+/// A flow that runs.
+struct CountedFlow(Arc<AtomicUsize>);
+
+impl Drop for CountedFlow {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }

@@ -61,7 +61,9 @@ pub async fn write(
                     Ok(Some(stored)) if stored.charge.version > before.version => {
                         return Ok(Written::Elsewhere(Box::new(stored.charge)));
                     }
-                    Ok(_) => {}
+                    Ok(Some(stored)) if stored.charge.version == before.version => {}
+                    // A backup was restored meanwhile: what was asked for is not in it, but at the provider it is.
+                    Ok(Some(_) | None) => return Err(nothing_to_write_to(ended)),
                     Err(error) => log_unwritten(&error, ended),
                 }
             }
@@ -69,6 +71,16 @@ pub async fn write(
         }
     }
     Ok(Written::NotYet)
+}
+
+fn nothing_to_write_to(ended: &TransactionRequest) -> ApiError {
+    tracing::error!(
+        charge = %ended.object_id, transaction_request = %ended.id, key = %ended.provider_key(),
+        provider = %ended.provider_type.code(), operation = ended.request_type.word(),
+        status = ended.status().word(), amount = ended.amount.minor_units(),
+        "the charge of an outcome is not what it was any more: the operator must look at the provider"
+    );
+    ApiError::internal("the charge of an outcome is gone")
 }
 
 fn log_unwritten(error: &StoreError, ended: &TransactionRequest) {
@@ -145,8 +157,9 @@ fn operation_kind(request: &TransactionRequest) -> OperationKind {
     }
 }
 
-/// Notes why an outcome stays open, and announces what the merchant would otherwise wait for. Nothing depends on it:
-/// what cannot be noted is found by its due date all the same.
+/// Notes why an outcome stays open, and announces what the merchant would otherwise wait for. That the provider did not
+/// tell is known here, so the schedule begins at once. Nothing depends on it: what cannot be noted is found by its due
+/// date all the same.
 pub async fn leave_open(
     app: &App,
     charge: &Charge,
@@ -154,12 +167,9 @@ pub async fn leave_open(
     reason: OpenReason,
     actor: &Actor,
 ) {
-    let mut batch = Batch::new(request.client_id);
-    transaction_requests::note_open(&mut batch, request, reason);
-    if let Some(event) = charge.announced_while_open() {
-        let id = app.chance.id(app.clock.now());
-        events::charge_changed_once(&mut batch, id, charge, event, actor);
-    }
+    let mut batch = announcement(app, charge, actor).unwrap_or_else(|| Batch::new(request.client_id));
+    let first_wait = app.settings.reconcile_waits.first().copied().unwrap_or_default();
+    transaction_requests::note_open(&mut batch, request, reason, app.clock.now() + first_wait);
     match app.store.apply(batch).await {
         Ok(Commit::Applied | Commit::Refused(_) | Commit::Unknown) => {}
         Err(error) => tracing::warn!(
@@ -167,4 +177,12 @@ pub async fn leave_open(
             "why a request is open could not be noted"
         ),
     }
+}
+
+/// Announces what is open, once, where it is announced at all.
+pub fn announcement(app: &App, charge: &Charge, actor: &Actor) -> Option<Batch> {
+    let event = charge.announced_while_open()?;
+    let mut batch = Batch::new(charge.client_id);
+    events::charge_changed_once(&mut batch, app.chance.id(app.clock.now()), charge, event, actor);
+    Some(batch)
 }

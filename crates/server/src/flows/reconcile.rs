@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use futures_util::{StreamExt, stream};
+use regente_domain::actor::Actor;
 use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, never_arrived};
 use regente_domain::time::Timestamp;
@@ -13,7 +15,7 @@ use regente_store::transaction_requests::{self, ObjectKind, StoredRequest};
 use regente_store::{Batch, Commit};
 
 use super::attempt::{self, Wishes};
-use super::{card_check, charge, follow_up};
+use super::{card_check, charge, follow_up, outcome};
 use crate::api::error::ApiError;
 use crate::app::App;
 
@@ -22,8 +24,12 @@ pub const KIND: &str = "reconcile";
 
 /// Clients looked at in one round.
 const CLIENTS_MAX: i64 = 100;
-/// Requests of one client looked at in one round.
-const REQUESTS_MAX: i64 = 100;
+/// Requests of one client looked at in one round: a client whose provider is silent must not keep the others waiting.
+const REQUESTS_MAX: i64 = 16;
+/// Requests looked at in one round: with those that are asked for at once, it bounds how long a round takes.
+const ROUND_REQUESTS_MAX: usize = 256;
+/// Requests asked for at once.
+const CONCURRENT_MAX: usize = 32;
 
 /// By when the last look must have ended, or another one is made.
 const LAST_LOOK: Duration = Duration::from_secs(300);
@@ -37,34 +43,46 @@ pub struct Round {
     pub left: usize,
 }
 
-/// Asks for every request that is due.
+/// Asks for the requests that are due, as many as a round takes.
 pub async fn round(app: &App) -> Result<Round, ApiError> {
-    let mut round = Round::default();
+    let due = due(app).await?;
+    let looks = stream::iter(due).map(|stored| look_after(app, stored)).buffer_unordered(CONCURRENT_MAX);
+    let count = |mut round: Round, resolved| async move {
+        match resolved {
+            Resolved::Yes => round.resolved += 1,
+            Resolved::NotYet => round.left += 1,
+        }
+        round
+    };
+    Ok(looks.fold(Round::default(), count).await)
+}
+
+/// What is due, of every client a part.
+async fn due(app: &App) -> Result<Vec<StoredRequest>, ApiError> {
     let now = app.clock.now();
+    let mut all = Vec::new();
     for client_id in transaction_requests::clients_with_due(&app.store, now, CLIENTS_MAX).await? {
         // What cannot be read of one client must not keep the others waiting.
-        let due = match transaction_requests::due(&app.store, client_id, now, REQUESTS_MAX).await {
-            Ok(due) => due,
+        match transaction_requests::due(&app.store, client_id, now, REQUESTS_MAX).await {
+            Ok(due) => all.extend(due),
             Err(error) => {
                 tracing::error!(client = %client_id, error = ?error, "the due requests of a client cannot be read");
-                continue;
-            }
-        };
-        for stored in due {
-            match resolve(app, &stored).await {
-                Ok(Resolved::Yes) => round.resolved += 1,
-                Ok(Resolved::NotYet) => round.left += 1,
-                Err(error) => {
-                    round.left += 1;
-                    tracing::error!(
-                        transaction_request = %stored.request.id, error = ?error,
-                        "a request with an unknown outcome could not be resolved"
-                    );
-                }
             }
         }
     }
-    Ok(round)
+    all.sort_by_key(|stored| stored.due_at);
+    all.truncate(ROUND_REQUESTS_MAX);
+    Ok(all)
+}
+
+async fn look_after(app: &App, stored: StoredRequest) -> Resolved {
+    resolve(app, &stored).await.unwrap_or_else(|error| {
+        tracing::error!(
+            transaction_request = %stored.request.id, error = ?error,
+            "a request with an unknown outcome could not be resolved"
+        );
+        Resolved::NotYet
+    })
 }
 
 enum Resolved {
@@ -81,7 +99,7 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, ApiError
     let mut batch = Batch::new(stored.request.client_id);
     transaction_requests::claim(&mut batch, stored, due_again_at);
     if stored.open_reason.is_none() {
-        transaction_requests::note_open(&mut batch, &stored.request, OpenReason::Interrupted);
+        transaction_requests::note_open(&mut batch, &stored.request, OpenReason::Interrupted, due_again_at);
     }
     match app.store.apply(batch).await? {
         Commit::Applied => {}
@@ -139,6 +157,9 @@ const fn follows(stored: &StoredRequest) -> Follows {
 /// Nobody knows yet. After the last wait nobody asks any more.
 async fn still_open(app: &App, stored: &StoredRequest, due_at: Timestamp) -> Result<(), ApiError> {
     let probes = stored.probes + 1;
+    if stored.object_kind == ObjectKind::Charge {
+        announce(app, stored).await?;
+    }
     if wait_after(app, stored.probes).is_some() {
         tracing::warn!(
             transaction_request = %stored.request.id, probes,
@@ -158,6 +179,16 @@ async fn still_open(app: &App, stored: &StoredRequest, due_at: Timestamp) -> Res
         ),
         // It was ended meanwhile, or its due date brings it back for one more look.
         Commit::Refused(_) | Commit::Unknown => {}
+    }
+    Ok(())
+}
+
+/// What the merchant would otherwise wait for in vain, when a crash has kept it from being told.
+async fn announce(app: &App, stored: &StoredRequest) -> Result<(), ApiError> {
+    let charge = charge::charge_of(app, &stored.request).await?;
+    if let Some(batch) = outcome::announcement(app, &charge, &Actor::Job(KIND)) {
+        // Refused: the charge has moved on, and something else was announced.
+        let _ = app.store.apply(batch).await?;
     }
     Ok(())
 }

@@ -8,7 +8,6 @@ use axum::response::{IntoResponse, Response};
 use regente_domain::charge::Operation;
 use regente_domain::money::Amount;
 use serde_json::json;
-use tracing::Instrument;
 use utoipa::ToSchema;
 
 use super::view::ChargeView;
@@ -173,10 +172,7 @@ async fn run(
         actor: caller.actor(),
         seed,
     };
-    // In a task of its own: a caller who hangs up must not leave an operation half done.
-    let ran = tokio::spawn(follow_up::create(app.clone(), new).in_current_span())
-        .await
-        .map_err(ApiError::internal)?;
+    let ran = app.in_flight.run(follow_up::create(app.clone(), new)).await;
     match unless_overtaken(&app, claim.as_ref(), ran).await? {
         Plan::Overtaken(finished) | Plan::Own(Created::Answered(finished)) => {
             replay(&app, &caller, finished, None).await

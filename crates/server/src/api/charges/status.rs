@@ -2,28 +2,28 @@
 
 use axum::Extension;
 use axum::extract::{Path, State};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
 use regente_domain::charge::attempt::{Approval, Outcome, TransactionRequest};
 use regente_domain::charge::{Charge, SimulatedStatus, StatusRefusal, Transition};
 use regente_domain::decline::{Decline, DeclinedCode};
+use regente_domain::id::ChargeId;
 use regente_providers::request::Mode;
 use regente_store::transaction_requests::{self, ObjectKind};
-use regente_store::{Batch, Commit, charges, events};
+use regente_store::{Batch, charges, events};
 use utoipa::ToSchema;
 
 use super::view::ChargeView;
-use super::{find, view_of};
+use super::{find, open_private};
 use crate::access::Caller;
 use crate::api::error::ApiError;
 use crate::api::fields::Body;
+use crate::api::idempotency::{Planned, commit_once};
 use crate::api::path_id;
 use crate::api::request_id::RequestId;
 use crate::api::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;
 use crate::audit;
-
-/// How often the charge is read again after losing a race for it.
-const RACES_MAX: usize = 4;
 
 /// The status to set.
 #[derive(ToSchema)]
@@ -47,7 +47,11 @@ pub struct StatusBody {
     path = "/v1/charges/{id}",
     operation_id = "setChargeStatus",
     tag = "Charges",
-    params(("id" = Uuid, Path, description = "The charge.")),
+    params(
+        ("id" = Uuid, Path, description = "The charge."),
+        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            description = "The same key and body give the same answer again for 24 hours"),
+    ),
     request_body(content = StatusBody, content_type = "application/json"),
     responses(
         (status = 200, description = "The charge.", body = ChargeView),
@@ -62,52 +66,64 @@ pub async fn set_status(
     Extension(caller): Extension<Caller>,
     Extension(request_id): Extension<RequestId>,
     Path(id): Path<String>,
+    headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
     if app.settings.mode == Mode::Production {
         return Err(ApiError::NotFound);
     }
-    let charge_id = path_id(&id)?;
+    let charge_id: ChargeId = path_id(&id)?;
     let status = body.read(|fields| fields.required("status").one_of(SimulatedStatus::WORDS))?;
-    for _ in 0..RACES_MAX {
-        let before = find(&app, &caller, charge_id).await?.charge;
-        let transition = before.simulate(status, app.clock.now()).map_err(refused)?;
-        let mut batch = plan(&app, &caller, &before, &transition, status).await?;
-        let object_id = before.id.uuid();
-        audit::record(&app, &mut batch, &caller, &request_id, "charge.status_set", object_id);
-        let _admission = app.store.admit()?;
-        match app.store.apply(batch).await? {
-            Commit::Applied => {
-                let stored = find(&app, &caller, charge_id).await?;
-                return Ok(axum::Json(view_of(&app, &caller, &stored).await?).into_response());
-            }
-            // The charge has moved on: what is allowed may be another thing now.
-            Commit::Refused(_) => {}
-            Commit::Unknown => return Err(ApiError::unavailable()),
-        }
-    }
-    Err(ApiError::busy())
+    let route = format!("POST /v1/charges/{charge_id}");
+    commit_once(&app, &caller, &headers, &route, &body, || {
+        plan(&app, &caller, &request_id, charge_id, status)
+    })
+    .await
 }
 
 async fn plan(
     app: &App,
     caller: &Caller,
-    before: &Charge,
-    transition: &Transition,
+    request_id: &RequestId,
+    charge_id: ChargeId,
     status: SimulatedStatus,
-) -> Result<Batch, ApiError> {
+) -> Result<Planned, ApiError> {
     let now = app.clock.now();
+    let stored = find(app, caller, charge_id).await?;
+    let before = &stored.charge;
+    let Transition { charge: after, announces } = before.simulate(status, now).map_err(refused)?;
     let requests = transaction_requests::of_object(&app.store, before.client_id, before.id.uuid()).await?;
+    let mut requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
     let Some(last) = requests.last() else {
         return Err(ApiError::internal("a charge without a transaction request"));
     };
-    let actor = caller.actor();
-    let told = TransactionRequest {
+    let (actor, told) = (caller.actor(), told(app, before, last, status));
+    let mut batch = Batch::new(before.client_id);
+    charges::update(&mut batch, before, &after, &actor)?;
+    transaction_requests::insert_ended(&mut batch, &told, ObjectKind::Charge, &actor)?;
+    if let Some(event) = announces {
+        events::charge_changed(&mut batch, app.chance.id(now), &after, event, &actor);
+    }
+    audit::record(app, &mut batch, caller, request_id, "charge.status_set", before.id.uuid());
+    requests.push(told);
+    let view = ChargeView::of(&after, &open_private(app, &stored).await?, &requests, caller);
+    let body = serde_json::to_value(view).map_err(ApiError::internal)?;
+    Ok(Planned { batch, status: StatusCode::OK, body })
+}
+
+/// The request that tells of it. No provider gave it an id: that is how one that was set by hand is known.
+fn told(
+    app: &App,
+    before: &Charge,
+    last: &TransactionRequest,
+    status: SimulatedStatus,
+) -> TransactionRequest {
+    let now = app.clock.now();
+    TransactionRequest {
         id: app.chance.id(now),
         ordinal: before.requests,
         request_type: status.request_type(),
         amount: before.amount,
-        // No provider gave it an id: that is how one that was set by hand is known.
         outcome: match status {
             SimulatedStatus::Failed => Outcome::Declined(Decline::of(DeclinedCode::Generic)),
             SimulatedStatus::Authorized
@@ -117,23 +133,13 @@ async fn plan(
         },
         duration: None,
         updated_at: now,
-        ..last.request.clone()
-    };
-    let mut batch = Batch::new(before.client_id);
-    charges::update(&mut batch, before, &transition.charge, &actor)?;
-    transaction_requests::insert_ended(&mut batch, &told, ObjectKind::Charge, &actor)?;
-    if let Some(event) = transition.announces {
-        events::charge_changed(&mut batch, app.chance.id(now), &transition.charge, event, &actor);
+        ..last.clone()
     }
-    Ok(batch)
 }
 
 fn refused(refusal: StatusRefusal) -> ApiError {
     match refusal {
-        StatusRefusal::UnderWay(status) => ApiError::Conflict {
-            message: "Transaction is processing".into(),
-            details: vec![format!("charge is {}: its outcome is not known yet", status.word())],
-        },
+        StatusRefusal::UnderWay(status) => ApiError::processing(status.word()),
         StatusRefusal::Final(status) => {
             ApiError::impossible(format!("charge status cannot be set in status {}", status.word()))
         }

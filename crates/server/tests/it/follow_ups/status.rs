@@ -14,6 +14,7 @@ stories! {
     what_a_provider_has_is_given_back_after_a_status_was_set,
     final_states_stay,
     what_is_not_for_cards_is_refused_by_name,
+    the_same_key_sets_a_status_once,
     in_production_there_is_no_such_operation,
 }
 
@@ -80,4 +81,14 @@ async fn in_production_there_is_no_such_operation(app: TestApp) {
     let body = json!({ "status": "voided" });
     app.call(&app.client, Method::POST, &path, &[], Some(&body)).await.expect(404);
     assert_eq!(app.get(&path).await.expect(200)["status"], "authorized");
+}
+
+async fn the_same_key_sets_a_status_once(app: TestApp) {
+    let path = format!("/v1/charges/{}", captured(&app).await);
+    let first = app.post_with_key(&path, "key", &json!({ "status": "authorized" })).await;
+    let again = app.post_with_key(&path, "key", &json!({ "status": "authorized" })).await;
+    assert_eq!((first.expect(200), &first.bytes), (again.expect(200), &again.bytes));
+    assert_eq!(again.header("Idempotent-Replayed"), Some("true"));
+    let charge = app.get(&path).await.expect(200);
+    assert_eq!(charge["transactionRequests"].as_array().unwrap().len(), 2);
 }

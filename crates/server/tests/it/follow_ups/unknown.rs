@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
+use axum::http::Method;
 use regente_store::transaction_requests;
 use serde_json::{Value, json};
 
 use super::{announced, capture, is, told, void};
 use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, charge_body, stories};
+use crate::harness::{APPROVED, TestApp, charge_body, request, stories};
 
 stories! {
     a_capture_without_an_answer_is_pending_and_then_done,
@@ -16,6 +17,8 @@ stories! {
     while_an_operation_is_open_another_one_is_a_409,
     the_key_of_an_open_operation_leads_to_its_answer,
     what_stays_unknown_is_given_up_after_the_whole_schedule,
+    a_refund_that_a_crash_cut_off_is_announced_when_its_answer_does_not_come,
+    what_is_known_to_be_unknown_is_asked_for_after_the_first_wait,
     faults_that_cannot_be_read_are_named,
 }
 
@@ -108,4 +111,27 @@ async fn faults_that_cannot_be_read_are_named(app: TestApp) {
     let at = |path: &str| details.iter().any(|detail| detail.starts_with(path));
     assert!(at("paymentFlow.metadata.sandboxFaults.0.then"), "{details:?}");
     assert!(at("paymentFlow.metadata.sandboxFaults.1 must"), "{details:?}");
+}
+
+async fn a_refund_that_a_crash_cut_off_is_announced_when_its_answer_does_not_come(app: TestApp) {
+    let id = silent(&app, true, "void", "before_effect", &[1]).await;
+    // The intent is written, the call is not made.
+    app.fuse.arm(2);
+    let path = format!("/v1/charges/{id}/void");
+    let body = json!({ "amount": 30 });
+    let pending = app.begin(request(&app.client, Method::POST, &path, &[], Some(&body)));
+    app.fuse.blown().await;
+    let app = app.restart().await;
+    pending.abort();
+    app.later(Duration::from_secs(120)).await;
+    assert_eq!(told(&read(&app, &id).await), is("authorized", 70, 100, ("void", "success", 30)));
+    assert_eq!(announced(&app, &id).await, ["pending", "authorized", "refund_pending", "voided"]);
+}
+
+async fn what_is_known_to_be_unknown_is_asked_for_after_the_first_wait(app: TestApp) {
+    let id = silent(&app, true, "void", "before_effect", &[1, 2]).await;
+    void(&app, &id, json!({})).await.expect(201);
+    let open = transaction_requests::open(&app.app.store, app.clock.now(), 10).await.unwrap();
+    let first_wait = app.app.settings.reconcile_waits[0];
+    assert_eq!(open[0].due_at, Some(app.clock.now() + first_wait));
 }

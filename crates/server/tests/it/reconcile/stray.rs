@@ -1,13 +1,49 @@
 //! A provider that breaks its word: it says that it knows nothing of a request, and does it when it arrives late. The
 //! charge has ended by then, so the money is given back, and the merchant is told.
 
+use std::time::Duration;
+
 use axum::http::Method;
+use regente_store::{Batch, Commit, args, sql};
 use serde_json::json;
 
 use super::{ASKED_FOR, FOR_EVER, KEY};
 use crate::charges::text;
 use crate::follow_ups::announced;
 use crate::harness::{APPROVED, TestApp, charge_body, request};
+
+sql! {
+    FORGET_CHARGES = "DELETE FROM charges WHERE client_id = :client_id";
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_outcome_whose_charge_is_gone_is_no_201() {
+    let app = TestApp::sqlite().await.with_sandbox_deadline(FOR_EVER).await;
+    app.wire.hold();
+    let (pending, _) = super::begin(&app, &charge_body(&app.merchant().await, APPROVED), 0).await;
+    // As after a restore of an older backup.
+    let mut batch = Batch::new(app.client_id());
+    batch.push_any(&FORGET_CHARGES, args! { client_id: app.client_id() });
+    assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
+    app.wire.let_go();
+    pending.await.unwrap().expect(500);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flow_goes_on_when_its_caller_hangs_up_and_the_process_knows_of_it() {
+    let app = TestApp::sqlite().await.with_sandbox_deadline(FOR_EVER).await;
+    app.wire.hold();
+    let (pending, _) = super::begin(&app, &charge_body(&app.merchant().await, APPROVED), 0).await;
+    pending.abort();
+    assert!(pending.await.unwrap_err().is_cancelled());
+    assert_eq!(app.app.in_flight.flows(), 1);
+    app.wire.let_go();
+    while app.app.in_flight.flows() > 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let charges = app.get("/v1/charges").await.expect(200)["items"].clone();
+    assert_eq!(charges[0]["status"], "authorized");
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_provider_took_after_it_had_denied_it_is_given_back() {
