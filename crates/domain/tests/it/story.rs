@@ -269,6 +269,40 @@ fn captures_refunds_and_what_a_tester_sets_are_told() {
 }
 
 #[test]
+fn what_was_released_is_told_apart_from_what_was_given_back() {
+    let mut charge =
+        charge(ChargeState::Authorized { responsible: SANDBOX }, 4, vec![considered(1, None, None)]);
+    let done = |request_type, amount| {
+        let mut asked = asked(1, Outcome::Approved(Approval::default()), Some(9));
+        (asked.request.request_type, asked.request.amount) = (request_type, Amount::new(amount).unwrap());
+        asked
+    };
+    let requests = [
+        done(RequestType::PreAuthorization, 150),
+        done(RequestType::Void, 20),
+        done(RequestType::Capture, 100),
+        done(RequestType::Void, 30),
+    ];
+    let mut last = |requests: &[Asked], left| {
+        charge.amount = Amount::new(left).unwrap();
+        told(&charge, requests, Audience::Merchant).lines.split_off(6)
+    };
+    let lines = last(&requests, 70);
+    assert!(lines[1].contains("was asked to release BRL 0.20;"), "{}", lines[1]);
+    assert!(lines[3].contains("was asked to give back BRL 0.30;"), "{}", lines[3]);
+    assert_eq!(
+        lines.last().unwrap(),
+        "SANDBOX took BRL 1.00 of the BRL 1.50 that were reserved; BRL 0.30 given back, BRL 0.70 left."
+    );
+    assert_eq!(
+        last(&requests[..3], 100).last().unwrap(),
+        "SANDBOX took BRL 1.00 of the BRL 1.50 that were reserved."
+    );
+    let taken_at_once = [done(RequestType::Authorization, 150)];
+    assert_eq!(last(&taken_at_once, 150).last().unwrap(), "SANDBOX took it: BRL 1.50.");
+}
+
+#[test]
 fn what_a_tester_sets_after_a_refusal_is_no_next_provider() {
     let mut charge =
         charge(ChargeState::Authorized { responsible: SANDBOX }, 2, vec![considered(1, None, None)]);
@@ -285,12 +319,22 @@ fn every_state_has_its_last_sentence() {
     let responsible = SANDBOX;
     for (state, sentence) in [
         (ChargeState::Pending, "It is pending: its outcome is not known yet."),
-        (ChargeState::PreAuthorized { responsible }, "It is reserved at SANDBOX: BRL 1.00 can be captured."),
+        (
+            ChargeState::PreAuthorized { responsible },
+            "It is reserved at SANDBOX: BRL 1.00 can be captured, and BRL 0.50 were released.",
+        ),
+        (
+            ChargeState::RefundPending { responsible, open },
+            "SANDBOX was asked to release BRL 0.50: the outcome is not known yet.",
+        ),
         (
             ChargeState::CapturePending { responsible, open },
             "A capture of BRL 0.50 is under way at SANDBOX: its outcome is not known yet.",
         ),
-        (ChargeState::Authorized { responsible }, "SANDBOX took it: BRL 1.00 of BRL 1.50 are left."),
+        (
+            ChargeState::Authorized { responsible },
+            "SANDBOX took it: BRL 1.50; BRL 0.50 given back, BRL 1.00 left.",
+        ),
         (ChargeState::Failed { responsible }, "It failed: nobody took it."),
         (ChargeState::Canceled { responsible }, "It was canceled: what was reserved is released."),
         (ChargeState::Voided { responsible }, "It was given back in full."),

@@ -169,8 +169,8 @@ impl Plan {
         let mut happening = None;
         for (place, fault) in self.0.iter().enumerate().filter(|(_, fault)| fault.when.fits(occasion)) {
             let is_its_turn = fault.sequence.as_ref().is_none_or(|sequence| {
-                let scope = source.counts_apart().then_some(occasion.about);
-                sequence.places.contains(&counts.next(source, place, &sequence.text, scope))
+                let payment = source.counts_apart().then_some(occasion.about);
+                sequence.places.contains(&counts.next_in_sequence(source, place, &sequence.text, payment))
             });
             if happening.is_none() && is_its_turn && fault.happens(source, place, draws, counts) {
                 happening = Some(&fault.then);
@@ -187,7 +187,7 @@ impl Fault {
             return true;
         }
         let what = format!("{}fault {place}", source.prefix());
-        match counts.next(source, place, "arrival", Some(draws.call_key())) {
+        match counts.next_arrival(source, place, draws.call_key()) {
             1 => draws.happens(&what, self.probability_ppm),
             arrival => draws.happens(&format!("{what} arrival {arrival}"), self.probability_ppm),
         }

@@ -209,3 +209,19 @@ async fn stored_options_that_are_no_longer_valid_refuse_and_let_routing_go_on() 
     assert!(decline.retryable);
     assert_eq!(decline.network_denied_message.as_deref(), Some("options.faults must be an array"));
 }
+
+#[tokio::test]
+async fn a_sequence_is_over_however_many_keys_come_after_it() {
+    let providers = providers(&Books::memory());
+    let once = plan(json!({ "then": "try_again", "sequence": [1] }));
+    let ask = async |number, plan: &Value| {
+        providers.call(with(plan.clone(), charge(key(number), APPROVED, Some("560")))).await
+    };
+    assert_eq!(declined(ask(0, &once).await).code, DeclinedCode::TryAgain);
+    // Each of them leaves a count of its own.
+    let never = plan(json!({ "then": "try_again", "probability": 0 }));
+    for number in 1..=10_001 {
+        approved(ask(number, &never).await);
+    }
+    approved(ask(20_000, &once).await);
+}

@@ -4,8 +4,9 @@
 use std::fmt;
 
 use axum::http::HeaderMap;
+use opentelemetry::Context;
 use opentelemetry::propagation::TextMapPropagator;
-use opentelemetry::trace::{Status, TraceContextExt, TraceId};
+use opentelemetry::trace::{SpanContext, Status, TraceContextExt, TraceId, TraceState};
 use opentelemetry_http::HeaderExtractor;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use regente_domain::provider_type::ProviderType;
@@ -54,17 +55,32 @@ pub fn request(method: &'static str, route: &str, request_id: &str, headers: &He
 /// trace is still worth a field in the log.
 fn join_trace(span: &Span, headers: &HeaderMap) -> Option<TraceId> {
     let is_asked = headers.contains_key(TRACEPARENT);
-    let of_caller = is_asked.then(|| TraceContextPropagator::new().extract(&HeaderExtractor(headers)));
+    let of_caller = is_asked.then(|| trace_of_caller(headers));
     let of_span = match of_caller.clone() {
         // Without an exporter there is nothing to join.
         Some(parent) => span.set_parent(parent).ok().map(|()| span.context()),
         None => Some(span.context()),
     };
-    let trace_id = |context: &opentelemetry::Context| {
+    let trace_id = |context: &Context| {
         let trace_id = context.span().span_context().trace_id();
         (trace_id != TraceId::INVALID).then_some(trace_id)
     };
     of_span.as_ref().and_then(trace_id).or_else(|| of_caller.as_ref().and_then(trace_id))
+}
+
+/// The ids and flags of `traceparent`. What else a caller says of his trace (`tracestate`) is text of his own, which an
+/// exporter would pass on as it is.
+fn trace_of_caller(headers: &HeaderMap) -> Context {
+    let told = TraceContextPropagator::new().extract(&HeaderExtractor(headers));
+    let told = told.span().span_context().clone();
+    let ids = SpanContext::new(
+        told.trace_id(),
+        told.span_id(),
+        told.trace_flags(),
+        told.is_remote(),
+        TraceState::NONE,
+    );
+    Context::new().with_remote_span_context(ids)
 }
 
 /// How a request was answered.

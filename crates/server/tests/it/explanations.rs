@@ -136,7 +136,8 @@ async fn captures_refunds_and_what_a_tester_sets_are_told(app: TestApp) {
         story.contains("3. Main (SANDBOX, priority 1) was asked to give back BRL 0.30; it approved after "),
         "{story}"
     );
-    assert!(story.ends_with("SANDBOX took it: BRL 0.70 of BRL 1.50 are left."), "{story}");
+    let end = "SANDBOX took BRL 1.00 of the BRL 1.50 that were reserved; BRL 0.30 given back, BRL 0.70 left.";
+    assert!(story.ends_with(end), "{story}");
 
     app.post(&path, &json!({ "status": "charged_back" })).await.expect(200);
     let told = explained(&app, &charge).await;

@@ -85,6 +85,8 @@ async fn charge(server: &Server, merchant: &str, card: &str, flags: &str) -> Val
     let request = server
         .post("/v1/charges", &server.charge(merchant, card))
         .header("traceparent", format!("00-{TRACE}-{CALLER}-{flags}"))
+        .header("tracestate", format!("loja={CARD}"))
+        .header("baggage", format!("cartao={CARD}"))
         .header("x-request-id", CARD);
     let answer = request.send().await.unwrap();
     assert_eq!(answer.status().as_u16(), 201);

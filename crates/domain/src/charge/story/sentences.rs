@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use crate::charge::attempt::{OpenReason, RequestType};
 use crate::charge::explanation::{CircuitNote, Skipped, Stopped};
-use crate::charge::{Charge, ChargeState, PaymentType};
+use crate::charge::{Charge, ChargeState, Held, PaymentType};
 use crate::decline::Decline;
+use crate::money::Amount;
 
 use super::{Candidate, Ended, Named, Step, Story, Then};
 
@@ -14,9 +15,9 @@ pub(super) fn of(charge: &Charge, story: &Story) -> Vec<String> {
     let mut lines = vec![headline(charge), String::new(), "Providers, in the order of the route:".to_owned()];
     lines.extend(story.providers.iter().map(|candidate| candidate_line(charge, candidate)));
     lines.extend([String::new(), "What was asked:".to_owned()]);
-    let numbered = (1_usize..).zip(&story.steps);
-    lines.extend(numbered.map(|(number, step)| format!("{number}. {}", step_line(charge, story, step))));
-    lines.extend([String::new(), ending(charge)]);
+    let places = 0..story.steps.len();
+    lines.extend(places.map(|place| format!("{}. {}", place + 1, step_line(charge, story, place))));
+    lines.extend([String::new(), ending(charge, &story.steps)]);
     lines
 }
 
@@ -63,7 +64,8 @@ fn why_skipped(charge: &Charge, skipped: Skipped) -> String {
     }
 }
 
-fn step_line(charge: &Charge, story: &Story, step: &Step) -> String {
+fn step_line(charge: &Charge, story: &Story, place: usize) -> String {
+    let (earlier, step) = (&story.steps[..place], &story.steps[place]);
     if step.set_by_hand {
         return format!(
             "A tester set it by hand, and nobody was asked: {} of {}, {}.",
@@ -75,7 +77,7 @@ fn step_line(charge: &Charge, story: &Story, step: &Step) -> String {
     let mut line = format!(
         "{} was asked {}; {}.",
         named(&step.provider),
-        what_was_asked(charge, step),
+        what_was_asked(charge, earlier, step),
         how_it_ended(step)
     );
     if let Some(then) = what_came_then(story, step) {
@@ -85,13 +87,14 @@ fn step_line(charge: &Charge, story: &Story, step: &Step) -> String {
     line
 }
 
-fn what_was_asked(charge: &Charge, step: &Step) -> String {
+fn what_was_asked(charge: &Charge, earlier: &[Step], step: &Step) -> String {
     let amount = step.amount.shown_in(charge.currency);
     match step.request_type {
         RequestType::Authorization => format!("for {amount}"),
         RequestType::PreAuthorization => format!("to reserve {amount}"),
         RequestType::ZeroDollar => "to check the card".to_owned(),
         RequestType::Capture => format!("to capture {amount}"),
+        RequestType::Void if is_reservation(earlier) => format!("to release {amount}"),
         RequestType::Void => format!("to give back {amount}"),
         RequestType::ChargeBack => format!("for a chargeback of {amount}"),
     }
@@ -167,28 +170,75 @@ fn what_came_then(story: &Story, step: &Step) -> Option<&'static str> {
     }
 }
 
-fn ending(charge: &Charge) -> String {
+/// Whether money was reserved in these steps and none of it taken.
+fn is_reservation(steps: &[Step]) -> bool {
+    taken(steps).is_none() && steps.iter().any(|step| step.request_type == RequestType::PreAuthorization)
+}
+
+/// How much was taken in these steps, before anything was given back. Whoever has taken takes once: what a tester sets
+/// afterwards takes nothing more.
+fn taken(steps: &[Step]) -> Option<Amount> {
+    let takes = |step: &&Step| match step.request_type {
+        RequestType::Authorization | RequestType::Capture => step.ended == Ended::Approved,
+        RequestType::PreAuthorization
+        | RequestType::ZeroDollar
+        | RequestType::Void
+        | RequestType::ChargeBack => false,
+    };
+    steps.iter().find(takes).map(|step| step.amount)
+}
+
+fn ending(charge: &Charge, steps: &[Step]) -> String {
     let provider = charge.state.responsible().map_or("", |provider| provider.code());
-    let (left, whole) =
-        (charge.amount.shown_in(charge.currency), charge.original_amount.shown_in(charge.currency));
+    let left = charge.amount.shown_in(charge.currency);
     match &charge.state {
         ChargeState::Pending => "It is pending: its outcome is not known yet.".to_owned(),
-        ChargeState::PreAuthorized { .. } => format!("It is reserved at {provider}: {left} can be captured."),
+        ChargeState::PreAuthorized { .. } => {
+            let released = charge.original_amount.minus(charge.amount).filter(|part| *part > Amount::ZERO);
+            let released = released.map_or_else(String::new, |part| {
+                format!(", and {} were released", part.shown_in(charge.currency))
+            });
+            format!("It is reserved at {provider}: {left} can be captured{released}.")
+        }
         ChargeState::CapturePending { open, .. } => {
             let amount = open.amount.shown_in(charge.currency);
             format!("A capture of {amount} is under way at {provider}: its outcome is not known yet.")
         }
         ChargeState::RefundPending { open, .. } => {
             let amount = open.amount.shown_in(charge.currency);
-            format!("{provider} was asked to give {amount} back: the outcome is not known yet.")
+            match open.before {
+                Held::Reserved => {
+                    format!("{provider} was asked to release {amount}: the outcome is not known yet.")
+                }
+                Held::Taken => {
+                    format!("{provider} was asked to give {amount} back: the outcome is not known yet.")
+                }
+            }
         }
-        ChargeState::Authorized { .. } if left == whole => format!("{provider} took it: {left}."),
-        ChargeState::Authorized { .. } => format!("{provider} took it: {left} of {whole} are left."),
+        ChargeState::Authorized { .. } => {
+            format!("{provider} took {}.", what_was_taken(charge, taken(steps)))
+        }
         ChargeState::Failed { .. } => "It failed: nobody took it.".to_owned(),
         ChargeState::Canceled { .. } => "It was canceled: what was reserved is released.".to_owned(),
         ChargeState::Voided { .. } => "It was given back in full.".to_owned(),
         ChargeState::ChargedBack { .. } => "The cardholder's bank took it back.".to_owned(),
     }
+}
+
+/// `it: BRL 1.50`, `BRL 1.00 of the BRL 1.50 that were reserved`, with what is left where some was given back.
+fn what_was_taken(charge: &Charge, taken: Option<Amount>) -> String {
+    let (left, whole) = (charge.amount, charge.original_amount);
+    let taken = taken.unwrap_or(whole);
+    let shown = |amount: Amount| amount.shown_in(charge.currency);
+    let mut text = if taken < whole {
+        format!("{} of the {} that were reserved", shown(taken), shown(whole))
+    } else {
+        format!("it: {}", shown(taken))
+    };
+    if let Some(given_back) = taken.minus(left).filter(|given_back| *given_back > Amount::ZERO) {
+        text.push_str(&format!("; {} given back, {} left", shown(given_back), shown(left)));
+    }
+    text
 }
 
 fn named(provider: &Named) -> String {

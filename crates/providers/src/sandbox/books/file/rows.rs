@@ -113,7 +113,8 @@ pub(super) fn open(path: &Path) -> Result<Connection, BooksError> {
 
 /// Adds the entries whose keys have none, settled, in one commit, and returns for each the one that stands.
 pub(super) fn put(connection: &mut Connection, entries: &[&Entry]) -> Result<Vec<Entry>, BooksError> {
-    let transaction = connection.transaction()?;
+    // It reads before it writes, and a lock that is taken only then can be refused without a wait.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut standing = Vec::with_capacity(entries.len());
     for entry in entries {
         let settled = match entry.authorization_key() {
