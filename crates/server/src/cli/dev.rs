@@ -100,13 +100,16 @@ Charge it: the first provider declines, the second one authorizes:
           "orderId": "order-1", "paymentMethod": {{ "paymentType": "credit", "installments": 1 }},
           "paymentSource": {{ "sourceType": "token", "tokenId": "'$TOKEN_ID'" }} }}'); printf '%s\n' "$CHARGE"
 
-Read it again:
+Give a part of it back, and have the charge explain itself:
 
   CHARGE_ID=$(printf '%s' "$CHARGE" | cut -d '"' -f 4)
-  curl -sS -w '\n' "$REGENTE_URL/v1/charges/$CHARGE_ID" \
+  curl -sS -w '\n' "$REGENTE_URL/v1/charges/$CHARGE_ID/void" \
+    {KEYS} {JSON} \
+    -d '{{ "amount": 500 }}'
+  curl -sS -w '\n' "$REGENTE_URL/v1/charges/$CHARGE_ID/explanation" \
     {KEYS}
 
-List what was authorized:
+List what was authorized (docs/quickstart.md goes on from here):
 
   curl -sS -w '\n' "$REGENTE_URL/v1/charges?status=authorized&limit=10" \
     {KEYS}
