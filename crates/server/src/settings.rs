@@ -31,6 +31,8 @@ pub struct Settings {
     pub circuits: Option<circuit::Bounds>,
     /// A call that has not ended this long after its deadline was lost with its process: the reconcile job asks.
     pub reconcile_grace: Duration,
+    /// How long a reservation stands before it is voided (contract 03 open point 10).
+    pub reservation_life: Duration,
     /// Waits between the looks at an unknown outcome. After the last one the operator is alerted (U4).
     pub reconcile_waits: Vec<Duration>,
     /// How often keys may ask.
@@ -52,6 +54,7 @@ impl Default for Settings {
             charge_budget: regente_domain::routing::BUDGET,
             circuits: Some(circuit::Bounds::default()),
             reconcile_grace: Duration::from_secs(30),
+            reservation_life: Duration::from_secs(7 * 24 * 60 * 60),
             reconcile_waits: RECONCILE_WAITS_SECONDS.map(Duration::from_secs).to_vec(),
             rate_limits: RateLimits::default(),
             body_bytes_max: BODY_BYTES_MAX,

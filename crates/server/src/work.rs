@@ -3,6 +3,7 @@
 
 mod kind;
 mod purge;
+pub mod reservation;
 mod rotation;
 
 use std::time::Duration;

@@ -94,6 +94,7 @@ impl Config {
     pub fn settings(&self) -> Settings {
         let limits = &self.limits;
         Settings {
+            reservation_life: Settings::default().reservation_life,
             mode: self.mode,
             idempotency_retention: Duration::from_secs(limits.idempotency_retention_seconds),
             token_life: Duration::from_secs(limits.card_token_life_seconds),

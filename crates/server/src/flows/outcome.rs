@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, ChargeVerdict};
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
-use regente_domain::charge::{Charge, ChargeEvent};
+use regente_domain::charge::{Charge, ChargeEvent, ChargeState};
 use regente_domain::id::CardId;
 use regente_domain::time::Timestamp;
 use regente_providers::request::OperationKind;
@@ -15,6 +15,7 @@ use regente_store::{Batch, Commit, StoreError, cards, charges, events};
 use crate::api::error::ApiError;
 use crate::api::idempotency;
 use crate::app::App;
+use crate::work::reservation;
 
 /// How often the outcome of a call is written anew when the store does not take it, before the reconcile job is left
 /// to find it at the provider.
@@ -110,6 +111,9 @@ fn outcome(
         && after.state.is_settled()
     {
         cards::settle(&mut batch, &card)?;
+    }
+    if let (ChargeState::Pending, ChargeState::PreAuthorized { .. }) = (&before.state, &after.state) {
+        reservation::plan(app, &mut batch, after);
     }
     if let Some(event) = step.announces {
         events::charge_changed(&mut batch, app.chance.id(now), after, event, actor);

@@ -2,7 +2,7 @@
 
 use regente_store::jobs::Job;
 
-use super::{Ended, purge, rotation};
+use super::{Ended, purge, reservation, rotation};
 use crate::api::error::ApiError;
 use crate::app::App;
 
@@ -17,15 +17,23 @@ pub enum Kind {
     PurgeCredentials,
     /// Seals again what stands under a former data key.
     Reseal,
+    /// Voids a reservation that nobody captured.
+    ExpireReservation,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 4] =
-        [Self::PurgeIdempotency, Self::PurgeTokens, Self::PurgeCredentials, Self::Reseal];
+    pub const ALL: [Self; 5] = [
+        Self::PurgeIdempotency,
+        Self::PurgeTokens,
+        Self::PurgeCredentials,
+        Self::Reseal,
+        Self::ExpireReservation,
+    ];
 
     /// The kinds that every deployment has one job of, for ever.
-    pub const RECURRING: [Self; 4] = Self::ALL;
+    pub const RECURRING: [Self; 4] =
+        [Self::PurgeIdempotency, Self::PurgeTokens, Self::PurgeCredentials, Self::Reseal];
 
     /// Its name in the jobs table.
     pub const fn word(self) -> &'static str {
@@ -34,6 +42,7 @@ impl Kind {
             Self::PurgeTokens => "purge_tokens",
             Self::PurgeCredentials => "purge_credentials",
             Self::Reseal => "reseal",
+            Self::ExpireReservation => "expire_reservation",
         }
     }
 
@@ -48,16 +57,18 @@ impl Kind {
             Self::PurgeIdempotency | Self::PurgeTokens | Self::PurgeCredentials | Self::Reseal => {
                 "housekeeping"
             }
+            Self::ExpireReservation => "money",
         }
     }
 
     /// Runs a job of this kind.
-    pub async fn run(self, app: &App, _job: &Job) -> Result<Ended, ApiError> {
+    pub async fn run(self, app: &App, job: &Job) -> Result<Ended, ApiError> {
         match self {
             Self::PurgeIdempotency => purge::idempotency(app).await,
             Self::PurgeTokens => purge::tokens(app).await,
             Self::PurgeCredentials => purge::credentials(app).await,
             Self::Reseal => rotation::reseal(app).await,
+            Self::ExpireReservation => reservation::expire(app, job).await,
         }
     }
 }

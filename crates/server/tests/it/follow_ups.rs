@@ -4,6 +4,8 @@
 mod status;
 mod unknown;
 
+use std::time::Duration;
+
 use axum::http::Method;
 use regente_domain::charge::ChargeStatus;
 use regente_store::events;
@@ -27,6 +29,7 @@ stories! {
     the_same_key_with_another_amount_is_a_409,
     two_refunds_at_once_give_back_no_more_than_there_is,
     totals_follow_the_state,
+    a_reservation_that_nobody_captures_is_let_go_after_a_week,
 }
 
 /// A reservation of 100; its id.
@@ -281,4 +284,18 @@ async fn totals_follow_the_state(app: TestApp) {
         let page = app.get(&format!("/v1/charges?status={status}")).await.expect(200);
         assert_eq!(page["meta"]["totalItems"], json!(total), "{status}");
     }
+}
+
+async fn a_reservation_that_nobody_captures_is_let_go_after_a_week(app: TestApp) {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    let (left, taken) = (reserved(&app).await, reserved(&app).await);
+    capture(&app, &taken, json!({})).await.expect(201);
+    app.later(DAY * 6).await;
+    assert_eq!(app.get(&format!("/v1/charges/{left}")).await.expect(200)["status"], "pre_authorized");
+    app.later(DAY * 2).await;
+    let charge = app.get(&format!("/v1/charges/{left}")).await.expect(200);
+    assert_eq!(told(&charge), is("canceled", 0, 100, ("void", "success", 100)));
+    assert_eq!(announced(&app, &left).await, ["pending", "pre_authorized", "canceled"]);
+    assert_eq!(app.get(&format!("/v1/charges/{taken}")).await.expect(200)["status"], "authorized");
+    crate::agreement::agree(&app.books, &charge).await;
 }
