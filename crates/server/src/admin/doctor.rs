@@ -127,9 +127,10 @@ async fn database(store: &Store) -> Check {
     match store.size().await {
         Err(error) => failure(NAME, &error),
         Ok(size) => {
-            let wal = size.wal_bytes.map_or_else(String::new, |bytes| format!(", log {}", room(bytes)));
-            let found =
-                format!("{} can be written to; {}{wal}", store.database_kind(), room(size.database_bytes));
+            // What was written last is in the log alone: a new database has all of its rows there.
+            let bytes = size.database_bytes.saturating_add(size.wal_bytes.unwrap_or(0));
+            let log = size.wal_bytes.map_or_else(String::new, |log| format!(", {} of it log", room(log)));
+            let found = format!("{} can be written to; it takes {}{log}", store.database_kind(), room(bytes));
             check(NAME, Verdict::Ok, found)
         }
     }
@@ -221,17 +222,29 @@ async fn dead_jobs(store: &Store) -> Check {
     }
 }
 
+/// What was given up stays open until an operator acts, so it must not look like what is still asked for.
 async fn unknown_outcomes(store: &Store, clock: &Clock) -> Check {
     const NAME: &str = "unknown outcomes";
-    match transaction_requests::open(store, clock.now(), COUNTED_MAX).await {
-        Err(error) => failure(NAME, &error),
-        Ok(open) => match open.iter().filter(|request| request.probes > 0).count() {
-            0 => check(NAME, Verdict::Ok, format!("none; {} calls under way", number(open.len()))),
-            asked => {
-                let found = format!("{} were asked for at the provider without an answer", number(asked));
-                check(NAME, Verdict::Warning, found)
-            }
-        },
+    let given_up = transaction_requests::given_up(store, COUNTED_MAX).await;
+    let open = transaction_requests::open(store, clock.now(), COUNTED_MAX).await;
+    let (given_up, open) = match (given_up, open) {
+        (Err(error), _) | (_, Err(error)) => return failure(NAME, &error),
+        (Ok(given_up), Ok(open)) => (given_up.len(), open.len()),
+    };
+    match (given_up, open) {
+        (0, 0) => check(NAME, Verdict::Ok, "none"),
+        (0, open) => {
+            let found = format!("{}, which are asked for; `regente unknowns` lists them", number(open));
+            check(NAME, Verdict::Warning, found)
+        }
+        (given_up, open) => {
+            let found = format!(
+                "{} were given up, so nobody asks any more, and {} are asked for; `regente unknowns` lists them",
+                number(given_up),
+                number(open)
+            );
+            check(NAME, Verdict::Failure, found)
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use axum::http::StatusCode;
 use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, CardState};
-use regente_domain::charge::attempt::{Outcome, RequestType, TransactionRequest};
+use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, TransactionRequest};
 use regente_domain::currency::Currency;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::Id;
@@ -88,7 +88,7 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, ApiError> {
     let asked =
         attempt::ask(&app, provider, &request, Wishes { seed: new.seed, faults: None }, operation).await?;
     if asked.outcome == Outcome::Open {
-        return Err(give_up(&app, &new.card).await);
+        return Err(give_up(&app, &new.card, &request, asked.open_reason).await);
     }
     let ended = request.end(asked.outcome, Some(asked.duration), app.clock.now());
     let card = settle(&app, &new.card, &new.sealed.holder, &ended, &new.actor).await?;
@@ -206,9 +206,18 @@ fn end_without_card(app: &App, batch: &mut Batch, card: &Card, why: &'static str
 }
 
 /// Nobody knows what the provider would say, so there is no card, and the key has its answer. The request stays open
-/// until the provider's books tell.
-async fn give_up(app: &App, card: &Card) -> ApiError {
+/// until the provider's books tell, with the reason for those who look at it.
+async fn give_up(
+    app: &App,
+    card: &Card,
+    request: &TransactionRequest,
+    reason: Option<OpenReason>,
+) -> ApiError {
     let mut batch = Batch::new(card.client_id);
+    if let Some(reason) = reason {
+        let first_wait = app.settings.reconcile_waits.first().copied().unwrap_or_default();
+        transaction_requests::note_open(&mut batch, request, reason, app.clock.now() + first_wait);
+    }
     if let Err(error) = end_without_card(app, &mut batch, card, NO_ANSWER) {
         return error;
     }

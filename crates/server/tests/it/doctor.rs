@@ -49,6 +49,18 @@ fn change(database: &Path, statement: &str) {
 }
 
 #[tokio::test]
+async fn the_room_of_a_new_database_counts_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let (verdict, found) = check(folder.path(), "database").await;
+    server.stop().await;
+    assert_eq!(verdict, "ok");
+    let numbers: Vec<u64> = found.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [whole, log] = numbers[..] else { panic!("{found}") };
+    assert!(whole >= log && log > 0, "{found}");
+}
+
+#[tokio::test]
 async fn a_charge_that_the_books_do_not_have_is_named() {
     let folder = tempfile::tempdir().unwrap();
     with_two_charges(folder.path()).await;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use regente::admin::{Answer, Command, CommandError, UnknownRow, run};
+use regente::admin::{Answer, Command, CommandError, UnknownRow, Verdict, run};
 use regente::config::Config;
 use regente_domain::id::TransactionRequestId;
 use regente_store::audit;
@@ -41,6 +41,18 @@ async fn retry(app: &TestApp, request_id: TransactionRequestId) -> Result<Transa
     }
 }
 
+/// What an examination says of unknown outcomes.
+async fn examined(app: &TestApp) -> (Verdict, String) {
+    match ask(app, Command::Doctor).await.map_err(|error| error.to_string()) {
+        Ok(Answer::Doctor(report)) => {
+            let check = report.checks.into_iter().find(|check| check.name == "unknown outcomes").unwrap();
+            (check.verdict, check.found)
+        }
+        Ok(_) => panic!("another answer"),
+        Err(error) => panic!("{error}"),
+    }
+}
+
 /// A deployment with a short schedule whose simulator can lose its books, and with them every answer.
 async fn forgetful(app: TestApp) -> (TestApp, FileBooks) {
     let file = FileBooks::new();
@@ -52,6 +64,7 @@ async fn forgetful(app: TestApp) -> (TestApp, FileBooks) {
 async fn nothing_is_unknown_after_answers(app: TestApp) {
     charged(&app, &charge_body(&single_merchant(&app).await, APPROVED)).await;
     assert!(unknowns(&app).await.is_empty());
+    assert_eq!(examined(&app).await, (Verdict::Ok, "none".to_owned()));
 }
 
 async fn an_unknown_outcome_is_listed_with_what_an_operator_needs(app: TestApp) {
@@ -85,7 +98,11 @@ async fn what_was_given_up_is_asked_for_anew_and_ends(app: TestApp) {
     file.lose();
     let charge = charged(&app, &charge_body(&merchant, APPROVED)).await;
     let path = format!("/v1/charges/{}", text(&charge["id"]));
+    assert_eq!(examined(&app).await.0, Verdict::Warning, "somebody asks");
     app.later(Duration::from_secs(24 * 60 * 60)).await;
+    let (verdict, found) = examined(&app).await;
+    assert_eq!(verdict, Verdict::Failure);
+    assert!(found.starts_with("1 were given up, so nobody asks any more, and 0 are asked for"), "{found}");
     let given_up = unknowns(&app).await.remove(0);
     assert_eq!((given_up.probes, given_up.next_probe_at), (3, None));
     assert!(given_up.given_up_at.is_some());
@@ -137,12 +154,10 @@ async fn a_card_check_without_an_answer_is_listed(app: TestApp) {
     file.lose();
     let body: Value = json!({ "tokenId": token, "merchantId": merchant, "cvvCheck": true });
     app.post("/v1/cards", &body).await.expect(424);
-    assert!(unknowns(&app).await.is_empty(), "whoever made the call may still write its outcome down");
-    app.clock.advance(Duration::from_secs(60));
     let listed = unknowns(&app).await;
     let facts: Vec<_> =
         listed.iter().map(|row| (row.object_kind.as_str(), row.operation.as_str(), row.amount)).collect();
     assert_eq!(facts, [("card", "zero_dollar", 0)]);
-    assert_eq!(listed[0].reason, None, "nobody has looked yet");
+    assert_eq!(listed[0].reason.as_deref(), Some("provider_failed"), "at once, not when it is overdue");
     assert_eq!((listed[0].currency.as_deref(), listed[0].amount_shown.as_str()), (None, ""));
 }
