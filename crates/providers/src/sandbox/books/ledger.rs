@@ -39,12 +39,17 @@ impl Ledger {
     /// Adds the entries up, which are in the order of arrival.
     pub fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
         let mut ledger = Self::default();
+        ledger.add(entries);
+        ledger
+    }
+
+    /// Adds further entries, which came after those that are in it.
+    pub fn add<'a>(&mut self, entries: impl IntoIterator<Item = &'a Entry>) {
         for entry in entries {
             if let Some(answered) = entry.approved() {
-                ledger.enter(entry.key, answered);
+                self.enter(entry.key, answered);
             }
         }
-        ledger
     }
 
     /// Every authorization that took or reserved money, in the order of the keys.

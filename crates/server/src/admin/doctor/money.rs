@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use regente_domain::id::{ChargeId, ClientId};
 use regente_providers::sandbox::http::{RemoteError, RemoteSandbox};
-use regente_providers::sandbox::{Balance, Books, BooksError, Ledger};
+use regente_providers::sandbox::{Balance, Books, BooksError, Filter, Ledger, Order};
 use regente_store::money::{self, ChargeMoney};
 use regente_store::{Store, StoreError};
 use tokio::time::timeout;
@@ -21,6 +21,8 @@ use crate::config::{Config, Simulator};
 const NAME: &str = "books";
 /// Charges that one query reads.
 const CHARGES_PER_PAGE: i64 = 500;
+/// Entries of the books that one query reads.
+const ENTRIES_PER_PAGE: usize = 1000;
 /// Differences that are named; the rest is counted.
 const NAMED_MAX: usize = 10;
 /// Differences that are looked at once more, so that a deployment in which everything differs is not read twice.
@@ -90,8 +92,7 @@ impl Source<'_> {
     async fn booked(&self) -> Result<Booked, Unreadable> {
         Ok(match self {
             Self::Here(books) => {
-                let ledger = Ledger::of(&books.entries().await?);
-                ledger.balances().map(|(key, balance)| (key, money_in(balance))).collect()
+                ledger(books).await?.balances().map(|(key, balance)| (key, money_in(balance))).collect()
             }
             Self::Elsewhere(remote) => {
                 let asked = timeout(REMOTE_TIME_MAX, remote.balances()).await;
@@ -99,6 +100,17 @@ impl Source<'_> {
                 balances.into_iter().map(|(key, balance)| (key, money_in(balance))).collect()
             }
         })
+    }
+}
+
+/// The books added up, a page at a time: they have a row for every call that was ever made.
+async fn ledger(books: &Books) -> Result<Ledger, BooksError> {
+    let (mut ledger, mut after) = (Ledger::default(), None);
+    loop {
+        let page = books.page(Filter::default(), Order::OldestFirst, after, ENTRIES_PER_PAGE).await?;
+        let Some(last) = page.last() else { return Ok(ledger) };
+        after = Some(last.sequence);
+        ledger.add(page.iter().map(|stored| &stored.entry));
     }
 }
 
