@@ -180,8 +180,8 @@ pub struct LimitsConfig {
 pub struct ChargesConfig {
     /// No further provider is tried after this long. Default 60 000.
     pub budget_ms: u64,
-    /// How long after its deadline a call without an outcome counts as lost, so that the provider is asked. Default
-    /// 30 000.
+    /// How long after its deadline a call without an outcome counts as lost, so that the provider is asked; 100 at
+    /// least. Default 30 000.
     pub reconcile_grace_ms: u64,
     /// While an outcome stays unknown: the waits between one question to the provider and the next, with commas between
     /// them; after the last one nobody asks until an operator says so. Default

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use regente_domain::circuit::CALLS_SEEN;
@@ -17,6 +18,15 @@ const POSTGRES_WRITERS_MAX: usize = 16;
 const POSTGRES_NODES_MAX: u64 = 1 << 40;
 /// Requests are not served with less.
 const BODY_BYTES_MIN: usize = 16 * 1024;
+/// The longest that one call, one charge, one connection or a pause of a provider may take, in milliseconds: ten minutes.
+/// Past it a time is a mistake, such as one given in another unit.
+const PATIENCE_MS_MAX: u64 = 10 * 60 * 1000;
+/// The longest that the end of a process may take, in milliseconds: one hour.
+const DRAIN_MS_MAX: u64 = 60 * 60 * 1000;
+/// The shortest grace, in milliseconds: whoever made the call writes its outcome down meanwhile, and must not be overtaken.
+const GRACE_MS_MIN: u64 = 100;
+/// The longest grace, in milliseconds: one day.
+const GRACE_MS_MAX: u64 = 24 * 60 * 60 * 1000;
 /// The word for books that are gone when the process ends.
 pub const SANDBOX_BOOKS_IN_MEMORY: &str = "memory";
 
@@ -160,26 +170,40 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         "sandbox.url",
         "must be http://host:port",
     );
-    let positive: [(&'static str, u64); 16] = [
-        ("server.header_timeout_ms", server.header_timeout_ms),
+    let positive: [(&'static str, u64); 8] = [
         ("server.connections_max", server.connections_max as u64),
-        ("server.drain_timeout_ms", server.drain_timeout_ms),
         ("database.admitted_max", database.admitted_max as u64),
         ("database.sqlite_readers", database.sqlite_readers as u64),
         ("database.sqlite_wal_bytes_max", database.sqlite_wal_bytes_max),
         ("database.postgres_pool_size", database.postgres_pool_size as u64),
-        ("database.postgres_pool_wait_ms", database.postgres_pool_wait_ms),
-        ("database.postgres_commit_timeout_ms", database.postgres_commit_timeout_ms),
-        ("database.postgres_connect_timeout_ms", database.postgres_connect_timeout_ms),
-        ("sandbox.deadline_ms", sandbox.deadline_ms),
         ("limits.idempotency_retention_seconds", limits.idempotency_retention_seconds),
         ("limits.card_token_life_seconds", limits.card_token_life_seconds),
         ("limits.client_token_life_seconds_max", limits.client_token_life_seconds_max),
-        ("charges.budget_ms", charges.budget_ms),
-        ("routing.circuit_open_ms", routing.circuit_open_ms),
     ];
     for (key, value) in positive {
         must(value > 0, key, "must be greater than 0");
     }
+    for (key, millis, bounds) in times(config) {
+        let rule = format!("must be {} to {} milliseconds", bounds.start(), bounds.end());
+        must(bounds.contains(&millis), key, &rule);
+    }
     problems
+}
+
+/// Times in milliseconds with their bounds.
+fn times(config: &Config) -> [(&'static str, u64, RangeInclusive<u64>); 10] {
+    let Config { server, database, sandbox, charges, routing, .. } = config;
+    let patience = || 1..=PATIENCE_MS_MAX;
+    [
+        ("server.header_timeout_ms", server.header_timeout_ms, patience()),
+        ("server.drain_timeout_ms", server.drain_timeout_ms, 1..=DRAIN_MS_MAX),
+        ("server.drain_notice_ms", server.drain_notice_ms, 0..=DRAIN_MS_MAX),
+        ("database.postgres_pool_wait_ms", database.postgres_pool_wait_ms, patience()),
+        ("database.postgres_commit_timeout_ms", database.postgres_commit_timeout_ms, patience()),
+        ("database.postgres_connect_timeout_ms", database.postgres_connect_timeout_ms, patience()),
+        ("sandbox.deadline_ms", sandbox.deadline_ms, patience()),
+        ("charges.budget_ms", charges.budget_ms, patience()),
+        ("charges.reconcile_grace_ms", charges.reconcile_grace_ms, GRACE_MS_MIN..=GRACE_MS_MAX),
+        ("routing.circuit_open_ms", routing.circuit_open_ms, patience()),
+    ]
 }

@@ -141,13 +141,44 @@ fn every_value_of_a_wrong_type_or_out_of_bounds_is_named() {
         "REGENTE_DATABASE__POSTGRES_WRITERS: `database.postgres_writers` must be 1 to 16",
         "REGENTE_LOG__LEVEL: `log.level` must be",
         "REGENTE_ROUTING__CIRCUIT_FAILURES: `routing.circuit_failures` must be 0 to 10",
-        "REGENTE_ROUTING__CIRCUIT_OPEN_MS: `routing.circuit_open_ms` must be greater than 0",
+        "REGENTE_ROUTING__CIRCUIT_OPEN_MS: `routing.circuit_open_ms` must be 1 to 600000 milliseconds",
         "REGENTE_CHARGES__RECONCILE_WAITS_SECONDS: `charges.reconcile_waits_seconds` must be 1 to 100 waits of 1 to \
          2592000 seconds, such as 5,30,120",
     ] {
         assert!(refused.contains(problem), "{problem}\nis missing in\n{refused}");
     }
     assert!(!refused.contains("password1"));
+}
+
+#[test]
+fn times_have_bounds_on_both_sides() {
+    let times = [
+        ("server.header_timeout_ms", 1, 600_000),
+        ("server.drain_timeout_ms", 1, 3_600_000),
+        ("database.postgres_pool_wait_ms", 1, 600_000),
+        ("database.postgres_commit_timeout_ms", 1, 600_000),
+        ("database.postgres_connect_timeout_ms", 1, 600_000),
+        ("sandbox.deadline_ms", 1, 600_000),
+        ("charges.budget_ms", 1, 600_000),
+        ("charges.reconcile_grace_ms", 100, 86_400_000),
+        ("routing.circuit_open_ms", 1, 600_000),
+    ];
+    let with = |key: &str, value: u64| Sources {
+        flags: vec![flag("--set", key, &value.to_string())],
+        ..Sources::default()
+    };
+    for (key, least, most) in times {
+        for within in [least, most] {
+            Loaded::read(&with(key, within)).unwrap();
+        }
+        for beyond in [least - 1, most + 1] {
+            let expected = format!("`{key}` must be {least} to {most} milliseconds");
+            let refused = refusal(&with(key, beyond));
+            assert!(refused.contains(&expected), "{expected} is missing in {refused}");
+        }
+    }
+    let notice = refusal(&with("server.drain_notice_ms", 3_600_001));
+    assert!(notice.contains("`server.drain_notice_ms` must be 0 to 3600000 milliseconds"), "{notice}");
 }
 
 #[test]
@@ -258,7 +289,7 @@ fn settings_reach_the_parts_that_they_are_for() {
         ("REGENTE_LIMITS__PUBLIC_KEY_TOKENS_PER_SECOND", "0"),
         ("REGENTE_LIMITS__SECRET_KEY_REQUESTS_PER_SECOND", "15"),
         ("REGENTE_CHARGES__BUDGET_MS", "16"),
-        ("REGENTE_CHARGES__RECONCILE_GRACE_MS", "17"),
+        ("REGENTE_CHARGES__RECONCILE_GRACE_MS", "170"),
         ("REGENTE_CHARGES__RECONCILE_WAITS_SECONDS", "7, 70,700"),
         ("REGENTE_ROUTING__CIRCUIT_FAILURES", "3"),
         ("REGENTE_ROUTING__CIRCUIT_OPEN_MS", "21"),
@@ -278,7 +309,7 @@ fn settings_reach_the_parts_that_they_are_for() {
     assert_eq!(settings.rate_limits.public_key_tokens_per_second, None);
     assert_eq!(settings.rate_limits.secret_key_requests_per_second.unwrap().get(), 15);
     assert_eq!(settings.charge_budget.as_millis(), 16);
-    assert_eq!(settings.reconcile_grace.as_millis(), 17);
+    assert_eq!(settings.reconcile_grace.as_millis(), 170);
     assert_eq!(settings.reconcile_waits, [7, 70, 700].map(Duration::from_secs));
     let circuits = settings.circuits.unwrap();
     assert_eq!((circuits.failures.get(), circuits.open_for.as_millis()), (3, 21));

@@ -119,7 +119,7 @@ async fn what_has_begun_is_finished_before_the_end() {
 async fn a_bound_ends_what_takes_too_long_and_the_next_start_resolves_it() {
     let folder = tempfile::tempdir().unwrap();
     let (address, metrics) = metrics_setting();
-    let quick = ["server.drain_timeout_ms=100", "charges.reconcile_grace_ms=1", &metrics];
+    let quick = ["server.drain_timeout_ms=100", "charges.reconcile_grace_ms=100", &metrics];
     let quick: Vec<&str> = quick.into_iter().flat_map(|setting| ["--set", setting]).collect();
     let server = Server::start(folder.path(), &quick).await;
     let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");

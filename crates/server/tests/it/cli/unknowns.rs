@@ -9,7 +9,7 @@ const SETTINGS: [&str; 8] = [
     "--set",
     "sandbox.deadline_ms=100",
     "--set",
-    "charges.reconcile_grace_ms=1",
+    "charges.reconcile_grace_ms=100",
     "--set",
     "charges.reconcile_waits_seconds=1",
     "--set",
