@@ -107,9 +107,10 @@ enum Task {
     },
     /// Ask a running server whether it may be sent requests; ends with 0 when it may
     Health {
-        /// Ask here [default: /health/ready where the configuration listens]
+        /// Ask here, at /health/ready unless a path is given [default: where the server of the data folder listens, or
+        /// else where the configuration says]
         #[arg(long)]
-        url: Option<String>,
+        url: Option<reqwest::Url>,
     },
     /// Write a backup of the embedded database, also while the server runs
     #[command(

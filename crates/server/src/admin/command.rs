@@ -75,6 +75,8 @@ pub enum Command {
         /// Which.
         request_id: TransactionRequestId,
     },
+    /// Tell where the API is served.
+    Address,
     /// Examine the deployment.
     Doctor,
     /// Write a backup.
@@ -115,6 +117,7 @@ impl Command {
             Self::Explain { .. } => "explain",
             Self::UnknownsList => "unknowns",
             Self::UnknownsRetry { .. } => "unknowns retry",
+            Self::Address => "health",
             Self::Doctor => "doctor",
             Self::Backup { .. } => "backup",
             Self::Restore { .. } => "restore",
@@ -175,6 +178,11 @@ pub enum Answer {
     Resumed {
         /// Which.
         request_id: TransactionRequestId,
+    },
+    /// Where the API is served.
+    Address {
+        /// `http://` or `https://`, address and port.
+        url: String,
     },
     /// What an examination found.
     Doctor(Report),
@@ -279,6 +287,7 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
         Command::Explain { charge_id } => explain(app, charge_id).await,
         Command::UnknownsList => unknowns::list(app).await,
         Command::UnknownsRetry { request_id } => unknowns::retry(app, request_id).await,
+        Command::Address => Ok(Answer::Address { url: config.local_url(config.listen_address()?) }),
         Command::Doctor => {
             let books = app.providers.sandbox_books();
             let Parts { store, clock, chance, .. } = &**app;

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use regente_domain::time::Timestamp;
 
 use super::Failure;
-use super::health::{address, on_this_machine};
 use super::run::{listen, open_socket, runtime, serve_until_stopped};
 use crate::bootstrap::dev::{self, Account};
 use crate::bootstrap::{self, Migrations, Missing};
@@ -25,7 +24,8 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
         let listeners = listen(config)?;
         dev::prepare(config, &Chance::system()?)?;
         let app = bootstrap::open(config, Migrations::Apply, Missing::Make).await?;
-        let url = address(config, on_this_machine(listeners.api.local_addr()?));
+        let address = listeners.api.local_addr()?;
+        let url = config.local_url(address);
         let prepared = match dev::account(&app, config).await {
             Ok(account) => dev::write_env_file(config, &url, &account).map(|path| (path, account)),
             Err(error) => Err(error),
@@ -38,7 +38,7 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
             }
         };
         let text = introduction(&url, &account, &env_file, app.clock.now());
-        let socket = open_socket(&app, config)?;
+        let socket = open_socket(&app, config, address)?;
         io::stdout().write_all(text.as_bytes())?;
         serve_until_stopped(app, config, listeners, socket, signals).await
     })

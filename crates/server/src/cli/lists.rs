@@ -33,6 +33,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Resumed { request_id } => {
             format!("The provider is asked anew what became of request {request_id}.\n")
         }
+        Answer::Address { url } => format!("{url}\n"),
         Answer::Doctor(found) => report(found),
         Answer::BackedUp(backup) => backed_up(backup),
         Answer::Restored(backup) => restored(backup),

@@ -43,7 +43,7 @@ pub(super) fn serve(loaded: &Loaded, migrations: Migrations) -> Result<ExitCode,
         let app = bootstrap::open(config, migrations, Missing::Make).await?;
         let address = listeners.api.local_addr()?;
         tracing::info!(%address, mode = ?config.mode, database = %app.store.database_kind(), "serving");
-        let socket = open_socket(&app, config)?;
+        let socket = open_socket(&app, config, address)?;
         serve_until_stopped(app, config, listeners, socket, signals).await
     })
 }
@@ -140,11 +140,19 @@ pub(super) async fn serve_until_stopped(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens the socket for commands beside an embedded database. Requests are served without it, too.
-pub(super) fn open_socket(app: &App, config: &Config) -> Result<Option<AdminSocket>, Failure> {
-    let address = config.database_address()?;
-    let Some(folder) = address.folder() else { return Ok(None) };
-    match AdminSocket::open(folder, app.clone(), config.clone()) {
+/// Opens the socket for commands beside an embedded database, for a server that listens at `address`. Requests are served
+/// without it, too.
+pub(super) fn open_socket(
+    app: &App,
+    config: &Config,
+    address: SocketAddr,
+) -> Result<Option<AdminSocket>, Failure> {
+    let database = config.database_address()?;
+    let Some(folder) = database.folder() else { return Ok(None) };
+    // Port 0 has become a port by now.
+    let mut config = config.clone();
+    config.server.listen = address.to_string();
+    match AdminSocket::open(folder, app.clone(), config) {
         Ok(socket) => Ok(Some(socket)),
         Err(error) => {
             tracing::warn!(

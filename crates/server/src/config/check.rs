@@ -1,7 +1,7 @@
 //! Bounds of the settings, and texts that stand for something: addresses and places.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -121,6 +121,18 @@ impl Config {
     /// It is no address; never after the configuration was loaded.
     pub fn listen_address(&self) -> Result<SocketAddr, ConfigError> {
         self.server.listen.parse().map_err(|_| ConfigError::one(format!("`server.listen` {LISTEN_RULE}")))
+    }
+
+    /// How a process of this machine reaches a server with these settings that listens at `address`; without a path. One
+    /// that listens everywhere listens here, too.
+    pub fn local_url(&self, address: SocketAddr) -> String {
+        let ip = match address.ip() {
+            ip if !ip.is_unspecified() => ip,
+            IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        };
+        let scheme = if self.server.tls_certificate_file.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", SocketAddr::new(ip, address.port()))
     }
 
     /// The address of the metrics, if there is one.

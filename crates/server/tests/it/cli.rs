@@ -339,6 +339,12 @@ async fn health_asks_the_server_that_runs() {
     assert!(run(&mut regente(&asked)).await.text().contains("\"status\":\"ready\""));
     let by_url = run(regente(&["health", "--url"]).arg(server.url("/health/live"))).await;
     assert!(by_url.text().contains("live"));
+    for base in [server.url(""), server.url("/")] {
+        let by_base = run(regente(&["health", "--url", &base]).env("REGENTE_DATA_DIR", "/nowhere")).await;
+        assert!(by_base.text().contains("\"status\":\"ready\""), "{base}");
+    }
+    // It was started with a port that nobody else is told of.
+    assert!(run_on(folder.path(), &["health"]).await.text().contains("\"status\":\"ready\""));
     let elsewhere = run(regente(&["health", "--url"]).arg(server.url("/v1/nothing"))).await;
     assert_eq!(elsewhere.status.code(), Some(1));
     server.stop().await;
