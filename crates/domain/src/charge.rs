@@ -6,13 +6,13 @@ pub mod explanation;
 mod follow_up;
 mod simulated;
 pub mod story;
-mod words;
+pub(crate) mod words;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::currency::Currency;
-use crate::id::{CardId, ChargeId, ClientId, CustomerId, Id, MerchantId, of};
+use crate::id::{CardId, ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, of};
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
@@ -230,6 +230,8 @@ pub struct Charge {
     pub customer_alias: Option<Id<of::CustomerAlias>>,
     /// The merchant's own reference; not unique.
     pub order_id: Option<String>,
+    /// The purchase that it is one card of.
+    pub purchase_id: Option<PurchaseId>,
     /// How it is paid.
     pub payment_type: PaymentType,
     /// The details of the card payment.

@@ -36,6 +36,12 @@ pub mod of {
         Charge,
         /// One call to a provider.
         TransactionRequest,
+        /// One order paid with several cards.
+        Purchase,
+        /// One of the cards of a purchase.
+        PurchaseSlot,
+        /// An entry of the history of a purchase.
+        PurchaseEntry,
         /// Something that happened to a charge.
         Event,
         /// A secret key or a client token.
@@ -67,6 +73,8 @@ pub type CardId = Id<of::Card>;
 pub type TokenId = Id<of::Token>;
 /// Id of a charge.
 pub type ChargeId = Id<of::Charge>;
+/// Id of a purchase.
+pub type PurchaseId = Id<of::Purchase>;
 /// Id of a transaction request.
 pub type TransactionRequestId = Id<of::TransactionRequest>;
 

@@ -16,6 +16,7 @@ pub mod merchant;
 pub mod money;
 pub mod problems;
 pub mod provider_type;
+pub mod purchase;
 pub mod routing;
 pub mod scope;
 pub mod text;

@@ -16,6 +16,7 @@ pub mod merchants;
 pub mod openapi;
 pub mod page;
 pub mod providers;
+pub mod purchases;
 pub mod query;
 pub mod request_id;
 pub mod router;

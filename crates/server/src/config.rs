@@ -45,6 +45,8 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// How charges are carried out.
     pub charges: ChargesConfig,
+    /// Orders paid with several cards.
+    pub purchases: PurchasesConfig,
     /// Which providers are asked.
     pub routing: RoutingConfig,
     /// The log.
@@ -189,6 +191,14 @@ pub struct ChargesConfig {
     pub reconcile_waits_seconds: String,
 }
 
+/// `purchases.…`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PurchasesConfig {
+    /// The least that one card of a purchase may be charged, in cents. Default 100.
+    pub min_payment_amount: u64,
+}
+
 /// `routing.…`
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -240,6 +250,7 @@ impl Default for Config {
             sandbox: SandboxConfig::default(),
             limits: LimitsConfig::default(),
             charges: ChargesConfig::default(),
+            purchases: PurchasesConfig::default(),
             routing: RoutingConfig::default(),
             log: LogConfig::default(),
             metrics: MetricsConfig::default(),
@@ -324,6 +335,13 @@ impl Default for ChargesConfig {
             reconcile_grace_ms: whole_millis(settings.reconcile_grace),
             reconcile_waits_seconds: convert::waits_text(&settings.reconcile_waits),
         }
+    }
+}
+
+impl Default for PurchasesConfig {
+    fn default() -> Self {
+        let settings = crate::settings::Settings::default();
+        Self { min_payment_amount: settings.purchase_payment_min.minor_units().unsigned_abs() }
     }
 }
 

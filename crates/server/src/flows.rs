@@ -10,5 +10,7 @@ pub mod follow_up;
 pub mod in_flight;
 mod observed;
 pub mod outcome;
+pub mod purchase;
 pub mod reconcile;
+pub mod route;
 pub mod stray;

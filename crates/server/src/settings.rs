@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use regente_domain::circuit;
+use regente_domain::money::Amount;
 
 use crate::api::limits::{BODY_BYTES_MAX, RateLimits};
 
@@ -13,6 +14,12 @@ pub use regente_providers::request::Mode;
 /// days, which covers a weekend.
 const RECONCILE_WAITS_SECONDS: [u64; 12] =
     [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 86_400, 86_400];
+
+/// The usual least amount of an acquirer, BRL 1.00.
+const PURCHASE_PAYMENT_MIN: Amount = match Amount::new(100) {
+    Some(amount) => amount,
+    None => Amount::ZERO,
+};
 
 /// The settings that requests and jobs are served by.
 #[derive(Clone, Debug)]
@@ -33,6 +40,8 @@ pub struct Settings {
     pub reconcile_grace: Duration,
     /// How long a reservation stands before it is voided (contract 03 open point 10).
     pub reservation_life: Duration,
+    /// The least that one card of a purchase may be charged (contract 04 open point 3).
+    pub purchase_payment_min: Amount,
     /// Waits between the looks at an unknown outcome. After the last one the operator is alerted (U4).
     pub reconcile_waits: Vec<Duration>,
     /// How often keys may ask.
@@ -55,6 +64,7 @@ impl Default for Settings {
             circuits: Some(circuit::Bounds::default()),
             reconcile_grace: Duration::from_secs(30),
             reservation_life: Duration::from_secs(7 * 24 * 60 * 60),
+            purchase_payment_min: PURCHASE_PAYMENT_MIN,
             reconcile_waits: RECONCILE_WAITS_SECONDS.map(Duration::from_secs).to_vec(),
             rate_limits: RateLimits::default(),
             body_bytes_max: BODY_BYTES_MAX,

@@ -10,7 +10,7 @@ use regente_domain::charge::{
     References,
 };
 use regente_domain::currency::Currency;
-use regente_domain::id::{ChargeId, ClientId, Id, of};
+use regente_domain::id::{ChargeId, ClientId, Id, PurchaseId, of};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
@@ -157,6 +157,8 @@ struct Doc {
     customer_alias: Option<Id<of::CustomerAlias>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     claim: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    purchase_id: Option<PurchaseId>,
     #[serde(flatten)]
     unknown: Map<String, Value>,
 }
@@ -256,6 +258,7 @@ fn doc(charge: &Charge) -> Result<Json, StoreError> {
         open: charge.state.open_operation().copied(),
         customer_alias: charge.customer_alias,
         claim: charge.claim.clone(),
+        purchase_id: charge.purchase_id,
         unknown: charge.unknown_members.clone(),
     })
 }
@@ -472,6 +475,7 @@ fn from_row(row: &Row) -> Result<StoredCharge, StoreError> {
             explanation: doc.explanation,
             requests: doc.requests,
             claim: doc.claim,
+            purchase_id: doc.purchase_id,
             unknown_members: doc.unknown,
             version: row.get("version")?,
             updated_at: row.get("updated_at")?,

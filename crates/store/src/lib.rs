@@ -50,6 +50,7 @@ pub mod merchants;
 pub mod money;
 pub mod newest;
 pub mod providers;
+pub mod purchases;
 pub mod sealed;
 pub mod tokens;
 pub mod transaction_requests;

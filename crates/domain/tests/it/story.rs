@@ -65,6 +65,7 @@ fn charge(state: ChargeState, requests: i64, considered: Vec<Considered>) -> Cha
         explanation: Explanation { considered, stopped: None },
         requests,
         claim: None,
+        purchase_id: None,
         unknown_members: Map::new(),
         version: 1,
         updated_at: at(MADE_AT),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use regente_domain::scope::Scope;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
@@ -12,7 +12,8 @@ use utoipa_axum::routes;
 use super::error::ApiError;
 use super::request_id::{self, Boundary};
 use super::{
-    auth, cards, charges, cors, customer_cards, customers, limits, merchants, openapi, providers, tokens,
+    auth, cards, charges, cors, customer_cards, customers, limits, merchants, openapi, providers, purchases,
+    tokens,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -43,8 +44,18 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(SecretKeyOnly, routes!(merchants::create, merchants::list)))
         .merge(behind(SecretKeyOnly, routes!(merchants::read, merchants::update, merchants::delete)))
         .merge(behind(Needs(Scope::Providers), routes!(providers::update)))
+        .merge(purchases(behind(SecretKeyOnly, routes!(purchases::create))))
+        .merge(purchases(behind(SecretKeyOnly, routes!(purchases::read_one))))
+        .merge(purchases(behind(SecretKeyOnly, routes!(purchases::history))))
+        .merge(purchases(behind(SecretKeyOnly, routes!(purchases::capture))))
+        .merge(purchases(behind(SecretKeyOnly, routes!(purchases::void))))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
+}
+
+/// Purchases have an envelope of errors of their own, also for what the gate in front of them says.
+fn purchases(routes: OpenApiRouter<App>) -> OpenApiRouter<App> {
+    routes.route_layer(map_response(purchases::error::in_own_envelope))
 }
 
 /// The OpenAPI document of this release.

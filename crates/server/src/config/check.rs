@@ -149,7 +149,7 @@ const LISTEN_RULE: &str = "must be an IP address and a port, such as 127.0.0.1:8
 
 /// Values that have the right type and are still wrong: the setting and the rule that it breaks.
 pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
-    let Config { server, database, sandbox, limits, charges, routing, log, .. } = config;
+    let Config { server, database, sandbox, limits, charges, purchases, routing, log, .. } = config;
     let mut problems = Vec::new();
     let mut must = |holds: bool, key: &'static str, rule: &str| {
         if !holds {
@@ -182,7 +182,7 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         "sandbox.url",
         "must be http://host:port",
     );
-    let positive: [(&'static str, u64); 8] = [
+    let positive: [(&'static str, u64); 9] = [
         ("server.connections_max", server.connections_max as u64),
         ("database.admitted_max", database.admitted_max as u64),
         ("database.sqlite_readers", database.sqlite_readers as u64),
@@ -191,6 +191,7 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         ("limits.idempotency_retention_seconds", limits.idempotency_retention_seconds),
         ("limits.card_token_life_seconds", limits.card_token_life_seconds),
         ("limits.client_token_life_seconds_max", limits.client_token_life_seconds_max),
+        ("purchases.min_payment_amount", purchases.min_payment_amount),
     ];
     for (key, value) in positive {
         must(value > 0, key, "must be greater than 0");

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use regente_domain::circuit;
+use regente_domain::money::Amount;
 use regente_providers::sandbox::{CvvRule, SandboxOptions};
 use regente_store::{CommitGroups, PostgresOptions, SqliteOptions, StoreOptions};
 use zeroize::Zeroizing;
@@ -105,6 +106,10 @@ impl Config {
                 open_for: Duration::from_millis(self.routing.circuit_open_ms),
             }),
             reconcile_grace: Duration::from_millis(self.charges.reconcile_grace_ms),
+            purchase_payment_min: i64::try_from(self.purchases.min_payment_amount)
+                .ok()
+                .and_then(Amount::new)
+                .unwrap_or_default(),
             reconcile_waits: waits(&self.charges.reconcile_waits_seconds).unwrap_or_default(),
             rate_limits: RateLimits {
                 public_key_tokens_per_second: NonZeroU32::new(limits.public_key_tokens_per_second),

@@ -9,13 +9,14 @@ use regente_domain::charge::{CaptureMode, Charge, ChargeEvent, ChargeState, NotP
 use regente_domain::decline::Decline;
 use regente_domain::id::ProviderId;
 use regente_domain::provider_type::ProviderType;
+use regente_domain::purchase::{self, Purchase};
 use regente_domain::routing::{self, Next};
 use regente_providers::request::{Authorization, CardDetails, Operation};
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
 use regente_store::sealed::Sealed;
 use regente_store::transaction_requests::{self, StoredRequest};
-use regente_store::{Batch, Commit, Refusal, cards, charges, events, tokens};
+use regente_store::{Batch, Commit, Refusal, cards, charges, events, purchases, tokens};
 
 use super::attempt::{self, Asked, Wishes};
 use super::circuits::Trials;
@@ -52,10 +53,21 @@ pub struct NewCharge {
     pub trials: Trials,
     /// The idempotency claim.
     pub claim: Option<Claim>,
+    /// The purchase that it is one card of, moved on by the very batch that begins the charge.
+    pub purchase: Option<Box<PurchaseStep>>,
     /// Who charges.
     pub actor: Actor,
     /// `X-Sandbox-Seed`.
     pub seed: Option<String>,
+}
+
+/// A purchase before and after the charge of one of its cards begins. Whoever is too late for that version begins no
+/// charge.
+pub struct PurchaseStep {
+    /// Before.
+    pub before: Purchase,
+    /// After.
+    pub step: purchase::Step,
 }
 
 /// What became of a new charge.
@@ -99,6 +111,8 @@ pub async fn create(app: App, new: NewCharge) -> Result<Created, ApiError> {
 async fn refused(new: &NewCharge, app: &App, refusal: &Refusal) -> Result<Created, ApiError> {
     match &new.claim {
         Some(claim) if Claim::lost(refusal) => claim.of_winner(app).await.map(Created::Answered),
+        // Somebody else has moved the purchase on: what is to be done now is decided anew.
+        _ if refusal.statement == purchases::UPDATE_PURCHASE.name() => Err(ApiError::busy()),
         _ if refusal.statement == tokens::CONSUME_TOKEN.name() => {
             let path = if new.new_card.is_some() { TOKEN_PATH } else { CVV_TOKEN_PATH };
             Err(ApiError::token_not_found(path))
@@ -116,6 +130,9 @@ fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Ba
     }
     for digest in &new.tokens {
         tokens::consume(&mut batch, *digest, now);
+    }
+    if let Some(purchase) = &new.purchase {
+        purchases::update(&mut batch, &purchase.before, &purchase.step, &new.actor, || app.chance.id(now))?;
     }
     charges::insert(&mut batch, &new.charge, new.private.clone(), &new.actor)?;
     if let Some(sealed) = &new.new_card {

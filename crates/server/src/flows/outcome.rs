@@ -112,7 +112,10 @@ fn outcome(
     {
         cards::settle(&mut batch, &card)?;
     }
-    if let (ChargeState::Pending, ChargeState::PreAuthorized { .. }) = (&before.state, &after.state) {
+    let is_new_reservation =
+        matches!((&before.state, &after.state), (ChargeState::Pending, ChargeState::PreAuthorized { .. }));
+    // The cards of a purchase are let go together.
+    if is_new_reservation && after.purchase_id.is_none() {
         reservation::plan(app, &mut batch, after);
     }
     if let Some(event) = step.announces {

@@ -22,6 +22,8 @@ pub enum Purpose {
     CustomerAliasData,
     /// `charges.private`: fraud analysis data, by the id of the charge.
     ChargeData,
+    /// `purchases.private`: what the merchant sent along, by the id of the purchase.
+    PurchaseData,
     /// `idempotency.body`, by the digest of the row ([`Binding::of_digest`]).
     AnswerBody,
     /// `clients.secret`, by the id of the client.
@@ -39,6 +41,7 @@ impl Purpose {
             Self::CustomerData => "customer_data",
             Self::CustomerAliasData => "customer_alias_data",
             Self::ChargeData => "charge_data",
+            Self::PurchaseData => "purchase_data",
             Self::AnswerBody => "answer_body",
             Self::ClientSecret => "client_secret",
         }

@@ -255,6 +255,7 @@ const fn purposes(table: SealedTable) -> [Option<Purpose>; 2] {
         SealedTable::CustomerAliases => [Some(Purpose::CustomerAliasData), None],
         SealedTable::Cards => [Some(Purpose::CardNumber), Some(Purpose::CardHolder)],
         SealedTable::Charges => [Some(Purpose::ChargeData), None],
+        SealedTable::Purchases => [Some(Purpose::PurchaseData), None],
         SealedTable::Answers => [Some(Purpose::AnswerBody), None],
     }
 }

@@ -5,6 +5,7 @@ use regente_store::jobs::Job;
 use super::{Ended, purge, reservation, rotation};
 use crate::api::error::ApiError;
 use crate::app::App;
+use crate::flows::purchase::{self, Rest};
 
 /// A kind of job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,16 +20,19 @@ pub enum Kind {
     Reseal,
     /// Voids a reservation that nobody captured.
     ExpireReservation,
+    /// Drives a purchase until nothing is under way.
+    Purchase,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::PurgeIdempotency,
         Self::PurgeTokens,
         Self::PurgeCredentials,
         Self::Reseal,
         Self::ExpireReservation,
+        Self::Purchase,
     ];
 
     /// The kinds that every deployment has one job of, for ever.
@@ -43,6 +47,7 @@ impl Kind {
             Self::PurgeCredentials => "purge_credentials",
             Self::Reseal => "reseal",
             Self::ExpireReservation => "expire_reservation",
+            Self::Purchase => purchase::KIND,
         }
     }
 
@@ -58,6 +63,7 @@ impl Kind {
                 "housekeeping"
             }
             Self::ExpireReservation => "money",
+            Self::Purchase => "purchases",
         }
     }
 
@@ -69,6 +75,17 @@ impl Kind {
             Self::PurgeCredentials => purge::credentials(app).await,
             Self::Reseal => rotation::reseal(app).await,
             Self::ExpireReservation => reservation::expire(app, job).await,
+            Self::Purchase => purchase(app, job).await,
         }
     }
+}
+
+async fn purchase(app: &App, job: &Job) -> Result<Ended, ApiError> {
+    let Ok(id) = job.payload.parse() else {
+        return Ok(Ended::GiveUp { why: "the payload names no purchase".to_owned() });
+    };
+    Ok(match purchase::run(app, job.client_id, id).await {
+        Rest::Idle => Ended::Finished,
+        Rest::Until(at) => Ended::Again { at },
+    })
 }

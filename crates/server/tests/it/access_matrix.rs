@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{APPROVED, Client, Reply, TestApp, charge_body, stories, token_body};
 use crate::openapi::document::{Document, Operation};
-use crate::openapi::records::{Records, put};
+use crate::openapi::records::{Records, fresh_key, put};
 
 stories! {
     without_a_known_account_every_operation_answers_401,
@@ -62,6 +62,11 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("GET /v1/merchants/{id}", SecretKey),
     ("PATCH /v1/merchants/{id}", SecretKey),
     ("DELETE /v1/merchants/{id}", SecretKey),
+    ("POST /v1/purchases", SecretKey),
+    ("GET /v1/purchases/{id}", SecretKey),
+    ("GET /v1/purchases/{id}/history", SecretKey),
+    ("POST /v1/purchases/{id}/capture", SecretKey),
+    ("POST /v1/purchases/{id}/void", SecretKey),
     ("PATCH /v1/providers/{id}", Scope("providers")),
 ];
 
@@ -86,6 +91,7 @@ const UNAUTHORIZED: &str =
 const FORBIDDEN: &str = r#"{"message":"Forbidden"}"#;
 const NOT_FOUND: &str =
     r#"{"error":{"type":"invalid_request_error","code":404,"message":"Resource not found","details":[]}}"#;
+const PURCHASE_NOT_FOUND: &str = r#"{"error":{"type":"not_found","code":404,"message":"Resource not found","businessCode":"purchase_not_found","details":["purchase_not_found"]}}"#;
 const NOBODYS_ID: &str = "3f1c1b1e-2a7b-4a57-9d35-000000000000";
 
 #[test]
@@ -232,13 +238,19 @@ async fn records_of_another_account_are_not_found(app: TestApp) {
         for key in keys {
             for id in [call.ids[0].as_str(), NOBODYS_ID, "not-a-uuid", "0", &call.ids[0].replace('-', "")] {
                 let path = operation.path_with(&[id]);
-                let reply = app.call(key, operation.method.clone(), &path, &[], own.body.as_ref()).await;
-                refused(&reply, 404, NOT_FOUND, &format!("{name} of {id}"));
+                let fresh = fresh_key();
+                let (method, headers) = (operation.method.clone(), operation.headers(&fresh));
+                let reply = app.call(key, method, &path, &headers, own.body.as_ref()).await;
+                let is_purchase = path.starts_with("/v1/purchases/");
+                let not_found = if is_purchase { PURCHASE_NOT_FOUND } else { NOT_FOUND };
+                refused(&reply, 404, not_found, &format!("{name} of {id}"));
             }
         }
         // Nothing happened to it: its owner can still do the same.
         let path = call.path(operation);
-        let reply = app.call(&other, operation.method.clone(), &path, &[], call.body.as_ref()).await;
+        let fresh = fresh_key();
+        let (method, headers) = (operation.method.clone(), operation.headers(&fresh));
+        let reply = app.call(&other, method, &path, &headers, call.body.as_ref()).await;
         assert!(reply.status.is_success(), "{name} by its owner: {reply:?}");
     }
 }

@@ -291,6 +291,7 @@ fn settings_reach_the_parts_that_they_are_for() {
         ("REGENTE_CHARGES__BUDGET_MS", "16"),
         ("REGENTE_CHARGES__RECONCILE_GRACE_MS", "170"),
         ("REGENTE_CHARGES__RECONCILE_WAITS_SECONDS", "7, 70,700"),
+        ("REGENTE_PURCHASES__MIN_PAYMENT_AMOUNT", "250"),
         ("REGENTE_ROUTING__CIRCUIT_FAILURES", "3"),
         ("REGENTE_ROUTING__CIRCUIT_OPEN_MS", "21"),
         ("REGENTE_SERVER__BODY_BYTES_MAX", "65536"),
@@ -311,6 +312,7 @@ fn settings_reach_the_parts_that_they_are_for() {
     assert_eq!(settings.charge_budget.as_millis(), 16);
     assert_eq!(settings.reconcile_grace.as_millis(), 170);
     assert_eq!(settings.reconcile_waits, [7, 70, 700].map(Duration::from_secs));
+    assert_eq!(settings.purchase_payment_min.minor_units(), 250);
     let circuits = settings.circuits.unwrap();
     assert_eq!((circuits.failures.get(), circuits.open_for.as_millis()), (3, 21));
     assert_eq!(settings.body_bytes_max, 65_536);

@@ -37,6 +37,7 @@ mod plumbing_headers;
 mod plumbing_http;
 mod plumbing_query;
 mod providers;
+mod purchases;
 mod reconcile;
 mod sequences;
 mod simulator;

@@ -86,6 +86,10 @@ sql! {
     PAGE_CHARGES = page!("charges", "id", "client_id", "private", "NULL");
     /// Seals the personal data of a charge again.
     RESEAL_CHARGE = reseal!("charges", "id", "client_id", "private");
+    /// What merchants sent along with purchases.
+    PAGE_PURCHASES = page!("purchases", "id", "client_id", "private", "NULL");
+    /// Seals the same of a purchase again.
+    RESEAL_PURCHASE = reseal!("purchases", "id", "client_id", "private");
     /// Answers kept for idempotency keys.
     PAGE_ANSWERS = page!("idempotency", "digest", "client_id", "body", "NULL");
     /// Seals a kept answer again.
@@ -107,19 +111,22 @@ pub enum SealedTable {
     Cards,
     /// `charges.private`.
     Charges,
+    /// `purchases.private`.
+    Purchases,
     /// `idempotency.body`.
     Answers,
 }
 
 impl SealedTable {
     /// Every table, in the order in which they are walked.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Clients,
         Self::Providers,
         Self::Customers,
         Self::CustomerAliases,
         Self::Cards,
         Self::Charges,
+        Self::Purchases,
         Self::Answers,
     ];
 
@@ -131,6 +138,7 @@ impl SealedTable {
             Self::CustomerAliases => (&PAGE_CUSTOMER_ALIASES, &RESEAL_CUSTOMER_ALIAS),
             Self::Cards => (&PAGE_CARDS, &RESEAL_CARD),
             Self::Charges => (&PAGE_CHARGES, &RESEAL_CHARGE),
+            Self::Purchases => (&PAGE_PURCHASES, &RESEAL_PURCHASE),
             Self::Answers => (&PAGE_ANSWERS, &RESEAL_ANSWER),
         }
     }
@@ -144,7 +152,8 @@ impl SealedTable {
             | Self::Customers
             | Self::CustomerAliases
             | Self::Cards
-            | Self::Charges => Value::Uuid(Uuid::nil()),
+            | Self::Charges
+            | Self::Purchases => Value::Uuid(Uuid::nil()),
         }
     }
 
@@ -156,7 +165,8 @@ impl SealedTable {
             | Self::Customers
             | Self::CustomerAliases
             | Self::Cards
-            | Self::Charges => row.get("row_key").map(Value::Uuid),
+            | Self::Charges
+            | Self::Purchases => row.get("row_key").map(Value::Uuid),
         }
     }
 }
@@ -248,6 +258,7 @@ pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [
         | SealedTable::Customers
         | SealedTable::CustomerAliases
         | SealedTable::Charges
+        | SealedTable::Purchases
         | SealedTable::Answers => args.with("row_key", before.key.clone()),
     };
     batch.push_any(update, args);

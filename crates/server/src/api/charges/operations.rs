@@ -18,6 +18,7 @@ use crate::api::fields::{Body, Fields};
 use crate::api::headers::sandbox_seed;
 use crate::api::idempotency::{Claim, Claimed, Plan, unless_overtaken};
 use crate::api::path_id;
+use crate::api::purchases::card_is_free;
 use crate::api::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;
 use crate::flows::charge::{Created, Ran};
@@ -163,6 +164,8 @@ async fn run(
         Claimed::Free(claim) => Some(claim),
         Claimed::Answered(finished) => return replay(&app, &caller, finished, None).await,
     };
+    let charge = find(&app, &caller, charge_id).await?.charge;
+    card_is_free(&app, caller.client_id, charge.purchase_id).await?;
     let new = NewFollowUp {
         client_id: caller.client_id,
         charge_id,

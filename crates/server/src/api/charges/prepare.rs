@@ -6,12 +6,9 @@ use regente_domain::card::record::{Card, CardState};
 use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{Charge, ChargeState, PaymentSource, PaymentType};
 use regente_domain::id::{CardId, Id, TokenId, of};
-use regente_domain::provider_type::ProviderType;
-use regente_domain::routing::{self, Candidate, Narrowed, Needs};
+use regente_domain::routing::Needs;
 use regente_providers::request::CardDetails;
-use regente_providers::sandbox;
 use regente_store::merchants::MerchantWithProviders;
-use regente_store::providers::Provider;
 use regente_store::tokens::TokenKind;
 use regente_store::{cards, merchants, tokens};
 use serde_json::Map;
@@ -25,6 +22,7 @@ use crate::app::App;
 use crate::card_data::{ChargedCard, SealedCard, TokenContents, open_token, seal_card};
 use crate::flows::charge::{CVV_TOKEN_PATH, NewCharge, TOKEN_PATH};
 use crate::flows::customers::{ResolvedCustomer, find_matching, resolve_customer};
+use crate::flows::route;
 use crate::vault::{Binding, Purpose, token_digest};
 
 /// Resolves what a request names and chooses its route.
@@ -44,7 +42,7 @@ pub(super) async fn prepare(
         }
         None => None,
     };
-    let (explanation, trials) = app.circuits.narrow(route(&merchant, &request)?);
+    let (explanation, trials) = app.circuits.narrow(route_of(&merchant, &request)?);
     let charged = resolve_source(app, caller, request.source).await?;
     let customer = same_customer(customer, charged.customer)?;
     let now = app.clock.now();
@@ -63,6 +61,7 @@ pub(super) async fn prepare(
         customer_id: customer.as_ref().map(|customer| customer.real_id),
         customer_alias: customer.as_ref().and_then(alias_of),
         order_id: request.order_id,
+        purchase_id: None,
         payment_type: request.payment_type,
         payment: request.payment,
         source: charged.source,
@@ -89,6 +88,7 @@ pub(super) async fn prepare(
         merchant,
         trials,
         claim,
+        purchase: None,
         actor: caller.actor(),
         seed,
     })
@@ -113,7 +113,7 @@ fn same_customer(
 }
 
 /// The route, unless no provider of the merchant can serve the charge (contract 03 open point 16).
-fn route(merchant: &MerchantWithProviders, request: &ChargeRequest) -> Result<Explanation, ApiError> {
+fn route_of(merchant: &MerchantWithProviders, request: &ChargeRequest) -> Result<Explanation, ApiError> {
     let needs = Needs {
         payment_type: request.payment_type,
         currency: request.currency,
@@ -124,30 +124,9 @@ fn route(merchant: &MerchantWithProviders, request: &ChargeRequest) -> Result<Ex
         },
         capture: Charge::capture_of(request.payment_type, request.capture),
     };
-    let candidates = merchant.providers.iter().map(candidate).collect();
-    let explanation = routing::route(candidates, &needs);
-    match routing::first(&explanation) {
-        Some(_) => Ok(explanation),
-        None => {
-            let message = format!("no provider available for paymentType {}", request.payment_type.word());
-            Err(ApiError::impossible(message))
-        }
-    }
-}
-
-fn candidate(provider: &Provider) -> Candidate {
-    let narrowed = match (provider.provider_type, &provider.options) {
-        (ProviderType::Sandbox, Some(options)) => {
-            sandbox::Options::parse(options, "options").map(|options| options.supports).unwrap_or_default()
-        }
-        _ => Narrowed::default(),
-    };
-    Candidate {
-        id: provider.id,
-        provider_type: provider.provider_type,
-        priority: provider.priority,
-        narrowed,
-    }
+    route::choose(merchant, &needs).ok_or_else(|| {
+        ApiError::impossible(format!("no provider available for paymentType {}", request.payment_type.word()))
+    })
 }
 
 /// The card of a charge, resolved.

@@ -305,7 +305,7 @@ fn read_references(fields: &Fields<'_>, mode: Mode) -> References {
 }
 
 /// Free-form, but for what the simulator is asked to do wrong in the sandbox.
-fn read_flow_metadata(flow: &Fields<'_>, mode: Mode) -> Option<Value> {
+pub fn read_flow_metadata(flow: &Fields<'_>, mode: Mode) -> Option<Value> {
     let metadata = flow.required("metadata").raw_object(FREE_FORM_BYTES_MAX)?;
     if let (Mode::Sandbox, Some(faults)) = (mode, metadata.get(SANDBOX_FAULTS)) {
         let path = format!("paymentFlow.metadata.{SANDBOX_FAULTS}");
@@ -316,7 +316,8 @@ fn read_flow_metadata(flow: &Fields<'_>, mode: Mode) -> Option<Value> {
     Some(Value::Object(metadata))
 }
 
-fn read_fraud_analysis(fields: &Fields<'_>) -> Option<Map<String, Value>> {
+/// Data for risk analysis: free-form, but for what is known of it.
+pub fn read_fraud_analysis(fields: &Fields<'_>) -> Option<Map<String, Value>> {
     fields.optional("sla").integer(0..=i64::from(i32::MAX));
     fields.optional("customer").raw_object(FRAUD_ANALYSIS_BYTES_MAX);
     fields.optional("cart").object(|cart| {

@@ -16,6 +16,16 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Whether the body is the general envelope, which the boundary signs.
+    pub fn is_in_general_envelope(&self) -> bool {
+        self.envelope.is_some()
+    }
+
+    /// Why, for the log.
+    pub fn cause(&self) -> Option<Cause> {
+        self.cause.clone()
+    }
+
     /// Logs the whole chain of causes.
     pub(in super::super) fn log(&self, status: StatusCode) {
         let cause = self.cause.as_deref().map(chain).unwrap_or_default();

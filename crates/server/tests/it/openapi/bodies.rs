@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::document::{Document, Operation};
 use super::mutation::{Mutation, mutations};
-use super::records::{Call, Records, address, customer_body, put, unique};
+use super::records::{Call, Records, address, customer_body, fresh_key, put, unique};
 use crate::harness::{APPROVED, TestApp, sandbox, token_body};
 
 /// Members that are looked at only together with others: one body for each way.
@@ -32,6 +32,10 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
             vec![with(json!({ "name": "Ana", "phoneNumber": "1", "address": address() }))]
         }
         "POST /v1/charges" => charges(records).await.into_iter().map(with).collect(),
+        "POST /v1/purchases" => purchases(records, example.clone()).await.into_iter().map(with).collect(),
+        "POST /v1/purchases/{id}/capture" | "POST /v1/purchases/{id}/void" => {
+            vec![with(json!({ "amount": 30_000 }))]
+        }
         "POST /v1/merchants" => vec![with(merchant())],
         "PATCH /v1/merchants/{id}" => vec![with(merchant())],
         "PATCH /v1/providers/{id}" => {
@@ -53,6 +57,33 @@ fn merchant() -> Value {
         "mcc": 5812, "name": "Loja", "merchantName": "Loja", "merchantUrl": "https://shop.example",
         "providers": [provider]
     })
+}
+
+/// A purchase by each source, with every member there is.
+async fn purchases(records: &Records<'_>, example: Value) -> Vec<Value> {
+    let mut complete = records.purchase_body(example).await;
+    for (member, value) in [
+        ("description", json!("Order")),
+        ("customerId", json!(records.customer().await)),
+        ("metadata", json!({ "table": 12 })),
+        ("fraudAnalysis", json!({ "sla": 1 })),
+        ("appInfo", json!({ "platform": { "name": "shop" } })),
+        ("paymentFlow", json!({ "metadata": { "table": 12 } })),
+    ] {
+        complete[member] = value;
+    }
+    let mut bodies = Vec::new();
+    for source in [
+        json!({ "tokenId": records.token(APPROVED).await, "amount": 10_000 }),
+        json!({ "cardId": records.card().await, "cardCvv": APPROVED.1, "amount": 10_000 }),
+        json!({ "cardId": records.card().await, "tokenCvv": records.cvv_token().await, "amount": 10_000 }),
+    ] {
+        let mut body = complete.clone();
+        body["payments"][0] = source;
+        body["payments"][1]["tokenId"] = records.token(APPROVED).await.into();
+        bodies.push(body);
+    }
+    bodies
 }
 
 /// A charge by each source, one of them with every member there is.
@@ -141,7 +172,9 @@ enum Outcome {
 async fn try_wrong(app: &TestApp, operation: &Operation, call: &Call, mutation: &Mutation) -> Outcome {
     let Some(body) = mutation.apply(call.body.as_ref().expect("a body")) else { return Outcome::NotHere };
     let path = call.path(operation);
-    let reply = app.call(&app.client, operation.method.clone(), &path, &[], Some(&body)).await;
+    let key = fresh_key();
+    let headers = operation.headers(&key);
+    let reply = app.call(&app.client, operation.method.clone(), &path, &headers, Some(&body)).await;
     let name = operation.name();
     match reply.status.as_u16() {
         200..=299 => Outcome::Taken,

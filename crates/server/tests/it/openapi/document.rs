@@ -46,6 +46,14 @@ impl Operation {
         self.path.matches('{').count()
     }
 
+    /// The headers that a request cannot do without, with `key` as its idempotency key.
+    pub fn headers<'k>(&self, key: &'k str) -> Vec<(&'static str, &'k str)> {
+        let parameters = self.value["parameters"].as_array().into_iter().flatten();
+        let mut required =
+            parameters.filter(|parameter| parameter["in"] == "header" && parameter["required"] == true);
+        required.next().map(|_| ("X-Idempotency-Key", key)).into_iter().collect()
+    }
+
     /// Literal segments in common with `path`, when it is one of this operation.
     fn literals_of(&self, path: &str) -> Option<usize> {
         let (own, other): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());

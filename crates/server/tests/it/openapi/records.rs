@@ -65,6 +65,11 @@ impl Records<'_> {
             "POST /v1/charges/{id}/void" => Call::of(&self.charge().await).with(example()),
             "GET /v1/merchants/{id}" | "DELETE /v1/merchants/{id}" => Call::of(&self.merchant().await),
             "PATCH /v1/merchants/{id}" => Call::of(&self.merchant().await).with(example()),
+            "POST /v1/purchases" => none.with(self.purchase_body(example()).await),
+            "GET /v1/purchases/{id}" | "GET /v1/purchases/{id}/history" => Call::of(&self.purchase().await),
+            "POST /v1/purchases/{id}/capture" | "POST /v1/purchases/{id}/void" => {
+                Call::of(&self.purchase().await).with(example())
+            }
             "PATCH /v1/providers/{id}" => Call::of(&self.pagseguro().await).with(example()),
             other => panic!("{other} has no entry in openapi/records.rs: say there what it needs"),
         }
@@ -124,10 +129,37 @@ impl Records<'_> {
         text(&self.make("/v1/charges", &body).await["id"])
     }
 
+    /// The example with records that are there.
+    pub async fn purchase_body(&self, example: Value) -> Value {
+        let mut body = put(example, "merchantId", self.merchant().await);
+        body["payments"][0]["cardId"] = self.card().await.into();
+        body["payments"][1]["tokenId"] = self.token(APPROVED).await.into();
+        body
+    }
+
+    /// A purchase whose cards are all reserved.
+    pub async fn purchase(&self) -> String {
+        let operation = Document::current().operation(&Method::POST, "/v1/purchases").expect("purchases");
+        let example = Document::current().body_example(operation).expect("an example").clone();
+        let body = put(self.purchase_body(example).await, "capture", false);
+        let key = fresh_key();
+        let headers = operation.headers(&key);
+        let reply = self.app.call(self.client, Method::POST, "/v1/purchases", &headers, Some(&body)).await;
+        let id = text(&reply.expect(202)["id"]);
+        self.app.run_jobs().await;
+        id
+    }
+
     pub async fn charge(&self) -> String {
         let body = crate::harness::charge_body(&self.merchant().await, APPROVED);
         text(&self.make("/v1/charges", &body).await["id"])
     }
+}
+
+/// An idempotency key that nobody has used.
+pub fn fresh_key() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("key {}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// A complete buyer.

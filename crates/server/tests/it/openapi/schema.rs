@@ -38,8 +38,11 @@ impl Check<'_> {
                 found.push(format!("{path}: {value} {problem}"));
             }
         }
-        if let (Members::DocumentedAlone, Some(object)) = (self.members, value.as_object()) {
-            self.undocumented(schema, object, path, found);
+        let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+        match (self.members, value.as_object()) {
+            (Members::DocumentedAlone, Some(object)) => self.undocumented(schema, object, path, found),
+            (Members::Any, Some(object)) if is_closed => self.undocumented(schema, object, path, found),
+            (Members::Any | Members::DocumentedAlone, _) => {}
         }
     }
 
@@ -57,6 +60,8 @@ impl Check<'_> {
         let wrong = |is_wrong: bool| is_wrong.then(|| format!("breaks {keyword}: {argument}"));
         match (keyword, value) {
             ("title" | "description" | "example" | "default" | "deprecated", _) => None,
+            // What is not in `properties` is found with the whole object in hand.
+            ("additionalProperties", _) => wrong(*argument != Value::Bool(false)),
             ("type", _) => wrong(!types_of(argument).any(|name| has_type(name, value))),
             ("enum", _) => wrong(!argument.as_array().expect("choices").contains(value)),
             ("oneOf", _) => {
@@ -177,7 +182,7 @@ fn fits_pattern(pattern: &str, text: &str) -> bool {
         _ => {
             let words = pattern.strip_prefix("^(").and_then(|rest| rest.strip_suffix(")$"));
             let words = words.unwrap_or_else(|| panic!("the pattern {pattern} is not known to this check"));
-            let is_plain = |byte: u8| matches!(byte, b'|' | b'_') || byte.is_ascii_lowercase();
+            let is_plain = |byte: u8| matches!(byte, b'|' | b'_') || byte.is_ascii_alphabetic();
             assert!(words.bytes().all(is_plain), "{pattern}");
             words.split('|').any(|word| word == text)
         }

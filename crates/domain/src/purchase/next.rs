@@ -1,0 +1,197 @@
+//! What is to be done next about a purchase, from what it is and what its charges are: a pure function, asked again after
+//! every step, so that whoever takes a purchase over goes on where the last one stopped.
+
+use std::time::Duration;
+
+use crate::charge::ChargeState;
+use crate::decline::DeclinedCode;
+use crate::time::Timestamp;
+
+use super::{Change, Noted, Phase, Purchase, Slot, UndoCause, Undoing};
+
+/// How long to wait before looking again at a charge whose outcome is not known.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(5);
+
+/// What is known of one card beside the purchase itself.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The state of its charge, once there is one.
+    pub state: Option<ChargeState>,
+    /// Why it was refused.
+    pub declined_code: Option<DeclinedCode>,
+    /// Whether giving it back was refused just now.
+    pub is_undoing_refused: bool,
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Reserve the amount of this card.
+    Authorize(usize),
+    /// Take the amount of this card.
+    Capture(usize),
+    /// Give this card back what is held of it.
+    Undo(usize),
+    /// Take note of this.
+    Note(Change),
+    /// Look again then.
+    Wait(Timestamp),
+    /// Nothing is under way.
+    Rest,
+}
+
+/// What is left to be done about a card whose amount is given back.
+enum Undone {
+    Entirely,
+    Note(Change),
+    ToDo,
+    Refused,
+    Unknown,
+}
+
+impl Purchase {
+    /// What is to be done next. `seen` has an element for each card.
+    pub fn next(&self, seen: &[Seen], now: Timestamp) -> Next {
+        match self.phase {
+            Phase::Authorizing { until } => self.next_to_authorize(seen, until, now),
+            Phase::PreAuthorized { until } if now >= until => Next::Note(Change::Expired),
+            Phase::PreAuthorized { until } => Next::Wait(until),
+            Phase::Capturing { until } => self.next_to_capture(seen, until, now),
+            Phase::Undoing(undoing) => self.next_to_undo(seen, undoing, now),
+            Phase::Paid | Phase::Failed | Phase::Cancelled => Next::Rest,
+        }
+    }
+
+    fn cards<'a>(&'a self, seen: &'a [Seen]) -> impl Iterator<Item = (usize, &'a Slot, &'a Seen)> {
+        self.slots.iter().zip(seen).enumerate().map(|(index, (slot, seen))| (index, slot, seen))
+    }
+
+    fn next_to_authorize(&self, seen: &[Seen], until: Timestamp, now: Timestamp) -> Next {
+        for (index, slot, seen) in self.cards(seen) {
+            let waiting = if now >= until {
+                Next::Note(Change::Abandoned)
+            } else {
+                Next::Wait(until.min(now + LOOK_AGAIN_AFTER))
+            };
+            match (slot.noted, &seen.state) {
+                (Noted::Reserved, _) => {}
+                (Noted::Nothing, _) if now >= until => return Next::Note(Change::Abandoned),
+                (Noted::Nothing, _) => return Next::Authorize(index),
+                (_, Some(ChargeState::PreAuthorized { .. } | ChargeState::Authorized { .. })) => {
+                    return Next::Note(Change::SlotReserved(index));
+                }
+                (
+                    _,
+                    Some(
+                        ChargeState::Pending
+                        | ChargeState::CapturePending { .. }
+                        | ChargeState::RefundPending { .. },
+                    )
+                    | None,
+                ) => return waiting,
+                (
+                    _,
+                    Some(
+                        ChargeState::Failed { .. }
+                        | ChargeState::Canceled { .. }
+                        | ChargeState::Voided { .. }
+                        | ChargeState::ChargedBack { .. },
+                    ),
+                ) => return Next::Note(Change::SlotRefused(index, seen.declined_code)),
+            }
+        }
+        Next::Note(Change::AllReserved)
+    }
+
+    fn next_to_capture(&self, seen: &[Seen], until: Timestamp, now: Timestamp) -> Next {
+        for (index, _, seen) in self.cards(seen) {
+            match &seen.state {
+                Some(ChargeState::Authorized { .. }) => {}
+                Some(
+                    ChargeState::PreAuthorized { .. }
+                    | ChargeState::Pending
+                    | ChargeState::CapturePending { .. }
+                    | ChargeState::RefundPending { .. },
+                )
+                | None
+                    if now >= until =>
+                {
+                    return Next::Note(Change::Abandoned);
+                }
+                Some(ChargeState::PreAuthorized { .. }) => return Next::Capture(index),
+                Some(
+                    ChargeState::Pending
+                    | ChargeState::CapturePending { .. }
+                    | ChargeState::RefundPending { .. },
+                )
+                | None => return Next::Wait(until.min(now + LOOK_AGAIN_AFTER)),
+                Some(
+                    ChargeState::Failed { .. }
+                    | ChargeState::Canceled { .. }
+                    | ChargeState::Voided { .. }
+                    | ChargeState::ChargedBack { .. },
+                ) => return Next::Note(Change::CaptureFailed(index)),
+            }
+        }
+        Next::Note(Change::AllCaptured)
+    }
+
+    /// Everything that can be given back is tried before anything is waited for. What the merchant asked for stops at
+    /// the first refusal, as long as nothing was given back.
+    fn next_to_undo(&self, seen: &[Seen], undoing: Undoing, now: Timestamp) -> Next {
+        let (mut to_do, mut refused, mut unknown, mut given_back) = (None, false, false, false);
+        for (index, slot, seen) in self.cards(seen) {
+            match undone(index, slot, seen, undoing.cause) {
+                Undone::Entirely => given_back |= seen.state.is_some() && slot.noted != Noted::Refused,
+                Undone::Note(change) => return Next::Note(change),
+                Undone::ToDo => to_do = to_do.or(Some(index)),
+                Undone::Refused => refused = true,
+                Undone::Unknown => unknown = true,
+            }
+        }
+        let is_wish = matches!(undoing.cause, UndoCause::VoidRequested | UndoCause::RefundRequested);
+        match to_do {
+            _ if refused && is_wish && !given_back && !unknown => Next::Note(Change::UndoingRefused),
+            _ if now < undoing.next_at && (to_do.is_some() || refused || unknown) => {
+                Next::Wait(undoing.next_at)
+            }
+            Some(index) => Next::Undo(index),
+            None if refused => Next::Note(Change::UndoingFailed),
+            None if unknown => Next::Note(Change::UndoingUnknown),
+            None => Next::Note(match undoing.cause {
+                UndoCause::Failure => Change::RolledBack,
+                UndoCause::VoidRequested | UndoCause::Expired => Change::AllReleased,
+                UndoCause::RefundRequested => Change::AllRefunded,
+            }),
+        }
+    }
+}
+
+fn undone(index: usize, slot: &Slot, seen: &Seen, cause: UndoCause) -> Undone {
+    match &seen.state {
+        None | Some(ChargeState::Failed { .. } | ChargeState::ChargedBack { .. }) => Undone::Entirely,
+        Some(ChargeState::Canceled { .. } | ChargeState::Voided { .. }) => match (slot.noted, cause) {
+            (Noted::Released, _) | (_, UndoCause::RefundRequested) => Undone::Entirely,
+            (
+                Noted::Nothing | Noted::Begun | Noted::Reserved | Noted::Refused | Noted::RefundRequested,
+                UndoCause::Failure | UndoCause::VoidRequested | UndoCause::Expired,
+            ) => Undone::Note(Change::SlotReleased(index)),
+        },
+        Some(
+            ChargeState::Pending | ChargeState::CapturePending { .. } | ChargeState::RefundPending { .. },
+        ) => Undone::Unknown,
+        Some(ChargeState::PreAuthorized { .. } | ChargeState::Authorized { .. })
+            if seen.is_undoing_refused =>
+        {
+            Undone::Refused
+        }
+        Some(ChargeState::PreAuthorized { .. }) => Undone::ToDo,
+        Some(ChargeState::Authorized { .. }) => match (slot.noted, cause) {
+            (Noted::RefundRequested, _) | (_, UndoCause::RefundRequested) => Undone::ToDo,
+            (
+                Noted::Nothing | Noted::Begun | Noted::Reserved | Noted::Refused | Noted::Released,
+                UndoCause::Failure | UndoCause::VoidRequested | UndoCause::Expired,
+            ) => Undone::Note(Change::SlotRefundRequested(index)),
+        },
+    }
+}

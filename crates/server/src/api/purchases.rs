@@ -1,0 +1,366 @@
+//! `/v1/purchases`: orders paid with two or three cards (contract 04). What is asked for is written down and done by a job;
+//! callers look again until the purchase has ended.
+
+mod accept;
+pub mod error;
+mod pan;
+pub mod request;
+pub mod view;
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use regente_domain::charge::Operation;
+use regente_domain::id::{ClientId, PurchaseId};
+use regente_domain::money::Amount;
+use regente_domain::problems::Problems;
+use regente_domain::purchase::{OperationRefusal, PurchaseStatus};
+use regente_store::Batch;
+use regente_store::purchases::{self, StoredPurchase};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::error::ApiError;
+use super::fields::Body;
+use super::headers::idempotency_key;
+use super::idempotency::{Planned, commit_once};
+use super::path_id;
+use crate::access::Caller;
+use crate::app::App;
+use crate::flows::purchase::{self, Cards, Private};
+use error::{INTENT_MISMATCH, INVALID_STATE, PurchaseError, PurchaseErrorEnvelope, PurchaseErrors};
+use view::{EntryView, PurchaseView};
+
+/// After how many seconds it is worth looking what became of a purchase.
+const LOOK_AGAIN_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
+
+/// A purchase.
+#[derive(ToSchema)]
+#[schema(as = NewPurchase, rename_all = "camelCase", example = json!({
+    "merchantId": "7f8870a2-71c9-4ef0-a531-82000e00b7e1", "amount": 30000, "currency": "BRL", "capture": true,
+    "orderId": "order-77", "statementDescriptor": "LOJA JOAO",
+    "payments": [
+        { "cardId": "148d5db0-f1c3-439f-902d-f1f268086e1d", "amount": 10000, "installments": 1 },
+        { "tokenId": "cc0b1e41-2936-45c5-947f-93995ffcdc00", "amount": 20000, "installments": 3 }
+    ]
+}))]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct NewPurchaseBody {
+    /// The merchant whose providers process it.
+    merchant_id: Uuid,
+    /// The sum of the payments, in cents.
+    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
+    amount: i64,
+    /// `BRL` alone.
+    #[schema(default = "BRL", pattern = "^(BRL)$")]
+    currency: Option<String>,
+    /// Whether every card is captured once all of them are reserved; otherwise that is asked for later.
+    #[schema(default = false)]
+    capture: Option<bool>,
+    /// The merchant's own reference; not unique.
+    #[schema(max_length = 255)]
+    order_id: Option<String>,
+    /// Free text.
+    #[schema(max_length = 2048)]
+    description: Option<String>,
+    /// Text on the buyer's statements.
+    #[schema(max_length = 255)]
+    statement_descriptor: Option<String>,
+    /// The buyer.
+    customer_id: Option<Uuid>,
+    /// Free data of the merchant, at most 50 members.
+    #[schema(value_type = Option<Object>)]
+    metadata: Option<()>,
+    /// Data for risk analysis; stored sealed, part of each charge.
+    #[schema(value_type = Option<Object>)]
+    fraud_analysis: Option<()>,
+    /// Traceability: `platform`, `device`, `system`.
+    #[schema(value_type = Option<Object>)]
+    app_info: Option<()>,
+    payment_flow: Option<super::charges::PaymentFlowBody>,
+    /// The cards, in the order in which they are charged.
+    #[schema(min_items = 2, max_items = 3)]
+    payments: Vec<NewPaymentBody>,
+}
+
+/// One card of a purchase: `cardId` or `tokenId`. Other members are refused.
+#[derive(ToSchema)]
+#[schema(as = NewPurchasePayment, rename_all = "camelCase")]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct NewPaymentBody {
+    /// A stored card.
+    card_id: Option<Uuid>,
+    /// A card token.
+    token_id: Option<Uuid>,
+    /// Its part of the sum, in cents; 100 at least, unless the operator has set another minimum.
+    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
+    amount: i64,
+    #[schema(minimum = 1, maximum = 24, default = 1)]
+    installments: Option<i64>,
+    /// Security code of a stored card, when the buyer is present.
+    #[schema(pattern = "^[0-9]{3,4}$")]
+    card_cvv: Option<String>,
+    /// A CVV token instead of `cardCvv`; it wins.
+    token_cvv: Option<Uuid>,
+}
+
+/// What an operation is about.
+#[derive(ToSchema)]
+#[schema(as = NewPurchaseOperation, rename_all = "camelCase", example = json!({}))]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct OperationBody {
+    /// The whole amount, if anything: a purchase is captured and voided as a whole.
+    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
+    amount: Option<i64>,
+}
+
+/// Makes a purchase: one order, two or three cards, all of them charged or none.
+///
+/// The answer is 202 with `status: pending`. Every card is reserved before any is captured; when one is refused, the
+/// others are released. Look at the purchase until it is `paid`, `failed` or `cancelled`, or every card `pre_authorized`.
+/// Each card is a charge of its own.
+#[utoipa::path(
+    post,
+    path = "/v1/purchases",
+    operation_id = "createPurchase",
+    tag = "Purchases",
+    params(
+        ("X-Idempotency-Key" = String, Header, min_length = 1, max_length = 255,
+            description = "The same key and body give the same answer again for 24 hours"),
+    ),
+    request_body(content = NewPurchaseBody, content_type = "application/json"),
+    responses(
+        (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseView),
+        (status = 409, description = "The idempotency key is in use, or was used with another body.",
+            body = PurchaseErrorEnvelope),
+        PurchaseErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn create(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Result<Body, ApiError>,
+) -> Result<Response, PurchaseError> {
+    key_is_there(&headers)?;
+    let body = body?;
+    let request = request::read(&body, &app.settings)?;
+    let plan = || accept::plan(&app, &caller, &request);
+    let answer = commit_once(&app, &caller, &headers, "POST /v1/purchases", &body, plan).await?;
+    Ok(look_again(answer))
+}
+
+/// Reads a purchase.
+#[utoipa::path(
+    get,
+    path = "/v1/purchases/{id}",
+    operation_id = "getPurchase",
+    tag = "Purchases",
+    params(("id" = Uuid, Path, description = "The purchase.")),
+    responses((status = 200, description = "The purchase.", body = PurchaseView), PurchaseErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn read_one(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, PurchaseError> {
+    let stored = find(&app, caller.client_id, path_id(&id)?).await?;
+    let cards = Cards::of(&app, &stored.purchase).await?;
+    let private = Private::open(&app, &stored).await?;
+    Ok(axum::Json(PurchaseView::of(&stored.purchase, &cards, &private)).into_response())
+}
+
+/// Lists what happened to a purchase, oldest first.
+#[utoipa::path(
+    get,
+    path = "/v1/purchases/{id}/history",
+    operation_id = "getPurchaseHistory",
+    tag = "Purchases",
+    params(("id" = Uuid, Path, description = "The purchase.")),
+    responses((status = 200, description = "What happened.", body = Vec<EntryView>), PurchaseErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn history(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, PurchaseError> {
+    let purchase = find(&app, caller.client_id, path_id(&id)?).await?.purchase;
+    let entries = purchases::history(&app.store, caller.client_id, purchase.id).await;
+    let entries = entries.map_err(ApiError::from)?;
+    let views: Vec<EntryView> = entries.into_iter().map(|entry| EntryView::of(&purchase, entry)).collect();
+    Ok(axum::Json(views).into_response())
+}
+
+/// Captures a purchase whose cards are all reserved.
+///
+/// The answer is 202; look at the purchase until it is `paid`, or `failed` when a card could not be captured and the
+/// others were given back.
+#[utoipa::path(
+    post,
+    path = "/v1/purchases/{id}/capture",
+    operation_id = "capturePurchase",
+    tag = "Purchases",
+    params(
+        ("id" = Uuid, Path, description = "The purchase."),
+        ("X-Idempotency-Key" = String, Header, min_length = 1, max_length = 255,
+            description = "The same key and body give the same answer again for 24 hours"),
+    ),
+    request_body(content = OperationBody, content_type = "application/json"),
+    responses(
+        (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseView),
+        (status = 409, description = "Another operation is under way, or the idempotency key is in use.",
+            body = PurchaseErrorEnvelope),
+        (status = 422, description = "The purchase cannot be captured, or not by a request.",
+            body = PurchaseErrorEnvelope),
+        PurchaseErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn capture(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Result<Body, ApiError>,
+) -> Result<Response, PurchaseError> {
+    operate(&app, &caller, &id, &headers, body, Operation::Capture).await
+}
+
+/// Voids a purchase: releases what is reserved, or gives back what was taken.
+///
+/// The answer is 202; look at the purchase until it is `cancelled`. When a provider refuses, its status stays.
+#[utoipa::path(
+    post,
+    path = "/v1/purchases/{id}/void",
+    operation_id = "voidPurchase",
+    tag = "Purchases",
+    params(
+        ("id" = Uuid, Path, description = "The purchase."),
+        ("X-Idempotency-Key" = String, Header, min_length = 1, max_length = 255,
+            description = "The same key and body give the same answer again for 24 hours"),
+    ),
+    request_body(content = OperationBody, content_type = "application/json"),
+    responses(
+        (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseView),
+        (status = 409, description = "Another operation is under way, or the idempotency key is in use.",
+            body = PurchaseErrorEnvelope),
+        (status = 422, description = "The purchase has ended, or a part of it was asked for.",
+            body = PurchaseErrorEnvelope),
+        PurchaseErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn void(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Result<Body, ApiError>,
+) -> Result<Response, PurchaseError> {
+    operate(&app, &caller, &id, &headers, body, Operation::Void).await
+}
+
+async fn operate(
+    app: &App,
+    caller: &Caller,
+    id: &str,
+    headers: &HeaderMap,
+    body: Result<Body, ApiError>,
+    operation: Operation,
+) -> Result<Response, PurchaseError> {
+    key_is_there(headers)?;
+    let body = body?;
+    let amount = body.read(|fields| Some(fields.optional("amount").positive_amount()))?;
+    let id = path_id(id)?;
+    let route = match operation {
+        Operation::Capture => format!("POST /v1/purchases/{id}/capture"),
+        Operation::Void => format!("POST /v1/purchases/{id}/void"),
+    };
+    let plan = || plan(app, caller, id, operation, amount);
+    let answer = commit_once(app, caller, headers, &route, &body, plan).await?;
+    Ok(look_again(answer))
+}
+
+async fn plan(
+    app: &App,
+    caller: &Caller,
+    id: PurchaseId,
+    operation: Operation,
+    amount: Option<Amount>,
+) -> Result<Planned, ApiError> {
+    let stored = find(app, caller.client_id, id).await?;
+    let (before, now) = (&stored.purchase, app.clock.now());
+    let requested = match operation {
+        Operation::Capture => before.request_capture(now),
+        Operation::Void => before.request_void(now),
+    };
+    let step = requested.map_err(refused)?;
+    let (cards, private) = (Cards::of(app, before).await?, Private::open(app, &stored).await?);
+    let view = PurchaseView::of(&step.purchase, &cards, &private);
+    if amount.is_some_and(|amount| amount != view.amount()) {
+        return Err(refused(OperationRefusal::IntentMismatch));
+    }
+    let mut batch = Batch::new(caller.client_id);
+    purchases::update(&mut batch, before, &step, &caller.actor(), || app.chance.id(now))?;
+    purchase::enqueue(app, &mut batch, &step.purchase);
+    let body = serde_json::to_value(view).map_err(ApiError::internal)?;
+    Ok(Planned { batch, status: StatusCode::ACCEPTED, body })
+}
+
+fn refused(refusal: OperationRefusal) -> ApiError {
+    match refusal {
+        OperationRefusal::InvalidState => ApiError::BusinessRule {
+            business_code: INVALID_STATE,
+            message: "Purchase state does not allow this operation".into(),
+        },
+        OperationRefusal::IntentMismatch => ApiError::BusinessRule {
+            business_code: INTENT_MISMATCH,
+            message: "Operation does not fit the purchase".into(),
+        },
+        OperationRefusal::InProgress => ApiError::conflict(Vec::new()),
+    }
+}
+
+/// Single cards of a purchase that is not decided are captured and voided with it alone (contract 04 open point 12).
+pub async fn card_is_free(
+    app: &App,
+    client_id: ClientId,
+    purchase_id: Option<PurchaseId>,
+) -> Result<(), ApiError> {
+    let Some(purchase_id) = purchase_id else { return Ok(()) };
+    match find(app, client_id, purchase_id).await?.purchase.status() {
+        PurchaseStatus::Pending => {
+            Err(ApiError::impossible(format!("charge is part of purchase {purchase_id}, which is pending")))
+        }
+        PurchaseStatus::Paid | PurchaseStatus::Failed | PurchaseStatus::Cancelled => Ok(()),
+    }
+}
+
+async fn find(app: &App, client_id: ClientId, id: PurchaseId) -> Result<StoredPurchase, ApiError> {
+    purchases::find(&app.store, client_id, id).await?.ok_or(ApiError::NotFound)
+}
+
+fn key_is_there(headers: &HeaderMap) -> Result<(), PurchaseError> {
+    match idempotency_key(headers)? {
+        Some(_) => Ok(()),
+        None => Err(Problems::one("X-Idempotency-Key", "should not be empty").into()),
+    }
+}
+
+fn look_again(mut answer: Response) -> Response {
+    answer.headers_mut().insert(header::RETRY_AFTER, LOOK_AGAIN_AFTER_SECONDS);
+    answer
+}

@@ -1,0 +1,194 @@
+//! Accepting a purchase: what the body names is looked up, and everything that the job needs is written down in one batch.
+//! Security codes rest in CVV tokens alone, which the charges use up.
+
+use axum::http::StatusCode;
+use regente_domain::actor::Actor;
+use regente_domain::card::Cvv;
+use regente_domain::card::record::CardState;
+use regente_domain::id::{CardId, CustomerId, Id, TokenId, of};
+use regente_domain::purchase::{Noted, Phase, Purchase, RESULT_WITHIN, Slot, Step};
+use regente_store::tokens::{StoredToken, TokenKind};
+use regente_store::{Batch, cards, merchants, purchases, tokens};
+use serde_json::Map;
+
+use super::request::{Payment, PurchaseRequest, Source};
+use super::view::PurchaseView;
+use crate::access::Caller;
+use crate::api::cards::new_card;
+use crate::api::charges::request::CvvSource;
+use crate::api::error::ApiError;
+use crate::api::idempotency::Planned;
+use crate::app::App;
+use crate::card_data::{TokenContents, open_token, seal_card, seal_token};
+use crate::flows::customers::resolve_customer;
+use crate::flows::purchase::{self, Cards, Private};
+use crate::flows::route;
+use crate::vault::token_digest;
+
+/// The whole effect of a purchase that is accepted.
+pub(super) async fn plan(app: &App, caller: &Caller, request: &PurchaseRequest) -> Result<Planned, ApiError> {
+    let now = app.clock.now();
+    can_be_processed(app, caller, request).await?;
+    let (customer_id, customer_alias) = customer(app, caller, request).await?;
+    let mut accepting =
+        Accepting { app, caller, batch: Batch::new(caller.client_id), private: Private::default() };
+    let mut slots = Vec::with_capacity(request.payments.len());
+    for (index, payment) in request.payments.iter().enumerate() {
+        slots.push(accepting.slot(index, payment).await?);
+    }
+    let Accepting { mut batch, mut private, .. } = accepting;
+    private.metadata.clone_from(&request.metadata);
+    private.fraud_analysis.clone_from(&request.fraud_analysis);
+    let step = Step::created(Purchase {
+        id: app.chance.id(now),
+        client_id: caller.client_id,
+        merchant_id: request.merchant_id,
+        customer_id,
+        customer_alias,
+        order_id: request.order_id.clone(),
+        references: request.references.clone(),
+        amount: request.amount,
+        capture: request.capture,
+        phase: Phase::Authorizing { until: now + RESULT_WITHIN },
+        slots,
+        reserved: None,
+        entries: 0,
+        unknown_members: Map::new(),
+        version: 1,
+        updated_at: now,
+    });
+    let accepted = &step.purchase;
+    let plain = serde_json::to_vec(&private).map_err(ApiError::internal)?;
+    let sealed = app.vault.seal(Private::binding(caller.client_id, accepted.id), &plain);
+    purchases::insert(&mut batch, &step, Some(sealed), &caller.actor(), || app.chance.id(now))?;
+    purchase::enqueue(app, &mut batch, accepted);
+    let view = PurchaseView::of(accepted, &Cards::none(), &private);
+    let body = serde_json::to_value(view).map_err(ApiError::internal)?;
+    Ok(Planned { batch, status: StatusCode::ACCEPTED, body })
+}
+
+/// There is a merchant, and a provider of it for each card.
+async fn can_be_processed(app: &App, caller: &Caller, request: &PurchaseRequest) -> Result<(), ApiError> {
+    let merchant = merchants::with_providers(&app.store, caller.client_id, request.merchant_id)
+        .await?
+        .ok_or(ApiError::ReferenceNotFound("merchantId"))?;
+    for payment in &request.payments {
+        if route::choose(&merchant, &purchase::needs(payment.installments)).is_none() {
+            return Err(ApiError::impossible("no provider available for paymentType credit"));
+        }
+    }
+    Ok(())
+}
+
+async fn customer(
+    app: &App,
+    caller: &Caller,
+    request: &PurchaseRequest,
+) -> Result<(Option<CustomerId>, Option<Id<of::CustomerAlias>>), ApiError> {
+    let Some(id) = request.customer_id else { return Ok((None, None)) };
+    let found = resolve_customer(app, caller, id).await?.ok_or(ApiError::ReferenceNotFound("customerId"))?;
+    let alias = found.via_alias.then(|| Id::new(found.shown_id.uuid()));
+    Ok((Some(found.real_id), alias))
+}
+
+/// A purchase while its cards are looked up.
+struct Accepting<'a> {
+    app: &'a App,
+    caller: &'a Caller,
+    batch: Batch,
+    private: Private,
+}
+
+impl Accepting<'_> {
+    async fn slot(&mut self, index: usize, payment: &Payment) -> Result<Slot, ApiError> {
+        let (card_id, cvv, token) = match &payment.source {
+            Source::Card { card_id, cvv } => (*card_id, self.stored(index, *card_id, cvv).await?, None),
+            Source::Token(token_id) => {
+                let (card_id, cvv) = self.token(index, *token_id).await?;
+                (card_id, cvv, Some(*token_id))
+            }
+        };
+        let cvv_token = match cvv {
+            Some(cvv) => Some(self.keep_cvv(cvv)?),
+            None => None,
+        };
+        self.private.cvv_tokens.push(cvv_token);
+        self.private.tokens.push(token);
+        Ok(Slot {
+            id: self.app.chance.id(self.app.clock.now()),
+            card_id,
+            amount: payment.amount,
+            installments: payment.installments,
+            charge_id: None,
+            noted: Noted::Nothing,
+            declined_code: None,
+        })
+    }
+
+    async fn stored(
+        &mut self,
+        index: usize,
+        card_id: CardId,
+        cvv: &CvvSource,
+    ) -> Result<Option<Cvv>, ApiError> {
+        let place = format!("payments[{index}].cardId");
+        let found = cards::find(&self.app.store, self.caller.client_id, card_id).await?;
+        let found = found.ok_or_else(|| ApiError::invalid(&place, "was not found"))?;
+        if let CardState::Failed { .. } = found.card.state {
+            return Err(ApiError::invalid(&place, "cannot be used in status failed"));
+        }
+        match cvv {
+            CvvSource::None => Ok(None),
+            CvvSource::Inline(cvv) => Ok(Some(cvv.clone())),
+            CvvSource::Token(token_id) => {
+                let place = format!("payments[{index}].tokenCvv");
+                match self.use_up(*token_id, TokenKind::Cvv, &place).await? {
+                    TokenContents::Cvv(cvv) => Ok(Some(cvv)),
+                    TokenContents::Card(_) => Err(unusable(&place)),
+                }
+            }
+        }
+    }
+
+    /// The card of a token is stored, as with a charge.
+    async fn token(&mut self, index: usize, token_id: TokenId) -> Result<(CardId, Option<Cvv>), ApiError> {
+        let place = format!("payments[{index}].tokenId");
+        let TokenContents::Card(details) = self.use_up(token_id, TokenKind::Card, &place).await? else {
+            return Err(unusable(&place));
+        };
+        let card = new_card(self.app, self.caller, &details, CardState::Pending).await?;
+        let sealed = seal_card(self.app, self.caller.client_id, card.id, &details);
+        cards::insert(&mut self.batch, &card, sealed.number, sealed.holder)?;
+        Ok((card.id, details.cvv))
+    }
+
+    async fn use_up(
+        &mut self,
+        token_id: TokenId,
+        kind: TokenKind,
+        place: &str,
+    ) -> Result<TokenContents, ApiError> {
+        let (app, client_id, now) = (self.app, self.caller.client_id, self.app.clock.now());
+        let digest = token_digest(token_id);
+        let found = tokens::find(&app.store, client_id, digest, now).await?;
+        let found = found.filter(|token| token.kind == kind).ok_or_else(|| unusable(place))?;
+        tokens::consume(&mut self.batch, digest, now);
+        Ok(open_token(app, client_id, token_id, &found.sealed).await?)
+    }
+
+    /// Keeps a security code until the charge of its card, under an id that nobody is told.
+    fn keep_cvv(&mut self, cvv: Cvv) -> Result<TokenId, ApiError> {
+        let (app, client_id) = (self.app, self.caller.client_id);
+        let token_id: TokenId = app.chance.secret_id();
+        let sealed = seal_token(app, client_id, token_id, &TokenContents::Cvv(cvv))?;
+        let token = StoredToken { kind: TokenKind::Cvv, sealed };
+        let expires_at = app.clock.now() + app.settings.token_life;
+        let actor = Actor::Job(purchase::KIND);
+        tokens::insert(&mut self.batch, token_digest(token_id), token, expires_at, &actor);
+        Ok(token_id)
+    }
+}
+
+fn unusable(place: &str) -> ApiError {
+    ApiError::invalid(place, "must be a token that is not used and not expired")
+}

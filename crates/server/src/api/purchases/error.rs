@@ -1,0 +1,291 @@
+//! The envelope of errors that purchases have for their own (contract 04 §5): seven types, one for each status.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use regente_domain::problems::Problems;
+use serde::Serialize;
+use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::response::{Response as Described, ResponseBuilder};
+use utoipa::openapi::{Ref, RefOr};
+use utoipa::{IntoResponses, ToSchema};
+
+use crate::api::error::{Answer, ApiError, Cause, Fault};
+use crate::api::schema::{ErrorEnvelope, ForbiddenBody};
+
+/// Why a purchase was not made, captured, voided or read.
+#[derive(Debug)]
+pub enum PurchaseError {
+    /// A rule of the body with a code of its own.
+    Refused {
+        /// Which.
+        code: BodyCode,
+        /// One sentence for each problem.
+        details: Vec<String>,
+    },
+    /// Anything else.
+    Other(ApiError),
+}
+
+/// The rules of the body (contract 04 §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyCode {
+    /// The shape is wrong.
+    InvalidRequest,
+    /// There is a card number in it.
+    PanNotAllowed,
+    /// Not two or three cards.
+    InvalidPaymentsCount,
+    /// The cards do not make up the amount.
+    PaymentsAmountMismatch,
+    /// A card is charged too little.
+    PaymentAmountBelowMinimum,
+    /// Another currency.
+    CurrencyNotBrl,
+    /// A payment without a card.
+    PaymentSourceRequired,
+}
+
+impl BodyCode {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::InvalidRequest => "invalid_request",
+            Self::PanNotAllowed => "pan_not_allowed",
+            Self::InvalidPaymentsCount => "invalid_payments_count",
+            Self::PaymentsAmountMismatch => "payments_amount_mismatch",
+            Self::PaymentAmountBelowMinimum => "payment_amount_below_minimum",
+            Self::CurrencyNotBrl => "currency_not_brl",
+            Self::PaymentSourceRequired => "payment_source_required",
+        }
+    }
+
+    const fn message(self) -> &'static str {
+        match self {
+            Self::InvalidRequest => "Invalid request",
+            Self::PanNotAllowed => "Card numbers are not allowed",
+            Self::InvalidPaymentsCount => "Invalid number of payments",
+            Self::PaymentsAmountMismatch => "Amounts of the payments do not add up",
+            Self::PaymentAmountBelowMinimum => "Amount of a payment below the minimum",
+            Self::CurrencyNotBrl => "Currency must be BRL",
+            Self::PaymentSourceRequired => "Payment source required",
+        }
+    }
+}
+
+/// The state does not allow the operation.
+pub const INVALID_STATE: &str = "purchase_invalid_state";
+/// The operation does not fit what the purchase was made for.
+pub const INTENT_MISMATCH: &str = "purchase_intent_mismatch";
+/// Another operation is under way.
+pub const IN_PROGRESS: &str = "purchase_operation_in_progress";
+const NOT_FOUND: &str = "purchase_not_found";
+const KEY_MISMATCH: &str = "idempotency_key_payload_mismatch";
+
+/// The envelope of errors of purchases.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = PurchaseError, example = json!({
+    "error": { "type": "bad_request", "code": 400, "message": "Invalid number of payments",
+        "businessCode": "invalid_payments_count", "details": ["payments must contain 2 or 3 items"] }
+}))]
+pub struct PurchaseErrorEnvelope {
+    /// What went wrong.
+    pub error: PurchaseErrorContent,
+}
+
+/// What went wrong with a purchase.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PurchaseErrorContent {
+    /// The class of the error.
+    #[serde(rename = "type")]
+    #[schema(
+        pattern = "^(bad_request|unauthorized|not_found|conflict|validation_error|api_error|unavailable)$"
+    )]
+    pub kind: &'static str,
+    /// The HTTP status again.
+    #[schema(example = 400)]
+    pub code: u16,
+    /// A short text in English.
+    #[schema(value_type = String)]
+    pub message: Cow<'static, str>,
+    /// The stable name of the rule that was broken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub business_code: Option<&'static str>,
+    /// One sentence for each problem; may be empty.
+    pub details: Vec<String>,
+}
+
+impl PurchaseErrorContent {
+    fn new(status: StatusCode, kind: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        let message = message.into();
+        Self { kind, code: status.as_u16(), message, business_code: None, details: Vec::new() }
+    }
+
+    fn business(mut self, code: &'static str, details: Vec<String>) -> Self {
+        self.business_code = Some(code);
+        self.details = details;
+        self
+    }
+
+    /// Of the statuses whose details repeat the code.
+    fn repeating(self, code: &'static str) -> Self {
+        self.business(code, vec![code.to_owned()])
+    }
+}
+
+impl From<ApiError> for PurchaseError {
+    fn from(error: ApiError) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl From<Problems> for PurchaseError {
+    fn from(problems: Problems) -> Self {
+        Self::refused(BodyCode::InvalidRequest, problems.into_details())
+    }
+}
+
+impl PurchaseError {
+    /// A rule of the body with these problems.
+    pub fn refused(code: BodyCode, details: Vec<String>) -> Self {
+        Self::Refused { code, details }
+    }
+}
+
+impl IntoResponse for PurchaseError {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Refused { code, details } => refused(code, details),
+            Self::Other(error) => of_general(error),
+        }
+    }
+}
+
+fn refused(code: BodyCode, details: Vec<String>) -> Response {
+    let status = StatusCode::BAD_REQUEST;
+    let content = PurchaseErrorContent::new(status, "bad_request", code.message());
+    answer(content.business(code.code(), details), None, None)
+}
+
+fn of_general(error: ApiError) -> Response {
+    use StatusCode as Status;
+    let content = |status, kind, message: &'static str| PurchaseErrorContent::new(status, kind, message);
+    match error {
+        ApiError::Unauthorized | ApiError::Forbidden | ApiError::TooLarge { .. } => error.into_response(),
+        ApiError::NotFound => {
+            let content = content(Status::NOT_FOUND, "not_found", "Resource not found");
+            answer(content.repeating(NOT_FOUND), None, None)
+        }
+        ApiError::Invalid(problems) => refused(BodyCode::InvalidRequest, problems.into_details()),
+        ApiError::MalformedBody(sentence) => refused(BodyCode::InvalidRequest, vec![sentence]),
+        ApiError::ReferenceNotFound(path) => {
+            refused(BodyCode::InvalidRequest, vec![format!("{path} was not found")])
+        }
+        ApiError::Impossible { message, details } => {
+            let details = if details.is_empty() { vec![message.into_owned()] } else { details };
+            refused(BodyCode::InvalidRequest, details)
+        }
+        ApiError::IdempotencyMismatch => {
+            let message = "Idempotency key reused with a different payload";
+            let content = content(Status::CONFLICT, "conflict", message);
+            answer(content.repeating(KEY_MISMATCH), None, None)
+        }
+        ApiError::IdempotencyRunning { retry_after } => in_progress(Some(retry_after)),
+        ApiError::Conflict { .. } | ApiError::Processing { .. } => in_progress(None),
+        ApiError::BusinessRule { business_code, message } => {
+            let status = Status::UNPROCESSABLE_ENTITY;
+            let content = PurchaseErrorContent::new(status, "validation_error", message);
+            answer(content.repeating(business_code), None, None)
+        }
+        ApiError::Unavailable { retry_after, cause } => {
+            let content = content(Status::SERVICE_UNAVAILABLE, "unavailable", "Service unavailable");
+            answer(content, Some(retry_after), cause)
+        }
+        ApiError::Internal(cause) => fault(Some(cause)),
+        ApiError::MethodNotAllowed
+        | ApiError::CardDeclined { .. }
+        | ApiError::TooManyRequests { .. }
+        | ApiError::Unprocessable { .. }
+        | ApiError::FailedDependency { .. } => {
+            let ApiError::Internal(cause) = ApiError::internal(error) else { return fault(None) };
+            fault(Some(cause))
+        }
+    }
+}
+
+fn in_progress(retry_after: Option<Duration>) -> Response {
+    let message = "Another operation on the purchase is in progress";
+    let content = PurchaseErrorContent::new(StatusCode::CONFLICT, "conflict", message);
+    answer(content.repeating(IN_PROGRESS), retry_after, None)
+}
+
+fn fault(cause: Option<Cause>) -> Response {
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    answer(PurchaseErrorContent::new(status, "api_error", "Internal server error"), None, cause)
+}
+
+fn answer(content: PurchaseErrorContent, retry_after: Option<Duration>, cause: Option<Cause>) -> Response {
+    let status = StatusCode::from_u16(content.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let answer = Answer { status, error: None, retry_after, cause };
+    answer.with_body(Json(PurchaseErrorEnvelope { error: content }))
+}
+
+/// Puts what the gate in front of the routes has to say about a fault of ours into the envelope of purchases.
+pub async fn in_own_envelope(response: Response) -> Response {
+    let (status, extensions) = (response.status(), response.extensions());
+    let Some(fault) = extensions.get::<Fault>().filter(|fault| fault.is_in_general_envelope()) else {
+        return response;
+    };
+    let content = match status {
+        StatusCode::SERVICE_UNAVAILABLE => {
+            PurchaseErrorContent::new(status, "unavailable", "Service unavailable")
+        }
+        _ => PurchaseErrorContent::new(status, "api_error", "Internal server error"),
+    };
+    let cause = fault.cause();
+    let retry_after = response.headers().get(axum::http::header::RETRY_AFTER).cloned();
+    let mut own = answer(content, None, cause);
+    own.headers_mut().extend(retry_after.map(|value| (axum::http::header::RETRY_AFTER, value)));
+    own
+}
+
+/// The error answers that every route of purchases has.
+#[derive(Debug)]
+pub enum PurchaseErrors {}
+
+impl IntoResponses for PurchaseErrors {
+    fn responses() -> BTreeMap<String, RefOr<Described>> {
+        let own = [
+            ("400", "The body or a header is wrong; `businessCode` names the rule."),
+            ("401", "`X-Client-Id` is missing, empty or not known."),
+            ("404", "There is no such purchase, or the account is another one."),
+            ("500", "A fault of the service."),
+            ("503", "Nothing was done; come back after `Retry-After` seconds."),
+        ];
+        let general = [
+            ("413", "The body is too large."),
+            ("429", "Too many requests; come back after `Retry-After` seconds."),
+        ];
+        let mut responses = BTreeMap::new();
+        for (status, text) in own {
+            responses.insert(status.to_owned(), described::<PurchaseErrorEnvelope>(text));
+        }
+        for (status, text) in general {
+            responses.insert(status.to_owned(), described::<ErrorEnvelope>(text));
+        }
+        let forbidden = described::<ForbiddenBody>("The key is missing, wrong or expired, or no secret key.");
+        responses.insert("403".to_owned(), forbidden);
+        responses
+    }
+}
+
+fn described<T: ToSchema>(description: &str) -> RefOr<Described> {
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(T::name()))).build();
+    RefOr::T(ResponseBuilder::new().description(description).content("application/json", content).build())
+}

@@ -1,0 +1,56 @@
+//! Finding card data where none may be: purchases name cards that are stored already (contract 04 §3).
+
+use serde_json::Value;
+
+use crate::api::fields::readers::parse_uuid;
+
+/// Members that would hold a card.
+const NAMES_OF_CARD_DATA: [&str; 4] = ["card", "cardNumber", "number", "pan"];
+/// Digits of a card number.
+const PAN_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
+
+/// Whether a member of this name would hold a card.
+pub(super) fn is_name_of_card_data(name: &str) -> bool {
+    NAMES_OF_CARD_DATA.contains(&name)
+}
+
+/// The places inside of `payments` that hold card data.
+pub(super) fn places(payments: Option<&Value>) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Some(payments) = payments {
+        search(payments, "payments", &mut found);
+    }
+    found
+}
+
+fn search(value: &Value, place: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                search(item, &format!("{place}[{index}]"), found);
+            }
+        }
+        Value::Object(members) => {
+            for (name, member) in members {
+                let place = format!("{place}.{name}");
+                if is_name_of_card_data(name) {
+                    found.push(place);
+                } else {
+                    search(member, &place, found);
+                }
+            }
+        }
+        Value::String(text) if holds_pan(text) => found.push(place.to_owned()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// A run of as many digits as a card number has; spaces, dots and hyphens between them do not hide it.
+fn holds_pan(text: &str) -> bool {
+    if parse_uuid(text).is_some() {
+        return false;
+    }
+    let text: String = text.chars().filter(|char| !matches!(char, ' ' | '.' | '-')).collect();
+    let runs = text.split(|char: char| !char.is_ascii_digit());
+    runs.map(str::len).any(|digits| PAN_DIGITS.contains(&digits))
+}

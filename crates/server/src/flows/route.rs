@@ -1,0 +1,30 @@
+//! The route of a charge, from the providers of its merchant as they are stored.
+
+use regente_domain::charge::explanation::Explanation;
+use regente_domain::provider_type::ProviderType;
+use regente_domain::routing::{self, Candidate, Narrowed, Needs};
+use regente_providers::sandbox;
+use regente_store::merchants::MerchantWithProviders;
+use regente_store::providers::Provider;
+
+/// The route; nothing when no provider of the merchant can serve the charge.
+pub fn choose(merchant: &MerchantWithProviders, needs: &Needs) -> Option<Explanation> {
+    let candidates = merchant.providers.iter().map(candidate).collect();
+    let explanation = routing::route(candidates, needs);
+    routing::first(&explanation).is_some().then_some(explanation)
+}
+
+fn candidate(provider: &Provider) -> Candidate {
+    let narrowed = match (provider.provider_type, &provider.options) {
+        (ProviderType::Sandbox, Some(options)) => {
+            sandbox::Options::parse(options, "options").map(|options| options.supports).unwrap_or_default()
+        }
+        _ => Narrowed::default(),
+    };
+    Candidate {
+        id: provider.id,
+        provider_type: provider.provider_type,
+        priority: provider.priority,
+        narrowed,
+    }
+}
