@@ -38,6 +38,10 @@ pub mod of {
         TransactionRequest,
         /// Something that happened to a charge.
         Event,
+        /// An address that is told of events.
+        Webhook,
+        /// An event on its way to a webhook.
+        Delivery,
         /// A secret key or a client token.
         Credential,
         /// A piece of work that is due later.
@@ -67,6 +71,10 @@ pub type CardId = Id<of::Card>;
 pub type TokenId = Id<of::Token>;
 /// Id of a charge.
 pub type ChargeId = Id<of::Charge>;
+/// Id of a webhook.
+pub type WebhookId = Id<of::Webhook>;
+/// Id of a delivery.
+pub type DeliveryId = Id<of::Delivery>;
 /// Id of a transaction request.
 pub type TransactionRequestId = Id<of::TransactionRequest>;
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use regente_domain::circuit;
 
 use crate::api::limits::{BODY_BYTES_MAX, RateLimits};
+use crate::webhooks::WebhookSettings;
 
 pub use regente_providers::request::Mode;
 
@@ -42,6 +43,8 @@ pub struct Settings {
     /// How long a credential that was found valid is trusted without asking the database again: a key revoked at
     /// another node works for so long.
     pub credential_cache_life: Duration,
+    /// How events are delivered.
+    pub webhooks: WebhookSettings,
 }
 
 impl Default for Settings {
@@ -59,6 +62,7 @@ impl Default for Settings {
             rate_limits: RateLimits::default(),
             body_bytes_max: BODY_BYTES_MAX,
             credential_cache_life: Duration::from_secs(5),
+            webhooks: WebhookSettings::default(),
         }
     }
 }

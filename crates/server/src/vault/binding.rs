@@ -22,6 +22,10 @@ pub enum Purpose {
     CustomerAliasData,
     /// `charges.private`: fraud analysis data, by the id of the charge.
     ChargeData,
+    /// `webhooks.private_key`, by the id of the webhook.
+    WebhookKey,
+    /// `webhooks.next_private_key`, by the id of the webhook.
+    NextWebhookKey,
     /// `idempotency.body`, by the digest of the row ([`Binding::of_digest`]).
     AnswerBody,
     /// `clients.secret`, by the id of the client.
@@ -39,6 +43,8 @@ impl Purpose {
             Self::CustomerData => "customer_data",
             Self::CustomerAliasData => "customer_alias_data",
             Self::ChargeData => "charge_data",
+            Self::WebhookKey => "webhook_key",
+            Self::NextWebhookKey => "next_webhook_key",
             Self::AnswerBody => "answer_body",
             Self::ClientSecret => "client_secret",
         }

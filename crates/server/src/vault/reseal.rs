@@ -255,6 +255,7 @@ const fn purposes(table: SealedTable) -> [Option<Purpose>; 2] {
         SealedTable::CustomerAliases => [Some(Purpose::CustomerAliasData), None],
         SealedTable::Cards => [Some(Purpose::CardNumber), Some(Purpose::CardHolder)],
         SealedTable::Charges => [Some(Purpose::ChargeData), None],
+        SealedTable::Webhooks => [Some(Purpose::WebhookKey), Some(Purpose::NextWebhookKey)],
         SealedTable::Answers => [Some(Purpose::AnswerBody), None],
     }
 }

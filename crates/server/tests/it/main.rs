@@ -49,3 +49,4 @@ mod unknowns;
 mod vault;
 mod vault_units;
 mod versions;
+mod webhooks;

@@ -86,6 +86,13 @@ sql! {
     PAGE_CHARGES = page!("charges", "id", "client_id", "private", "NULL");
     /// Seals the personal data of a charge again.
     RESEAL_CHARGE = reseal!("charges", "id", "client_id", "private");
+    /// Private keys of webhooks.
+    PAGE_WEBHOOKS = page!("webhooks", "id", "client_id", "private_key", "next_private_key");
+    /// Seals the private keys of a webhook again. The second is there while the first is being replaced.
+    RESEAL_WEBHOOK = "
+        UPDATE webhooks SET private_key = :sealed_1, next_private_key = :sealed_2, key_id = :new_key_id
+        WHERE id = :row_key AND client_id = :client_id AND key_id = :key_id
+          AND private_key IS NOT DISTINCT FROM :before_1 AND next_private_key IS NOT DISTINCT FROM :before_2";
     /// Answers kept for idempotency keys.
     PAGE_ANSWERS = page!("idempotency", "digest", "client_id", "body", "NULL");
     /// Seals a kept answer again.
@@ -107,19 +114,22 @@ pub enum SealedTable {
     Cards,
     /// `charges.private`.
     Charges,
+    /// `webhooks.private_key` and `webhooks.next_private_key`.
+    Webhooks,
     /// `idempotency.body`.
     Answers,
 }
 
 impl SealedTable {
     /// Every table, in the order in which they are walked.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Clients,
         Self::Providers,
         Self::Customers,
         Self::CustomerAliases,
         Self::Cards,
         Self::Charges,
+        Self::Webhooks,
         Self::Answers,
     ];
 
@@ -131,6 +141,7 @@ impl SealedTable {
             Self::CustomerAliases => (&PAGE_CUSTOMER_ALIASES, &RESEAL_CUSTOMER_ALIAS),
             Self::Cards => (&PAGE_CARDS, &RESEAL_CARD),
             Self::Charges => (&PAGE_CHARGES, &RESEAL_CHARGE),
+            Self::Webhooks => (&PAGE_WEBHOOKS, &RESEAL_WEBHOOK),
             Self::Answers => (&PAGE_ANSWERS, &RESEAL_ANSWER),
         }
     }
@@ -144,7 +155,8 @@ impl SealedTable {
             | Self::Customers
             | Self::CustomerAliases
             | Self::Cards
-            | Self::Charges => Value::Uuid(Uuid::nil()),
+            | Self::Charges
+            | Self::Webhooks => Value::Uuid(Uuid::nil()),
         }
     }
 
@@ -156,7 +168,8 @@ impl SealedTable {
             | Self::Customers
             | Self::CustomerAliases
             | Self::Cards
-            | Self::Charges => row.get("row_key").map(Value::Uuid),
+            | Self::Charges
+            | Self::Webhooks => row.get("row_key").map(Value::Uuid),
         }
     }
 }
@@ -241,7 +254,7 @@ pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [
         args! { client_id: before.client_id, key_id: before.key_id, new_key_id, sealed_1, before_1 };
     let args = match before.table {
         SealedTable::Clients => args,
-        SealedTable::Cards => {
+        SealedTable::Cards | SealedTable::Webhooks => {
             args.with("row_key", before.key.clone()).with("sealed_2", sealed_2).with("before_2", before_2)
         }
         SealedTable::Providers
