@@ -218,7 +218,7 @@ pub struct OutboundConfig {
     /// Networks that may be called although they are not public, with commas between them, such as `10.1.0.0/16`: an
     /// intranet, a machine for development. Their services may be called at every port where the address is given in
     /// numbers. Default none.
-    pub allowed_networks: String,
+    pub allowed_networks: Option<String>,
 }
 
 /// `webhooks.…`: how events are delivered.
@@ -381,7 +381,7 @@ impl Default for RoutingConfig {
 
 impl Default for OutboundConfig {
     fn default() -> Self {
-        Self { allow_http: false, ports: "80,443,8080,8443".to_owned(), allowed_networks: String::new() }
+        Self { allow_http: false, ports: "80,443,8080,8443".to_owned(), allowed_networks: None }
     }
 }
 

@@ -25,16 +25,14 @@ impl OutboundConfig {
 
     /// The networks; `None` when the text is none.
     pub(super) fn networks(&self) -> Option<Vec<IpNet>> {
-        let networks = self.allowed_networks.split(',').map(str::trim).filter(|network| !network.is_empty());
-        networks.map(|network| network.parse().ok()).collect()
+        let networks = self.allowed_networks.as_deref().unwrap_or_default().split(',').map(str::trim);
+        networks.filter(|network| !network.is_empty()).map(|network| network.parse().ok()).collect()
     }
 
     /// The same with the machine itself, at every port, unless something else was said: for `regente dev`.
     pub fn with_own_machine(mut self) -> Self {
         let untouched = Self::default();
-        if self.allowed_networks == untouched.allowed_networks {
-            self.allowed_networks = "127.0.0.0/8,::1/128".to_owned();
-        }
+        self.allowed_networks.get_or_insert_with(|| "127.0.0.0/8,::1/128".to_owned());
         if self.ports == untouched.ports {
             self.ports = ANY_PORT.to_owned();
         }
