@@ -44,6 +44,10 @@ pub mod of {
         PurchaseEntry,
         /// Something that happened to a charge.
         Event,
+        /// An address that is told of events.
+        Webhook,
+        /// An event on its way to a webhook.
+        Delivery,
         /// A secret key or a client token.
         Credential,
         /// A piece of work that is due later.
@@ -75,6 +79,10 @@ pub type TokenId = Id<of::Token>;
 pub type ChargeId = Id<of::Charge>;
 /// Id of a purchase.
 pub type PurchaseId = Id<of::Purchase>;
+/// Id of a webhook.
+pub type WebhookId = Id<of::Webhook>;
+/// Id of a delivery.
+pub type DeliveryId = Id<of::Delivery>;
 /// Id of a transaction request.
 pub type TransactionRequestId = Id<of::TransactionRequest>;
 

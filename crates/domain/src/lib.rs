@@ -21,3 +21,4 @@ pub mod routing;
 pub mod scope;
 pub mod text;
 pub mod time;
+pub mod webhook;

@@ -22,6 +22,7 @@ pub mod request_id;
 pub mod router;
 pub mod schema;
 pub mod tokens;
+pub mod webhooks;
 
 use error::ApiError;
 use regente_domain::id::Id;

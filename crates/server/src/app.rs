@@ -13,6 +13,7 @@ use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::flows::circuits::Circuits;
 use crate::flows::in_flight::InFlight;
+use crate::outbound::Outbound;
 use crate::settings::Settings;
 use crate::vault::Vault;
 
@@ -28,6 +29,8 @@ pub struct Parts {
     pub vault: Vault,
     /// Outbound calls.
     pub providers: Providers,
+    /// Calls to addresses that users have given.
+    pub outbound: Outbound,
     /// Business and machine time.
     pub clock: Clock,
     /// Randomness and ids.

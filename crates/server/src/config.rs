@@ -8,6 +8,7 @@ mod check;
 mod convert;
 mod layers;
 mod listing;
+mod outbound;
 mod production;
 mod secret;
 mod simulator;
@@ -49,6 +50,10 @@ pub struct Config {
     pub purchases: PurchasesConfig,
     /// Which providers are asked.
     pub routing: RoutingConfig,
+    /// Calls to addresses that users have given.
+    pub outbound: OutboundConfig,
+    /// How events are delivered.
+    pub webhooks: WebhooksConfig,
     /// The log.
     pub log: LogConfig,
     /// Metrics.
@@ -211,6 +216,44 @@ pub struct RoutingConfig {
     pub circuit_open_ms: u64,
 }
 
+/// `outbound.…`: which addresses of users may be called, such as those of webhooks. Addresses of networks that are not
+/// public are refused, in every spelling, when they are given and whenever they are called.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OutboundConfig {
+    /// Whether `http://` may be called as well as `https://`. Default true in sandbox mode, false in production.
+    pub allow_http: bool,
+    /// Ports that may be called, with commas between them, or `any`. Default `80,443,8080,8443`.
+    pub ports: String,
+    /// Networks that may be called although they are not public, with commas between them, such as `10.1.0.0/16`: an
+    /// intranet, a machine for development. Their services may be called at every port where the address is given in
+    /// numbers. Default none.
+    pub allowed_networks: Option<String>,
+}
+
+/// `webhooks.…`: how events are delivered.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WebhooksConfig {
+    /// The waits between attempts, with commas between them; after the last one a message is lost, and kept for a
+    /// replay. Default `300,2700,21600,86400,172800,345600`, a week.
+    pub waits_seconds: String,
+    /// The same for webhooks of version 1.0. Default `300,2700,21600,172800,345600`.
+    pub waits_1_0_seconds: String,
+    /// How long the first attempt waits for its answer. Default 30 000.
+    pub first_answer_ms: u64,
+    /// How long each later attempt waits. Default 5 000.
+    pub retry_answer_ms: u64,
+    /// Attempts under way at once, of all endpoints. Default 1 024.
+    pub concurrent_max: usize,
+    /// Attempts under way at once to one endpoint. Default 8.
+    pub concurrent_per_endpoint_max: usize,
+    /// After so many lost messages in a row a webhook is switched off; 0 never switches one off. Default 0.
+    pub disable_after: u32,
+    /// Whether an endpoint may be registered once at all, instead of once for each event. Default false.
+    pub unique_endpoint: bool,
+}
+
 /// `log.…`: the log, on standard error.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -252,6 +295,8 @@ impl Default for Config {
             charges: ChargesConfig::default(),
             purchases: PurchasesConfig::default(),
             routing: RoutingConfig::default(),
+            outbound: OutboundConfig::default(),
+            webhooks: WebhooksConfig::default(),
             log: LogConfig::default(),
             metrics: MetricsConfig::default(),
         }
@@ -349,6 +394,28 @@ impl Default for RoutingConfig {
     fn default() -> Self {
         let bounds = regente_domain::circuit::Bounds::default();
         Self { circuit_failures: bounds.failures.get(), circuit_open_ms: whole_millis(bounds.open_for) }
+    }
+}
+
+impl Default for OutboundConfig {
+    fn default() -> Self {
+        Self { allow_http: false, ports: "80,443,8080,8443".to_owned(), allowed_networks: None }
+    }
+}
+
+impl Default for WebhooksConfig {
+    fn default() -> Self {
+        let settings = crate::webhooks::WebhookSettings::default();
+        Self {
+            waits_seconds: convert::waits_text(&settings.waits),
+            waits_1_0_seconds: convert::waits_text(&settings.waits_1_0),
+            first_answer_ms: whole_millis(settings.first_answer_max),
+            retry_answer_ms: whole_millis(settings.retry_answer_max),
+            concurrent_max: settings.concurrent_max,
+            concurrent_per_endpoint_max: settings.concurrent_per_endpoint_max,
+            disable_after: settings.disable_after.map_or(0, std::num::NonZeroU32::get),
+            unique_endpoint: false,
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use regente_domain::circuit;
 use regente_domain::money::Amount;
 
 use crate::api::limits::{BODY_BYTES_MAX, RateLimits};
+use crate::webhooks::WebhookSettings;
 
 pub use regente_providers::request::Mode;
 
@@ -51,6 +52,8 @@ pub struct Settings {
     /// How long a credential that was found valid is trusted without asking the database again: a key revoked at
     /// another node works for so long.
     pub credential_cache_life: Duration,
+    /// How events are delivered.
+    pub webhooks: WebhookSettings,
 }
 
 impl Default for Settings {
@@ -69,6 +72,7 @@ impl Default for Settings {
             rate_limits: RateLimits::default(),
             body_bytes_max: BODY_BYTES_MAX,
             credential_cache_life: Duration::from_secs(5),
+            webhooks: WebhookSettings::default(),
         }
     }
 }

@@ -8,16 +8,17 @@ mod rotation;
 
 use std::time::Duration;
 
-use futures_util::{StreamExt, stream};
+use futures_util::{FutureExt, StreamExt, stream};
 use regente_domain::id::{ClientId, Id};
 use regente_domain::time::Timestamp;
 use regente_store::jobs::{self, Job, NewJob};
-use regente_store::{Batch, Commit, DatabaseKind, StoreError, transaction_requests};
+use regente_store::{Batch, Commit, DatabaseKind, StoreError, deliveries, events, transaction_requests};
 use uuid::Uuid;
 
 use crate::api::error::ApiError;
 use crate::app::App;
 use crate::flows::reconcile;
+use crate::webhooks::Courier;
 
 pub use kind::Kind;
 
@@ -65,6 +66,8 @@ pub struct Round {
     pub jobs: usize,
     /// Requests with unknown outcomes that are known now.
     pub resolved: usize,
+    /// Events that became deliveries, and attempts to deliver them.
+    pub delivered: usize,
 }
 
 /// Runs what is due.
@@ -72,13 +75,14 @@ pub struct Round {
 pub struct Worker {
     app: App,
     owner: Uuid,
+    courier: Courier,
 }
 
 impl Worker {
     /// A worker of this process.
     pub fn new(app: App) -> Self {
         let owner = app.chance.uuid();
-        Self { app, owner }
+        Self { courier: Courier::new(app.clone()), app, owner }
     }
 
     /// Makes sure that the recurring jobs are there. Where one process owns the database, the leases of its earlier
@@ -101,8 +105,14 @@ impl Worker {
         self.apply(batch).await.map(drop)
     }
 
-    /// Runs rounds until `stop` ends; what has begun is finished.
+    /// Runs jobs and deliveries side by side until `stop` ends; what has begun is finished.
     pub async fn run_until(self, stop: impl Future<Output = ()>) {
+        let stop = stop.shared();
+        let courier = self.courier.clone().run_until(stop.clone());
+        tokio::join!(self.run_jobs_until(stop), courier);
+    }
+
+    async fn run_jobs_until(&self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         let mut is_prepared = false;
         loop {
@@ -112,7 +122,7 @@ impl Worker {
                     Err(error) => log("the recurring jobs could not be made sure of", &error),
                 }
             }
-            if let Err(error) = self.round().await {
+            if let Err(error) = self.round_of_jobs().await {
                 log("a round of the worker ended early", &error);
             }
             let pause = tokio::time::sleep(POLL);
@@ -123,8 +133,13 @@ impl Worker {
         }
     }
 
-    /// Runs everything that is due now, once.
+    /// Runs everything that is due now, once, deliveries included.
     pub async fn round(&self) -> Result<Round, ApiError> {
+        let round = self.round_of_jobs().await?;
+        Ok(Round { delivered: self.courier.round().await?, ..round })
+    }
+
+    async fn round_of_jobs(&self) -> Result<Round, ApiError> {
         self.app.vault.keep_current().await?;
         // Side by side: jobs do not wait for providers that are silent.
         let (reconciled, jobs) = tokio::join!(reconcile::round(&self.app), self.run_jobs());
@@ -132,7 +147,7 @@ impl Worker {
             log("unknown outcomes could not be looked for", &error);
             reconcile::Round::default()
         });
-        Ok(Round { jobs: jobs?, resolved: reconciled.resolved })
+        Ok(Round { jobs: jobs?, resolved: reconciled.resolved, ..Round::default() })
     }
 
     async fn run_jobs(&self) -> Result<usize, ApiError> {
@@ -150,7 +165,9 @@ impl Worker {
     pub async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
         let job = jobs::next_due(&self.app.store).await?;
         let request = transaction_requests::next_due(&self.app.store).await?;
-        Ok([job, request].into_iter().flatten().min())
+        let event = events::next_dispatch(&self.app.store).await?;
+        let delivery = deliveries::next_due(&self.app.store).await?;
+        Ok([job, request, event, delivery].into_iter().flatten().min())
     }
 
     async fn run(&self, job: Job) -> Ran {

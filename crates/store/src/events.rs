@@ -1,30 +1,73 @@
-//! What happened, in the batch of the change. The key `(object, version, ordinal)` orders the events of an object
-//! without a sequence. Delivering them is not done here.
+//! What happened, in the batch of the change: the outbox that deliveries are made from. The key `(object, version,
+//! ordinal)` orders the events of an object without a sequence.
+//!
+//! An event that a webhook asks for when it happens is marked in the same statement, so nobody has to know beforehand
+//! whether there is one. Delivering is not done here.
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::{Charge, ChargeEvent};
 use regente_domain::id::{ClientId, Id, of};
+use regente_domain::time::Timestamp;
+use regente_domain::webhook::{EVERYTHING, EventName};
 use uuid::Uuid;
 
 use crate::batch::Batch;
+use crate::row::Row;
 use crate::value::Args;
 use crate::{Store, StoreError, args, sql};
 
+macro_rules! insert {
+    ($otherwise:literal) => {
+        concat!(
+            "INSERT INTO events (object_id, version, ordinal, client_id, id, object_kind, name, actor, snapshot, \
+                dispatch_at) \
+             SELECT :object_id, :version, :ordinal, :client_id, :id, :object_kind, :name, :actor, :snapshot, \
+                (SELECT CAST(:dispatch_at AS BIGINT) FROM webhooks w \
+                 WHERE w.client_id = :client_id AND w.event IN (:full_name, :everything) AND w.active = 1 \
+                   AND w.deleted_at IS NULL LIMIT 1) \
+             WHERE TRUE",
+            $otherwise
+        )
+    };
+}
+
 sql! {
     /// Adds one event.
-    pub INSERT_EVENT = "
-        INSERT INTO events (object_id, version, ordinal, client_id, id, object_kind, name, actor, snapshot)
-        VALUES (:object_id, :version, :ordinal, :client_id, :id, :object_kind, :name, :actor, NULL)";
+    pub INSERT_EVENT = insert!("");
     /// Adds one event unless its place is taken.
-    pub INSERT_EVENT_ONCE = "
-        INSERT INTO events (object_id, version, ordinal, client_id, id, object_kind, name, actor, snapshot)
-        VALUES (:object_id, :version, :ordinal, :client_id, :id, :object_kind, :name, :actor, NULL)
-        ON CONFLICT (object_id, version, ordinal, client_id) DO NOTHING";
+    pub INSERT_EVENT_ONCE = insert!(" ON CONFLICT (object_id, version, ordinal, client_id) DO NOTHING");
     /// The events of one object, in the order in which they happened.
     pub EVENTS_OF = "
         SELECT id, version, ordinal, name, actor FROM events
         WHERE object_id = :object_id AND client_id = :client_id ORDER BY version, ordinal";
+    /// Clients whose events still have to become deliveries.
+    pub CLIENTS_WITH_EVENTS_TO_DISPATCH = "
+        SELECT DISTINCT client_id FROM events WHERE dispatch_at IS NOT NULL AND dispatch_at <= :now LIMIT :limit";
+    /// The events of a client that still have to become deliveries, in the order in which they happened.
+    pub EVENTS_TO_DISPATCH = "
+        SELECT id, object_id, version, ordinal, object_kind, name, snapshot FROM events
+        WHERE client_id = :client_id AND dispatch_at IS NOT NULL AND dispatch_at <= :now
+        ORDER BY id LIMIT :limit";
+    /// An event has become deliveries; whoever comes second is refused.
+    pub END_DISPATCH = "
+        UPDATE events SET dispatch_at = NULL, snapshot = :snapshot
+        WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id
+          AND dispatch_at IS NOT NULL";
+    /// An event that cannot become deliveries now.
+    pub POSTPONE_DISPATCH = "
+        UPDATE events SET dispatch_at = :dispatch_at
+        WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id
+          AND dispatch_at IS NOT NULL";
+    /// When the next event is to become deliveries.
+    pub NEXT_DISPATCH = "SELECT MIN(dispatch_at) AS dispatch_at FROM events WHERE dispatch_at IS NOT NULL";
 }
+
+/// The name of a test event, which no webhook can ask for.
+pub const PING: &str = "ping";
+/// The version that a test event announces.
+pub const PING_VERSION: i64 = 1;
+/// `object` of a test event.
+pub const PING_OBJECT: &str = "webhook";
 
 /// An event of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +82,8 @@ pub struct Event {
     pub actor: String,
 }
 
-/// Adds `transaction.<event>` for the version that a charge has reached.
+/// Adds `transaction.<event>` for the version that a charge has reached. What it says is put together from the charge
+/// when it becomes deliveries.
 pub fn charge_changed(
     batch: &mut Batch,
     id: Id<of::Event>,
@@ -47,7 +91,7 @@ pub fn charge_changed(
     event: ChargeEvent,
     actor: &Actor,
 ) {
-    batch.push(&INSERT_EVENT, event_args(id, charge, event, actor));
+    batch.push(&INSERT_EVENT, charge_event_args(id, charge, event, actor));
 }
 
 /// The same, unless the version was announced before.
@@ -58,20 +102,89 @@ pub fn charge_changed_once(
     event: ChargeEvent,
     actor: &Actor,
 ) {
-    batch.push_any(&INSERT_EVENT_ONCE, event_args(id, charge, event, actor));
+    batch.push_any(&INSERT_EVENT_ONCE, charge_event_args(id, charge, event, actor));
 }
 
-fn event_args(id: Id<of::Event>, charge: &Charge, event: ChargeEvent, actor: &Actor) -> Args {
+fn charge_event_args(id: Id<of::Event>, charge: &Charge, event: ChargeEvent, actor: &Actor) -> Args {
+    const OBJECT_KIND: &str = "transaction";
     args! {
         object_id: charge.id,
         version: charge.version,
         ordinal: 0_i64,
         client_id: charge.client_id,
         id,
-        object_kind: "transaction",
+        object_kind: OBJECT_KIND,
         name: event.word(),
         actor: actor.to_string(),
+        snapshot: None::<String>,
+        dispatch_at: id.created_at(),
+        full_name: format!("{OBJECT_KIND}.{}", event.word()),
+        everything: EVERYTHING,
     }
+}
+
+/// Something that happened to an object other than a charge, with what it says.
+#[derive(Clone, Copy, Debug)]
+pub struct NewEvent<'a> {
+    /// Its id; the time of the event is the id's own.
+    pub id: Id<of::Event>,
+    /// What it happened to.
+    pub object_id: Uuid,
+    /// The version of the object that it announces.
+    pub version: i64,
+    /// Its place among the events of that version.
+    pub ordinal: i64,
+    /// Its name.
+    pub name: EventName,
+    /// `data` of the event, as JSON.
+    pub snapshot: &'a str,
+    /// Who caused it.
+    pub actor: &'a Actor,
+}
+
+/// Adds an event to the batch of the change.
+pub fn announce(batch: &mut Batch, event: NewEvent<'_>) {
+    let full_name = event.name.name();
+    let family = event.name.family();
+    let (object_kind, name) = full_name.split_once('.').unwrap_or((full_name, full_name));
+    let args = args! {
+        object_id: event.object_id,
+        version: event.version,
+        ordinal: event.ordinal,
+        client_id: batch.client_id(),
+        id: event.id,
+        object_kind,
+        name,
+        actor: event.actor.to_string(),
+        snapshot: event.snapshot,
+        dispatch_at: event.id.created_at(),
+        full_name,
+        everything: if family.is_in_everything() { EVERYTHING } else { full_name },
+    };
+    batch.push(&INSERT_EVENT, args);
+}
+
+/// Adds a test event; whoever adds it adds its delivery as well. It is about nothing but itself, so that no test waits
+/// for another one.
+pub fn ping(batch: &mut Batch, id: Id<of::Event>, actor: &Actor) {
+    let client_id = batch.client_id();
+    batch.push(
+        &INSERT_EVENT,
+        args! {
+            object_id: id,
+            version: PING_VERSION,
+            ordinal: 0_i64,
+            client_id,
+            id,
+            object_kind: PING_OBJECT,
+            name: PING,
+            actor: actor.to_string(),
+            snapshot: "{}",
+            dispatch_at: id.created_at(),
+            full_name: PING,
+            everything: PING,
+        },
+    );
 }
 
 /// The events of one object, in the order in which they happened.
@@ -91,4 +204,73 @@ pub async fn of_object(
             })
         })
         .collect()
+}
+
+/// An event that still has to become deliveries.
+#[derive(Clone, Debug)]
+pub struct Undispatched {
+    /// Its id.
+    pub id: Id<of::Event>,
+    /// What it happened to.
+    pub object_id: Uuid,
+    /// The version that it announces.
+    pub version: i64,
+    /// Its place among the events of that version.
+    pub ordinal: i64,
+    /// The whole name.
+    pub full_name: String,
+    /// What it says, where that was known when it happened.
+    pub snapshot: Option<String>,
+}
+
+/// Clients whose events still have to become deliveries at `now`.
+pub async fn clients_to_dispatch(
+    store: &Store,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<ClientId>, StoreError> {
+    let rows = store.rows(&CLIENTS_WITH_EVENTS_TO_DISPATCH, args! { now, limit }).await?;
+    rows.iter().map(|row| row.get("client_id")).collect()
+}
+
+/// The events of a client that still have to become deliveries at `now`, in the order in which they happened.
+pub async fn to_dispatch(
+    store: &Store,
+    client_id: ClientId,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<Undispatched>, StoreError> {
+    let rows = store.rows(&EVENTS_TO_DISPATCH, args! { client_id, now, limit }).await?;
+    rows.iter().map(undispatched_from_row).collect()
+}
+
+fn undispatched_from_row(row: &Row) -> Result<Undispatched, StoreError> {
+    let (object_kind, name): (&str, &str) = (row.get("object_kind")?, row.get("name")?);
+    Ok(Undispatched {
+        id: row.get("id")?,
+        object_id: row.get("object_id")?,
+        version: row.get("version")?,
+        ordinal: row.get("ordinal")?,
+        full_name: format!("{object_kind}.{name}"),
+        snapshot: row.get("snapshot")?,
+    })
+}
+
+/// Keeps what an event says; it has become deliveries. Guards the batch: whoever comes second is refused.
+pub fn dispatched(batch: &mut Batch, event: &Undispatched, snapshot: &str) {
+    let (client_id, object_id) = (batch.client_id(), event.object_id);
+    let (version, ordinal) = (event.version, event.ordinal);
+    batch.guard(&END_DISPATCH, args! { object_id, version, ordinal, client_id, snapshot });
+}
+
+/// Leaves an event for later.
+pub fn postpone(batch: &mut Batch, event: &Undispatched, dispatch_at: Timestamp) {
+    let (client_id, object_id) = (batch.client_id(), event.object_id);
+    let (version, ordinal) = (event.version, event.ordinal);
+    batch.push_any(&POSTPONE_DISPATCH, args! { object_id, version, ordinal, client_id, dispatch_at });
+}
+
+/// When the next event is to become deliveries, if any is.
+pub async fn next_dispatch(store: &Store) -> Result<Option<Timestamp>, StoreError> {
+    store.row(&NEXT_DISPATCH, args! {}).await?.map_or(Ok(None), |row| row.get("dispatch_at"))
 }

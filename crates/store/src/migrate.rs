@@ -33,6 +33,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0002_follow_ups",
         text: include_str!("../migrations/0002_follow_ups.sql"),
     },
+    Migration { version: 3, name: "0003_webhooks", text: include_str!("../migrations/0003_webhooks.sql") },
     Migration { version: 4, name: "0004_purchases", text: include_str!("../migrations/0004_purchases.sql") },
 ];
 

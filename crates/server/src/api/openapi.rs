@@ -10,6 +10,7 @@ use utoipa::openapi::{ComponentsBuilder, InfoBuilder, License, OpenApi, OpenApiB
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::schema::{ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody};
+use super::webhooks::{WebhookErrorBody, WebhookErrorDetail};
 use crate::app::App;
 
 /// The document before any route has added itself.
@@ -33,6 +34,8 @@ pub fn base() -> OpenApi {
                 .schema_from::<ErrorBody>()
                 .schema_from::<ErrorType>()
                 .schema_from::<ForbiddenBody>()
+                .schema_from::<WebhookErrorBody>()
+                .schema_from::<WebhookErrorDetail>()
                 .security_scheme("client_id", header("X-Client-Id", "The account."))
                 .security_scheme(
                     "api_key",

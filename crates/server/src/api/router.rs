@@ -13,7 +13,7 @@ use super::error::ApiError;
 use super::request_id::{self, Boundary};
 use super::{
     auth, cards, charges, cors, customer_cards, customers, limits, merchants, openapi, providers, purchases,
-    tokens,
+    tokens, webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -49,6 +49,11 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(purchases(behind(SecretKeyOnly, routes!(purchases::history))))
         .merge(purchases(behind(SecretKeyOnly, routes!(purchases::capture))))
         .merge(purchases(behind(SecretKeyOnly, routes!(purchases::void))))
+        .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::create, webhooks::list)))
+        .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::read, webhooks::update, webhooks::delete)))
+        .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::list)))
+        .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::replay)))
+        .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::ping)))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
 }

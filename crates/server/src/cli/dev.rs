@@ -17,7 +17,9 @@ use crate::telemetry;
 
 /// Runs the sandbox until it is told to stop.
 pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
-    let config = &loaded.config;
+    let mut config = loaded.config.clone();
+    config.outbound = config.outbound.with_own_machine();
+    let config = &config;
     let _traces = telemetry::start_with_traces(&config.log)?;
     runtime()?.block_on(async {
         let signals = Signals::take()?;

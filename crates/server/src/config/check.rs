@@ -149,7 +149,19 @@ const LISTEN_RULE: &str = "must be an IP address and a port, such as 127.0.0.1:8
 
 /// Values that have the right type and are still wrong: the setting and the rule that it breaks.
 pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
-    let Config { server, database, sandbox, limits, charges, purchases, routing, log, .. } = config;
+    let Config {
+        server,
+        database,
+        sandbox,
+        limits,
+        charges,
+        purchases,
+        routing,
+        outbound,
+        webhooks,
+        log,
+        ..
+    } = config;
     let mut problems = Vec::new();
     let mut must = |holds: bool, key: &'static str, rule: &str| {
         if !holds {
@@ -173,6 +185,18 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     must(is_enough, "server.body_bytes_max", &format!("must be {BODY_BYTES_MIN} or more"));
     let has_waits = convert::waits(&charges.reconcile_waits_seconds).is_some();
     must(has_waits, "charges.reconcile_waits_seconds", &convert::waits_rule());
+    for (key, waits) in [
+        ("webhooks.waits_seconds", &webhooks.waits_seconds),
+        ("webhooks.waits_1_0_seconds", &webhooks.waits_1_0_seconds),
+    ] {
+        must(convert::waits(waits).is_some(), key, &convert::waits_rule());
+    }
+    must(outbound.ports().is_some(), "outbound.ports", "must be ports with commas between them, or `any`");
+    must(
+        outbound.networks().is_some(),
+        "outbound.allowed_networks",
+        "must be networks with commas between them, such as 10.1.0.0/16,fd00::/8",
+    );
     let is_seen = routing.circuit_failures <= CALLS_SEEN;
     must(is_seen, "routing.circuit_failures", &format!("must be 0 to {CALLS_SEEN}"));
     must(sandbox.books.as_deref() != Some(""), "sandbox.books", "must be a file or `memory`");
@@ -182,7 +206,7 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         "sandbox.url",
         "must be http://host:port",
     );
-    let positive: [(&'static str, u64); 9] = [
+    let positive: [(&'static str, u64); 11] = [
         ("server.connections_max", server.connections_max as u64),
         ("database.admitted_max", database.admitted_max as u64),
         ("database.sqlite_readers", database.sqlite_readers as u64),
@@ -192,6 +216,8 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         ("limits.card_token_life_seconds", limits.card_token_life_seconds),
         ("limits.client_token_life_seconds_max", limits.client_token_life_seconds_max),
         ("purchases.min_payment_amount", purchases.min_payment_amount),
+        ("webhooks.concurrent_max", webhooks.concurrent_max as u64),
+        ("webhooks.concurrent_per_endpoint_max", webhooks.concurrent_per_endpoint_max as u64),
     ];
     for (key, value) in positive {
         must(value > 0, key, "must be greater than 0");
@@ -204,8 +230,8 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
 }
 
 /// Times in milliseconds with their bounds.
-fn times(config: &Config) -> [(&'static str, u64, RangeInclusive<u64>); 10] {
-    let Config { server, database, sandbox, charges, routing, .. } = config;
+fn times(config: &Config) -> [(&'static str, u64, RangeInclusive<u64>); 12] {
+    let Config { server, database, sandbox, charges, routing, webhooks, .. } = config;
     let patience = || 1..=PATIENCE_MS_MAX;
     [
         ("server.header_timeout_ms", server.header_timeout_ms, patience()),
@@ -218,5 +244,7 @@ fn times(config: &Config) -> [(&'static str, u64, RangeInclusive<u64>); 10] {
         ("charges.budget_ms", charges.budget_ms, patience()),
         ("charges.reconcile_grace_ms", charges.reconcile_grace_ms, GRACE_MS_MIN..=GRACE_MS_MAX),
         ("routing.circuit_open_ms", routing.circuit_open_ms, patience()),
+        ("webhooks.first_answer_ms", webhooks.first_answer_ms, patience()),
+        ("webhooks.retry_answer_ms", webhooks.retry_answer_ms, patience()),
     ]
 }

@@ -117,6 +117,7 @@ impl Config {
             },
             body_bytes_max: self.server.body_bytes_max,
             credential_cache_life: Duration::from_millis(limits.credential_cache_ms),
+            webhooks: self.webhook_settings(),
         }
     }
 

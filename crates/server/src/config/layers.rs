@@ -246,6 +246,7 @@ impl Reader {
             ("sandbox.books", place("sandbox-books.db")),
         ];
         if text("mode").as_deref() != Some("production") {
+            defaults.push(("outbound.allow_http", true.to_string()));
             defaults.push(("vault.kek_file", place("kek")));
         }
         for (key, value) in defaults {

@@ -24,6 +24,10 @@ pub enum Purpose {
     ChargeData,
     /// `purchases.private`: what the merchant sent along, by the id of the purchase.
     PurchaseData,
+    /// `webhooks.private_key`, by the id of the webhook.
+    WebhookKey,
+    /// `webhooks.next_private_key`, by the id of the webhook.
+    NextWebhookKey,
     /// `idempotency.body`, by the digest of the row ([`Binding::of_digest`]).
     AnswerBody,
     /// `clients.secret`, by the id of the client.
@@ -42,6 +46,8 @@ impl Purpose {
             Self::CustomerAliasData => "customer_alias_data",
             Self::ChargeData => "charge_data",
             Self::PurchaseData => "purchase_data",
+            Self::WebhookKey => "webhook_key",
+            Self::NextWebhookKey => "next_webhook_key",
             Self::AnswerBody => "answer_body",
             Self::ClientSecret => "client_secret",
         }

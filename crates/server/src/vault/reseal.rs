@@ -256,6 +256,7 @@ const fn purposes(table: SealedTable) -> [Option<Purpose>; 2] {
         SealedTable::Cards => [Some(Purpose::CardNumber), Some(Purpose::CardHolder)],
         SealedTable::Charges => [Some(Purpose::ChargeData), None],
         SealedTable::Purchases => [Some(Purpose::PurchaseData), None],
+        SealedTable::Webhooks => [Some(Purpose::WebhookKey), Some(Purpose::NextWebhookKey)],
         SealedTable::Answers => [Some(Purpose::AnswerBody), None],
     }
 }

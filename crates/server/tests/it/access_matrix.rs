@@ -68,6 +68,14 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("POST /v1/purchases/{id}/capture", SecretKey),
     ("POST /v1/purchases/{id}/void", SecretKey),
     ("PATCH /v1/providers/{id}", Scope("providers")),
+    ("POST /v1/webhooks", Scope("webhooks")),
+    ("GET /v1/webhooks", Scope("webhooks")),
+    ("GET /v1/webhooks/{id}", Scope("webhooks")),
+    ("PATCH /v1/webhooks/{id}", Scope("webhooks")),
+    ("DELETE /v1/webhooks/{id}", Scope("webhooks")),
+    ("GET /v1/webhooks/{id}/deliveries", Scope("webhooks")),
+    ("POST /v1/webhooks/{id}/deliveries/{deliveryId}/replay", Scope("webhooks")),
+    ("POST /v1/webhooks/{id}/ping", Scope("webhooks")),
 ];
 
 /// The scopes there are (contract 01 §2).
@@ -92,6 +100,8 @@ const FORBIDDEN: &str = r#"{"message":"Forbidden"}"#;
 const NOT_FOUND: &str =
     r#"{"error":{"type":"invalid_request_error","code":404,"message":"Resource not found","details":[]}}"#;
 const PURCHASE_NOT_FOUND: &str = r#"{"error":{"type":"not_found","code":404,"message":"Resource not found","businessCode":"purchase_not_found","details":["purchase_not_found"]}}"#;
+const WEBHOOK_NOT_FOUND: &str =
+    r#"{"error":{"type":"api_error","message":"webhook not found","details":[]}}"#;
 const NOBODYS_ID: &str = "3f1c1b1e-2a7b-4a57-9d35-000000000000";
 
 #[test]
@@ -237,13 +247,18 @@ async fn records_of_another_account_are_not_found(app: TestApp) {
             if demand(operation) == SecretKey { &[&app.client] } else { &[&app.client, &public_key] };
         for key in keys {
             for id in [call.ids[0].as_str(), NOBODYS_ID, "not-a-uuid", "0", &call.ids[0].replace('-', "")] {
-                let path = operation.path_with(&[id]);
+                let ids: Vec<&str> =
+                    std::iter::once(id).chain(call.ids[1..].iter().map(String::as_str)).collect();
+                let path = operation.path_with(&ids);
                 let fresh = fresh_key();
                 let (method, headers) = (operation.method.clone(), operation.headers(&fresh));
                 let reply = app.call(key, method, &path, &headers, own.body.as_ref()).await;
-                let is_purchase = path.starts_with("/v1/purchases/");
-                let not_found = if is_purchase { PURCHASE_NOT_FOUND } else { NOT_FOUND };
-                refused(&reply, 404, not_found, &format!("{name} of {id}"));
+                let body = match operation.path.split('/').nth(2) {
+                    Some("webhooks") => WEBHOOK_NOT_FOUND,
+                    Some("purchases") => PURCHASE_NOT_FOUND,
+                    _ => NOT_FOUND,
+                };
+                refused(&reply, 404, body, &format!("{name} of {id}"));
             }
         }
         // Nothing happened to it: its owner can still do the same.

@@ -32,6 +32,8 @@ use regente_store::testing::TestDatabase;
 use regente_store::{DatabaseKind, Store};
 use serde_json::{Value, json};
 use tower::ServiceExt;
+
+use crate::harness::outbound;
 use uuid::Uuid;
 
 const OPERATOR: Actor = Actor::Operator;
@@ -89,6 +91,7 @@ impl Deployment {
         let sandbox = Sandbox::new(SandboxOptions::new(1, vec![1; 32].into()), Books::memory());
         let no_limit = || RateLimiter::new(None, Arc::new(|| Duration::ZERO));
         let app = App::new(Parts {
+            outbound: outbound(),
             store: self.store.clone(),
             vault: vault.unwrap(),
             providers: Providers::new(sandbox),

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use regente::config::{Config, ConfigError, DatabaseAddress, Flag, Loaded, Place, Simulator, Sources};
+use regente::outbound::{Plain, Ports, Refusal};
 use regente::settings::Mode;
 use regente::vault::Kek;
+use regente::webhooks::EndpointUse;
 
 use crate::cli::process::set_mode;
 
@@ -162,6 +164,8 @@ fn times_have_bounds_on_both_sides() {
         ("charges.budget_ms", 1, 600_000),
         ("charges.reconcile_grace_ms", 100, 86_400_000),
         ("routing.circuit_open_ms", 1, 600_000),
+        ("webhooks.first_answer_ms", 1, 600_000),
+        ("webhooks.retry_answer_ms", 1, 600_000),
     ];
     let with = |key: &str, value: u64| Sources {
         flags: vec![flag("--set", key, &value.to_string())],
@@ -479,4 +483,62 @@ fn the_simulator_is_in_the_process_unless_an_address_is_set() {
     }
     let refused = refusal(&environment(&[("REGENTE_SANDBOX__LISTEN", "everywhere")]));
     assert!(refused.contains("`sandbox.listen` must be an IP address and a port"), "{refused}");
+}
+
+#[test]
+fn webhook_settings_reach_the_courier_and_the_rules_of_addresses() {
+    let loaded = Loaded::read(&environment(&[
+        ("REGENTE_WEBHOOKS__WAITS_SECONDS", "1,2"),
+        ("REGENTE_WEBHOOKS__WAITS_1_0_SECONDS", "3"),
+        ("REGENTE_WEBHOOKS__FIRST_ANSWER_MS", "4"),
+        ("REGENTE_WEBHOOKS__RETRY_ANSWER_MS", "5"),
+        ("REGENTE_WEBHOOKS__CONCURRENT_MAX", "6"),
+        ("REGENTE_WEBHOOKS__CONCURRENT_PER_ENDPOINT_MAX", "7"),
+        ("REGENTE_WEBHOOKS__DISABLE_AFTER", "8"),
+        ("REGENTE_WEBHOOKS__UNIQUE_ENDPOINT", "true"),
+        ("REGENTE_OUTBOUND__PORTS", "443, 9443"),
+        ("REGENTE_OUTBOUND__ALLOWED_NETWORKS", "10.0.0.0/8, fd00::/8"),
+    ]))
+    .unwrap();
+    let settings = loaded.config.settings().webhooks;
+    assert_eq!(settings.waits, [1, 2].map(Duration::from_secs));
+    assert_eq!(settings.waits_1_0, [Duration::from_secs(3)]);
+    let answers = (settings.first_answer_max.as_millis(), settings.retry_answer_max.as_millis());
+    assert_eq!((answers, settings.concurrent_max, settings.concurrent_per_endpoint_max), ((4, 5), 6, 7));
+    assert_eq!(settings.disable_after.unwrap().get(), 8);
+    assert_eq!(settings.endpoints, EndpointUse::Once);
+    let rules = loaded.config.outbound_rules().unwrap();
+    assert_eq!((rules.plain, rules.ports), (Plain::Allowed, Ports::These(vec![443, 9443])));
+    assert_eq!(rules.networks.len(), 2);
+    for (key, wrong) in
+        [("ports", "http"), ("ports", ""), ("ports", "443,70000"), ("allowed_networks", "10.0.0.1/40")]
+    {
+        let refused = Loaded::read(&Sources {
+            flags: vec![flag("--set", &format!("outbound.{key}"), wrong)],
+            ..Sources::default()
+        });
+        assert!(
+            refused.unwrap_err().to_string().contains(&format!("`outbound.{key}` must be")),
+            "{key} = {wrong}"
+        );
+    }
+}
+
+#[test]
+fn production_calls_https_on_public_addresses_alone_and_dev_calls_this_machine() {
+    let rules = |mode: &str| {
+        let loaded = Loaded::read(&environment(&[("REGENTE_MODE", mode)])).unwrap();
+        (loaded.config.outbound_rules().unwrap(), loaded.config)
+    };
+    let (production, _) = rules("production");
+    assert_eq!(production.address("http://shop.example/"), Err(Refusal::Scheme));
+    let (sandbox, config) = rules("sandbox");
+    sandbox.address("http://shop.example/").unwrap();
+    assert_eq!(sandbox.address("http://127.0.0.1:3000/"), Err(Refusal::Network));
+    let outbound = config.outbound.clone().with_own_machine();
+    let dev = Config { outbound, ..config }.outbound_rules().unwrap();
+    for address in ["http://127.0.0.1:3000/", "http://localhost:3000/", "http://[::1]:3000/"] {
+        dev.address(address).unwrap();
+    }
+    assert_eq!(dev.address("http://10.0.0.1/"), Err(Refusal::Network));
 }

@@ -1,9 +1,10 @@
 //! A whole Regente in the test's process: the real router on a fresh database, with a clock that the test moves, ids and
 //! chance from a seed, and the simulator's books in memory, where the test can read them.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -18,6 +19,7 @@ use regente::chance::Chance;
 use regente::clock::Clock;
 use regente::flows::circuits::Circuits;
 use regente::flows::in_flight::InFlight;
+use regente::outbound::{Looked, Lookup, Outbound, Plain, Ports, Rules};
 use regente::settings::Settings;
 use regente::vault::{Kek, Vault};
 use regente::work::Worker;
@@ -80,6 +82,8 @@ pub struct TestApp {
     pub fuse: Fuse,
     /// What lies between it and its provider.
     pub wire: Wire,
+    /// Where names lead.
+    pub names: Names,
     router: Router,
     kek: String,
     settings: Settings,
@@ -146,7 +150,7 @@ impl TestApp {
         let kek = Kek::generate(&Chance::seeded(99)).expose_text().to_string();
         let books = Books::memory();
         let sandbox_deadline = SANDBOX_DEADLINE;
-        let (fuse, wire) = (Fuse::default(), Wire::default());
+        let (fuse, wire, names) = (Fuse::default(), Wire::default(), Names::default());
         let ground = Ground {
             database: &database,
             clock: &clock,
@@ -155,6 +159,7 @@ impl TestApp {
             settings: &settings,
             sandbox_deadline,
             wire: &wire,
+            names: &names,
         };
         let app = build(ground, &fuse, 1).await;
         let client = new_client(&app, "Loja João").await;
@@ -167,6 +172,7 @@ impl TestApp {
             client,
             fuse,
             wire,
+            names,
             router,
             kek,
             settings,
@@ -200,6 +206,7 @@ impl TestApp {
             settings: &self.settings,
             sandbox_deadline: self.sandbox_deadline,
             wire: &self.wire,
+            names: &self.names,
         }
     }
 
@@ -328,7 +335,7 @@ impl TestApp {
         self.worker.prepare().await.unwrap();
         loop {
             let round = self.worker.round().await.unwrap();
-            if round.jobs == 0 && round.resolved == 0 {
+            if round.jobs == 0 && round.resolved == 0 && round.delivered == 0 {
                 return;
             }
         }
@@ -481,10 +488,45 @@ struct Ground<'a> {
     settings: &'a Settings,
     sandbox_deadline: Duration,
     wire: &'a Wire,
+    names: &'a Names,
+}
+
+/// Where names lead: nowhere, until a test says otherwise. A name with several answers gives them one after the other,
+/// the last one for ever.
+#[derive(Clone, Debug, Default)]
+pub struct Names(Arc<Mutex<HashMap<String, VecDeque<Vec<IpAddr>>>>>);
+
+impl Names {
+    pub fn lead(&self, name: &str, answers: &[&[&str]]) {
+        let answers =
+            answers.iter().map(|answer| answer.iter().map(|address| address.parse().unwrap()).collect());
+        self.0.lock().unwrap().insert(name.to_owned(), answers.collect());
+    }
+}
+
+impl Lookup for Names {
+    fn addresses<'a>(&'a self, name: &'a str) -> Looked<'a> {
+        let mut names = self.0.lock().unwrap();
+        let answer = names.get_mut(name).and_then(|answers| match answers.len() {
+            0 | 1 => answers.front().cloned(),
+            _ => answers.pop_front(),
+        });
+        Box::pin(async move { answer.ok_or_else(|| std::io::ErrorKind::NotFound.into()) })
+    }
+}
+
+/// Calls to other hosts where no name leads anywhere.
+pub fn outbound() -> Outbound {
+    Outbound::new(rules(), Names::default()).unwrap()
+}
+
+/// What may be called: the public internet and this machine.
+fn rules() -> Rules {
+    Rules { plain: Plain::Allowed, ports: Ports::Any, networks: vec!["127.0.0.0/8".parse().unwrap()] }
 }
 
 async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
-    let Ground { database, clock, books, kek, settings, sandbox_deadline, wire } = ground;
+    let Ground { database, clock, books, kek, settings, sandbox_deadline, wire, names } = ground;
     // What went wrong inside, for whoever reads a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
     let store = Store::open(database.options()).await.unwrap();
@@ -505,6 +547,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         store,
         vault,
         providers: Providers::with([(ProviderType::Sandbox, Box::new(sandbox) as Box<dyn Provider>)]),
+        outbound: Outbound::new(rules(), names.clone()).unwrap(),
         clock: clock.clone(),
         chance,
         credentials: Credentials::new(),

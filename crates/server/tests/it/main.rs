@@ -50,3 +50,4 @@ mod unknowns;
 mod vault;
 mod vault_units;
 mod versions;
+mod webhooks;

@@ -173,7 +173,7 @@ async fn every_example_succeeds(app: TestApp) {
             send(&[("X-Idempotency-Key", "")], call.body.as_ref()).await;
         }
         if operation.value["responses"].get("404").is_some() && !call.ids.is_empty() {
-            let path = operation.path_with(&["3f1c1b1e-2a7b-4a57-9d35-000000000000"]);
+            let path = operation.path_with(&vec!["3f1c1b1e-2a7b-4a57-9d35-000000000000"; call.ids.len()]);
             let key = fresh_key();
             let headers = operation.headers(&key);
             let (method, body) = (operation.method.clone(), call.body.as_ref());

@@ -45,6 +45,11 @@ sql! {
         INSERT INTO charges (id, client_id, merchant_id, status, payment_type, amount, original_amount, currency,
             doc, private, key_id, actor, version, updated_at)
         VALUES (:id, :client_id, :id, 'pending', 'credit', 1, 1, 'BRL', :doc, :private, :key_id, 'operator', 1, 0)";
+    INSERT_WEBHOOK = "
+        INSERT INTO webhooks (id, client_id, event, endpoint, api_version, active, public_key, private_key,
+            next_public_key, next_private_key, next_key_at, key_id, lost_in_a_row, version, updated_at)
+        VALUES (:id, :client_id, '*', 'https://shop.example', '1.1', 1, :public, :private,
+            :public, :next, 1, :key_id, 0, 1, 0)";
     CARDS_OF = "SELECT id, pan, private, key_id FROM cards WHERE client_id = :client_id ORDER BY id";
     UPDATE_CARD_NUMBER = "
         UPDATE cards SET pan = :pan, private = :private, key_id = :key_id
@@ -57,7 +62,8 @@ sql! {
         UNION ALL SELECT 'customer_aliases', key_id FROM customer_aliases WHERE client_id = :client_id
         UNION ALL SELECT 'cards', key_id FROM cards WHERE client_id = :client_id AND pan IS NOT NULL
         UNION ALL SELECT 'charges', key_id FROM charges WHERE client_id = :client_id AND private IS NOT NULL
-        UNION ALL SELECT 'idempotency', key_id FROM idempotency WHERE client_id = :client_id";
+        UNION ALL SELECT 'idempotency', key_id FROM idempotency WHERE client_id = :client_id
+        UNION ALL SELECT 'webhooks', key_id FROM webhooks WHERE client_id = :client_id";
 }
 
 const OPERATOR: Actor = Actor::Operator;
@@ -375,6 +381,13 @@ on_both_databases! {
                 &INSERT_CHARGE,
                 args! { id, client_id, private: sealed(bound(Purpose::ChargeData)).bytes, key_id, doc: doc() },
             )
+            .push(
+                &INSERT_WEBHOOK,
+                args! {
+                    id, client_id, public: [7_u8; 32], private: sealed(bound(Purpose::WebhookKey)).bytes,
+                    next: sealed(bound(Purpose::NextWebhookKey)).bytes, key_id,
+                },
+            )
             .push(&INSERT_ANSWER, args! { digest, client_id, body: sealed(answer).bytes, key_id })
             .push(
                 &INSERT_CHARGE,
@@ -390,7 +403,7 @@ on_both_databases! {
         d.clock.advance(RETIREMENT_GRACE);
         assert_eq!(d.reseal(&node).await, ResealProgress::Done);
         let rows = d.store.rows(&KEY_OF_EVERYTHING, args! { client_id }).await.unwrap();
-        assert_eq!(rows.len(), 7);
+        assert_eq!(rows.len(), 8);
         for row in rows {
             assert_eq!(row.get::<Uuid>("key_id").unwrap(), new, "{}", row.get::<&str>("what").unwrap());
         }

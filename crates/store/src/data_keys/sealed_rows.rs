@@ -90,6 +90,13 @@ sql! {
     PAGE_PURCHASES = page!("purchases", "id", "client_id", "private", "NULL");
     /// Seals the same of a purchase again.
     RESEAL_PURCHASE = reseal!("purchases", "id", "client_id", "private");
+    /// Private keys of webhooks.
+    PAGE_WEBHOOKS = page!("webhooks", "id", "client_id", "private_key", "next_private_key");
+    /// Seals the private keys of a webhook again. The second is there while the first is being replaced.
+    RESEAL_WEBHOOK = "
+        UPDATE webhooks SET private_key = :sealed_1, next_private_key = :sealed_2, key_id = :new_key_id
+        WHERE id = :row_key AND client_id = :client_id AND key_id = :key_id
+          AND private_key IS NOT DISTINCT FROM :before_1 AND next_private_key IS NOT DISTINCT FROM :before_2";
     /// Answers kept for idempotency keys.
     PAGE_ANSWERS = page!("idempotency", "digest", "client_id", "body", "NULL");
     /// Seals a kept answer again.
@@ -113,13 +120,15 @@ pub enum SealedTable {
     Charges,
     /// `purchases.private`.
     Purchases,
+    /// `webhooks.private_key` and `webhooks.next_private_key`.
+    Webhooks,
     /// `idempotency.body`.
     Answers,
 }
 
 impl SealedTable {
     /// Every table, in the order in which they are walked.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Clients,
         Self::Providers,
         Self::Customers,
@@ -127,6 +136,7 @@ impl SealedTable {
         Self::Cards,
         Self::Charges,
         Self::Purchases,
+        Self::Webhooks,
         Self::Answers,
     ];
 
@@ -139,6 +149,7 @@ impl SealedTable {
             Self::Cards => (&PAGE_CARDS, &RESEAL_CARD),
             Self::Charges => (&PAGE_CHARGES, &RESEAL_CHARGE),
             Self::Purchases => (&PAGE_PURCHASES, &RESEAL_PURCHASE),
+            Self::Webhooks => (&PAGE_WEBHOOKS, &RESEAL_WEBHOOK),
             Self::Answers => (&PAGE_ANSWERS, &RESEAL_ANSWER),
         }
     }
@@ -153,7 +164,8 @@ impl SealedTable {
             | Self::CustomerAliases
             | Self::Cards
             | Self::Charges
-            | Self::Purchases => Value::Uuid(Uuid::nil()),
+            | Self::Purchases
+            | Self::Webhooks => Value::Uuid(Uuid::nil()),
         }
     }
 
@@ -166,7 +178,8 @@ impl SealedTable {
             | Self::CustomerAliases
             | Self::Cards
             | Self::Charges
-            | Self::Purchases => row.get("row_key").map(Value::Uuid),
+            | Self::Purchases
+            | Self::Webhooks => row.get("row_key").map(Value::Uuid),
         }
     }
 }
@@ -251,7 +264,7 @@ pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [
         args! { client_id: before.client_id, key_id: before.key_id, new_key_id, sealed_1, before_1 };
     let args = match before.table {
         SealedTable::Clients => args,
-        SealedTable::Cards => {
+        SealedTable::Cards | SealedTable::Webhooks => {
             args.with("row_key", before.key.clone()).with("sealed_2", sealed_2).with("before_2", before_2)
         }
         SealedTable::Providers

@@ -261,7 +261,8 @@ impl PaymentSourceView {
 }
 
 impl TransactionRequestView {
-    fn of(request: &TransactionRequest) -> Self {
+    /// The request as it stands.
+    pub fn of(request: &TransactionRequest) -> Self {
         let references = match &request.outcome {
             Outcome::Approved(references) => references.clone(),
             Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => Approval::default(),

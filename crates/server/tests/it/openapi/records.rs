@@ -71,6 +71,19 @@ impl Records<'_> {
                 Call::of(&self.purchase().await).with(example())
             }
             "PATCH /v1/providers/{id}" => Call::of(&self.pagseguro().await).with(example()),
+            "POST /v1/webhooks" => none.with(put(example(), "endpoint", unique_endpoint())),
+            "GET /v1/webhooks" => none,
+            "GET /v1/webhooks/{id}" | "DELETE /v1/webhooks/{id}" => Call::of(&self.webhook().await),
+            "PATCH /v1/webhooks/{id}" => Call::of(&self.webhook().await).with(example()),
+            "GET /v1/webhooks/{id}/deliveries" | "POST /v1/webhooks/{id}/ping" => {
+                Call::of(&self.webhook().await)
+            }
+            "POST /v1/webhooks/{id}/deliveries/{deliveryId}/replay" => {
+                let webhook = self.webhook().await;
+                let path = format!("/v1/webhooks/{webhook}/ping");
+                let ping = self.app.call(self.client, Method::POST, &path, &[], None).await.expect(202);
+                Call { ids: vec![webhook, text(&ping["id"])], body: None }
+            }
             other => panic!("{other} has no entry in openapi/records.rs: say there what it needs"),
         }
     }
@@ -123,6 +136,11 @@ impl Records<'_> {
         text(&merchant["providers"][0]["id"])
     }
 
+    /// A webhook for everything.
+    pub async fn webhook(&self) -> String {
+        text(&self.make("/v1/webhooks", &json!({ "event": "*", "endpoint": unique_endpoint() })).await["id"])
+    }
+
     /// A charge that is not captured.
     async fn reserved(&self) -> String {
         let body = put(crate::harness::charge_body(&self.merchant().await, APPROVED), "capture", false);
@@ -160,6 +178,12 @@ impl Records<'_> {
 pub fn fresh_key() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     format!("key {}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// An address that no webhook has.
+fn unique_endpoint() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("https://shop.example/hooks/{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// A complete buyer.

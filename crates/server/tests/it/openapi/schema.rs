@@ -93,7 +93,9 @@ impl Check<'_> {
                 None
             }
             ("format", Value::String(text)) => wrong(!has_format(argument.as_str().expect("a name"), text)),
-            ("format", Value::Number(_)) => wrong(!matches!(argument.as_str(), Some("int32" | "int64"))),
+            ("format", Value::Number(_)) => {
+                wrong(!matches!(argument.as_str(), Some("int32" | "int64" | "double")))
+            }
             ("pattern", Value::String(text)) => wrong(!fits_pattern(argument.as_str().expect("text"), text)),
             ("minLength", Value::String(text)) => wrong(text.chars().count() < count.expect("a number")),
             ("maxLength", Value::String(text)) => wrong(text.chars().count() > count.expect("a number")),
@@ -148,6 +150,7 @@ fn has_type(name: &str, value: &Value) -> bool {
         "boolean" => value.is_boolean(),
         "string" => value.is_string(),
         "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
         "array" => value.is_array(),
         "object" => value.is_object(),
         other => panic!("the type {other} is not known to this check"),
@@ -164,7 +167,7 @@ fn has_format(name: &str, text: &str) -> bool {
         }
         "email" => text.contains('@'),
         // Of numbers; that this is none, its type says.
-        "int32" | "int64" => true,
+        "int32" | "int64" | "double" => true,
         other => panic!("the format {other} is not known to this check"),
     }
 }

@@ -1,0 +1,261 @@
+//! Webhooks (contract 06 §1): addresses that are told of events, each with a key pair of its own. What is delivered, and
+//! how, is in `crate::webhooks`.
+
+pub mod deliveries;
+mod error;
+mod request;
+mod view;
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use regente_domain::charge::later_of;
+use regente_domain::id::WebhookId;
+use regente_domain::webhook::EventFilter;
+use regente_store::webhooks::{self, KeyPair, Webhook};
+use regente_store::{Batch, Commit, deliveries as delivery_rows};
+
+use super::error::ApiError;
+use super::fields::Body;
+use super::idempotency::{Planned, commit_once};
+use super::page::{LIMIT_DEFAULT, Page};
+use super::path_id;
+use super::query::Query;
+use super::request_id::RequestId;
+use crate::access::Caller;
+use crate::app::App;
+use crate::audit;
+use crate::vault::{Binding, Purpose};
+use crate::webhooks::EndpointUse;
+use crate::webhooks::signature::SigningKey;
+use request::{NewWebhook, new_webhook, webhook_changes};
+
+pub use error::{WebhookError, WebhookErrorBody, WebhookErrorDetail, WebhookErrors};
+pub use request::{NewWebhookBody, VersionBody, WebhookChangesBody};
+pub use view::{AttemptView, DeletedWebhookView, DeliveryView, WebhookView};
+
+/// How often a change is made anew after losing a race, before the caller is told to come back.
+const TRIES_MAX: usize = 4;
+
+/// Creates a webhook with a key pair of its own.
+#[utoipa::path(
+    post, path = "/v1/webhooks", operation_id = "createWebhook", tag = "Webhooks",
+    params(("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        description = "The same key and body give the same answer again for 24 hours")),
+    request_body(content = NewWebhookBody, content_type = "application/json"),
+    responses((status = 201, description = "The webhook.", body = WebhookView), WebhookErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn create(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Result<Body, ApiError>,
+) -> Result<Response, WebhookError> {
+    let body = body?;
+    let mut new = body.read(new_webhook)?;
+    new.endpoint = accept(&app, &new.endpoint).await?;
+    let plan = || plan_creation(&app, &caller, &request_id, &new);
+    match commit_once(&app, &caller, &headers, "POST /v1/webhooks", &body, plan).await {
+        Ok(response) => Ok(response),
+        Err(ApiError::Conflict { .. }) => Err(WebhookError::Duplicate),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The address as it is kept, once it is one that may be called.
+async fn accept(app: &App, endpoint: &str) -> Result<String, ApiError> {
+    let accepted = app.outbound.accept(endpoint).await;
+    accepted.map(|address| address.as_str().to_owned()).map_err(|rule| ApiError::invalid("endpoint", rule))
+}
+
+async fn plan_creation(
+    app: &App,
+    caller: &Caller,
+    request_id: &RequestId,
+    new: &NewWebhook,
+) -> Result<Planned, ApiError> {
+    if is_duplicate(app, caller, new.event, &new.endpoint, None).await? {
+        return Err(ApiError::conflict(Vec::new()));
+    }
+    let now = app.clock.now();
+    let id: WebhookId = app.chance.id(now);
+    let key = SigningKey::generate(&app.chance).map_err(ApiError::internal)?;
+    let binding = Binding::new(Purpose::WebhookKey, caller.client_id, id.uuid());
+    let webhook = Webhook {
+        id,
+        client_id: caller.client_id,
+        event: new.event,
+        endpoint: new.endpoint.clone(),
+        api_version: new.version,
+        active: new.status,
+        key: KeyPair { public: key.public(), private: app.vault.seal(binding, key.seed()) },
+        next_key: None,
+        lost_in_a_row: 0,
+        version: 1,
+        updated_at: id.created_at(),
+    };
+    let mut batch = Batch::new(caller.client_id);
+    webhooks::insert(&mut batch, &webhook);
+    audit::record(app, &mut batch, caller, request_id, "webhook.created", id.uuid());
+    let body = serde_json::to_value(WebhookView::of(&webhook, now)).map_err(ApiError::internal)?;
+    Ok(Planned { batch, status: StatusCode::CREATED, body })
+}
+
+/// Whether another webhook of the client is registered there (contract 06 open point 1).
+async fn is_duplicate(
+    app: &App,
+    caller: &Caller,
+    event: EventFilter,
+    endpoint: &str,
+    own: Option<WebhookId>,
+) -> Result<bool, ApiError> {
+    let registered = webhooks::of_endpoint(&app.store, caller.client_id, endpoint).await?;
+    let mut others = registered.iter().filter(|(id, _)| Some(*id) != own);
+    Ok(match app.settings.webhooks.endpoints {
+        EndpointUse::Once => others.next().is_some(),
+        EndpointUse::OncePerEvent => others.any(|(_, word)| word == event.word()),
+    })
+}
+
+async fn refuse_duplicate(
+    app: &App,
+    caller: &Caller,
+    event: EventFilter,
+    endpoint: &str,
+    own: Option<WebhookId>,
+) -> Result<(), WebhookError> {
+    match is_duplicate(app, caller, event, endpoint, own).await? {
+        true => Err(WebhookError::Duplicate),
+        false => Ok(()),
+    }
+}
+
+/// Lists the webhooks, newest first.
+#[utoipa::path(
+    get, path = "/v1/webhooks", operation_id = "listWebhooks", tag = "Webhooks",
+    params(("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
+        ("limit" = Option<u32>, Query, description = "1 to 100, 15 by default.", minimum = 1, maximum = 100)),
+    responses((status = 200, description = "A page of webhooks.", body = Page<WebhookView>), WebhookErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn list(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    query: Query,
+) -> Result<axum::Json<Page<WebhookView>>, WebhookError> {
+    let request = query.read(|parameters| parameters.page(LIMIT_DEFAULT))?;
+    let total = webhooks::count(&app.store, caller.client_id).await?;
+    let found =
+        webhooks::list(&app.store, caller.client_id, i64::from(request.limit), request.offset()).await?;
+    let now = app.clock.now();
+    let items = found.iter().map(|webhook| WebhookView::of(webhook, now)).collect();
+    Ok(axum::Json(Page::new(request, items, total)))
+}
+
+/// Reads a webhook.
+#[utoipa::path(
+    get, path = "/v1/webhooks/{id}", operation_id = "getWebhook", tag = "Webhooks",
+    params(("id" = Uuid, Path, description = "Id of the webhook")),
+    responses((status = 200, description = "The webhook.", body = WebhookView), WebhookErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn read(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<axum::Json<WebhookView>, WebhookError> {
+    let webhook = find(&app, &caller, path_id(&id)?).await?;
+    Ok(axum::Json(WebhookView::of(&webhook, app.clock.now())))
+}
+
+/// Changes a webhook. What is on its way to the former address is sent to the new one.
+#[utoipa::path(
+    patch, path = "/v1/webhooks/{id}", operation_id = "updateWebhook", tag = "Webhooks",
+    params(("id" = Uuid, Path, description = "Id of the webhook")),
+    request_body(content = WebhookChangesBody, content_type = "application/json"),
+    responses((status = 200, description = "The webhook after the change.", body = WebhookView), WebhookErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn update(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path(id): Path<String>,
+    body: Result<Body, ApiError>,
+) -> Result<axum::Json<WebhookView>, WebhookError> {
+    let id = path_id(&id)?;
+    find(&app, &caller, id).await?;
+    let changes = body?.read(webhook_changes)?;
+    let endpoint = match &changes.endpoint {
+        Some(endpoint) => Some(accept(&app, endpoint).await?),
+        None => None,
+    };
+    for _ in 0..TRIES_MAX {
+        let before = find(&app, &caller, id).await?;
+        let mut webhook = before.clone();
+        webhook.event = changes.event.unwrap_or(webhook.event);
+        webhook.endpoint = endpoint.clone().unwrap_or(webhook.endpoint);
+        webhook.api_version = changes.version.unwrap_or(webhook.api_version);
+        webhook.active = changes.status.unwrap_or(webhook.active);
+        if webhook == before {
+            return Ok(axum::Json(WebhookView::of(&webhook, app.clock.now())));
+        }
+        refuse_duplicate(&app, &caller, webhook.event, &webhook.endpoint, Some(id)).await?;
+        webhook.updated_at = later_of(app.clock.now(), webhook.updated_at);
+        let mut batch = Batch::new(caller.client_id);
+        webhooks::update(&mut batch, &webhook);
+        audit::record(&app, &mut batch, &caller, &request_id, "webhook.updated", id.uuid());
+        let _admission = app.store.admit()?;
+        match app.store.apply(batch).await? {
+            Commit::Applied => return Ok(axum::Json(WebhookView::of(&webhook, app.clock.now()))),
+            // Lost to another change, or perhaps written: what is stored by then tells which.
+            Commit::Refused(_) | Commit::Unknown => {}
+        }
+    }
+    Err(ApiError::busy().into())
+}
+
+/// Deletes a webhook. What is on its way to it is dropped.
+#[utoipa::path(
+    delete, path = "/v1/webhooks/{id}", operation_id = "deleteWebhook", tag = "Webhooks",
+    params(("id" = Uuid, Path, description = "Id of the webhook")),
+    responses((status = 200, description = "The webhook was deleted.", body = DeletedWebhookView), WebhookErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn delete(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path(id): Path<String>,
+) -> Result<axum::Json<DeletedWebhookView>, WebhookError> {
+    let id: WebhookId = path_id(&id)?;
+    let deleted = axum::Json(DeletedWebhookView { id: id.uuid() });
+    let mut is_ours = false;
+    for _ in 0..TRIES_MAX {
+        let webhook = match find(&app, &caller, id).await {
+            Ok(webhook) => webhook,
+            // A commit whose answer was lost took place after all.
+            Err(WebhookError::NoWebhook) if is_ours => return Ok(deleted),
+            Err(error) => return Err(error),
+        };
+        let now = later_of(app.clock.now(), webhook.updated_at);
+        let mut batch = Batch::new(caller.client_id);
+        webhooks::delete(&mut batch, &webhook, now);
+        delivery_rows::drop_pending(&mut batch, id, now);
+        audit::record(&app, &mut batch, &caller, &request_id, "webhook.deleted", id.uuid());
+        let _admission = app.store.admit()?;
+        match app.store.apply(batch).await? {
+            Commit::Applied => return Ok(deleted),
+            Commit::Refused(_) => {}
+            Commit::Unknown => is_ours = true,
+        }
+    }
+    Err(ApiError::busy().into())
+}
+
+async fn find(app: &App, caller: &Caller, id: WebhookId) -> Result<Webhook, WebhookError> {
+    webhooks::find(&app.store, caller.client_id, id).await?.ok_or(WebhookError::NoWebhook)
+}

@@ -1,0 +1,135 @@
+//! The envelope of everything that goes wrong with webhooks (contract 00 §6.3): one type, no code. The duplicate carries
+//! the published members beside it.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::response::ResponseBuilder;
+use utoipa::openapi::{self, Ref, RefOr};
+use utoipa::{IntoResponses, ToSchema};
+
+use super::super::error::ApiError;
+use super::super::schema::{CommonErrors, ErrorType};
+
+/// The message of a duplicate (contract 06 §1).
+const DUPLICATE: &str = "webhook already registered for this endpoint";
+
+/// Why an operation on webhooks was not done.
+#[derive(Debug)]
+pub enum WebhookError {
+    /// As everywhere, in the envelope of webhooks.
+    Api(ApiError),
+    /// There is no such webhook.
+    NoWebhook,
+    /// There is no such delivery.
+    NoDelivery,
+    /// Another webhook is registered there.
+    Duplicate,
+    /// An attempt is under way; a replay would be a second one.
+    UnderWay,
+}
+
+impl<E: Into<ApiError>> From<E> for WebhookError {
+    fn from(error: E) -> Self {
+        Self::Api(error.into())
+    }
+}
+
+/// The body of every error of webhooks.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WebhookErrorEnvelope, example = json!({
+    "error": { "type": "api_error", "message": "webhook not found", "details": [] }
+}))]
+pub struct WebhookErrorBody {
+    /// The status again; with a duplicate alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status_code: Option<u16>,
+    /// The message again; with a duplicate alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What went wrong.
+    pub error: WebhookErrorDetail,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = WebhookErrorDetail)]
+pub struct WebhookErrorDetail {
+    /// Always `api_error`.
+    #[serde(rename = "type")]
+    pub kind: ErrorType,
+    /// A short text in English.
+    pub message: String,
+    /// One sentence for each problem; may be empty.
+    pub details: Vec<String>,
+}
+
+impl WebhookErrorBody {
+    fn new(message: &str, details: Vec<String>) -> Self {
+        let error = WebhookErrorDetail { kind: ErrorType::ApiError, message: message.to_owned(), details };
+        Self { status_code: None, message: None, error }
+    }
+}
+
+impl IntoResponse for WebhookError {
+    fn into_response(self) -> Response {
+        let conflict = || ApiError::conflict(Vec::new()).answer();
+        match self {
+            Self::NoWebhook | Self::Api(ApiError::NotFound) => {
+                let body = WebhookErrorBody::new("webhook not found", Vec::new());
+                ApiError::NotFound.answer().with_body(Json(body))
+            }
+            Self::NoDelivery => {
+                let body = WebhookErrorBody::new("delivery not found", Vec::new());
+                ApiError::NotFound.answer().with_body(Json(body))
+            }
+            Self::Duplicate => {
+                let answer = conflict();
+                let body = WebhookErrorBody {
+                    status_code: Some(answer.status.as_u16()),
+                    message: Some(DUPLICATE.to_owned()),
+                    ..WebhookErrorBody::new(DUPLICATE, Vec::new())
+                };
+                answer.with_body(Json(body))
+            }
+            Self::UnderWay => {
+                conflict().with_body(Json(WebhookErrorBody::new("an attempt is under way", Vec::new())))
+            }
+            Self::Api(error) => {
+                let mut answer = error.answer();
+                let Some(error) = answer.error.take() else { return answer.with_body(()) };
+                answer.with_body(Json(WebhookErrorBody::new(&error.message, error.details)))
+            }
+        }
+    }
+}
+
+/// The error answers of webhooks: those of the gate look as everywhere.
+#[derive(Debug)]
+pub enum WebhookErrors {}
+
+impl IntoResponses for WebhookErrors {
+    fn responses() -> BTreeMap<String, RefOr<openapi::Response>> {
+        let mut responses = CommonErrors::responses();
+        let envelope = [
+            ("400", "The body, the query or a header is wrong; `details` has one sentence for each problem."),
+            ("404", "There is no such record."),
+            ("409", "Another webhook is registered there, or something else is under way."),
+            ("413", "The body is too large."),
+            ("500", "A fault of the service."),
+            ("503", "The service is busy; come back after `Retry-After` seconds."),
+        ];
+        for (status, description) in envelope {
+            let schema = Ref::from_schema_name(WebhookErrorBody::name());
+            let content = ContentBuilder::new().schema(Some(schema)).build();
+            let response =
+                ResponseBuilder::new().description(description).content("application/json", content).build();
+            responses.insert(status.to_owned(), RefOr::T(response));
+        }
+        responses
+    }
+}

@@ -1,0 +1,170 @@
+//! Webhooks and deliveries as answers show them (contract 06 §1).
+
+use regente_domain::time::Timestamp;
+use regente_domain::webhook::Version;
+use regente_store::deliveries::{Attempt, Delivery};
+use regente_store::webhooks::Webhook;
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::webhooks::signature::to_pem;
+
+/// A webhook as the interface shows it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Webhook)]
+pub struct WebhookView {
+    /// Id of the webhook.
+    pub id: Uuid,
+    /// The account it belongs to.
+    pub client_id: Uuid,
+    /// The event that it asks for, or `*`.
+    #[schema(example = "transaction.authorized")]
+    pub event: &'static str,
+    /// Where events are sent.
+    #[schema(example = "https://shop.example/hooks")]
+    pub endpoint: String,
+    /// The version of what is sent.
+    #[schema(example = 1.1)]
+    pub version: f64,
+    /// Whether events are sent.
+    pub status: bool,
+    /// The key that signatures are verified with, in PEM.
+    pub public_key: String,
+    /// The key that follows, while it is being replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_public_key: Option<String>,
+    /// From when that one signs alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub next_key_at: Option<Timestamp>,
+    /// When it was created.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// When it changed last.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Timestamp,
+}
+
+impl WebhookView {
+    /// The webhook at `now`: a key whose time has come is the key.
+    pub(super) fn of(webhook: &Webhook, now: Timestamp) -> Self {
+        let (key, next) = match &webhook.next_key {
+            None => (&webhook.key, None),
+            Some(next) if next.at <= now => (&next.key, None),
+            Some(next) => (&webhook.key, Some(next)),
+        };
+        Self {
+            id: webhook.id.uuid(),
+            client_id: webhook.client_id.uuid(),
+            event: webhook.event.word(),
+            endpoint: webhook.endpoint.clone(),
+            version: number(webhook.api_version),
+            status: webhook.active,
+            public_key: to_pem(&key.public),
+            next_public_key: next.map(|next| to_pem(&next.key.public)),
+            next_key_at: next.map(|next| next.at),
+            created_at: webhook.id.created_at(),
+            updated_at: webhook.updated_at,
+        }
+    }
+}
+
+const fn number(version: Version) -> f64 {
+    match version {
+        Version::V1_0 => 1.0,
+        Version::V1_1 => 1.1,
+    }
+}
+
+/// The id of a webhook that was deleted.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = DeletedWebhook)]
+pub struct DeletedWebhookView {
+    /// Id of the webhook.
+    pub id: Uuid,
+}
+
+/// An event on its way to a webhook, with every attempt to hand it over.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Delivery)]
+pub struct DeliveryView {
+    /// Id of the delivery.
+    pub id: Uuid,
+    /// The webhook it goes to.
+    pub webhook_id: Uuid,
+    /// Id of the event: `id` of what is sent, the same in all attempts.
+    pub event_id: Uuid,
+    /// Name of the event.
+    #[schema(example = "transaction.authorized")]
+    pub event: String,
+    /// What the event is about.
+    pub object_id: Uuid,
+    /// `pending`, `delivered`, `lost`, or `dropped` when the webhook was deleted first.
+    #[schema(value_type = String, example = "delivered")]
+    pub status: &'static str,
+    /// When the next attempt is due.
+    #[schema(value_type = Option<String>, format = DateTime, required = true)]
+    pub next_attempt_at: Option<Timestamp>,
+    /// Every attempt that has ended, oldest first.
+    pub attempts: Vec<AttemptView>,
+    /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// When it changed last.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Timestamp,
+}
+
+/// One attempt to hand an event over.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DeliveryAttempt)]
+pub struct AttemptView {
+    /// When it began.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// What the endpoint answered; null when it did not.
+    #[schema(required = true)]
+    pub http_status: Option<u16>,
+    /// Why it failed: `address_refused`, `connection_failed`, `timed_out` or `unexpected_status`.
+    #[schema(value_type = Option<String>, required = true)]
+    pub failure: Option<&'static str>,
+    /// How the answer begins.
+    #[schema(required = true)]
+    pub answer: Option<String>,
+}
+
+impl DeliveryView {
+    pub(super) fn of(delivery: &Delivery, attempts: Vec<AttemptView>) -> Self {
+        Self {
+            id: delivery.id.uuid(),
+            webhook_id: delivery.webhook_id.uuid(),
+            event_id: delivery.event_id.uuid(),
+            event: delivery.event.clone(),
+            object_id: delivery.object_id,
+            status: delivery.status.word(),
+            // While an attempt is under way the date is that of its loss, which says nothing to anybody.
+            next_attempt_at: delivery.due_at.filter(|_| delivery.began_at.is_none()),
+            attempts,
+            created_at: delivery.id.created_at(),
+            updated_at: delivery.updated_at,
+        }
+    }
+}
+
+impl AttemptView {
+    pub(super) fn of(attempt: &Attempt) -> Self {
+        Self {
+            created_at: attempt.began_at,
+            duration_ms: u64::try_from(attempt.duration.as_millis()).unwrap_or(u64::MAX),
+            http_status: attempt.http_status,
+            failure: attempt.failure.map(|failure| failure.word()),
+            answer: attempt.answer.clone(),
+        }
+    }
+}

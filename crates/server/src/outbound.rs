@@ -1,0 +1,156 @@
+//! Calls to addresses that users have given: what may be called is decided here, when the address is given and again
+//! whenever it is called.
+//!
+//! `rules.rs` decides, by text and by network address alone; `lookup.rs` asks for the addresses of names, and hands only
+//! checked ones to whoever connects, so a name that means another host a moment later changes nothing. No redirect is
+//! followed, no proxy of the environment is used. What is sent, and to whom, is not known here.
+
+mod lookup;
+mod rules;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::redirect::Policy;
+
+pub use lookup::{Looked, Lookup, SystemLookup};
+pub use rules::{Address, Plain, Ports, Refusal, Rules, URL_CHARS_MAX};
+
+use lookup::CheckedNames;
+
+/// The first bytes of an answer that are kept.
+const ANSWER_BYTES_KEPT_MAX: usize = 1024;
+/// How long a connection that nobody uses is kept for the next call.
+const IDLE_MAX: Duration = Duration::from_secs(30);
+/// Connections to one host that are kept.
+const IDLE_PER_HOST_MAX: usize = 8;
+/// How long names are asked for when an address is given.
+const LOOKUP_TIME_MAX: Duration = Duration::from_secs(3);
+
+/// Calls to addresses of users. Cheap to clone.
+#[derive(Clone)]
+pub struct Outbound(Arc<Inner>);
+
+struct Inner {
+    rules: Arc<Rules>,
+    lookup: Arc<dyn Lookup>,
+    http: reqwest::Client,
+}
+
+/// The client for these calls cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[error("calls to other hosts cannot be made")]
+pub struct OutboundError(#[source] reqwest::Error);
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub struct Received {
+    /// The status.
+    pub status: u16,
+    /// When the other side wants to be asked again, in seconds.
+    pub retry_after: Option<Duration>,
+    /// How the body begins.
+    pub beginning: String,
+}
+
+/// Why nothing came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoAnswer {
+    /// The address, or what its name stands for, may not be called.
+    Refused,
+    /// The name has no address, nobody listens, or the connection broke.
+    Broken,
+    /// It took too long.
+    TimedOut,
+}
+
+impl Outbound {
+    /// By these rules, with names looked up by `lookup`.
+    ///
+    /// # Errors
+    /// [`OutboundError`] when there is no way to verify certificates.
+    pub fn new(rules: Rules, lookup: impl Lookup + 'static) -> Result<Self, OutboundError> {
+        let (rules, lookup): (Arc<Rules>, Arc<dyn Lookup>) = (Arc::new(rules), Arc::new(lookup));
+        let names = CheckedNames { rules: Arc::clone(&rules), lookup: Arc::clone(&lookup) };
+        let http = reqwest::Client::builder()
+            .dns_resolver(names)
+            .redirect(Policy::none())
+            .no_proxy()
+            .pool_idle_timeout(IDLE_MAX)
+            .pool_max_idle_per_host(IDLE_PER_HOST_MAX)
+            .build()
+            .map_err(OutboundError)?;
+        Ok(Self(Arc::new(Inner { rules, lookup, http })))
+    }
+
+    /// Reads an address that a user gives, and looks where its name leads now. A name that leads nowhere yet is taken:
+    /// every call looks again.
+    ///
+    /// # Errors
+    /// Why it may not be called.
+    pub async fn accept(&self, text: &str) -> Result<Address, Refusal> {
+        let address = self.0.rules.address(text)?;
+        let Some(name) = address.name() else { return Ok(address) };
+        let looked = tokio::time::timeout(LOOKUP_TIME_MAX, self.0.lookup.addresses(name)).await;
+        match looked {
+            Ok(Ok(addresses)) => self.0.rules.all_allowed(&addresses).map(|()| address),
+            Ok(Err(_)) | Err(_) => Ok(address),
+        }
+    }
+
+    /// Posts `body` to an address that was accepted before, and waits `time_max` for the answer. The address is checked
+    /// anew.
+    ///
+    /// # Errors
+    /// Why no answer came.
+    pub async fn post(
+        &self,
+        url: &str,
+        headers: HeaderMap,
+        body: Bytes,
+        time_max: Duration,
+    ) -> Result<Received, NoAnswer> {
+        let address = self.0.rules.address(url).map_err(|_| NoAnswer::Refused)?;
+        let exchange = async {
+            let request = self.0.http.post(address.into_url()).headers(headers).body(body);
+            let response = request.send().await.map_err(|error| reason(&error))?;
+            Ok(read(response).await)
+        };
+        tokio::time::timeout(time_max, exchange).await.unwrap_or(Err(NoAnswer::TimedOut))
+    }
+}
+
+/// The status is the answer; of the body only the beginning is read, and a body that breaks off changes nothing.
+async fn read(mut response: reqwest::Response) -> Received {
+    let retry_after =
+        response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+    let status = response.status().as_u16();
+    let mut bytes = Vec::new();
+    while bytes.len() < ANSWER_BYTES_KEPT_MAX
+        && let Ok(Some(chunk)) = response.chunk().await
+    {
+        let room = ANSWER_BYTES_KEPT_MAX - bytes.len();
+        bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+    }
+    let beginning = String::from_utf8_lossy(&bytes).replace('\0', "\u{fffd}");
+    Received { status, retry_after: retry_after.map(Duration::from_secs), beginning }
+}
+
+fn reason(error: &reqwest::Error) -> NoAnswer {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if error.is::<Refusal>() {
+            return NoAnswer::Refused;
+        }
+        cause = error.source();
+    }
+    if error.is_timeout() { NoAnswer::TimedOut } else { NoAnswer::Broken }
+}
+
+/// Whether an address is one of the public internet.
+pub fn is_public(address: IpAddr) -> bool {
+    rules::is_public(address)
+}

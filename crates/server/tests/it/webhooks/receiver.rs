@@ -1,0 +1,125 @@
+//! The merchant's side: an HTTP server on this machine that keeps what it gets and answers as it is told.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+
+/// What came in.
+#[derive(Clone, Debug)]
+pub struct Got {
+    pub path: String,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Got {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    /// `transaction.authorized`
+    pub fn event(&self) -> String {
+        let body = self.json();
+        format!("{}.{}", body["object"].as_str().unwrap(), body["event"].as_str().unwrap())
+    }
+}
+
+/// How the next requests are answered.
+#[derive(Clone, Debug)]
+pub enum Say {
+    Status(u16),
+    With(u16, &'static str, &'static str),
+    Nothing,
+}
+
+pub struct Receiver {
+    address: SocketAddr,
+    state: Arc<Mutex<Books>>,
+    server: tokio::task::JoinHandle<()>,
+}
+
+#[derive(Default)]
+struct Books {
+    got: Vec<Got>,
+    answers: VecDeque<Say>,
+    always: Option<Say>,
+}
+
+impl Receiver {
+    pub async fn start() -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let state: Arc<Mutex<Books>> = Arc::default();
+        let router = Router::new().fallback(receive).with_state(Arc::clone(&state));
+        let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { address, state, server }
+    }
+
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// The next answers, one after the other; then 200.
+    pub fn say(&self, answers: &[Say]) {
+        self.state.lock().unwrap().answers.extend(answers.iter().cloned());
+    }
+
+    /// From now on.
+    pub fn always(&self, answer: Say) {
+        self.state.lock().unwrap().always = Some(answer);
+    }
+
+    pub fn received(&self) -> Vec<Got> {
+        self.state.lock().unwrap().got.clone()
+    }
+
+    /// Names of the events that came in.
+    pub fn events(&self) -> Vec<String> {
+        self.received().iter().map(Got::event).collect()
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn receive(
+    State(state): State<Arc<Mutex<Books>>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let answer = {
+        let mut books = state.lock().unwrap();
+        books.got.push(Got { path: uri.path().to_owned(), headers, body: body.to_vec() });
+        let next = books.answers.pop_front();
+        next.or_else(|| books.always.clone()).unwrap_or(Say::Status(200))
+    };
+    let status = |status: u16| StatusCode::from_u16(status).unwrap();
+    match answer {
+        Say::Status(code) => (status(code), "thanks").into_response(),
+        Say::With(code, name, value) => (status(code), [(name, value)], "not now").into_response(),
+        Say::Nothing => {
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+            StatusCode::OK.into_response()
+        }
+    }
+}

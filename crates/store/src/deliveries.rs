@@ -1,0 +1,346 @@
+//! Events on their way to webhooks, and every attempt to hand one over. When an attempt is made, and what becomes of one
+//! that failed, is not decided here.
+
+use std::time::Duration;
+
+use regente_domain::id::{ClientId, DeliveryId, Id, WebhookId, of};
+use regente_domain::time::Timestamp;
+use regente_domain::webhook::{DeliveryStatus, Failure, Version};
+use uuid::Uuid;
+
+use crate::batch::Batch;
+use crate::row::Row;
+use crate::value::Json;
+use crate::{Store, StoreError, args, sql};
+
+macro_rules! columns {
+    () => {
+        "d.id, d.client_id, d.webhook_id, d.event_id, d.event, d.object_id, d.object_version, d.ordinal, \
+         d.api_version, d.status, d.attempts, d.tries, d.due_at, d.began_at, d.updated_at"
+    };
+}
+
+// Later events of an object wait until an earlier one was taken, or was tried twice (contract 06 open point 7).
+macro_rules! is_next_of_its_object {
+    () => {
+        " NOT EXISTS (SELECT 1 FROM deliveries earlier
+            WHERE earlier.webhook_id = d.webhook_id AND earlier.object_id = d.object_id
+              AND earlier.client_id = d.client_id AND earlier.due_at IS NOT NULL AND earlier.tries < 2
+              AND (earlier.object_version, earlier.ordinal) < (d.object_version, d.ordinal))"
+    };
+}
+
+sql! {
+    /// Adds a delivery.
+    pub INSERT_DELIVERY = "
+        INSERT INTO deliveries (id, client_id, webhook_id, event_id, event, object_id, object_version, ordinal,
+            api_version, status, attempts, tries, due_at, updated_at)
+        VALUES (:id, :client_id, :webhook_id, :event_id, :event, :object_id, :object_version, :ordinal,
+            :api_version, :status, 0, 0, :due_at, :updated_at)";
+    /// One delivery of a webhook.
+    pub FIND_DELIVERY = concat!("SELECT ", columns!(), " FROM deliveries d
+        WHERE d.id = :id AND d.client_id = :client_id AND d.webhook_id = :webhook_id");
+    /// A page of the deliveries of a webhook, newest first.
+    pub LIST_DELIVERIES = concat!("SELECT ", columns!(), " FROM deliveries d
+        WHERE d.client_id = :client_id AND d.webhook_id = :webhook_id
+        ORDER BY d.id DESC LIMIT :limit OFFSET :offset");
+    /// How many deliveries a webhook has.
+    pub COUNT_DELIVERIES = "
+        SELECT COUNT(*) AS n FROM deliveries WHERE client_id = :client_id AND webhook_id = :webhook_id";
+    /// The attempts of many deliveries.
+    pub ATTEMPTS_OF_MANY = "
+        SELECT delivery_id, ordinal, began_at, duration_ms, http_status, failure, answer FROM delivery_attempts
+        WHERE client_id = :client_id AND delivery_id IN EACH_UUID(:ids) ORDER BY delivery_id, ordinal";
+    /// Webhooks that have something due, by id. Each step of the walk is one look at the index, however much waits for
+    /// a webhook.
+    pub WEBHOOKS_WITH_DUE_DELIVERIES = "
+        WITH RECURSIVE waiting (webhook_id) AS (
+            SELECT (SELECT d.webhook_id FROM deliveries d
+                WHERE d.due_at IS NOT NULL AND d.webhook_id > :after ORDER BY d.webhook_id LIMIT 1)
+            UNION ALL
+            SELECT (SELECT d.webhook_id FROM deliveries d
+                WHERE d.due_at IS NOT NULL AND d.webhook_id > waiting.webhook_id ORDER BY d.webhook_id LIMIT 1)
+            FROM waiting WHERE waiting.webhook_id IS NOT NULL
+        )
+        SELECT w.id, w.client_id FROM waiting JOIN webhooks w ON w.id = waiting.webhook_id
+        WHERE w.active = 1 AND w.deleted_at IS NULL AND EXISTS (SELECT 1 FROM deliveries d
+            WHERE d.webhook_id = w.id AND d.client_id = w.client_id AND d.due_at <= :now)
+        ORDER BY w.id LIMIT :limit";
+    /// What is due for a webhook, with what is to be sent.
+    pub DUE_DELIVERIES = concat!("SELECT ", columns!(), ", e.snapshot FROM deliveries d
+        JOIN events e ON e.object_id = d.object_id AND e.version = d.object_version AND e.ordinal = d.ordinal
+            AND e.client_id = d.client_id
+        WHERE d.client_id = :client_id AND d.webhook_id = :webhook_id AND d.due_at <= :now AND ",
+        is_next_of_its_object!(), " ORDER BY d.due_at, d.id LIMIT :limit");
+    /// When the next delivery is due, of those whose turn it is.
+    pub NEXT_DUE_DELIVERY = concat!("SELECT MIN(d.due_at) AS due_at FROM deliveries d
+        JOIN webhooks w ON w.id = d.webhook_id AND w.client_id = d.client_id
+        WHERE d.due_at IS NOT NULL AND w.active = 1 AND ", is_next_of_its_object!());
+    /// Begins an attempt; whoever comes second is refused.
+    pub BEGIN_ATTEMPT = "
+        UPDATE deliveries SET due_at = :lost_at, began_at = :began_at
+        WHERE id = :id AND client_id = :client_id AND due_at = :due_at";
+    /// Ends an attempt; refused when it counted as lost and another one began.
+    pub END_ATTEMPT = "
+        UPDATE deliveries SET status = :status, attempts = attempts + 1, tries = tries + 1, due_at = :due_at,
+            began_at = NULL, updated_at = :updated_at
+        WHERE id = :id AND client_id = :client_id AND began_at = :began_at AND due_at = :lost_at";
+    /// Records an attempt.
+    pub INSERT_ATTEMPT = "
+        INSERT INTO delivery_attempts (delivery_id, ordinal, client_id, began_at, duration_ms, http_status,
+            failure, answer)
+        VALUES (:delivery_id, :ordinal, :client_id, :began_at, :duration_ms, :http_status, :failure, :answer)";
+    /// Begins the schedule of a delivery anew, unless an attempt is under way.
+    pub REPLAY_DELIVERY = "
+        UPDATE deliveries SET status = :status, tries = 0, due_at = :due_at, updated_at = :updated_at
+        WHERE id = :id AND client_id = :client_id AND began_at IS NULL";
+    /// Ends everything that waits for a webhook that is being deleted.
+    pub DROP_DELIVERIES = "
+        UPDATE deliveries SET status = :status, due_at = NULL, began_at = NULL, updated_at = :updated_at
+        WHERE webhook_id = :webhook_id AND client_id = :client_id AND due_at IS NOT NULL";
+}
+
+/// An event on its way to a webhook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its id.
+    pub id: DeliveryId,
+    /// The account.
+    pub client_id: ClientId,
+    /// Where it goes.
+    pub webhook_id: WebhookId,
+    /// What is delivered: the same in all attempts.
+    pub event_id: Id<of::Event>,
+    /// The whole name of the event.
+    pub event: String,
+    /// What the event is about.
+    pub object_id: Uuid,
+    /// The version of the object that it announces.
+    pub object_version: i64,
+    /// Its place among the events of that version.
+    pub ordinal: i64,
+    /// The form in which it is sent.
+    pub api_version: Version,
+    /// Where it stands.
+    pub status: DeliveryStatus,
+    /// Attempts that have ended.
+    pub attempts: i64,
+    /// Those among them that count for the schedule: a replay begins it anew.
+    pub tries: u32,
+    /// When the next attempt is due, or the present one counts as lost.
+    pub due_at: Option<Timestamp>,
+    /// When the present attempt began.
+    pub began_at: Option<Timestamp>,
+    /// When it changed last.
+    pub updated_at: Timestamp,
+}
+
+/// An attempt that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// When it began.
+    pub began_at: Timestamp,
+    /// How long it took.
+    pub duration: Duration,
+    /// What the endpoint answered.
+    pub http_status: Option<u16>,
+    /// Why it failed.
+    pub failure: Option<Failure>,
+    /// How the answer begins.
+    pub answer: Option<String>,
+}
+
+/// A delivery that is due, with the data of its event.
+#[derive(Clone, Debug)]
+pub struct DueDelivery {
+    /// The delivery.
+    pub delivery: Delivery,
+    /// JSON.
+    pub snapshot: String,
+}
+
+/// Adds a delivery, due at once.
+pub fn insert(batch: &mut Batch, delivery: &Delivery) {
+    batch.push(
+        &INSERT_DELIVERY,
+        args! {
+            id: delivery.id,
+            client_id: delivery.client_id,
+            webhook_id: delivery.webhook_id,
+            event_id: delivery.event_id,
+            event: &delivery.event,
+            object_id: delivery.object_id,
+            object_version: delivery.object_version,
+            ordinal: delivery.ordinal,
+            api_version: delivery.api_version.word(),
+            status: delivery.status.word(),
+            due_at: delivery.due_at,
+            updated_at: delivery.updated_at,
+        },
+    );
+}
+
+/// Begins an attempt at `began_at`, which counts as lost at `lost_at`. Guards the batch: who comes second is refused.
+pub fn begin_attempt(batch: &mut Batch, delivery: &Delivery, began_at: Timestamp, lost_at: Timestamp) {
+    let (id, client_id, due_at) = (delivery.id, delivery.client_id, delivery.due_at);
+    batch.guard(&BEGIN_ATTEMPT, args! { id, client_id, due_at, began_at, lost_at });
+}
+
+/// Ends the attempt that [`begin_attempt`] began: the delivery stands at `status`, and is due again at `due_at`.
+pub fn end_attempt(
+    batch: &mut Batch,
+    delivery: &Delivery,
+    attempt: &Attempt,
+    lost_at: Timestamp,
+    status: DeliveryStatus,
+    due_at: Option<Timestamp>,
+) {
+    let (id, client_id, began_at) = (delivery.id, delivery.client_id, attempt.began_at);
+    batch.guard(
+        &END_ATTEMPT,
+        args! {
+            id,
+            client_id,
+            began_at,
+            lost_at,
+            status: status.word(),
+            due_at,
+            updated_at: began_at + attempt.duration,
+        },
+    );
+    batch.push(
+        &INSERT_ATTEMPT,
+        args! {
+            delivery_id: id,
+            ordinal: delivery.attempts + 1,
+            client_id,
+            began_at,
+            duration_ms: i64::try_from(attempt.duration.as_millis()).unwrap_or(i64::MAX),
+            http_status: attempt.http_status,
+            failure: attempt.failure.map(Failure::word),
+            answer: attempt.answer.clone(),
+        },
+    );
+}
+
+/// Begins the schedule of a delivery anew at `now`. Guards the batch: while an attempt is under way it is refused.
+pub fn replay(batch: &mut Batch, delivery: &Delivery, now: Timestamp) {
+    let (id, client_id, status) = (delivery.id, delivery.client_id, DeliveryStatus::Pending.word());
+    batch.guard(&REPLAY_DELIVERY, args! { id, client_id, status, due_at: now, updated_at: now });
+}
+
+/// Ends everything that waits for a webhook.
+pub fn drop_pending(batch: &mut Batch, webhook_id: WebhookId, now: Timestamp) {
+    let (client_id, status) = (batch.client_id(), DeliveryStatus::Dropped.word());
+    batch.push_any(&DROP_DELIVERIES, args! { webhook_id, client_id, status, updated_at: now });
+}
+
+/// A delivery of a webhook.
+pub async fn find(
+    store: &Store,
+    client_id: ClientId,
+    webhook_id: WebhookId,
+    id: DeliveryId,
+) -> Result<Option<Delivery>, StoreError> {
+    let row = store.row(&FIND_DELIVERY, args! { id, client_id, webhook_id }).await?;
+    row.as_ref().map(from_row).transpose()
+}
+
+/// The deliveries of one page, newest first.
+pub async fn list(
+    store: &Store,
+    client_id: ClientId,
+    webhook_id: WebhookId,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<Delivery>, StoreError> {
+    let rows = store.rows(&LIST_DELIVERIES, args! { client_id, webhook_id, limit, offset }).await?;
+    rows.iter().map(from_row).collect()
+}
+
+/// How many deliveries a webhook has.
+pub async fn count(store: &Store, client_id: ClientId, webhook_id: WebhookId) -> Result<u64, StoreError> {
+    let row = store.row(&COUNT_DELIVERIES, args! { client_id, webhook_id }).await?;
+    row.map_or(Ok(0), |row| row.get("n"))
+}
+
+/// The attempts of many deliveries, each with its delivery, oldest first.
+pub async fn attempts_of(
+    store: &Store,
+    client_id: ClientId,
+    ids: &[DeliveryId],
+) -> Result<Vec<(DeliveryId, Attempt)>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids = Json::list(Some(ids), DeliveryId::to_string);
+    let rows = store.rows(&ATTEMPTS_OF_MANY, args! { client_id, ids }).await?;
+    rows.iter().map(|row| Ok((row.get("delivery_id")?, attempt_from_row(row)?))).collect()
+}
+
+/// Webhooks behind `after`, by id, that have something due at `now`.
+pub async fn webhooks_with_due(
+    store: &Store,
+    after: WebhookId,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<(ClientId, WebhookId)>, StoreError> {
+    let rows = store.rows(&WEBHOOKS_WITH_DUE_DELIVERIES, args! { after, now, limit }).await?;
+    rows.iter().map(|row| Ok((row.get("client_id")?, row.get("id")?))).collect()
+}
+
+/// What is due for a webhook at `now`, longest waiting first.
+pub async fn due(
+    store: &Store,
+    client_id: ClientId,
+    webhook_id: WebhookId,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<DueDelivery>, StoreError> {
+    let rows = store.rows(&DUE_DELIVERIES, args! { client_id, webhook_id, now, limit }).await?;
+    rows.iter()
+        .map(|row| Ok(DueDelivery { delivery: from_row(row)?, snapshot: row.get("snapshot")? }))
+        .collect()
+}
+
+/// When the next attempt is due, if any is.
+pub async fn next_due(store: &Store) -> Result<Option<Timestamp>, StoreError> {
+    let row = store.row(&NEXT_DUE_DELIVERY, args! {}).await?;
+    row.map_or(Ok(None), |row| row.get("due_at"))
+}
+
+fn from_row(row: &Row) -> Result<Delivery, StoreError> {
+    let corrupt = |column: &str| StoreError::Corrupt(format!("deliveries.{column}"));
+    let (status, api_version): (&str, &str) = (row.get("status")?, row.get("api_version")?);
+    Ok(Delivery {
+        id: row.get("id")?,
+        client_id: row.get("client_id")?,
+        webhook_id: row.get("webhook_id")?,
+        event_id: row.get("event_id")?,
+        event: row.get("event")?,
+        object_id: row.get("object_id")?,
+        object_version: row.get("object_version")?,
+        ordinal: row.get("ordinal")?,
+        api_version: Version::parse(api_version).ok_or_else(|| corrupt("api_version"))?,
+        status: DeliveryStatus::parse(status).ok_or_else(|| corrupt("status"))?,
+        attempts: row.get("attempts")?,
+        tries: row.get("tries")?,
+        due_at: row.get("due_at")?,
+        began_at: row.get("began_at")?,
+        updated_at: row.get("updated_at")?,
+    })
+}
+
+fn attempt_from_row(row: &Row) -> Result<Attempt, StoreError> {
+    let failure: Option<&str> = row.get("failure")?;
+    let parse = |word: &str| {
+        Failure::parse(word).ok_or_else(|| StoreError::Corrupt("delivery_attempts.failure".to_owned()))
+    };
+    Ok(Attempt {
+        began_at: row.get("began_at")?,
+        duration: Duration::from_millis(row.get("duration_ms")?),
+        http_status: row.get("http_status")?,
+        failure: failure.map(parse).transpose()?,
+        answer: row.get("answer")?,
+    })
+}

@@ -1,0 +1,227 @@
+//! Webhooks with their keys. A deleted one keeps its row, because its deliveries stay readable; no query here finds it.
+
+use regente_domain::id::{ClientId, WebhookId};
+use regente_domain::time::Timestamp;
+use regente_domain::webhook::{EventFilter, Version};
+use uuid::Uuid;
+
+use crate::batch::Batch;
+use crate::row::Row;
+use crate::sealed::Sealed;
+use crate::{Args, Store, StoreError, args, sql};
+
+/// Bytes of a public key.
+pub const PUBLIC_KEY_BYTES: usize = 32;
+
+macro_rules! columns {
+    () => {
+        "id, client_id, event, endpoint, api_version, active, public_key, private_key, next_public_key, \
+         next_private_key, next_key_at, key_id, lost_in_a_row, version, updated_at"
+    };
+}
+
+sql! {
+    /// Adds a webhook.
+    pub INSERT_WEBHOOK = "
+        INSERT INTO webhooks (id, client_id, event, endpoint, api_version, active, public_key, private_key,
+            key_id, lost_in_a_row, version, updated_at)
+        VALUES (:id, :client_id, :event, :endpoint, :api_version, :active, :public_key, :private_key,
+            :key_id, 0, :version, :updated_at)";
+    /// Changes what a webhook asks for. Whoever changes it has looked at it: the count of losses begins anew.
+    pub UPDATE_WEBHOOK = "
+        UPDATE webhooks SET event = :event, endpoint = :endpoint, api_version = :api_version, active = :active,
+            lost_in_a_row = 0, version = version + 1, updated_at = :updated_at
+        WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
+    /// Deletes a webhook and its private keys; its row stays.
+    pub DELETE_WEBHOOK = "
+        UPDATE webhooks SET active = 0, private_key = NULL, next_public_key = NULL, next_private_key = NULL,
+            next_key_at = NULL, version = version + 1, updated_at = :updated_at, deleted_at = :updated_at
+        WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
+    /// One webhook.
+    pub FIND_WEBHOOK = concat!("SELECT ", columns!(), " FROM webhooks
+        WHERE id = :id AND client_id = :client_id AND deleted_at IS NULL");
+    /// A page of webhooks, newest first.
+    pub LIST_WEBHOOKS = concat!("SELECT ", columns!(), " FROM webhooks
+        WHERE client_id = :client_id AND deleted_at IS NULL ORDER BY id DESC LIMIT :limit OFFSET :offset");
+    /// How many webhooks there are.
+    pub COUNT_WEBHOOKS = "
+        SELECT COUNT(*) AS n FROM webhooks WHERE client_id = :client_id AND deleted_at IS NULL";
+    /// Those that are switched on, oldest first.
+    pub ACTIVE_WEBHOOKS = concat!("SELECT ", columns!(), " FROM webhooks
+        WHERE client_id = :client_id AND active = 1 AND deleted_at IS NULL ORDER BY id");
+    /// The webhooks of an endpoint.
+    pub WEBHOOKS_OF_ENDPOINT = "
+        SELECT id, event FROM webhooks
+        WHERE client_id = :client_id AND endpoint = :endpoint AND deleted_at IS NULL";
+    /// Counts a message that was lost.
+    pub COUNT_LOST = "
+        UPDATE webhooks SET lost_in_a_row = lost_in_a_row + 1 WHERE id = :id AND client_id = :client_id";
+    /// An endpoint that takes messages again.
+    pub FORGET_LOST = "
+        UPDATE webhooks SET lost_in_a_row = 0
+        WHERE id = :id AND client_id = :client_id AND lost_in_a_row <> 0";
+    /// Switches a webhook off that has lost too much.
+    pub DISABLE_WEBHOOK = "
+        UPDATE webhooks SET active = 0, version = version + 1, updated_at = :updated_at
+        WHERE id = :id AND client_id = :client_id AND active = 1 AND lost_in_a_row >= :lost_max";
+}
+
+/// A webhook.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Webhook {
+    /// Its id; the time of creation is the id's own.
+    pub id: WebhookId,
+    /// The account it belongs to.
+    pub client_id: ClientId,
+    /// Which events it asks for.
+    pub event: EventFilter,
+    /// Where they are sent.
+    pub endpoint: String,
+    /// In which form.
+    pub api_version: Version,
+    /// Whether they are sent at all.
+    pub active: bool,
+    /// The key that signs.
+    pub key: KeyPair,
+    /// The key that will sign.
+    pub next_key: Option<NextKey>,
+    /// Messages that were lost since the last one that was taken.
+    pub lost_in_a_row: i64,
+    /// Counts the changes; every write is guarded by it.
+    pub version: i64,
+    /// When it changed last; always grows.
+    pub updated_at: Timestamp,
+}
+
+/// A key pair whose private half only the vault can open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyPair {
+    /// The public half.
+    pub public: [u8; PUBLIC_KEY_BYTES],
+    /// The private half, sealed.
+    pub private: Sealed,
+}
+
+/// The key that replaces another one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NextKey {
+    /// The key.
+    pub key: KeyPair,
+    /// From when it signs alone.
+    pub at: Timestamp,
+}
+
+/// Adds a webhook.
+pub fn insert(batch: &mut Batch, webhook: &Webhook) {
+    let args = wishes(webhook)
+        .with("public_key", webhook.key.public)
+        .with("private_key", webhook.key.private.bytes.clone())
+        .with("key_id", webhook.key.private.key_id);
+    batch.push(&INSERT_WEBHOOK, args);
+}
+
+/// Writes what `webhook` asks for; it is at the version that was read.
+pub fn update(batch: &mut Batch, webhook: &Webhook) {
+    batch.guard(&UPDATE_WEBHOOK, wishes(webhook));
+}
+
+fn wishes(webhook: &Webhook) -> Args {
+    args! {
+        id: webhook.id,
+        client_id: webhook.client_id,
+        event: webhook.event.word(),
+        endpoint: &webhook.endpoint,
+        api_version: webhook.api_version.word(),
+        active: webhook.active,
+        version: webhook.version,
+        updated_at: webhook.updated_at,
+    }
+}
+
+/// Deletes `webhook` at the version that was read.
+pub fn delete(batch: &mut Batch, webhook: &Webhook, now: Timestamp) {
+    let (id, client_id, version) = (webhook.id, webhook.client_id, webhook.version);
+    batch.guard(&DELETE_WEBHOOK, args! { id, client_id, version, updated_at: now });
+}
+
+/// Counts a message of `webhook` that was lost; from `lost_max` in a row on it is switched off.
+pub fn lost(batch: &mut Batch, webhook: &Webhook, lost_max: Option<i64>, now: Timestamp) {
+    let (id, client_id) = (webhook.id, webhook.client_id);
+    batch.push_any(&COUNT_LOST, args! { id, client_id });
+    if let Some(lost_max) = lost_max {
+        batch.push_any(&DISABLE_WEBHOOK, args! { id, client_id, lost_max, updated_at: now });
+    }
+}
+
+/// Notes that `webhook` takes messages again.
+pub fn took(batch: &mut Batch, webhook: &Webhook) {
+    if webhook.lost_in_a_row != 0 {
+        batch.push_any(&FORGET_LOST, args! { id: webhook.id, client_id: webhook.client_id });
+    }
+}
+
+/// A webhook of a client.
+pub async fn find(store: &Store, client_id: ClientId, id: WebhookId) -> Result<Option<Webhook>, StoreError> {
+    store.row(&FIND_WEBHOOK, args! { id, client_id }).await?.as_ref().map(from_row).transpose()
+}
+
+/// The webhooks of one page, newest first: `limit` of them after the first `offset`.
+pub async fn list(
+    store: &Store,
+    client_id: ClientId,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<Webhook>, StoreError> {
+    let rows = store.rows(&LIST_WEBHOOKS, args! { client_id, limit, offset }).await?;
+    rows.iter().map(from_row).collect()
+}
+
+/// How many webhooks a client has.
+pub async fn count(store: &Store, client_id: ClientId) -> Result<u64, StoreError> {
+    let row = store.row(&COUNT_WEBHOOKS, args! { client_id }).await?;
+    row.map_or(Ok(0), |row| row.get("n"))
+}
+
+/// The webhooks of a client that are switched on, oldest first.
+pub async fn active(store: &Store, client_id: ClientId) -> Result<Vec<Webhook>, StoreError> {
+    let rows = store.rows(&ACTIVE_WEBHOOKS, args! { client_id }).await?;
+    rows.iter().map(from_row).collect()
+}
+
+/// The webhooks that a client has at an endpoint, each with the word of what it asks for.
+pub async fn of_endpoint(
+    store: &Store,
+    client_id: ClientId,
+    endpoint: &str,
+) -> Result<Vec<(WebhookId, String)>, StoreError> {
+    let rows = store.rows(&WEBHOOKS_OF_ENDPOINT, args! { client_id, endpoint }).await?;
+    rows.iter().map(|row| Ok((row.get("id")?, row.get("event")?))).collect()
+}
+
+fn from_row(row: &Row) -> Result<Webhook, StoreError> {
+    let corrupt = |column: &str| StoreError::Corrupt(format!("webhooks.{column}"));
+    let (event, api_version): (&str, &str) = (row.get("event")?, row.get("api_version")?);
+    let key_id: Uuid = row.get("key_id")?;
+    let pair = |public, bytes| KeyPair { public, private: Sealed { key_id, bytes } };
+    let next_public: Option<[u8; PUBLIC_KEY_BYTES]> = row.get("next_public_key")?;
+    let next_private: Option<Vec<u8>> = row.get("next_private_key")?;
+    let next_key_at: Option<Timestamp> = row.get("next_key_at")?;
+    let next_key = match (next_public, next_private, next_key_at) {
+        (Some(public), Some(private), Some(at)) => Some(NextKey { key: pair(public, private), at }),
+        (None, None, None) => None,
+        (Some(_) | None, _, _) => return Err(corrupt("next_public_key")),
+    };
+    Ok(Webhook {
+        id: row.get("id")?,
+        client_id: row.get("client_id")?,
+        event: EventFilter::parse(event).ok_or_else(|| corrupt("event"))?,
+        endpoint: row.get("endpoint")?,
+        api_version: Version::parse(api_version).ok_or_else(|| corrupt("api_version"))?,
+        active: row.get("active")?,
+        key: pair(row.get("public_key")?, row.get("private_key")?),
+        next_key,
+        lost_in_a_row: row.get("lost_in_a_row")?,
+        version: row.get("version")?,
+        updated_at: row.get("updated_at")?,
+    })
+}
