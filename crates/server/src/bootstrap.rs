@@ -23,7 +23,7 @@ use crate::clock::Clock;
 use crate::config::{Config, ConfigError, Place, Simulator, TooWeak};
 use crate::flows::circuits::Circuits;
 use crate::flows::in_flight::InFlight;
-use crate::outbound::{Outbound, OutboundError, SystemLookup};
+use crate::outbound::{Outbound, SystemLookup};
 use crate::vault::{Kek, Vault, VaultError};
 
 pub use derived::DEV_CLIENT_NAME;
@@ -79,9 +79,6 @@ pub enum StartError {
     /// The simulator of another process cannot be called.
     #[error(transparent)]
     Simulator(#[from] RemoteError),
-    /// Addresses of users cannot be called.
-    #[error(transparent)]
-    Outbound(#[from] OutboundError),
     /// The operating system gave no randomness.
     #[error(transparent)]
     Chance(#[from] NoRandomness),
@@ -157,7 +154,7 @@ async fn assemble(
         store: store.clone(),
         vault,
         providers: providers(config, kek).await?,
-        outbound: Outbound::new(config.outbound_rules()?, SystemLookup)?,
+        outbound: Outbound::new(config.outbound_rules()?, SystemLookup),
         circuits: Circuits::new(settings.circuits, clock.clone()),
         clock,
         chance,

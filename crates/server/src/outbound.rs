@@ -9,7 +9,7 @@ mod lookup;
 mod rules;
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -37,13 +37,8 @@ pub struct Outbound(Arc<Inner>);
 struct Inner {
     rules: Arc<Rules>,
     lookup: Arc<dyn Lookup>,
-    http: reqwest::Client,
+    http: OnceLock<reqwest::Client>,
 }
-
-/// The client for these calls cannot be made.
-#[derive(Debug, thiserror::Error)]
-#[error("calls to other hosts cannot be made")]
-pub struct OutboundError(#[source] reqwest::Error);
 
 /// What came back.
 #[derive(Clone, Debug)]
@@ -69,21 +64,34 @@ pub enum NoAnswer {
 
 impl Outbound {
     /// By these rules, with names looked up by `lookup`.
-    ///
-    /// # Errors
-    /// [`OutboundError`] when there is no way to verify certificates.
-    pub fn new(rules: Rules, lookup: impl Lookup + 'static) -> Result<Self, OutboundError> {
+    pub fn new(rules: Rules, lookup: impl Lookup + 'static) -> Self {
         let (rules, lookup): (Arc<Rules>, Arc<dyn Lookup>) = (Arc::new(rules), Arc::new(lookup));
-        let names = CheckedNames { rules: Arc::clone(&rules), lookup: Arc::clone(&lookup) };
-        let http = reqwest::Client::builder()
+        Self(Arc::new(Inner { rules, lookup, http: OnceLock::new() }))
+    }
+
+    /// Made by the first call: a machine that calls nobody needs no certificates of authorities.
+    fn http(&self) -> Result<&reqwest::Client, NoAnswer> {
+        if let Some(http) = self.0.http.get() {
+            return Ok(http);
+        }
+        let names = CheckedNames { rules: Arc::clone(&self.0.rules), lookup: Arc::clone(&self.0.lookup) };
+        let made = reqwest::Client::builder()
             .dns_resolver(names)
             .redirect(Policy::none())
             .no_proxy()
             .pool_idle_timeout(IDLE_MAX)
             .pool_max_idle_per_host(IDLE_PER_HOST_MAX)
-            .build()
-            .map_err(OutboundError)?;
-        Ok(Self(Arc::new(Inner { rules, lookup, http })))
+            .build();
+        match made {
+            Ok(http) => Ok(self.0.http.get_or_init(|| http)),
+            Err(error) => {
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    "calls to other hosts cannot be made"
+                );
+                Err(NoAnswer::Broken)
+            }
+        }
     }
 
     /// Reads an address that a user gives, and looks where its name leads now. A name that leads nowhere yet is taken:
@@ -115,7 +123,7 @@ impl Outbound {
     ) -> Result<Received, NoAnswer> {
         let address = self.0.rules.address(url).map_err(|_| NoAnswer::Refused)?;
         let exchange = async {
-            let request = self.0.http.post(address.into_url()).headers(headers).body(body);
+            let request = self.http()?.post(address.into_url()).headers(headers).body(body);
             let response = request.send().await.map_err(|error| reason(&error))?;
             Ok(read(response).await)
         };

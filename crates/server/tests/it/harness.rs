@@ -517,7 +517,7 @@ impl Lookup for Names {
 
 /// Calls to other hosts where no name leads anywhere.
 pub fn outbound() -> Outbound {
-    Outbound::new(rules(), Names::default()).unwrap()
+    Outbound::new(rules(), Names::default())
 }
 
 /// What may be called: the public internet and this machine.
@@ -547,7 +547,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         store,
         vault,
         providers: Providers::with([(ProviderType::Sandbox, Box::new(sandbox) as Box<dyn Provider>)]),
-        outbound: Outbound::new(rules(), names.clone()).unwrap(),
+        outbound: Outbound::new(rules(), names.clone()),
         clock: clock.clone(),
         chance,
         credentials: Credentials::new(),

@@ -99,6 +99,8 @@ impl IntoResponse for WebhookError {
             Self::UnderWay => {
                 conflict().with_body(Json(WebhookErrorBody::new("an attempt is under way", Vec::new())))
             }
+            // Refused before the operation looks at it, as everywhere.
+            Self::Api(error @ ApiError::TooLarge { .. }) => error.into_response(),
             Self::Api(error) => {
                 let mut answer = error.answer();
                 let Some(error) = answer.error.take() else { return answer.with_body(()) };
@@ -119,7 +121,6 @@ impl IntoResponses for WebhookErrors {
             ("400", "The body, the query or a header is wrong; `details` has one sentence for each problem."),
             ("404", "There is no such record."),
             ("409", "Another webhook is registered there, or something else is under way."),
-            ("413", "The body is too large."),
             ("500", "A fault of the service."),
             ("503", "The service is busy; come back after `Retry-After` seconds."),
         ];
