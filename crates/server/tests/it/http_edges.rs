@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::harness::{APPROVED, Reply, TestApp, stories, token_body};
 use crate::openapi::document::Document;
-use crate::openapi::records::{Records, customer_body, unique};
+use crate::openapi::records::{Records, customer_body, fresh_key, unique};
 
 stories! {
     a_page_can_read_every_answer_of_its_routes,
@@ -269,9 +269,11 @@ async fn a_body_has_a_largest_size_however_it_comes() {
         let path = records.call(operation).await.path(operation);
         let chunk = |_| Ok::<_, std::io::Error>(vec![b' '; 65_536]);
         let chunks = stream::iter((0..=BODY_BYTES_MAX / 65_536).map(chunk));
+        let key = fresh_key();
+        let needed = [credentials.as_slice(), &operation.headers(&key)].concat();
         let unannounced =
-            bare(&app, operation.method.clone(), &path, &credentials, Body::from_stream(chunks)).await;
-        let announced = [credentials[0], credentials[1], ("Content-Length", "1048577")];
+            bare(&app, operation.method.clone(), &path, &needed, Body::from_stream(chunks)).await;
+        let announced = [needed.as_slice(), &[("Content-Length", "1048577")]].concat();
         let announced = bare(&app, operation.method.clone(), &path, &announced, "").await;
         for reply in [unannounced, announced] {
             assert_eq!(reply.status, 413, "{}", operation.name());
