@@ -8,9 +8,11 @@ mod doctor;
 mod recount;
 mod socket;
 mod unknowns;
+mod webhooks;
 
 pub use backup::{BackedUp, Restored, partial_path, restore_alone, staged_path};
 pub use command::{Answer, ClientRow, Command, CommandError, ExistingFile, KeyRow, run};
 pub use doctor::{Check, Report, Subject, Verdict, examine};
 pub use socket::{AdminSocket, SOCKET_NAME, SocketError, ask, is_answering};
 pub use unknowns::UnknownRow;
+pub use webhooks::{WebhookKeys, WebhooksCommand};

@@ -7,6 +7,7 @@ mod lists;
 mod operate;
 mod run;
 mod sandbox_provider;
+mod webhooks;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -150,6 +151,9 @@ enum Task {
     /// Data keys and the key-encryption key
     #[command(subcommand)]
     Vault(VaultTask),
+    /// Webhooks: their keys, what they missed, and what happens right now
+    #[command(subcommand)]
+    Webhooks(webhooks::WebhooksTask),
     /// Print the OpenAPI document of this release
     Openapi,
 }
@@ -334,6 +338,7 @@ impl Task {
             Self::Clients(task) => operate::clients(&sources.load_plain()?, task),
             Self::Keys(task) => operate::keys(&sources.load_plain()?, task),
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),
+            Self::Webhooks(task) => webhooks::run(&sources.load_plain()?, task),
             Self::Openapi => operate::openapi(),
             Self::Vault(VaultTask::Rotate { kek, output }) => {
                 operate::rotate(&sources.load_plain()?, kek, output)

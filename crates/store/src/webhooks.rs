@@ -37,6 +37,14 @@ sql! {
         UPDATE webhooks SET active = 0, private_key = NULL, next_public_key = NULL, next_private_key = NULL,
             next_key_at = NULL, version = version + 1, updated_at = :updated_at, deleted_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
+    /// Replaces the keys of a webhook. All of them are written, because they stand under one data key.
+    pub SET_WEBHOOK_KEYS = "
+        UPDATE webhooks SET public_key = :public_key, private_key = :private_key,
+            next_public_key = :next_public_key, next_private_key = :next_private_key, next_key_at = :next_key_at,
+            key_id = :key_id, version = version + 1, updated_at = :updated_at
+        WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
+    /// Whose a webhook is.
+    pub CLIENT_OF_WEBHOOK = "SELECT client_id FROM webhooks WHERE id = :id AND deleted_at IS NULL";
     /// One webhook.
     pub FIND_WEBHOOK = concat!("SELECT ", columns!(), " FROM webhooks
         WHERE id = :id AND client_id = :client_id AND deleted_at IS NULL");
@@ -93,6 +101,36 @@ pub struct Webhook {
     pub updated_at: Timestamp,
 }
 
+impl Webhook {
+    /// The key that signs at `now`, and the one that will: a key whose time has come is the key, whether or not its row
+    /// says so already.
+    pub fn keys_at(&self, now: Timestamp) -> (KeyInForce<'_>, Option<&NextKey>) {
+        match &self.next_key {
+            None => (KeyInForce::First(&self.key), None),
+            Some(next) if next.at <= now => (KeyInForce::Next(&next.key), None),
+            Some(next) => (KeyInForce::First(&self.key), Some(next)),
+        }
+    }
+}
+
+/// The key that signs, and where it stands: what it is sealed for depends on it.
+#[derive(Clone, Copy, Debug)]
+pub enum KeyInForce<'a> {
+    /// In the place of the key.
+    First(&'a KeyPair),
+    /// Still in the place of the key that follows.
+    Next(&'a KeyPair),
+}
+
+impl<'a> KeyInForce<'a> {
+    /// The key.
+    pub const fn pair(self) -> &'a KeyPair {
+        match self {
+            Self::First(pair) | Self::Next(pair) => pair,
+        }
+    }
+}
+
 /// A key pair whose private half only the vault can open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyPair {
@@ -123,6 +161,26 @@ pub fn insert(batch: &mut Batch, webhook: &Webhook) {
 /// Writes what `webhook` asks for; it is at the version that was read.
 pub fn update(batch: &mut Batch, webhook: &Webhook) {
     batch.guard(&UPDATE_WEBHOOK, wishes(webhook));
+}
+
+/// Writes the keys of `webhook`, which are sealed under one data key; it is at the version that was read.
+pub fn set_keys(batch: &mut Batch, webhook: &Webhook) {
+    let next = webhook.next_key.as_ref();
+    batch.guard(
+        &SET_WEBHOOK_KEYS,
+        args! {
+            id: webhook.id,
+            client_id: webhook.client_id,
+            public_key: webhook.key.public,
+            private_key: webhook.key.private.bytes.clone(),
+            next_public_key: next.map(|next| next.key.public.to_vec()),
+            next_private_key: next.map(|next| next.key.private.bytes.clone()),
+            next_key_at: next.map(|next| next.at),
+            key_id: webhook.key.private.key_id,
+            version: webhook.version,
+            updated_at: webhook.updated_at,
+        },
+    );
 }
 
 fn wishes(webhook: &Webhook) -> Args {
@@ -163,6 +221,11 @@ pub fn took(batch: &mut Batch, webhook: &Webhook) {
 /// A webhook of a client.
 pub async fn find(store: &Store, client_id: ClientId, id: WebhookId) -> Result<Option<Webhook>, StoreError> {
     store.row(&FIND_WEBHOOK, args! { id, client_id }).await?.as_ref().map(from_row).transpose()
+}
+
+/// The account that a webhook belongs to. For operators alone: callers of the interface name their account.
+pub async fn client_of(store: &Store, id: WebhookId) -> Result<Option<ClientId>, StoreError> {
+    store.row(&CLIENT_OF_WEBHOOK, args! { id }).await?.map(|row| row.get("client_id")).transpose()
 }
 
 /// The webhooks of one page, newest first: `limit` of them after the first `offset`.

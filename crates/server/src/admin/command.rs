@@ -16,11 +16,13 @@ use uuid::Uuid;
 use super::backup::{self, BackedUp, Restored};
 use super::doctor::{Report, Subject, examine};
 use super::unknowns::{self, UnknownRow};
+use super::webhooks::{self, WebhookKeys, WebhooksCommand};
 use crate::access::{self, AccessError, NewClient};
 use crate::api::charges::explanation::{self, ExplanationView};
 use crate::app::{App, Parts};
 use crate::config::{Config, ConfigError};
 use crate::vault::{self, VaultError};
+use crate::webhooks::keys::RotationError;
 use crate::work::{DEPLOYMENT, Kind};
 
 /// Clients that one query reads.
@@ -75,6 +77,8 @@ pub enum Command {
         /// Which.
         request_id: TransactionRequestId,
     },
+    /// Something about webhooks.
+    Webhooks(WebhooksCommand),
     /// Tell where the API is served.
     Address,
     /// Examine the deployment.
@@ -117,6 +121,7 @@ impl Command {
             Self::Explain { .. } => "explain",
             Self::UnknownsList => "unknowns",
             Self::UnknownsRetry { .. } => "unknowns retry",
+            Self::Webhooks(command) => command.name(),
             Self::Address => "health",
             Self::Doctor => "doctor",
             Self::Backup { .. } => "backup",
@@ -179,6 +184,10 @@ pub enum Answer {
         /// Which.
         request_id: TransactionRequestId,
     },
+    /// The key of a webhook is being replaced.
+    WebhookKeyRotated(WebhookKeys),
+    /// The keys of a webhook.
+    WebhookKeys(WebhookKeys),
     /// Where the API is served.
     Address {
         /// `http://` or `https://`, address and port.
@@ -235,6 +244,9 @@ pub enum CommandError {
     /// The configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The key of a webhook.
+    #[error(transparent)]
+    Rotation(#[from] RotationError),
     /// A backup.
     #[error(transparent)]
     Backup(#[from] BackupError),
@@ -287,6 +299,7 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
         Command::Explain { charge_id } => explain(app, charge_id).await,
         Command::UnknownsList => unknowns::list(app).await,
         Command::UnknownsRetry { request_id } => unknowns::retry(app, request_id).await,
+        Command::Webhooks(command) => webhooks::run(app, command).await,
         Command::Address => Ok(Answer::Address { url: config.local_url(config.listen_address()?) }),
         Command::Doctor => {
             let books = app.providers.sandbox_books();

@@ -2,7 +2,9 @@
 
 use regente_domain::time::Timestamp;
 
-use crate::admin::{Answer, BackedUp, ClientRow, KeyRow, Report, Restored, UnknownRow, Verdict};
+use crate::admin::{
+    Answer, BackedUp, ClientRow, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys,
+};
 
 /// The answer to a command.
 pub(super) fn answer(answer: &Answer) -> String {
@@ -33,6 +35,8 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Resumed { request_id } => {
             format!("The provider is asked anew what became of request {request_id}.\n")
         }
+        Answer::WebhookKeyRotated(keys) => key_rotated(keys),
+        Answer::WebhookKeys(keys) => webhook_keys(keys),
         Answer::Address { url } => format!("{url}\n"),
         Answer::Doctor(found) => report(found),
         Answer::BackedUp(backup) => backed_up(backup),
@@ -52,6 +56,32 @@ pub(super) fn report(report: &Report) -> String {
         Verdict::Failure => "\nSomething fails.\n",
     });
     text
+}
+
+/// The new key first: it is what the merchant needs.
+fn key_rotated(keys: &WebhookKeys) -> String {
+    let WebhookKeys { webhook_id, public_key, next } = keys;
+    match next {
+        None => format!(
+            "The new key of webhook {webhook_id}, which signs alone from now on:\n\n{public_key}\nReceivers refuse what \
+             comes until they have it.\n"
+        ),
+        Some(next) => format!(
+            "The new key of webhook {webhook_id}:\n\n{}\nUntil {at} both keys sign: `webhook-signature` carries a \
+             signature of each, `X-Plug-Signature` that of the former. From then on the new key signs alone; have \
+             receivers take it before.\n",
+            next.public_key,
+            at = short(next.signs_alone_from)
+        ),
+    }
+}
+
+fn webhook_keys(keys: &WebhookKeys) -> String {
+    let WebhookKeys { webhook_id, public_key, next } = keys;
+    let next = next.as_ref().map_or_else(String::new, |next| {
+        format!("\nThe key that signs alone from {}:\n\n{}", short(next.signs_alone_from), next.public_key)
+    });
+    format!("The key of webhook {webhook_id}:\n\n{public_key}{next}")
 }
 
 fn backed_up(backup: &BackedUp) -> String {

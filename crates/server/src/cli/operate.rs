@@ -133,7 +133,8 @@ async fn examine_alone(config: &Config) -> Result<Report, Failure> {
     Ok(report)
 }
 
-fn run(loaded: &Loaded, command: Command, output: OutputArg) -> Result<ExitCode, Failure> {
+/// Has a command done, and prints the answer.
+pub(super) fn run(loaded: &Loaded, command: Command, output: OutputArg) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
     telemetry::start(&config.log)?;
     let answer = runtime()?.block_on(async {

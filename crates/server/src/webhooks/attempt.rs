@@ -9,16 +9,15 @@ use bytes::Bytes;
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::{DeliveryStatus, Failure, JITTER_PER_MILLE, Version, wait_after};
 use regente_store::deliveries::{self, Attempt, Delivery, DueDelivery};
-use regente_store::webhooks::{self, KeyPair, Webhook};
+use regente_store::webhooks::{self, Webhook};
 use regente_store::{Batch, Commit};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 
-use super::payload;
-use super::signature::{self, SigningKey};
+use super::signature;
+use super::{keys, payload};
 use crate::api::error::ApiError;
 use crate::app::App;
 use crate::outbound::{NoAnswer, Received};
-use crate::vault::{Binding, Purpose};
 
 /// How long after the longest answer an attempt counts as lost with its process.
 const LOST_GRACE: Duration = Duration::from_secs(30);
@@ -142,7 +141,7 @@ async fn headers(
         Version::V1_0 => {}
         Version::V1_1 => {
             let now = app.clock.now();
-            let (key, next) = keys(app, webhook, now).await?;
+            let (key, next) = keys::open(app, webhook, now).await?;
             for (name, value) in signature::headers(id, now, body, &key, next.as_ref()) {
                 let value = HeaderValue::try_from(value).map_err(ApiError::internal)?;
                 headers.insert(HeaderName::from_static(name), value);
@@ -150,28 +149,4 @@ async fn headers(
         }
     }
     Ok(headers)
-}
-
-/// The key that signs now, and while it is being replaced the one that follows.
-async fn keys(
-    app: &App,
-    webhook: &Webhook,
-    now: Timestamp,
-) -> Result<(SigningKey, Option<SigningKey>), ApiError> {
-    match &webhook.next_key {
-        None => Ok((open(app, webhook, &webhook.key, Purpose::WebhookKey).await?, None)),
-        Some(next) if next.at <= now => {
-            Ok((open(app, webhook, &next.key, Purpose::NextWebhookKey).await?, None))
-        }
-        Some(next) => Ok((
-            open(app, webhook, &webhook.key, Purpose::WebhookKey).await?,
-            Some(open(app, webhook, &next.key, Purpose::NextWebhookKey).await?),
-        )),
-    }
-}
-
-async fn open(app: &App, webhook: &Webhook, key: &KeyPair, purpose: Purpose) -> Result<SigningKey, ApiError> {
-    let binding = Binding::new(purpose, webhook.client_id, webhook.id.uuid());
-    let seed = app.vault.open(binding, &key.private).await?;
-    SigningKey::from_seed(&seed).map_err(ApiError::internal)
 }

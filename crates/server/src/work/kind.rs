@@ -6,6 +6,7 @@ use super::{Ended, purge, reservation, rotation};
 use crate::api::error::ApiError;
 use crate::app::App;
 use crate::flows::purchase::{self, Rest};
+use crate::webhooks::keys;
 
 /// A kind of job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,17 +23,20 @@ pub enum Kind {
     ExpireReservation,
     /// Drives a purchase until nothing is under way.
     Purchase,
+    /// Ends the replacement of a webhook's key.
+    EndKeyRotation,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::PurgeIdempotency,
         Self::PurgeTokens,
         Self::PurgeCredentials,
         Self::Reseal,
         Self::ExpireReservation,
         Self::Purchase,
+        Self::EndKeyRotation,
     ];
 
     /// The kinds that every deployment has one job of, for ever.
@@ -48,6 +52,7 @@ impl Kind {
             Self::Reseal => "reseal",
             Self::ExpireReservation => "expire_reservation",
             Self::Purchase => purchase::KIND,
+            Self::EndKeyRotation => "end_key_rotation",
         }
     }
 
@@ -59,9 +64,11 @@ impl Kind {
     /// Jobs of a lane share a bound.
     pub const fn lane(self) -> &'static str {
         match self {
-            Self::PurgeIdempotency | Self::PurgeTokens | Self::PurgeCredentials | Self::Reseal => {
-                "housekeeping"
-            }
+            Self::PurgeIdempotency
+            | Self::PurgeTokens
+            | Self::PurgeCredentials
+            | Self::Reseal
+            | Self::EndKeyRotation => "housekeeping",
             Self::ExpireReservation => "money",
             Self::Purchase => "purchases",
         }
@@ -76,6 +83,7 @@ impl Kind {
             Self::Reseal => rotation::reseal(app).await,
             Self::ExpireReservation => reservation::expire(app, job).await,
             Self::Purchase => purchase(app, job).await,
+            Self::EndKeyRotation => keys::finish(app, job).await,
         }
     }
 }

@@ -3,6 +3,7 @@
 mod addresses;
 mod deliveries;
 mod receiver;
+mod rotation;
 mod signatures;
 
 use serde_json::{Value, json};

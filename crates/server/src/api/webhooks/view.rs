@@ -50,11 +50,7 @@ pub struct WebhookView {
 impl WebhookView {
     /// The webhook at `now`: a key whose time has come is the key.
     pub(super) fn of(webhook: &Webhook, now: Timestamp) -> Self {
-        let (key, next) = match &webhook.next_key {
-            None => (&webhook.key, None),
-            Some(next) if next.at <= now => (&next.key, None),
-            Some(next) => (&webhook.key, Some(next)),
-        };
+        let (key, next) = webhook.keys_at(now);
         Self {
             id: webhook.id.uuid(),
             client_id: webhook.client_id.uuid(),
@@ -62,7 +58,7 @@ impl WebhookView {
             endpoint: webhook.endpoint.clone(),
             version: number(webhook.api_version),
             status: webhook.active,
-            public_key: to_pem(&key.public),
+            public_key: to_pem(&key.pair().public),
             next_public_key: next.map(|next| to_pem(&next.key.public)),
             next_key_at: next.map(|next| next.at),
             created_at: webhook.id.created_at(),

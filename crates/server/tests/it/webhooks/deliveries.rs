@@ -29,18 +29,18 @@ stories! {
     too_many_losses_switch_a_webhook_off_where_that_is_wanted,
 }
 
-const MINUTE: Duration = Duration::from_secs(60);
+pub(super) const MINUTE: Duration = Duration::from_secs(60);
 
-async fn webhook(app: &TestApp, receiver: &Receiver, event: &str, path: &str) -> String {
+pub(super) async fn webhook(app: &TestApp, receiver: &Receiver, event: &str, path: &str) -> String {
     let body = json!({ "event": event, "endpoint": receiver.url(path) });
     app.post("/v1/webhooks", &body).await.expect(201)["id"].as_str().unwrap().to_owned()
 }
 
-async fn charge(app: &TestApp) -> Value {
+pub(super) async fn charge(app: &TestApp) -> Value {
     app.post("/v1/charges", &charge_body(&app.merchant().await, APPROVED)).await.expect(201)
 }
 
-async fn deliveries(app: &TestApp, webhook: &str) -> Vec<Value> {
+pub(super) async fn deliveries(app: &TestApp, webhook: &str) -> Vec<Value> {
     let list = app.get(&format!("/v1/webhooks/{webhook}/deliveries?limit=100")).await.expect(200);
     list["items"].as_array().unwrap().clone()
 }
@@ -84,7 +84,7 @@ async fn a_charge_is_announced_once_to_each_webhook_that_asks_for_it(app: TestAp
     assert_eq!(receiver.received().len(), 3, "once");
 }
 
-fn public_key(pem: &Value) -> Vec<u8> {
+pub(super) fn public_key(pem: &Value) -> Vec<u8> {
     let line = pem.as_str().unwrap().lines().nth(1).unwrap();
     STANDARD.decode(line).unwrap()[12..].to_vec()
 }
