@@ -15,4 +15,4 @@ pub use command::{Answer, ClientRow, Command, CommandError, ExistingFile, KeyRow
 pub use doctor::{Check, Report, Subject, Verdict, examine};
 pub use socket::{AdminSocket, SOCKET_NAME, SocketError, ask, is_answering};
 pub use unknowns::UnknownRow;
-pub use webhooks::{WebhookKeys, WebhooksCommand};
+pub use webhooks::{COUNTED_MAX, ReplayRange, ReplayStatus, WebhookKeys, WebhooksCommand};

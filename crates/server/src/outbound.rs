@@ -10,9 +10,10 @@ mod rules;
 
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
+use regente_domain::time::Timestamp;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::redirect::Policy;
 
@@ -45,10 +46,39 @@ struct Inner {
 pub struct Received {
     /// The status.
     pub status: u16,
-    /// When the other side wants to be asked again, in seconds.
-    pub retry_after: Option<Duration>,
+    /// When the other side wants to be asked again.
+    pub retry_after: Option<RetryAfter>,
     /// How the body begins.
     pub beginning: String,
+}
+
+/// When somebody wants to be asked again (RFC 9110 §10.2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetryAfter {
+    /// So much later.
+    Delay(Duration),
+    /// Then.
+    At(Timestamp),
+}
+
+impl RetryAfter {
+    /// From the value of the header: whole seconds, or a date in one of the three forms of HTTP.
+    pub fn parse(value: &str) -> Option<Self> {
+        let value = value.trim();
+        if let Ok(seconds) = value.parse() {
+            return Some(Self::Delay(Duration::from_secs(seconds)));
+        }
+        let since_epoch = httpdate::parse_http_date(value).ok()?.duration_since(UNIX_EPOCH).ok()?;
+        Some(Self::At(Timestamp::EPOCH + since_epoch))
+    }
+
+    /// How long that is from `now` on; no time at all when the date has passed.
+    pub fn wait(self, now: Timestamp) -> Duration {
+        match self {
+            Self::Delay(delay) => delay,
+            Self::At(at) => at.since(now),
+        }
+    }
 }
 
 /// Why nothing came back.
@@ -133,8 +163,8 @@ impl Outbound {
 
 /// The status is the answer; of the body only the beginning is read, and a body that breaks off changes nothing.
 async fn read(mut response: reqwest::Response) -> Received {
-    let retry_after =
-        response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+    let retry_after = response.headers().get(RETRY_AFTER);
+    let retry_after = retry_after.and_then(|value| RetryAfter::parse(value.to_str().ok()?));
     let status = response.status().as_u16();
     let mut bytes = Vec::new();
     while bytes.len() < ANSWER_BYTES_KEPT_MAX
@@ -144,7 +174,7 @@ async fn read(mut response: reqwest::Response) -> Received {
         bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
     }
     let beginning = String::from_utf8_lossy(&bytes).replace('\0', "\u{fffd}");
-    Received { status, retry_after: retry_after.map(Duration::from_secs), beginning }
+    Received { status, retry_after, beginning }
 }
 
 fn reason(error: &reqwest::Error) -> NoAnswer {

@@ -1,6 +1,7 @@
 //! Events on their way to merchants: the outbox becomes deliveries (`dispatch.rs`), with what is said (`payload.rs`), and
 //! deliveries are carried out (`courier.rs`), each attempt signed anew (`signature.rs`) with the keys of its webhook, which
-//! can be replaced (`keys.rs`).
+//! can be replaced (`keys.rs`). What was sent can be sent again (`replay.rs`); developers can fetch what others are sent
+//! (`listeners.rs`).
 //!
 //! All of it runs off the request path. What a webhook is, and what may be asked of one, is in `api/webhooks.rs`.
 
@@ -8,7 +9,9 @@ mod attempt;
 mod courier;
 mod dispatch;
 pub mod keys;
+pub mod listeners;
 mod payload;
+pub mod replay;
 mod settings;
 pub mod signature;
 

@@ -1,6 +1,8 @@
 //! Events on their way to webhooks, and every attempt to hand one over. When an attempt is made, and what becomes of one
 //! that failed, is not decided here.
 
+mod range;
+
 use std::time::Duration;
 
 use regente_domain::id::{ClientId, DeliveryId, Id, WebhookId, of};
@@ -13,12 +15,15 @@ use crate::row::Row;
 use crate::value::Json;
 use crate::{Store, StoreError, args, sql};
 
+pub use range::{COUNT_DELIVERIES_IN_RANGE, DELIVERIES_IN_RANGE, DeliveryRange, count_in_range, in_range};
+
 macro_rules! columns {
     () => {
         "d.id, d.client_id, d.webhook_id, d.event_id, d.event, d.object_id, d.object_version, d.ordinal, \
          d.api_version, d.status, d.attempts, d.tries, d.due_at, d.began_at, d.updated_at"
     };
 }
+pub(crate) use columns;
 
 // Later events of an object wait until an earlier one was taken, or was tried twice (contract 06 open point 7).
 macro_rules! is_next_of_its_object {
@@ -127,7 +132,7 @@ pub struct Delivery {
     pub attempts: i64,
     /// Those among them that count for the schedule: a replay begins it anew.
     pub tries: u32,
-    /// When the next attempt is due, or the present one counts as lost.
+    /// When the next attempt is due, or the present one counts as lost; never, for a listener.
     pub due_at: Option<Timestamp>,
     /// When the present attempt began.
     pub began_at: Option<Timestamp>,
@@ -159,7 +164,7 @@ pub struct DueDelivery {
     pub snapshot: String,
 }
 
-/// Adds a delivery, due at once.
+/// Adds a delivery.
 pub fn insert(batch: &mut Batch, delivery: &Delivery) {
     batch.push(
         &INSERT_DELIVERY,
@@ -298,15 +303,17 @@ pub async fn due(
     limit: i64,
 ) -> Result<Vec<DueDelivery>, StoreError> {
     let rows = store.rows(&DUE_DELIVERIES, args! { client_id, webhook_id, now, limit }).await?;
-    rows.iter()
-        .map(|row| Ok(DueDelivery { delivery: from_row(row)?, snapshot: row.get("snapshot")? }))
-        .collect()
+    rows.iter().map(due_from_row).collect()
 }
 
 /// When the next attempt is due, if any is.
 pub async fn next_due(store: &Store) -> Result<Option<Timestamp>, StoreError> {
     let row = store.row(&NEXT_DUE_DELIVERY, args! {}).await?;
     row.map_or(Ok(None), |row| row.get("due_at"))
+}
+
+pub(crate) fn due_from_row(row: &Row) -> Result<DueDelivery, StoreError> {
+    Ok(DueDelivery { delivery: from_row(row)?, snapshot: row.get("snapshot")? })
 }
 
 fn from_row(row: &Row) -> Result<Delivery, StoreError> {

@@ -47,6 +47,7 @@ mod document;
 pub mod events;
 pub mod idempotency;
 pub mod jobs;
+pub mod listeners;
 pub mod merchants;
 pub mod money;
 pub mod newest;

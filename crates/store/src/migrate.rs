@@ -35,6 +35,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     },
     Migration { version: 3, name: "0003_webhooks", text: include_str!("../migrations/0003_webhooks.sql") },
     Migration { version: 4, name: "0004_purchases", text: include_str!("../migrations/0004_purchases.sql") },
+    Migration { version: 5, name: "0005_listeners", text: include_str!("../migrations/0005_listeners.sql") },
 ];
 
 /// Where a database remembers what was applied to it.

@@ -16,9 +16,10 @@ pub const PUBLIC_KEY_BYTES: usize = 32;
 macro_rules! columns {
     () => {
         "id, client_id, event, endpoint, api_version, active, public_key, private_key, next_public_key, \
-         next_private_key, next_key_at, key_id, lost_in_a_row, version, updated_at"
+         next_private_key, next_key_at, key_id, lost_in_a_row, version, updated_at, listens_until"
     };
 }
+pub(crate) use columns;
 
 sql! {
     /// Adds a webhook.
@@ -44,17 +45,20 @@ sql! {
             key_id = :key_id, version = version + 1, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
     /// Whose a webhook is.
-    pub CLIENT_OF_WEBHOOK = "SELECT client_id FROM webhooks WHERE id = :id AND deleted_at IS NULL";
+    pub CLIENT_OF_WEBHOOK = "
+        SELECT client_id FROM webhooks WHERE id = :id AND deleted_at IS NULL AND listens_until IS NULL";
     /// One webhook.
     pub FIND_WEBHOOK = concat!("SELECT ", columns!(), " FROM webhooks
-        WHERE id = :id AND client_id = :client_id AND deleted_at IS NULL");
+        WHERE id = :id AND client_id = :client_id AND deleted_at IS NULL AND listens_until IS NULL");
     /// A page of webhooks, newest first.
     pub LIST_WEBHOOKS = concat!("SELECT ", columns!(), " FROM webhooks
-        WHERE client_id = :client_id AND deleted_at IS NULL ORDER BY id DESC LIMIT :limit OFFSET :offset");
+        WHERE client_id = :client_id AND deleted_at IS NULL AND listens_until IS NULL
+        ORDER BY id DESC LIMIT :limit OFFSET :offset");
     /// How many webhooks there are.
     pub COUNT_WEBHOOKS = "
-        SELECT COUNT(*) AS n FROM webhooks WHERE client_id = :client_id AND deleted_at IS NULL";
-    /// Those that are switched on, oldest first.
+        SELECT COUNT(*) AS n FROM webhooks
+        WHERE client_id = :client_id AND deleted_at IS NULL AND listens_until IS NULL";
+    /// Those that are switched on, oldest first, and those who listen.
     pub ACTIVE_WEBHOOKS = concat!("SELECT ", columns!(), " FROM webhooks
         WHERE client_id = :client_id AND active = 1 AND deleted_at IS NULL ORDER BY id");
     /// The webhooks of an endpoint.
@@ -99,6 +103,8 @@ pub struct Webhook {
     pub version: i64,
     /// When it changed last; always grows.
     pub updated_at: Timestamp,
+    /// Set on a listener: until when deliveries are made for it.
+    pub listens_until: Option<Timestamp>,
 }
 
 impl Webhook {
@@ -245,7 +251,7 @@ pub async fn count(store: &Store, client_id: ClientId) -> Result<u64, StoreError
     row.map_or(Ok(0), |row| row.get("n"))
 }
 
-/// The webhooks of a client that are switched on, oldest first.
+/// The webhooks of a client that are switched on, oldest first, and those who listen or did so a moment ago.
 pub async fn active(store: &Store, client_id: ClientId) -> Result<Vec<Webhook>, StoreError> {
     let rows = store.rows(&ACTIVE_WEBHOOKS, args! { client_id }).await?;
     rows.iter().map(from_row).collect()
@@ -261,7 +267,7 @@ pub async fn of_endpoint(
     rows.iter().map(|row| Ok((row.get("id")?, row.get("event")?))).collect()
 }
 
-fn from_row(row: &Row) -> Result<Webhook, StoreError> {
+pub(crate) fn from_row(row: &Row) -> Result<Webhook, StoreError> {
     let corrupt = |column: &str| StoreError::Corrupt(format!("webhooks.{column}"));
     let (event, api_version): (&str, &str) = (row.get("event")?, row.get("api_version")?);
     let key_id: Uuid = row.get("key_id")?;
@@ -286,5 +292,6 @@ fn from_row(row: &Row) -> Result<Webhook, StoreError> {
         lost_in_a_row: row.get("lost_in_a_row")?,
         version: row.get("version")?,
         updated_at: row.get("updated_at")?,
+        listens_until: row.get("listens_until")?,
     })
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::story::Audience;
-use regente_domain::id::{ChargeId, ClientId, Id, TransactionRequestId, of};
+use regente_domain::id::{ChargeId, ClientId, DeliveryId, Id, TransactionRequestId, WebhookId, of};
 use regente_domain::time::Timestamp;
 use regente_store::clients::{self, Client, ClientStatus};
 use regente_store::credentials::Credential;
@@ -19,10 +19,12 @@ use super::unknowns::{self, UnknownRow};
 use super::webhooks::{self, WebhookKeys, WebhooksCommand};
 use crate::access::{self, AccessError, NewClient};
 use crate::api::charges::explanation::{self, ExplanationView};
+use crate::api::error::ApiError;
 use crate::app::{App, Parts};
 use crate::config::{Config, ConfigError};
 use crate::vault::{self, VaultError};
 use crate::webhooks::keys::RotationError;
+use crate::webhooks::listeners::{Heard, ListenError};
 use crate::work::{DEPLOYMENT, Kind};
 
 /// Clients that one query reads.
@@ -188,6 +190,41 @@ pub enum Answer {
     WebhookKeyRotated(WebhookKeys),
     /// The keys of a webhook.
     WebhookKeys(WebhookKeys),
+    /// How many deliveries a range has.
+    ReplayCounted {
+        /// How many.
+        deliveries: u64,
+    },
+    /// Deliveries of a range are sent again.
+    Replayed {
+        /// How many.
+        replayed: u64,
+        /// How many were left alone, because an attempt is under way.
+        under_way: u64,
+        /// The last one that was looked at; nothing at the end of the range.
+        last: Option<DeliveryId>,
+    },
+    /// Somebody listens.
+    Listening {
+        /// Whose events.
+        client_id: ClientId,
+        /// Who listens.
+        listener_id: WebhookId,
+        /// Which events.
+        event: String,
+        /// What signatures are verified with, in PEM.
+        public_key: String,
+    },
+    /// What happened, in that order.
+    Heard {
+        /// Nothing, for a while, perhaps.
+        events: Vec<Heard>,
+    },
+    /// Somebody listens no more.
+    ListeningEnded {
+        /// Who.
+        listener_id: WebhookId,
+    },
     /// Where the API is served.
     Address {
         /// `http://` or `https://`, address and port.
@@ -247,6 +284,12 @@ pub enum CommandError {
     /// The key of a webhook.
     #[error(transparent)]
     Rotation(#[from] RotationError),
+    /// Somebody who listens.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// A change was not made.
+    #[error(transparent)]
+    Change(#[from] ApiError),
     /// A backup.
     #[error(transparent)]
     Backup(#[from] BackupError),
@@ -262,6 +305,13 @@ pub enum CommandError {
     /// The connection was lost during the commit.
     #[error("it is not known whether the change was written; look before you try again")]
     Unknown,
+}
+
+impl CommandError {
+    /// Whether the same command may be done a moment later, when the database answers again.
+    pub const fn is_passing(&self) -> bool {
+        matches!(self, Self::Listen(ListenError::Failed(_)))
+    }
 }
 
 /// Characters of a client's name and of a key's label.

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use tokio::net::UnixListener;
 
 use super::command::{Answer, Command, run};
+use super::webhooks::WebhooksCommand;
 use crate::app::App;
 use crate::config::Config;
 
@@ -38,6 +39,9 @@ pub enum SocketError {
     /// The server says why not.
     #[error("{0}")]
     Refused(String),
+    /// The server says why not now.
+    #[error("{0}")]
+    NotNow(String),
 }
 
 /// The socket, for as long as the server runs. It is removed when this is dropped.
@@ -96,11 +100,18 @@ async fn answer(
     State((app, config)): State<(App, Arc<Config>)>,
     Json(command): Json<Command>,
 ) -> Result<Json<Answer>, (StatusCode, Json<Refusal>)> {
-    tracing::info!(command = command.name(), "an operator's command");
+    // That one is asked again and again, as long as somebody listens.
+    if !matches!(command, Command::Webhooks(WebhooksCommand::Hear { .. })) {
+        tracing::info!(command = command.name(), "an operator's command");
+    }
     let result = run(&app, &config, command).await;
     result.map(Json).map_err(|error| {
-        let error = crate::cli::chain(&error);
-        (StatusCode::UNPROCESSABLE_ENTITY, Json(Refusal { error }))
+        let status = if error.is_passing() {
+            StatusCode::SERVICE_UNAVAILABLE
+        } else {
+            StatusCode::UNPROCESSABLE_ENTITY
+        };
+        (status, Json(Refusal { error: crate::cli::chain(&error) }))
     })
 }
 
@@ -122,7 +133,7 @@ pub fn is_answering(folder: &Path) -> Result<bool, SocketError> {
 /// Has the server of `folder` do a command.
 ///
 /// # Errors
-/// [`SocketError::NoAnswer`], [`SocketError::Refused`].
+/// [`SocketError::NoAnswer`], [`SocketError::Refused`], [`SocketError::NotNow`].
 pub async fn ask(folder: &Path, command: &Command) -> Result<Answer, SocketError> {
     let client = reqwest::Client::builder()
         .unix_socket(folder.join(SOCKET_NAME))
@@ -135,6 +146,7 @@ pub async fn ask(folder: &Path, command: &Command) -> Result<Answer, SocketError
     if response.status().is_success() {
         return Ok(response.json().await?);
     }
-    let refusal: Refusal = response.json().await?;
-    Err(SocketError::Refused(refusal.error))
+    let is_passing = response.status() == StatusCode::SERVICE_UNAVAILABLE;
+    let Refusal { error } = response.json().await?;
+    Err(if is_passing { SocketError::NotNow(error) } else { SocketError::Refused(error) })
 }

@@ -2,15 +2,31 @@
 
 use std::time::Duration;
 
-use regente_domain::id::WebhookId;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use regente_domain::actor::Actor;
+use regente_domain::id::{ClientId, DeliveryId, WebhookId};
 use regente_domain::time::Timestamp;
+use regente_domain::webhook::{DeliveryStatus, EventFilter, EventName};
+use regente_store::audit::{self, AuditEntry};
+use regente_store::deliveries::{self, DeliveryRange};
 use regente_store::webhooks::{self, Webhook};
+use regente_store::{Batch, clients};
 use serde::{Deserialize, Serialize};
 
 use super::command::{Answer, CommandError};
+use crate::access::AccessError;
 use crate::app::App;
 use crate::webhooks::keys::{self, RotationError};
+use crate::webhooks::listeners;
+use crate::webhooks::replay::{Replayed, replay};
 use crate::webhooks::signature::to_pem;
+
+/// Deliveries that are counted at most before they are sent again.
+pub const COUNTED_MAX: i64 = 1_000_000;
+/// Deliveries that one command sends again.
+const REPLAYED_AT_ONCE: i64 = 500;
+/// Those among them that share a commit.
+const REPLAYED_SIDE_BY_SIDE: usize = 16;
 
 /// Something that an operator asks about webhooks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,6 +44,68 @@ pub enum WebhooksCommand {
         /// How long both keys sign.
         overlap_seconds: u64,
     },
+    /// Count the deliveries of a range.
+    CountRange {
+        /// Which.
+        range: ReplayRange,
+    },
+    /// Send deliveries of a range again, oldest first, a bounded number at once.
+    Replay {
+        /// Which.
+        range: ReplayRange,
+        /// Behind this one.
+        after: Option<DeliveryId>,
+    },
+    /// Begin to listen to what happens.
+    Listen {
+        /// Whose events; not needed where there is one account.
+        client_id: Option<ClientId>,
+        /// The name of an event, or `*`.
+        event: String,
+    },
+    /// Wait for what happens next.
+    Hear {
+        /// Whose events.
+        client_id: ClientId,
+        /// Who listens.
+        listener_id: WebhookId,
+        /// What was told meanwhile.
+        told: Vec<DeliveryId>,
+    },
+    /// Listen no more.
+    EndListening {
+        /// Whose events.
+        client_id: ClientId,
+        /// Who listens.
+        listener_id: WebhookId,
+        /// What was told at last.
+        told: Vec<DeliveryId>,
+    },
+}
+
+/// Which deliveries are sent again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ReplayRange {
+    /// Of which webhook.
+    pub webhook_id: WebhookId,
+    /// Made at or after this time.
+    pub from: Timestamp,
+    /// Made before this time.
+    pub to: Timestamp,
+    /// Whether those alone that were lost.
+    pub status: ReplayStatus,
+    /// The name of an event, or of all of them.
+    pub event: Option<String>,
+}
+
+/// Deliveries in which state are sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplayStatus {
+    /// In all.
+    Any,
+    /// Those that no attempt could hand over.
+    Lost,
 }
 
 impl WebhooksCommand {
@@ -36,6 +114,8 @@ impl WebhooksCommand {
         match self {
             Self::Keys { .. } => "webhooks keys",
             Self::RotateKey { .. } => "webhooks rotate-key",
+            Self::CountRange { .. } | Self::Replay { .. } => "webhooks replay",
+            Self::Listen { .. } | Self::Hear { .. } | Self::EndListening { .. } => "webhooks listen",
         }
     }
 }
@@ -69,6 +149,104 @@ pub(super) async fn run(app: &App, command: WebhooksCommand) -> Result<Answer, C
             let webhook = keys::rotate(app, webhook_id, Duration::from_secs(overlap_seconds)).await?;
             Ok(Answer::WebhookKeyRotated(keys_of(&webhook, app.clock.now())))
         }
+        WebhooksCommand::CountRange { range } => {
+            let range = delivery_range(app, &range).await?;
+            let deliveries = deliveries::count_in_range(&app.store, &range, COUNTED_MAX).await?;
+            Ok(Answer::ReplayCounted { deliveries })
+        }
+        WebhooksCommand::Replay { range, after } => {
+            replay_some(app, &delivery_range(app, &range).await?, after).await
+        }
+        WebhooksCommand::Listen { client_id, event } => {
+            let filter = EventFilter::parse(&event).ok_or_else(|| no_event(&event))?;
+            let client_id = the_client(app, client_id).await?;
+            let listener = listeners::begin(app, client_id, filter).await?;
+            let public_key = to_pem(&listener.public_key);
+            Ok(Answer::Listening { client_id, listener_id: listener.id, event, public_key })
+        }
+        WebhooksCommand::Hear { client_id, listener_id, told } => {
+            let events = listeners::hear(app, client_id, listener_id, &told).await?;
+            Ok(Answer::Heard { events })
+        }
+        WebhooksCommand::EndListening { client_id, listener_id, told } => {
+            listeners::end(app, client_id, listener_id, &told).await?;
+            Ok(Answer::ListeningEnded { listener_id })
+        }
+    }
+}
+
+/// A piece of a range, each delivery in a batch of its own: one that is under way holds up no other.
+async fn replay_some(
+    app: &App,
+    range: &DeliveryRange,
+    after: Option<DeliveryId>,
+) -> Result<Answer, CommandError> {
+    let ids = deliveries::in_range(&app.store, range, after, REPLAYED_AT_ONCE).await?;
+    let one = async |id: DeliveryId| {
+        let record = |batch: &mut Batch| {
+            let (entry_id, action) = (app.chance.id(app.clock.now()), "delivery.replayed");
+            let (object_kind, object_id) = ("delivery", id.uuid());
+            let (actor, request_id) = (Actor::Operator, None);
+            audit::record(
+                batch,
+                AuditEntry { id: entry_id, actor, action, object_kind, object_id, request_id },
+            );
+        };
+        let _admission = app.store.admit_waiting().await?;
+        replay(app, range.client_id, range.webhook_id, id, record).await.map_err(CommandError::from)
+    };
+    let last = ids.last().copied();
+    let ended: Vec<Replayed> =
+        stream::iter(ids).map(one).buffered(REPLAYED_SIDE_BY_SIDE).try_collect().await?;
+    let (mut replayed, mut under_way) = (0, 0);
+    for ended in ended {
+        match ended {
+            Replayed::Due(_) => replayed += 1,
+            Replayed::UnderWay => under_way += 1,
+            Replayed::NoDelivery => {}
+        }
+    }
+    Ok(Answer::Replayed { replayed, under_way, last })
+}
+
+async fn delivery_range(app: &App, range: &ReplayRange) -> Result<DeliveryRange, CommandError> {
+    let ReplayRange { webhook_id, from, to, status, event } = range;
+    if from >= to {
+        return Err(CommandError::Argument("the range ends before it begins".to_owned()));
+    }
+    let webhook = find(app, *webhook_id).await?;
+    let event = event.as_deref().map(|name| EventName::parse(name).ok_or_else(|| no_event(name)));
+    Ok(DeliveryRange {
+        client_id: webhook.client_id,
+        webhook_id: webhook.id,
+        from: *from,
+        to: *to,
+        status: match status {
+            ReplayStatus::Any => None,
+            ReplayStatus::Lost => Some(DeliveryStatus::Lost),
+        },
+        event: event.transpose()?,
+    })
+}
+
+fn no_event(name: &str) -> CommandError {
+    let known: Vec<&str> = EventName::all().map(EventName::name).collect();
+    CommandError::Argument(format!("there is no event `{name}`; there are {}", known.join(", ")))
+}
+
+/// The account that was named, or the only one.
+async fn the_client(app: &App, named: Option<ClientId>) -> Result<ClientId, CommandError> {
+    if let Some(client_id) = named {
+        let found = clients::find(&app.store, client_id).await?;
+        return found.map(|client| client.id).ok_or(AccessError::UnknownClient(client_id).into());
+    }
+    match clients::list(&app.store, None, 2).await?.as_slice() {
+        [client] => Ok(client.id),
+        [] => Err(CommandError::Argument("there is no account yet".to_owned())),
+        _ => Err(CommandError::Argument(
+            "there are several accounts; name one with `--client`, as `regente clients list` shows them"
+                .to_owned(),
+        )),
     }
 }
 
@@ -77,10 +255,8 @@ fn keys_of(webhook: &Webhook, now: Timestamp) -> WebhookKeys {
     WebhookKeys {
         webhook_id: webhook.id,
         public_key: to_pem(&key.pair().public),
-        next: next.map(|next| NextWebhookKey {
-            public_key: to_pem(&next.key.public),
-            signs_alone_from: next.at,
-        }),
+        next: next
+            .map(|next| NextWebhookKey { public_key: to_pem(&next.key.public), signs_alone_from: next.at }),
     }
 }
 

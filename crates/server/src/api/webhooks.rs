@@ -96,6 +96,7 @@ async fn plan_creation(
         lost_in_a_row: 0,
         version: 1,
         updated_at: id.created_at(),
+        listens_until: None,
     };
     let mut batch = Batch::new(caller.client_id);
     webhooks::insert(&mut batch, &webhook);

@@ -2,9 +2,7 @@
 
 use regente_domain::time::Timestamp;
 
-use crate::admin::{
-    Answer, BackedUp, ClientRow, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys,
-};
+use crate::admin::{Answer, BackedUp, ClientRow, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys};
 
 /// The answer to a command.
 pub(super) fn answer(answer: &Answer) -> String {
@@ -37,6 +35,14 @@ pub(super) fn answer(answer: &Answer) -> String {
         }
         Answer::WebhookKeyRotated(keys) => key_rotated(keys),
         Answer::WebhookKeys(keys) => webhook_keys(keys),
+        Answer::ReplayCounted { deliveries } => format!("{deliveries} deliveries\n"),
+        Answer::Replayed { replayed, under_way, .. } => replayed_text(*replayed, *under_way),
+        Answer::Listening { client_id, event, public_key, .. } => format!(
+            "Listening to `{event}` of account {client_id}; Ctrl+C ends it. What comes is signed with this key, for as \
+             long:\n\n{public_key}\n"
+        ),
+        Answer::Heard { events } => format!("{} events\n", events.len()),
+        Answer::ListeningEnded { listener_id } => format!("{listener_id} listens no more.\n"),
         Answer::Address { url } => format!("{url}\n"),
         Answer::Doctor(found) => report(found),
         Answer::BackedUp(backup) => backed_up(backup),
@@ -56,6 +62,14 @@ pub(super) fn report(report: &Report) -> String {
         Verdict::Failure => "\nSomething fails.\n",
     });
     text
+}
+
+fn replayed_text(replayed: u64, under_way: u64) -> String {
+    let left_alone = match under_way {
+        0 => String::new(),
+        _ => format!("; {under_way} were left alone, because an attempt is under way"),
+    };
+    format!("{replayed} deliveries are sent again{left_alone}.\n")
 }
 
 /// The new key first: it is what the merchant needs.

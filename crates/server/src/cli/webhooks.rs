@@ -1,13 +1,18 @@
 //! `regente webhooks`: what is asked on the command line.
 
+mod listen;
+mod replay;
+
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Subcommand;
-use regente_domain::id::WebhookId;
+use regente_domain::id::{ClientId, WebhookId};
+use regente_domain::time::Timestamp;
+use regente_domain::webhook::EVERYTHING;
 
 use super::{Failure, OutputArg, operate};
-use crate::admin::{Command, WebhooksCommand};
+use crate::admin::{Command, ReplayRange, ReplayStatus, WebhooksCommand};
 use crate::config::Loaded;
 use crate::webhooks::keys::OVERLAP_DEFAULT;
 
@@ -35,6 +40,50 @@ pub(super) enum WebhooksTask {
         #[command(flatten)]
         output: OutputArg,
     },
+    /// Send deliveries of a span of time again
+    #[command(
+        after_help = "Each is sent at once and then by the whole schedule. The events keep their ids: receivers that                         drop what they know take only what they missed."
+    )]
+    Replay {
+        /// The webhook's id
+        #[arg(long = "webhook", value_name = "WEBHOOK_ID")]
+        webhook_id: WebhookId,
+        /// Those made at or after this time, such as 2026-07-06T21:00:00Z
+        #[arg(long, value_name = "TIME", value_parser = timestamp)]
+        from: Timestamp,
+        /// Those made before this time
+        #[arg(long, value_name = "TIME", value_parser = timestamp)]
+        to: Timestamp,
+        /// Only those that no attempt could hand over
+        #[arg(long)]
+        lost: bool,
+        /// Only those of one event, such as `transaction.authorized`
+        #[arg(long, value_name = "NAME")]
+        event: Option<String>,
+        /// Send nothing again when there are more than this
+        #[arg(long, value_name = "NUMBER", default_value_t = 10_000)]
+        max: u64,
+        /// Only count them
+        #[arg(long)]
+        count: bool,
+        #[command(flatten)]
+        output: OutputArg,
+    },
+    /// Print what happens as it happens, and send it to an address of your own, signed
+    #[command(
+        after_help = "For development: the address may be on this machine. Events come once, in order, from the moment                         on at which the command has begun; one that your address does not take is not sent again.                         Events of extensions, such as `purchase.paid`, come where they are named, as for webhooks."
+    )]
+    Listen {
+        /// Send events here, with POST
+        #[arg(long, value_name = "URL")]
+        forward_to: Option<reqwest::Url>,
+        /// Events of this account; not needed where there is one
+        #[arg(long = "client", value_name = "CLIENT_ID")]
+        client_id: Option<ClientId>,
+        /// Only the events of this name
+        #[arg(long, value_name = "NAME", default_value = EVERYTHING)]
+        event: String,
+    },
 }
 
 pub(super) fn run(loaded: &Loaded, task: WebhooksTask) -> Result<ExitCode, Failure> {
@@ -47,7 +96,19 @@ pub(super) fn run(loaded: &Loaded, task: WebhooksTask) -> Result<ExitCode, Failu
             let command = WebhooksCommand::RotateKey { webhook_id, overlap_seconds };
             operate::run(loaded, Command::Webhooks(command), output)
         }
+        WebhooksTask::Replay { webhook_id, from, to, lost, event, max, count, output } => {
+            let status = if lost { ReplayStatus::Lost } else { ReplayStatus::Any };
+            let extent = if count { replay::Extent::Count } else { replay::Extent::AtMost(max) };
+            replay::replay(loaded, ReplayRange { webhook_id, from, to, status, event }, extent, output)
+        }
+        WebhooksTask::Listen { forward_to, client_id, event } => {
+            listen::listen(loaded, listen::Wish { client_id, event, forward_to })
+        }
     }
+}
+
+fn timestamp(text: &str) -> Result<Timestamp, &'static str> {
+    Timestamp::parse(text).ok_or("must be a date and time, such as 2026-07-06T21:00:00Z")
 }
 
 /// A whole number and its unit.

@@ -17,7 +17,7 @@ use super::signature;
 use super::{keys, payload};
 use crate::api::error::ApiError;
 use crate::app::App;
-use crate::outbound::{NoAnswer, Received};
+use crate::outbound::{NoAnswer, Received, RetryAfter};
 
 /// How long after the longest answer an attempt counts as lost with its process.
 const LOST_GRACE: Duration = Duration::from_secs(30);
@@ -65,7 +65,7 @@ fn attempt(
     began_at: Timestamp,
     duration: Duration,
     answer: Result<Received, NoAnswer>,
-) -> (Attempt, Option<Duration>) {
+) -> (Attempt, Option<RetryAfter>) {
     let without_answer =
         |failure| Attempt { began_at, duration, http_status: None, failure: Some(failure), answer: None };
     match answer {
@@ -85,7 +85,7 @@ async fn end(
     webhook: &Webhook,
     delivery: &Delivery,
     attempt: &Attempt,
-    asked_for: Option<Duration>,
+    asked_for: Option<RetryAfter>,
     lost_at: Timestamp,
 ) -> Result<Went, ApiError> {
     let now = app.clock.now();
@@ -97,6 +97,7 @@ async fn end(
     }
     let waits = app.settings.webhooks.waits(delivery.api_version);
     let drawn = u32::try_from(app.chance.below(u64::from(2 * JITTER_PER_MILLE) + 1)).unwrap_or(0);
+    let asked_for = asked_for.map(|asked_for| asked_for.wait(now));
     match wait_after(waits, delivery.tries + 1, asked_for, drawn) {
         Some(wait) => {
             let due_at = Some(now + wait);
@@ -123,7 +124,7 @@ async fn apply(app: &App, batch: Batch) -> Result<Commit, ApiError> {
 }
 
 /// Signed with the time of this attempt: receivers refuse old dates.
-async fn headers(
+pub(super) async fn headers(
     app: &App,
     webhook: &Webhook,
     delivery: &Delivery,

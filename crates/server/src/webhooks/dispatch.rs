@@ -78,10 +78,11 @@ fn add_deliveries(app: &App, batch: &mut Batch, event: &Undispatched, webhooks: 
         return;
     };
     let now = app.clock.now();
-    // A webhook that was made after the event did not ask for it.
+    // A webhook that was made after the event did not ask for it; a listener asks for as long as it listens.
     let asking = webhooks
         .iter()
-        .filter(|webhook| webhook.event.wants(name) && webhook.id.created_at() <= event.id.created_at());
+        .filter(|webhook| webhook.event.wants(name) && webhook.id.created_at() <= event.id.created_at())
+        .filter(|webhook| webhook.listens_until.is_none_or(|until| now < until));
     for webhook in asking {
         let delivery = Delivery {
             id: app.chance.id(now),
@@ -96,7 +97,7 @@ fn add_deliveries(app: &App, batch: &mut Batch, event: &Undispatched, webhooks: 
             status: DeliveryStatus::Pending,
             attempts: 0,
             tries: 0,
-            due_at: Some(now),
+            due_at: webhook.listens_until.is_none().then_some(now),
             began_at: None,
             updated_at: now,
         };

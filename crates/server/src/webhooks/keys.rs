@@ -215,5 +215,8 @@ fn record(
     now: Timestamp,
 ) {
     let (id, object_id) = (app.chance.id(now), webhook_id.uuid());
-    audit::record(batch, AuditEntry { id, actor, action, object_kind: "webhook", object_id, request_id: None });
+    audit::record(
+        batch,
+        AuditEntry { id, actor, action, object_kind: "webhook", object_id, request_id: None },
+    );
 }

@@ -25,11 +25,13 @@ pub enum Kind {
     Purchase,
     /// Ends the replacement of a webhook's key.
     EndKeyRotation,
+    /// Deletes listeners that are over, with what nobody fetched.
+    PurgeListeners,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::PurgeIdempotency,
         Self::PurgeTokens,
         Self::PurgeCredentials,
@@ -37,11 +39,17 @@ impl Kind {
         Self::ExpireReservation,
         Self::Purchase,
         Self::EndKeyRotation,
+        Self::PurgeListeners,
     ];
 
     /// The kinds that every deployment has one job of, for ever.
-    pub const RECURRING: [Self; 4] =
-        [Self::PurgeIdempotency, Self::PurgeTokens, Self::PurgeCredentials, Self::Reseal];
+    pub const RECURRING: [Self; 5] = [
+        Self::PurgeIdempotency,
+        Self::PurgeTokens,
+        Self::PurgeCredentials,
+        Self::Reseal,
+        Self::PurgeListeners,
+    ];
 
     /// Its name in the jobs table.
     pub const fn word(self) -> &'static str {
@@ -53,6 +61,7 @@ impl Kind {
             Self::ExpireReservation => "expire_reservation",
             Self::Purchase => purchase::KIND,
             Self::EndKeyRotation => "end_key_rotation",
+            Self::PurgeListeners => "purge_listeners",
         }
     }
 
@@ -68,7 +77,8 @@ impl Kind {
             | Self::PurgeTokens
             | Self::PurgeCredentials
             | Self::Reseal
-            | Self::EndKeyRotation => "housekeeping",
+            | Self::EndKeyRotation
+            | Self::PurgeListeners => "housekeeping",
             Self::ExpireReservation => "money",
             Self::Purchase => "purchases",
         }
@@ -84,6 +94,7 @@ impl Kind {
             Self::ExpireReservation => reservation::expire(app, job).await,
             Self::Purchase => purchase(app, job).await,
             Self::EndKeyRotation => keys::finish(app, job).await,
+            Self::PurgeListeners => purge::listeners(app).await,
         }
     }
 }

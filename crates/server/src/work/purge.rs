@@ -1,16 +1,17 @@
-//! Forgetting: idempotency records, tokens and client tokens whose time is over. A bounded number at once, client by
+//! Forgetting: idempotency records, tokens, client tokens and listeners whose time is over. A bounded number at once, client by
 //! client, since one transaction touches one client.
 
 use std::time::Duration;
 
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
-use regente_store::{Batch, idempotency, tokens};
+use regente_store::{Batch, idempotency, listeners, tokens};
 
 use super::Ended;
 use crate::access::forget_ended_credentials;
 use crate::api::error::ApiError;
 use crate::app::App;
+use crate::webhooks::listeners::KEPT_FOR;
 
 /// How often there is a look.
 const EVERY: Duration = Duration::from_secs(10 * 60);
@@ -41,6 +42,13 @@ pub(super) async fn credentials(app: &App) -> Result<Ended, ApiError> {
     let deleted =
         forget_ended_credentials(app, now - CREDENTIAL_KEPT, ROWS_MAX).await.map_err(ApiError::internal)?;
     Ok(again(now, deleted > 0))
+}
+
+/// Deletes listeners that are over, with what nobody fetched.
+pub(super) async fn listeners(app: &App) -> Result<Ended, ApiError> {
+    let before = app.clock.now() - KEPT_FOR;
+    let clients = listeners::clients_with_ended(&app.store, before, CLIENTS_MAX).await?;
+    purge(app, clients, |batch| listeners::purge(batch, before, ROWS_MAX)).await
 }
 
 /// Deletes what `fill` names of each client. While there was something, the next look comes at once.

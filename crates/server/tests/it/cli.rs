@@ -4,6 +4,7 @@ mod explain;
 mod postgres;
 pub mod process;
 mod unknowns;
+mod webhooks;
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use regente::work::{DEPLOYMENT, Worker};
+use regente::work::{DEPLOYMENT, Kind, Worker};
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_store::jobs::{self, Job, NewJob};
@@ -102,8 +102,11 @@ async fn the_recurring_jobs_are_there_once(app: TestApp) {
         app.worker.prepare().await.unwrap();
     }
     let kinds: Vec<String> = rows(&app, DEPLOYMENT).await.into_iter().map(|row| row.kind).collect();
-    assert_eq!(kinds, ["purge_credentials", "purge_idempotency", "purge_tokens", "reseal"]);
-    assert_eq!(app.worker.round().await.unwrap().jobs, 4);
+    assert_eq!(
+        kinds,
+        ["purge_credentials", "purge_idempotency", "purge_listeners", "purge_tokens", "reseal"]
+    );
+    assert_eq!(app.worker.round().await.unwrap().jobs, Kind::RECURRING.len());
     assert_eq!(app.worker.round().await.unwrap().jobs, 0, "none is due again at once");
     for row in rows(&app, DEPLOYMENT).await {
         assert!(
@@ -114,7 +117,7 @@ async fn the_recurring_jobs_are_there_once(app: TestApp) {
     }
     let app = app.restart().await;
     app.worker.prepare().await.unwrap();
-    assert_eq!(rows(&app, DEPLOYMENT).await.len(), 4);
+    assert_eq!(rows(&app, DEPLOYMENT).await.len(), Kind::RECURRING.len());
     assert_eq!(app.worker.round().await.unwrap().jobs, 0, "a start is no reason to run them");
 }
 
@@ -201,7 +204,7 @@ async fn two_workers_run_a_job_once(app: TestApp) {
     let workers: Vec<Worker> = (0..4).map(|_| Worker::new(app.app.clone())).collect();
     let rounds = futures_util::future::join_all(workers.iter().map(Worker::round)).await;
     let ran: usize = rounds.into_iter().map(|round| round.unwrap().jobs).sum();
-    assert_eq!(ran, 4, "each of the four once");
+    assert_eq!(ran, Kind::RECURRING.len(), "each of them once");
 }
 
 async fn work_that_is_due_later_is_done_after_a_restart(app: TestApp) {

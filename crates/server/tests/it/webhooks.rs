@@ -2,7 +2,10 @@
 
 mod addresses;
 mod deliveries;
-mod receiver;
+mod listeners;
+pub mod receiver;
+mod replays;
+mod retry_after;
 mod rotation;
 mod signatures;
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use regente_domain::id::{DeliveryId, Id, WebhookId, of};
+use regente_domain::id::{DeliveryId, Id, of};
 use regente_domain::webhook::DeliveryStatus;
 use regente_store::deliveries::{self, Delivery};
 use regente_store::{Batch, Commit, events};
@@ -17,11 +17,12 @@ use super::super::path_id;
 use super::super::query::Query;
 use super::super::request_id::RequestId;
 use super::error::{WebhookError, WebhookErrors};
+use super::find as find_webhook;
 use super::view::{AttemptView, DeliveryView};
-use super::{TRIES_MAX, find as find_webhook};
 use crate::access::Caller;
 use crate::app::App;
 use crate::audit;
+use crate::webhooks::replay::{Replayed, replay as replay_delivery};
 
 /// Lists the deliveries of a webhook, newest first, each with its attempts.
 #[utoipa::path(
@@ -79,26 +80,18 @@ pub async fn replay(
 ) -> Result<(StatusCode, axum::Json<DeliveryView>), WebhookError> {
     let webhook = find_webhook(&app, &caller, path_id(&id)?).await?;
     let delivery_id = path_id(&delivery_id).map_err(|_| WebhookError::NoDelivery)?;
-    let now = app.clock.now();
-    for _ in 0..TRIES_MAX {
-        let delivery = find(&app, &caller, webhook.id, delivery_id).await?;
-        if delivery.began_at.is_some() {
-            return Err(WebhookError::UnderWay);
+    let _admission = app.store.admit()?;
+    let record = |batch: &mut Batch| {
+        audit::record(&app, batch, &caller, &request_id, "delivery.replayed", delivery_id.uuid());
+    };
+    match replay_delivery(&app, caller.client_id, webhook.id, delivery_id, record).await? {
+        Replayed::Due(delivery) => {
+            let view = with_attempts(&app, &caller, &[*delivery]).await?.pop();
+            Ok((StatusCode::ACCEPTED, axum::Json(view.ok_or(WebhookError::NoDelivery)?)))
         }
-        let mut batch = Batch::new(caller.client_id);
-        deliveries::replay(&mut batch, &delivery, now);
-        audit::record(&app, &mut batch, &caller, &request_id, "delivery.replayed", delivery_id.uuid());
-        let _admission = app.store.admit()?;
-        match app.store.apply(batch).await? {
-            Commit::Applied => {
-                let delivery = find(&app, &caller, webhook.id, delivery_id).await?;
-                let view = with_attempts(&app, &caller, &[delivery]).await?.pop();
-                return Ok((StatusCode::ACCEPTED, axum::Json(view.ok_or(WebhookError::NoDelivery)?)));
-            }
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
+        Replayed::UnderWay => Err(WebhookError::UnderWay),
+        Replayed::NoDelivery => Err(WebhookError::NoDelivery),
     }
-    Err(ApiError::busy().into())
 }
 
 /// Sends a test event, `ping`, whatever the webhook asks for.
@@ -141,13 +134,4 @@ pub async fn ping(
         Commit::Applied => Ok((StatusCode::ACCEPTED, axum::Json(DeliveryView::of(&delivery, Vec::new())))),
         Commit::Refused(_) | Commit::Unknown => Err(ApiError::busy().into()),
     }
-}
-
-async fn find(
-    app: &App,
-    caller: &Caller,
-    webhook_id: WebhookId,
-    id: DeliveryId,
-) -> Result<Delivery, WebhookError> {
-    deliveries::find(&app.store, caller.client_id, webhook_id, id).await?.ok_or(WebhookError::NoDelivery)
 }

@@ -6,12 +6,16 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use regente_store::testing::TestPostgres;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::time::timeout;
 
 use super::process::{Ran, regente, run, set_mode};
+use super::webhooks::Listening;
+use crate::harness::{APPROVED, charge_body};
 use crate::metrics::{metrics_setting, until_calls_in_flight};
+use crate::webhooks::receiver::Receiver;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -110,6 +114,43 @@ async fn servers_workers_and_commands_share_one_database() {
     );
 
     stop(worker, worker_log).await;
+    stop(server, server_log).await;
+}
+
+#[tokio::test]
+async fn what_happens_on_any_node_is_heard() {
+    let deployment = Deployment::new().await;
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--migrate", "--set", "sandbox.books=memory"];
+    let (server, server_log, line) = deployment.start(&serve, "serving").await;
+    let client = deployment.run(&["clients", "create", "Loja Azul", "--json"]).await.json();
+    let client_id = client["id"].as_str().unwrap();
+    let key = deployment.run(&["keys", "create", client_id, "--json"]).await.json();
+    let address = line.split("address=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let post = async |path: &str, body: Value| -> Value {
+        let request = http.post(format!("http://{address}{path}")).header("x-client-id", client_id);
+        let request = request.header("x-api-key", key["key"].as_str().unwrap()).json(&body);
+        request.send().await.unwrap().json().await.unwrap()
+    };
+    let providers =
+        json!([{ "name": "Main", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" } }]);
+    let merchant = post("/v1/merchants", json!({ "mcc": "5812", "providers": providers })).await;
+
+    let receiver = Receiver::start().await;
+    let address_of_own = receiver.url("/");
+    let arguments = ["webhooks", "listen", "--forward-to", address_of_own.as_str()];
+    let mut listening = Listening::start(&mut deployment.command(&arguments)).await;
+    let body = charge_body(merchant["id"].as_str().unwrap(), APPROVED);
+    let charged = post("/v1/charges", body).await;
+    for event in ["transaction.pending", "transaction.authorized"] {
+        let line = listening.line().await;
+        assert_eq!((&*line[1], line[2].as_str()), (event, charged["id"].as_str().unwrap()));
+        assert!(line[3].starts_with("200 in "), "{line:?}");
+    }
+    for got in receiver.received() {
+        listening.verify(&got);
+    }
+    assert_eq!(listening.interrupt().await, "2 events.");
     stop(server, server_log).await;
 }
 

@@ -18,10 +18,8 @@ stories! {
     a_snapshot_shows_the_charge_as_it_was_then,
     a_delivery_is_tried_by_the_schedule_and_then_lost,
     only_200_and_201_are_success,
-    an_endpoint_that_asks_for_more_time_gets_it_within_bounds,
     later_events_of_a_charge_wait_for_one_retry,
     a_hanging_endpoint_delays_nobody_else,
-    what_was_lost_is_sent_again_on_request,
     a_webhook_that_is_off_or_gone_gets_nothing,
     a_process_that_dies_in_the_middle_loses_nothing,
     two_nodes_deliver_each_event_once,
@@ -249,23 +247,6 @@ async fn only_200_and_201_are_success(app: TestApp) {
     assert!(elsewhere.received().is_empty(), "no redirect is followed");
 }
 
-async fn an_endpoint_that_asks_for_more_time_gets_it_within_bounds(app: TestApp) {
-    let receiver = Receiver::start().await;
-    let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
-    let day = 24 * 60 * 60;
-    for (asked, least, most) in
-        [("1", 270, 330), ("3600", 3600, 3600), ("999999999", day, day), ("soon", 270, 330), ("-1", 270, 330)]
-    {
-        receiver.say(&[Say::With(503, "retry-after", asked)]);
-        charge(&app).await;
-        app.run_jobs().await;
-        let next = deliveries(&app, &id).await.remove(0)["nextAttemptAt"].clone();
-        let next = regente_domain::time::Timestamp::parse(next.as_str().unwrap()).unwrap();
-        let waits = next.since(app.clock.now()).as_secs();
-        assert!((least..=most).contains(&waits), "{asked}: {waits}");
-    }
-}
-
 async fn later_events_of_a_charge_wait_for_one_retry(app: TestApp) {
     let receiver = Receiver::start().await;
     webhook(&app, &receiver, "*", "/").await;
@@ -317,34 +298,6 @@ async fn a_hanging_endpoint_delays_nobody_else(app: TestApp) {
     assert!((1..=2).contains(&hanging.received().len()), "{}", hanging.received().len());
     drop(stop);
     running.abort();
-}
-
-async fn what_was_lost_is_sent_again_on_request(app: TestApp) {
-    let app = app.with_settings(|settings| settings.webhooks.waits = vec![MINUTE]).await;
-    let receiver = Receiver::start().await;
-    receiver.say(&[Say::Status(500), Say::Status(500), Say::Status(500)]);
-    let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
-    charge(&app).await;
-    app.run_jobs().await;
-    app.later(2 * MINUTE).await;
-    let lost = deliveries(&app, &id).await.remove(0);
-    assert_eq!(lost["status"], "lost");
-    let replay = format!("/v1/webhooks/{id}/deliveries/{}/replay", lost["id"].as_str().unwrap());
-    let replayed = app.post(&replay, &json!({})).await.expect(202);
-    assert_eq!((&replayed["status"], replayed["attempts"].as_array().unwrap().len()), (&json!("pending"), 2));
-    app.run_jobs().await;
-    app.later(2 * MINUTE).await;
-    let taken = deliveries(&app, &id).await.remove(0);
-    assert_eq!((&taken["status"], taken["attempts"].as_array().unwrap().len()), (&json!("delivered"), 4));
-    let ids: Vec<Value> = receiver.received().iter().map(|got| got.json()["id"].clone()).collect();
-    assert!(ids.iter().all(|id| *id == ids[0]), "the same event");
-    app.post(&replay, &json!({})).await.expect(202);
-    app.run_jobs().await;
-    assert_eq!(receiver.received().len(), 5, "what was delivered can be sent again, too");
-
-    let other = webhook(&app, &receiver, "transaction.failed", "/other").await;
-    let foreign = format!("/v1/webhooks/{other}/deliveries/{}/replay", lost["id"].as_str().unwrap());
-    assert_eq!(app.post(&foreign, &json!({})).await.expect(404)["error"]["message"], "delivery not found");
 }
 
 async fn a_webhook_that_is_off_or_gone_gets_nothing(app: TestApp) {

@@ -160,8 +160,7 @@ async fn a_key_that_is_no_secret_is_replaced_at_once(app: TestApp) {
 
 async fn a_key_that_is_being_replaced_is_not_replaced_by_a_third(app: TestApp) {
     let receiver = Receiver::start().await;
-    let id: WebhookId =
-        webhook(&app, &receiver, "transaction.authorized", "/").await.parse().unwrap();
+    let id: WebhookId = webhook(&app, &receiver, "transaction.authorized", "/").await.parse().unwrap();
     let first = rotate(&app.app, id, DAY).await.unwrap();
     let refused = rotate(&app.app, id, 2 * DAY).await;
     assert!(matches!(refused, Err(RotationError::UnderWay(at)) if at == first.next_key.as_ref().unwrap().at));

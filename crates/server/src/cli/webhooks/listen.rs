@@ -1,0 +1,227 @@
+//! `regente webhooks listen`: what happens, one line each, and sent on to an address of the developer's.
+//!
+//! The rules of `outbound/` do not hold here: this process runs for whoever typed the address.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use regente_domain::id::{ClientId, DeliveryId, WebhookId};
+use reqwest::Url;
+use reqwest::redirect::Policy;
+
+use super::super::operate::server_folder;
+use super::super::run::runtime;
+use super::super::{Failure, chain, lists};
+use crate::admin::{self, Answer, Command, SocketError, WebhooksCommand};
+use crate::app::App;
+use crate::bootstrap::{self, Migrations, Missing};
+use crate::clock::Clock;
+use crate::config::{Config, Loaded};
+use crate::serve::Signals;
+use crate::telemetry;
+use crate::webhooks::listeners::Heard;
+
+/// How long an answer is waited for, as webhooks do at first.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
+/// How often a server that does not answer is asked again.
+const ASK_AGAIN_AFTER: Duration = Duration::from_secs(1);
+
+/// What is listened to.
+pub(super) struct Wish {
+    pub(super) client_id: Option<ClientId>,
+    pub(super) event: String,
+    pub(super) forward_to: Option<Url>,
+}
+
+pub(super) fn listen(loaded: &Loaded, wish: Wish) -> Result<ExitCode, Failure> {
+    telemetry::start(&loaded.config.log)?;
+    runtime()?.block_on(async {
+        let mut signals = Signals::take()?;
+        let forward = wish.forward_to.map(Forward::to).transpose()?;
+        let place = Place::of(&loaded.config).await?;
+        let command = WebhooksCommand::Listen { client_id: wish.client_id, event: wish.event };
+        let answer = place.ask(command).await.map_err(Trouble::into_failure)?;
+        let Answer::Listening { client_id, listener_id, .. } = &answer else { return Err(other_release()) };
+        io::stdout().write_all(lists::answer(&answer).as_bytes())?;
+        let mut listener =
+            Listener { place, client_id: *client_id, id: *listener_id, told: Vec::new(), heard: 0 };
+        let ended = tokio::select! {
+            ended = listener.go_on(forward.as_ref()) => ended,
+            _ = signals.next() => Ok(()),
+        };
+        listener.end().await;
+        ended?;
+        writeln!(io::stdout(), "{} events.", listener.heard)?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Where events are heard: in the running server that owns the embedded database, or in a database that is shared.
+enum Place {
+    Server(PathBuf),
+    Shared(Box<(App, Config)>),
+}
+
+/// Why nothing was answered.
+enum Trouble {
+    /// It may be answered a moment later.
+    Passing(String),
+    /// It never will.
+    Lasting(Failure),
+}
+
+impl Trouble {
+    fn into_failure(self) -> Failure {
+        match self {
+            Self::Passing(why) => why.into(),
+            Self::Lasting(failure) => failure,
+        }
+    }
+}
+
+impl Place {
+    async fn of(config: &Config) -> Result<Self, Failure> {
+        if let Some(folder) = server_folder(config)? {
+            return Ok(Self::Server(folder));
+        }
+        if config.database_address()?.folder().is_some() {
+            return Err("no server runs on this data: start `regente dev` or `regente serve` first".into());
+        }
+        let app = bootstrap::open(config, Migrations::ApplyToSqlite, Missing::Refuse).await?;
+        Ok(Self::Shared(Box::new((app, config.clone()))))
+    }
+
+    async fn ask(&self, command: WebhooksCommand) -> Result<Answer, Trouble> {
+        let command = Command::Webhooks(command);
+        match self {
+            Self::Server(folder) => admin::ask(folder, &command).await.map_err(|error| match &error {
+                SocketError::NoAnswer(_) | SocketError::NotNow(_) | SocketError::Unreachable(..) => {
+                    Trouble::Passing(chain(&error))
+                }
+                SocketError::Refused(_) => Trouble::Lasting(error.into()),
+            }),
+            Self::Shared(shared) => {
+                let (app, config) = &**shared;
+                admin::run(app, config, command).await.map_err(|error| {
+                    if error.is_passing() {
+                        Trouble::Passing(chain(&error))
+                    } else {
+                        Trouble::Lasting(error.into())
+                    }
+                })
+            }
+        }
+    }
+}
+
+struct Listener {
+    place: Place,
+    client_id: ClientId,
+    id: WebhookId,
+    /// What is not to be heard again.
+    told: Vec<DeliveryId>,
+    heard: u64,
+}
+
+impl Listener {
+    /// Tells what happens until something fails for good.
+    async fn go_on(&mut self, forward: Option<&Forward>) -> Result<(), Failure> {
+        let mut is_troubled = false;
+        loop {
+            let command = WebhooksCommand::Hear {
+                client_id: self.client_id,
+                listener_id: self.id,
+                told: self.told.clone(),
+            };
+            let events = match self.place.ask(command).await {
+                Ok(Answer::Heard { events }) => events,
+                Ok(_) => return Err(other_release()),
+                Err(Trouble::Lasting(failure)) => return Err(failure),
+                Err(Trouble::Passing(why)) => {
+                    if !is_troubled {
+                        writeln!(io::stderr(), "regente: {why}; asking again until it answers")?;
+                    }
+                    is_troubled = true;
+                    tokio::time::sleep(ASK_AGAIN_AFTER).await;
+                    continue;
+                }
+            };
+            is_troubled = false;
+            // Whatever was told before is forgotten there as well by now.
+            self.told.clear();
+            for event in events {
+                let outcome = match forward {
+                    Some(forward) => forward.send(&event).await,
+                    None => String::new(),
+                };
+                let Heard { happened_at, event: name, object_id, delivery_id, .. } = &event;
+                writeln!(
+                    io::stdout(),
+                    "{}",
+                    format!("{happened_at}  {name:<26}  {object_id}  {outcome}").trim_end()
+                )?;
+                self.told.push(*delivery_id);
+                self.heard += 1;
+            }
+        }
+    }
+
+    /// What cannot be ended now ends by itself.
+    async fn end(&self) {
+        let (client_id, listener_id, told) = (self.client_id, self.id, self.told.clone());
+        drop(self.place.ask(WebhooksCommand::EndListening { client_id, listener_id, told }).await);
+        match &self.place {
+            Place::Server(_) => {}
+            Place::Shared(shared) => shared.0.store.close().await,
+        }
+    }
+}
+
+/// Sends events on.
+struct Forward {
+    http: reqwest::Client,
+    url: Url,
+    clock: Clock,
+}
+
+impl Forward {
+    fn to(url: Url) -> Result<Self, Failure> {
+        let http = reqwest::Client::builder().no_proxy().redirect(Policy::none()).timeout(ANSWER_TIME_MAX);
+        // Without TLS a machine that knows no authorities will do.
+        let http = match url.scheme() {
+            "https" => http,
+            "http" => http.tls_certs_only([]),
+            _ => return Err(format!("{url} is neither an http nor an https address").into()),
+        };
+        Ok(Self { http: http.build()?, url, clock: Clock::system() })
+    }
+
+    /// How it went, for people. What fails is not tried again: the developer sees it.
+    async fn send(&self, event: &Heard) -> String {
+        let headers = event.headers.iter();
+        let request = headers
+            .fold(self.http.post(self.url.clone()), |request, (name, value)| request.header(name, value));
+        let began = self.clock.machine();
+        let answer = request.body(event.body.clone()).send().await;
+        let took = self.clock.machine().since(began).as_millis();
+        match answer {
+            Ok(answer) => {
+                let status = answer.status().as_u16();
+                let verdict = if matches!(status, 200 | 201) {
+                    ""
+                } else {
+                    ", a failure: only 200 and 201 are success"
+                };
+                format!("{status} in {took} ms{verdict}")
+            }
+            Err(error) if error.is_timeout() => format!("no answer in {took} ms"),
+            Err(error) => format!("not sent: {}", chain(&error.without_url())),
+        }
+    }
+}
+
+fn other_release() -> Failure {
+    "the running server is of another release".into()
+}

@@ -1,0 +1,164 @@
+//! Listeners: webhooks whose deliveries somebody fetches, for as long as he does. They are rows of `webhooks`, so that
+//! events become deliveries for them as for any other; no query of `webhooks.rs` that callers' requests use finds them.
+
+use std::collections::HashMap;
+
+use regente_domain::id::{ClientId, DeliveryId, Id, WebhookId, of};
+use regente_domain::time::Timestamp;
+use uuid::Uuid;
+
+use crate::batch::Batch;
+use crate::deliveries::{self, DueDelivery};
+use crate::value::Json;
+use crate::webhooks::{self, Webhook};
+use crate::{Store, StoreError, args, sql};
+
+sql! {
+    /// Makes a webhook that was just added a listener.
+    pub BEGIN_LISTENING = "
+        UPDATE webhooks SET listens_until = :until WHERE id = :id AND client_id = :client_id";
+    /// One that listens, or listened a moment ago.
+    pub FIND_LISTENER = concat!("SELECT ", webhooks::columns!(), " FROM webhooks
+        WHERE id = :id AND client_id = :client_id AND listens_until IS NOT NULL");
+    /// Moves the end on; one that is over stays so.
+    pub GO_ON_LISTENING = "
+        UPDATE webhooks SET listens_until = :until
+        WHERE id = :id AND client_id = :client_id AND listens_until > :now";
+    /// What waits to be fetched, with what orders it.
+    pub WAITING_FOR_LISTENER = "
+        SELECT id, event_id, object_id, object_version, ordinal FROM deliveries
+        WHERE client_id = :client_id AND webhook_id = :webhook_id ORDER BY id LIMIT :limit";
+    /// Some of that, with what is to be told.
+    pub FETCH_DELIVERIES = concat!("SELECT ", deliveries::columns!(), ", e.snapshot FROM deliveries d
+        JOIN events e ON e.object_id = d.object_id AND e.version = d.object_version AND e.ordinal = d.ordinal
+            AND e.client_id = d.client_id
+        WHERE d.client_id = :client_id AND d.id IN EACH_UUID(:ids)");
+    /// Forgets what was fetched and told.
+    pub FORGET_FETCHED = "
+        DELETE FROM deliveries
+        WHERE client_id = :client_id AND webhook_id = :webhook_id AND id IN EACH_UUID(:ids)";
+    /// Clients with listeners that ended before a time.
+    pub CLIENTS_WITH_ENDED_LISTENERS = "
+        SELECT DISTINCT client_id FROM webhooks WHERE listens_until < :before LIMIT :limit";
+    /// Deletes what nobody fetched of theirs, a bounded number at once.
+    pub PURGE_UNFETCHED = "
+        DELETE FROM deliveries WHERE client_id = :client_id AND id IN (
+            SELECT d.id FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id AND w.client_id = d.client_id
+            WHERE w.client_id = :client_id AND w.listens_until < :before LIMIT :limit)";
+    /// Deletes those of whom nothing is left.
+    pub PURGE_LISTENERS = "
+        DELETE FROM webhooks WHERE client_id = :client_id AND listens_until < :before AND NOT EXISTS (
+            SELECT 1 FROM deliveries d WHERE d.client_id = webhooks.client_id AND d.webhook_id = webhooks.id)";
+}
+
+/// Deliveries that are put in order at once.
+const WAITING_MAX: i64 = 10_000;
+
+/// Adds `webhook` as one that listens until then.
+pub fn insert(batch: &mut Batch, webhook: &Webhook, until: Timestamp) {
+    webhooks::insert(batch, webhook);
+    batch.push(&BEGIN_LISTENING, args! { id: webhook.id, client_id: webhook.client_id, until });
+}
+
+/// A listener, also one that is over.
+pub async fn find(store: &Store, client_id: ClientId, id: WebhookId) -> Result<Option<Webhook>, StoreError> {
+    store.row(&FIND_LISTENER, args! { id, client_id }).await?.as_ref().map(webhooks::from_row).transpose()
+}
+
+/// Moves the end on to `until`. Guards the batch: one that is over at `now` stays so.
+pub fn go_on(batch: &mut Batch, id: WebhookId, now: Timestamp, until: Timestamp) {
+    let client_id = batch.client_id();
+    batch.guard(&GO_ON_LISTENING, args! { id, client_id, now, until });
+}
+
+/// Ends it at `now`; one that is over already stays so.
+pub fn end(batch: &mut Batch, id: WebhookId, now: Timestamp) {
+    let client_id = batch.client_id();
+    batch.push_any(&GO_ON_LISTENING, args! { id, client_id, now, until: now });
+}
+
+/// Forgets what was fetched and told.
+pub fn forget(batch: &mut Batch, webhook_id: WebhookId, ids: &[DeliveryId]) {
+    if ids.is_empty() {
+        return;
+    }
+    let (client_id, ids) = (batch.client_id(), Json::list(Some(ids), DeliveryId::to_string));
+    batch.push_any(&FORGET_FETCHED, args! { client_id, webhook_id, ids });
+}
+
+/// The next deliveries to be told of, at most `limit`: by time, those of one object in the order of its versions.
+pub async fn waiting(
+    store: &Store,
+    client_id: ClientId,
+    webhook_id: WebhookId,
+    limit: usize,
+) -> Result<Vec<DueDelivery>, StoreError> {
+    let args = args! { client_id, webhook_id, limit: WAITING_MAX };
+    let rows = store.rows(&WAITING_FOR_LISTENER, args).await?;
+    let mut waiting = rows
+        .iter()
+        .map(|row| {
+            Ok(Waiting {
+                id: row.get("id")?,
+                event_id: row.get("event_id")?,
+                object_id: row.get("object_id")?,
+                place: (row.get("object_version")?, row.get("ordinal")?),
+            })
+        })
+        .collect::<Result<Vec<_>, StoreError>>()?;
+    put_in_order(&mut waiting);
+    waiting.truncate(limit);
+    if waiting.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<DeliveryId> = waiting.iter().map(|waiting| waiting.id).collect();
+    let listed = Json::list(Some(&ids), DeliveryId::to_string);
+    let rows = store.rows(&FETCH_DELIVERIES, args! { client_id, ids: listed }).await?;
+    let mut fetched = rows.iter().map(deliveries::due_from_row).collect::<Result<Vec<_>, _>>()?;
+    fetched.sort_by_key(|fetched| ids.iter().position(|id| *id == fetched.delivery.id));
+    Ok(fetched)
+}
+
+struct Waiting {
+    id: DeliveryId,
+    event_id: Id<of::Event>,
+    object_id: Uuid,
+    /// Version and ordinal.
+    place: (i64, i64),
+}
+
+/// By time; among the places that one object takes, its events stand by version: clocks of nodes differ, versions do not.
+fn put_in_order(waiting: &mut [Waiting]) {
+    waiting.sort_by_key(|waiting| waiting.event_id);
+    let mut places: HashMap<Uuid, Vec<usize>> = HashMap::new();
+    for (at, waiting) in waiting.iter().enumerate() {
+        places.entry(waiting.object_id).or_default().push(at);
+    }
+    for places in places.into_values() {
+        // Few events of one object wait at once.
+        for (number, &first) in places.iter().enumerate() {
+            for &second in &places[number + 1..] {
+                if waiting[second].place < waiting[first].place {
+                    waiting.swap(first, second);
+                }
+            }
+        }
+    }
+}
+
+/// Clients with listeners that ended before a time.
+pub async fn clients_with_ended(
+    store: &Store,
+    before: Timestamp,
+    limit: i64,
+) -> Result<Vec<ClientId>, StoreError> {
+    let rows = store.rows(&CLIENTS_WITH_ENDED_LISTENERS, args! { before, limit }).await?;
+    rows.iter().map(|row| row.get("client_id")).collect()
+}
+
+/// Deletes the listeners of a client that ended before a time, with what nobody fetched: at most `limit` of that at once.
+pub fn purge(batch: &mut Batch, before: Timestamp, limit: i64) {
+    let client_id = batch.client_id();
+    batch.push_any(&PURGE_UNFETCHED, args! { client_id, before, limit });
+    batch.push_any(&PURGE_LISTENERS, args! { client_id, before });
+}
