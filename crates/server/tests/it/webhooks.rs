@@ -2,6 +2,7 @@
 
 mod addresses;
 mod deliveries;
+mod independent;
 mod listeners;
 pub mod receiver;
 mod replays;
