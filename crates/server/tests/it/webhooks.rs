@@ -2,6 +2,7 @@
 
 mod addresses;
 mod deliveries;
+mod purchases;
 mod receiver;
 mod signatures;
 

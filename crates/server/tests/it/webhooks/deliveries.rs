@@ -31,7 +31,7 @@ stories! {
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-async fn webhook(app: &TestApp, receiver: &Receiver, event: &str, path: &str) -> String {
+pub async fn webhook(app: &TestApp, receiver: &Receiver, event: &str, path: &str) -> String {
     let body = json!({ "event": event, "endpoint": receiver.url(path) });
     app.post("/v1/webhooks", &body).await.expect(201)["id"].as_str().unwrap().to_owned()
 }
