@@ -274,7 +274,7 @@ impl DeliveryStatus {
 }
 
 /// Why an attempt did not succeed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Failure {
     /// The address may not be called.
     AddressRefused,

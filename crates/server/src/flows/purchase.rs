@@ -25,6 +25,7 @@ use super::follow_up::{self, NewFollowUp};
 use crate::api::error::ApiError;
 use crate::api::purchases::view::PurchaseView;
 use crate::app::App;
+use crate::metrics;
 use crate::vault::{Binding, Purpose};
 use crate::work::Kind;
 
@@ -177,6 +178,7 @@ async fn announce(
 
 fn alert(step: &Step) {
     if step.gave_up {
+        metrics::purchase_given_up();
         tracing::error!(
             alert = "purchase_reconciliation_failed", purchase = %step.purchase.id,
             client = %step.purchase.client_id,

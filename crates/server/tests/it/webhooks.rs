@@ -3,7 +3,7 @@
 mod addresses;
 mod deliveries;
 mod purchases;
-mod receiver;
+pub mod receiver;
 mod signatures;
 
 use serde_json::{Value, json};

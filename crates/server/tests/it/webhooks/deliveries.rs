@@ -450,6 +450,9 @@ async fn too_many_losses_switch_a_webhook_off_where_that_is_wanted(app: TestApp)
     assert_eq!(is_on().await, true, "one was taken in between");
     lose().await;
     assert_eq!(is_on().await, false);
+    let webhook: uuid::Uuid = id.parse().unwrap();
+    let told = regente_store::audit::of_object(&app.app.store, app.client_id(), webhook, 1).await.unwrap();
+    assert_eq!((told[0].action.as_str(), told[0].actor.as_str()), ("webhook.disabled", "job:deliveries"));
     app.patch(&format!("/v1/webhooks/{id}"), &json!({ "status": true })).await.expect(200);
     lose().await;
     assert_eq!(is_on().await, true, "the count begins anew");
