@@ -13,4 +13,4 @@ mod settings;
 pub mod signature;
 
 pub use courier::Courier;
-pub use settings::{EndpointUse, WebhookSettings};
+pub use settings::{DAY_SECONDS, EndpointUse, WebhookSettings};

@@ -1,6 +1,8 @@
 //! Events on their way to webhooks, and every attempt to hand one over. When an attempt is made, and what becomes of one
 //! that failed, is not decided here.
 
+mod purge;
+
 use std::time::Duration;
 
 use regente_domain::id::{ClientId, DeliveryId, Id, WebhookId, of};
@@ -12,6 +14,8 @@ use crate::batch::Batch;
 use crate::row::Row;
 use crate::value::Json;
 use crate::{Store, StoreError, args, events, sql};
+
+pub use purge::{Ended, ended, purge};
 
 macro_rules! columns {
     () => {

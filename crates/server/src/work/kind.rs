@@ -16,6 +16,8 @@ pub enum Kind {
     PurgeTokens,
     /// Deletes client tokens whose life is over.
     PurgeCredentials,
+    /// Deletes deliveries that ended long ago, and events that nobody needs.
+    PurgeDeliveries,
     /// Seals again what stands under a former data key.
     Reseal,
     /// Voids a reservation that nobody captured.
@@ -26,18 +28,24 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::PurgeIdempotency,
         Self::PurgeTokens,
         Self::PurgeCredentials,
+        Self::PurgeDeliveries,
         Self::Reseal,
         Self::ExpireReservation,
         Self::Purchase,
     ];
 
     /// The kinds that every deployment has one job of, for ever.
-    pub const RECURRING: [Self; 4] =
-        [Self::PurgeIdempotency, Self::PurgeTokens, Self::PurgeCredentials, Self::Reseal];
+    pub const RECURRING: [Self; 5] = [
+        Self::PurgeIdempotency,
+        Self::PurgeTokens,
+        Self::PurgeCredentials,
+        Self::PurgeDeliveries,
+        Self::Reseal,
+    ];
 
     /// Its name in the jobs table.
     pub const fn word(self) -> &'static str {
@@ -45,6 +53,7 @@ impl Kind {
             Self::PurgeIdempotency => "purge_idempotency",
             Self::PurgeTokens => "purge_tokens",
             Self::PurgeCredentials => "purge_credentials",
+            Self::PurgeDeliveries => "purge_deliveries",
             Self::Reseal => "reseal",
             Self::ExpireReservation => "expire_reservation",
             Self::Purchase => purchase::KIND,
@@ -59,9 +68,11 @@ impl Kind {
     /// Jobs of a lane share a bound.
     pub const fn lane(self) -> &'static str {
         match self {
-            Self::PurgeIdempotency | Self::PurgeTokens | Self::PurgeCredentials | Self::Reseal => {
-                "housekeeping"
-            }
+            Self::PurgeIdempotency
+            | Self::PurgeTokens
+            | Self::PurgeCredentials
+            | Self::PurgeDeliveries
+            | Self::Reseal => "housekeeping",
             Self::ExpireReservation => "money",
             Self::Purchase => "purchases",
         }
@@ -73,6 +84,7 @@ impl Kind {
             Self::PurgeIdempotency => purge::idempotency(app).await,
             Self::PurgeTokens => purge::tokens(app).await,
             Self::PurgeCredentials => purge::credentials(app).await,
+            Self::PurgeDeliveries => purge::deliveries(app).await,
             Self::Reseal => rotation::reseal(app).await,
             Self::ExpireReservation => reservation::expire(app, job).await,
             Self::Purchase => purchase(app, job).await,

@@ -102,8 +102,11 @@ async fn the_recurring_jobs_are_there_once(app: TestApp) {
         app.worker.prepare().await.unwrap();
     }
     let kinds: Vec<String> = rows(&app, DEPLOYMENT).await.into_iter().map(|row| row.kind).collect();
-    assert_eq!(kinds, ["purge_credentials", "purge_idempotency", "purge_tokens", "reseal"]);
-    assert_eq!(app.worker.round().await.unwrap().jobs, 4);
+    assert_eq!(
+        kinds,
+        ["purge_credentials", "purge_deliveries", "purge_idempotency", "purge_tokens", "reseal"]
+    );
+    assert_eq!(app.worker.round().await.unwrap().jobs, 5);
     assert_eq!(app.worker.round().await.unwrap().jobs, 0, "none is due again at once");
     for row in rows(&app, DEPLOYMENT).await {
         assert!(
@@ -114,7 +117,7 @@ async fn the_recurring_jobs_are_there_once(app: TestApp) {
     }
     let app = app.restart().await;
     app.worker.prepare().await.unwrap();
-    assert_eq!(rows(&app, DEPLOYMENT).await.len(), 4);
+    assert_eq!(rows(&app, DEPLOYMENT).await.len(), 5);
     assert_eq!(app.worker.round().await.unwrap().jobs, 0, "a start is no reason to run them");
 }
 
@@ -201,7 +204,7 @@ async fn two_workers_run_a_job_once(app: TestApp) {
     let workers: Vec<Worker> = (0..4).map(|_| Worker::new(app.app.clone())).collect();
     let rounds = futures_util::future::join_all(workers.iter().map(Worker::round)).await;
     let ran: usize = rounds.into_iter().map(|round| round.unwrap().jobs).sum();
-    assert_eq!(ran, 4, "each of the four once");
+    assert_eq!(ran, 5, "each of the five once");
 }
 
 async fn work_that_is_due_later_is_done_after_a_restart(app: TestApp) {
@@ -272,7 +275,7 @@ async fn a_worker_runs_until_it_is_stopped(app: TestApp) {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let worker = Worker::new(app.app.clone());
     let running = tokio::spawn(worker.run_until(async move { drop(stopped.await) }));
-    while rows(&app, DEPLOYMENT).await.iter().filter(|row| row.run_at > app.clock.now()).count() < 4 {
+    while rows(&app, DEPLOYMENT).await.iter().filter(|row| row.run_at > app.clock.now()).count() < 5 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     stop.send(()).unwrap();

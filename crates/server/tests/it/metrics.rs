@@ -1,10 +1,11 @@
 //! The page for Prometheus: what it counts, what it never shows, and that dashboard and alerts speak of it.
 
+mod deliveries;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use regente::metrics::{Endpoint, Kind, TABLE};
-use regente_store::deliveries;
 use regente_store::jobs::{self, Backlog, NewJob};
 use regente_store::transaction_requests::{self, Unknown};
 use regente_store::{Batch, Commit};
@@ -13,15 +14,14 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::cli::process::{LOOK_EVERY, Server, free_port};
-use crate::harness::{APPROVED, TestApp, WRONG_CVV, charge_body, sandbox, stories};
+use crate::harness::{APPROVED, TestApp, charge_body, stories};
 use crate::openapi::document::Document;
 use crate::reconcile::unknown::FileBooks;
-use crate::webhooks::receiver::{Receiver, Say};
+use crate::webhooks::receiver::Receiver;
 
 stories! {
     jobs_that_wait_and_jobs_that_nobody_will_do_are_counted,
     an_unknown_outcome_is_counted_until_the_end_of_its_schedule_and_after_it,
-    messages_that_wait_are_counted_while_they_do,
 }
 
 /// Nothing that a test waits for takes this long.
@@ -124,7 +124,9 @@ async fn what_happens_is_counted_and_no_caller_is_named() {
     server.get("/4916745120294124").send().await.unwrap();
 
     // Two charges, each announced twice.
-    let page = until(&address, |page| page.values.get(&attempts("delivered")) == Some(&4.0)).await;
+    let are_delivered = |page: &Page| page.values.get(&attempts("delivered")) == Some(&4.0);
+    let is_quiet = |page: &Page| page.value("regente_admissions_in_use") == 0.0;
+    let page = until(&address, |page| are_delivered(page) && is_quiet(page)).await;
 
     assert_eq!(page.value(&requests("/v1/charges", 201)), 3.0);
     assert_eq!(page.value(&requests("/v1/charges", 409)), 1.0);
@@ -228,56 +230,6 @@ async fn unknown_outcomes_calls_in_flight_and_open_circuits_are_seen_while_they_
     server.stop().await;
 }
 
-#[tokio::test]
-async fn a_message_that_is_lost_and_a_webhook_that_is_switched_off_are_counted_and_told() {
-    let folder = tempfile::tempdir().unwrap();
-    let (address, listen) = metrics_setting();
-    let settings = [listen.as_str(), "webhooks.waits_seconds=1", "webhooks.disable_after=2"];
-    let arguments: Vec<&str> = settings.into_iter().flat_map(|setting| ["--set", setting]).collect();
-    let server = Server::start(folder.path(), &arguments).await;
-    let receiver = Receiver::start().await;
-    receiver.always(Say::Status(500));
-    let webhook = json!({ "event": "transaction.authorized", "endpoint": receiver.url("/") });
-    let webhook = server.post("/v1/webhooks", &webhook).send().await.unwrap();
-    let webhook: Value = webhook.json().await.unwrap();
-    for lost in [1.0, 2.0] {
-        let body = server.charge("REGENTE_MERCHANT_ID", "4916745120294124");
-        assert_eq!(server.post("/v1/charges", &body).send().await.unwrap().status(), StatusCode::CREATED);
-        until(&address, |page| page.value("regente_deliveries_lost_total") == lost).await;
-    }
-    let page = until(&address, |page| page.value("regente_webhooks_disabled_total") == 1.0).await;
-    assert_eq!(page.value(&attempts("unexpected_status")), 4.0);
-    assert_eq!(page.value("regente_deliveries_due"), 0.0);
-
-    let log = server.stop().await;
-    for (alert, times) in [("webhook_message_lost", 2), ("webhook_disabled", 1)] {
-        let alert = format!("alert=\"{alert}\"");
-        let lines: Vec<&str> = log.lines().filter(|line| line.contains(&alert)).collect();
-        assert_eq!(lines.len(), times, "{log}");
-        let id = webhook["id"].as_str().unwrap();
-        assert!(lines.iter().all(|line| line.contains("ERROR") && line.contains(id)), "{lines:?}");
-    }
-}
-
-/// What is counted belongs to the process, where other tests may count as well.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_purchase_that_is_given_up_is_counted() {
-    let app = TestApp::sqlite().await;
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let endpoint = Endpoint::open(listener, app.app.clone()).unwrap();
-    let address = endpoint.address().to_string();
-    let before = metric(&address, GIVEN_UP).await;
-    let mut provider = sandbox("Keeps everything", 1);
-    let faults = json!([{ "when": { "operation": "void" }, "then": { "decline": "generic" } }]);
-    provider["options"] = json!({ "type": "SANDBOX", "faults": faults });
-    let merchant = app.merchant_with(json!([provider])).await;
-    crate::purchases::accepted(&app, &merchant, &[APPROVED, WRONG_CVV], true).await;
-    app.later(4 * DAY).await;
-    assert!(metric(&address, GIVEN_UP).await > before);
-}
-
-const GIVEN_UP: &str = "regente_purchases_reconciliation_failed_total";
-
 async fn until(address: &str, holds: impl Fn(&Page) -> bool) -> Page {
     let waiting = async {
         loop {
@@ -345,38 +297,6 @@ async fn jobs_that_wait_and_jobs_that_nobody_will_do_are_counted(app: TestApp) {
 
     app.run_jobs().await;
     assert_eq!(backlog().await, Backlog { due: 0, oldest_due: None, dead: 1 });
-}
-
-async fn messages_that_wait_are_counted_while_they_do(app: TestApp) {
-    let receiver = Receiver::start().await;
-    let webhook = json!({ "event": "*", "endpoint": receiver.url("/") });
-    let webhook = app.post("/v1/webhooks", &webhook).await.expect(201);
-    let backlog = async || {
-        let backlog = deliveries::backlog(&app.app.store, app.clock.now()).await.unwrap();
-        (backlog.due, backlog.oldest)
-    };
-    assert_eq!(backlog().await, (0, None));
-
-    let charged_at = app.clock.now();
-    app.post("/v1/charges", &charge_body(&app.merchant().await, APPROVED)).await.expect(201);
-    app.clock.advance(Duration::from_secs(60));
-    assert_eq!(backlog().await, (0, Some(charged_at)), "events that nobody has made messages of");
-
-    receiver.say(&[Say::With(503, "retry-after", "3600")]);
-    app.run_jobs().await;
-    app.clock.advance(Duration::from_secs(60));
-    assert_eq!(backlog().await, (1, None), "the second message waits for the first, which nobody owes yet");
-
-    let due_at = deliveries::next_due(&app.app.store).await.unwrap().unwrap();
-    app.clock.set(due_at + Duration::from_secs(60));
-    assert_eq!(backlog().await, (2, Some(due_at)));
-    let path = format!("/v1/webhooks/{}", webhook["id"].as_str().unwrap());
-    app.patch(&path, &json!({ "status": false })).await.expect(200);
-    assert_eq!(backlog().await, (0, None), "nobody waits for a webhook that is switched off");
-    app.patch(&path, &json!({ "status": true })).await.expect(200);
-    app.run_jobs().await;
-    assert_eq!(backlog().await, (0, None));
-    assert_eq!(receiver.received().len(), 3);
 }
 
 async fn an_unknown_outcome_is_counted_until_the_end_of_its_schedule_and_after_it(app: TestApp) {

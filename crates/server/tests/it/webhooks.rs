@@ -3,6 +3,7 @@
 mod addresses;
 mod deliveries;
 mod purchases;
+mod purge;
 pub mod receiver;
 mod signatures;
 

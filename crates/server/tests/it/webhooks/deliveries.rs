@@ -36,11 +36,11 @@ pub async fn webhook(app: &TestApp, receiver: &Receiver, event: &str, path: &str
     app.post("/v1/webhooks", &body).await.expect(201)["id"].as_str().unwrap().to_owned()
 }
 
-async fn charge(app: &TestApp) -> Value {
+pub async fn charge(app: &TestApp) -> Value {
     app.post("/v1/charges", &charge_body(&app.merchant().await, APPROVED)).await.expect(201)
 }
 
-async fn deliveries(app: &TestApp, webhook: &str) -> Vec<Value> {
+pub async fn deliveries(app: &TestApp, webhook: &str) -> Vec<Value> {
     let list = app.get(&format!("/v1/webhooks/{webhook}/deliveries?limit=100")).await.expect(200);
     list["items"].as_array().unwrap().clone()
 }
