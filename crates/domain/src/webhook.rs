@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use crate::purchase::PurchaseStatus;
+
 /// What an event is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
@@ -15,6 +17,8 @@ pub enum Family {
     Subscription,
     /// A payment with several cards. An extension: receivers of everything do not know it.
     Purchase,
+    /// A payment link or checkout. An extension like [`Self::Purchase`].
+    Session,
 }
 
 impl Family {
@@ -25,6 +29,7 @@ impl Family {
             Self::Seller => "seller",
             Self::Subscription => "subscription",
             Self::Purchase => "purchase",
+            Self::Session => "session",
         }
     }
 
@@ -32,7 +37,7 @@ impl Family {
     pub const fn is_in_everything(self) -> bool {
         match self {
             Self::Transaction | Self::Seller | Self::Subscription => true,
-            Self::Purchase => false,
+            Self::Purchase | Self::Session => false,
         }
     }
 }
@@ -79,6 +84,12 @@ const NAMES: &[(&str, Family)] = &[
     ("purchase.paid", Family::Purchase),
     ("purchase.failed", Family::Purchase),
     ("purchase.cancelled", Family::Purchase),
+    // What the history of a session calls its statuses (contract 05 §8).
+    ("session.created", Family::Session),
+    ("session.paid", Family::Session),
+    ("session.canceled", Family::Session),
+    ("session.voided", Family::Session),
+    ("session.disabled", Family::Session),
 ];
 
 /// The name of an event, such as `transaction.authorized`.
@@ -92,6 +103,17 @@ impl EventName {
     /// From its name, spelt exactly so.
     pub fn parse(name: &str) -> Option<Self> {
         NAMES.iter().find(|(known, _)| *known == name).map(|(name, family)| Self { name, family: *family })
+    }
+
+    /// What is said when a purchase has come to this status; nothing while it is pending.
+    pub const fn of_purchase(status: PurchaseStatus) -> Option<Self> {
+        let name = match status {
+            PurchaseStatus::Pending => return None,
+            PurchaseStatus::Paid => "purchase.paid",
+            PurchaseStatus::Failed => "purchase.failed",
+            PurchaseStatus::Cancelled => "purchase.cancelled",
+        };
+        Some(Self { name, family: Family::Purchase })
     }
 
     /// The whole name.
@@ -252,7 +274,7 @@ impl DeliveryStatus {
 }
 
 /// Why an attempt did not succeed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Failure {
     /// The address may not be called.
     AddressRefused,

@@ -250,6 +250,11 @@ pub struct WebhooksConfig {
     pub concurrent_per_endpoint_max: usize,
     /// After so many lost messages in a row a webhook is switched off; 0 never switches one off. Default 0.
     pub disable_after: u32,
+    /// How long a delivery is listed with its attempts and can be replayed after it has ended, also a lost one. Default 45.
+    pub delivery_retention_days: u32,
+    /// How long it is kept that something was changed, when and by whom; never for less time than its deliveries.
+    /// Default 400.
+    pub event_retention_days: u32,
     /// Whether an endpoint may be registered once at all, instead of once for each event. Default false.
     pub unique_endpoint: bool,
 }
@@ -414,6 +419,8 @@ impl Default for WebhooksConfig {
             concurrent_max: settings.concurrent_max,
             concurrent_per_endpoint_max: settings.concurrent_per_endpoint_max,
             disable_after: settings.disable_after.map_or(0, std::num::NonZeroU32::get),
+            delivery_retention_days: whole_days(settings.delivery_retention),
+            event_retention_days: whole_days(settings.event_retention),
             unique_endpoint: false,
         }
     }
@@ -423,6 +430,10 @@ impl Default for LogConfig {
     fn default() -> Self {
         Self { format: LogFormat::Human, level: "info".to_owned() }
     }
+}
+
+fn whole_days(duration: std::time::Duration) -> u32 {
+    u32::try_from(duration.as_secs() / crate::webhooks::DAY_SECONDS).unwrap_or(u32::MAX)
 }
 
 fn whole_millis(duration: std::time::Duration) -> u64 {

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use regente_domain::charge::attempt::RequestType;
 use regente_domain::provider_type::ProviderType;
+use regente_domain::webhook::Failure;
 
 pub use endpoint::Endpoint;
 pub use table::{Kind, Metric, TABLE};
@@ -159,6 +160,34 @@ pub fn unknown_outcomes(open: u64, oldest_age: Duration, given_up: u64) {
 pub fn circuits_open(provider_type: ProviderType, circuits: usize) {
     if let Some(handles) = HANDLES.get() {
         handles.circuits_open(provider_type).set(count(circuits as u64));
+    }
+}
+
+/// An attempt to hand a message to a webhook ended, well or for this reason.
+pub fn delivery_attempt(failure: Option<Failure>, duration: Duration) {
+    if let Some(handles) = HANDLES.get() {
+        handles.delivery_attempt(failure).record(duration);
+    }
+}
+
+/// A message to a webhook was lost: every attempt failed.
+pub fn delivery_lost() {
+    if let Some(handles) = HANDLES.get() {
+        handles.deliveries_lost.increment(1);
+    }
+}
+
+/// A webhook was switched off because it lost too much.
+pub fn webhook_disabled() {
+    if let Some(handles) = HANDLES.get() {
+        handles.webhooks_disabled.increment(1);
+    }
+}
+
+/// The cards of a purchase could not all be given back.
+pub fn purchase_given_up() {
+    if let Some(handles) = HANDLES.get() {
+        handles.purchases_given_up.increment(1);
     }
 }
 

@@ -50,6 +50,7 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_by_webhook ON deliveries (client_id, webhook_id, id);
 CREATE INDEX deliveries_due ON deliveries (webhook_id, due_at, client_id) WHERE due_at IS NOT NULL;
 CREATE INDEX deliveries_by_object ON deliveries (webhook_id, object_id, client_id) WHERE due_at IS NOT NULL;
+CREATE INDEX deliveries_by_event ON deliveries (event_id, client_id);
 
 CREATE TABLE delivery_attempts (
     delivery_id {uuid} NOT NULL,

@@ -1,6 +1,7 @@
 //! Events on their way to webhooks, and every attempt to hand one over. When an attempt is made, and what becomes of one
 //! that failed, is not decided here.
 
+mod purge;
 mod range;
 
 use std::time::Duration;
@@ -13,7 +14,9 @@ use uuid::Uuid;
 use crate::batch::Batch;
 use crate::row::Row;
 use crate::value::Json;
-use crate::{Store, StoreError, args, sql};
+use crate::{Store, StoreError, args, events, sql};
+
+pub use purge::{Ended, ended, purge};
 
 pub use range::{COUNT_DELIVERIES_IN_RANGE, DELIVERIES_IN_RANGE, DeliveryRange, count_in_range, in_range};
 
@@ -32,6 +35,25 @@ macro_rules! is_next_of_its_object {
             WHERE earlier.webhook_id = d.webhook_id AND earlier.object_id = d.object_id
               AND earlier.client_id = d.client_id AND earlier.due_at IS NOT NULL AND earlier.tries < 2
               AND (earlier.object_version, earlier.ordinal) < (d.object_version, d.ordinal))"
+    };
+}
+
+// Webhooks that something waits for, by id, behind `after`. Each step of the walk is one look at the index, however much
+// waits for a webhook.
+macro_rules! waiting {
+    ($after:literal) => {
+        concat!(
+            "WITH RECURSIVE waiting (webhook_id) AS (
+                SELECT (SELECT d.webhook_id FROM deliveries d
+                    WHERE d.due_at IS NOT NULL",
+            $after,
+            " ORDER BY d.webhook_id LIMIT 1)
+                UNION ALL
+                SELECT (SELECT d.webhook_id FROM deliveries d
+                    WHERE d.due_at IS NOT NULL AND d.webhook_id > waiting.webhook_id ORDER BY d.webhook_id LIMIT 1)
+                FROM waiting WHERE waiting.webhook_id IS NOT NULL
+            ) "
+        )
     };
 }
 
@@ -56,21 +78,12 @@ sql! {
     pub ATTEMPTS_OF_MANY = "
         SELECT delivery_id, ordinal, began_at, duration_ms, http_status, failure, answer FROM delivery_attempts
         WHERE client_id = :client_id AND delivery_id IN EACH_UUID(:ids) ORDER BY delivery_id, ordinal";
-    /// Webhooks that have something due, by id. Each step of the walk is one look at the index, however much waits for
-    /// a webhook.
-    pub WEBHOOKS_WITH_DUE_DELIVERIES = "
-        WITH RECURSIVE waiting (webhook_id) AS (
-            SELECT (SELECT d.webhook_id FROM deliveries d
-                WHERE d.due_at IS NOT NULL AND d.webhook_id > :after ORDER BY d.webhook_id LIMIT 1)
-            UNION ALL
-            SELECT (SELECT d.webhook_id FROM deliveries d
-                WHERE d.due_at IS NOT NULL AND d.webhook_id > waiting.webhook_id ORDER BY d.webhook_id LIMIT 1)
-            FROM waiting WHERE waiting.webhook_id IS NOT NULL
-        )
+    /// Webhooks that have something due, by id.
+    pub WEBHOOKS_WITH_DUE_DELIVERIES = concat!(waiting!(" AND d.webhook_id > :after"), "
         SELECT w.id, w.client_id FROM waiting JOIN webhooks w ON w.id = waiting.webhook_id
         WHERE w.active = 1 AND w.deleted_at IS NULL AND EXISTS (SELECT 1 FROM deliveries d
             WHERE d.webhook_id = w.id AND d.client_id = w.client_id AND d.due_at <= :now)
-        ORDER BY w.id LIMIT :limit";
+        ORDER BY w.id LIMIT :limit");
     /// What is due for a webhook, with what is to be sent.
     pub DUE_DELIVERIES = concat!("SELECT ", columns!(), ", e.snapshot FROM deliveries d
         JOIN events e ON e.object_id = d.object_id AND e.version = d.object_version AND e.ordinal = d.ordinal
@@ -81,6 +94,17 @@ sql! {
     pub NEXT_DUE_DELIVERY = concat!("SELECT MIN(d.due_at) AS due_at FROM deliveries d
         JOIN webhooks w ON w.id = d.webhook_id AND w.client_id = d.client_id
         WHERE d.due_at IS NOT NULL AND w.active = 1 AND ", is_next_of_its_object!());
+    /// How much is due, and since when what is next of its object.
+    pub DUE_DELIVERIES_BACKLOG = concat!(waiting!(""), "
+        SELECT CAST(COALESCE(SUM(of_webhook.due), 0) AS BIGINT) AS due, MIN(of_webhook.oldest) AS oldest FROM (
+            SELECT
+                (SELECT COUNT(*) FROM deliveries d
+                    WHERE d.webhook_id = w.id AND d.client_id = w.client_id AND d.due_at <= :now) AS due,
+                (SELECT d.due_at FROM deliveries d
+                    WHERE d.webhook_id = w.id AND d.client_id = w.client_id AND d.due_at <= :now AND",
+                        is_next_of_its_object!(), " ORDER BY d.due_at LIMIT 1) AS oldest
+            FROM waiting JOIN webhooks w ON w.id = waiting.webhook_id
+            WHERE w.active = 1 AND w.deleted_at IS NULL) of_webhook");
     /// Begins an attempt; whoever comes second is refused.
     pub BEGIN_ATTEMPT = "
         UPDATE deliveries SET due_at = :lost_at, began_at = :began_at
@@ -314,6 +338,24 @@ pub async fn next_due(store: &Store) -> Result<Option<Timestamp>, StoreError> {
 
 pub(crate) fn due_from_row(row: &Row) -> Result<DueDelivery, StoreError> {
     Ok(DueDelivery { delivery: from_row(row)?, snapshot: row.get("snapshot")? })
+}
+
+/// What waits to be handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// Deliveries that are due.
+    pub due: u64,
+    /// Since when the oldest of those whose turn it is has been due, or the oldest event has waited to become one.
+    pub oldest: Option<Timestamp>,
+}
+
+/// What waits at `now` to be handed over, for all clients.
+pub async fn backlog(store: &Store, now: Timestamp) -> Result<Backlog, StoreError> {
+    let row = store.row(&DUE_DELIVERIES_BACKLOG, args! { now }).await?;
+    let row = row.ok_or_else(|| StoreError::Corrupt("a count without a row".to_owned()))?;
+    let undispatched = events::next_dispatch(store).await?.filter(|dispatch_at| *dispatch_at <= now);
+    let oldest: Option<Timestamp> = row.get("oldest")?;
+    Ok(Backlog { due: row.get("due")?, oldest: [oldest, undispatched].into_iter().flatten().min() })
 }
 
 fn from_row(row: &Row) -> Result<Delivery, StoreError> {

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::batch::Batch;
 use crate::row::Row;
-use crate::value::Args;
+use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, sql};
 
 macro_rules! insert {
@@ -28,6 +28,14 @@ macro_rules! insert {
              WHERE TRUE",
             $otherwise
         )
+    };
+}
+
+// Made long ago, and no delivery could send it any more.
+macro_rules! is_old {
+    () => {
+        " events.id < :made_before AND events.dispatch_at IS NULL AND NOT EXISTS (SELECT 1 FROM deliveries d
+            WHERE d.event_id = events.id AND d.client_id = events.client_id)"
     };
 }
 
@@ -58,6 +66,14 @@ sql! {
         UPDATE events SET dispatch_at = :dispatch_at
         WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id
           AND dispatch_at IS NOT NULL";
+    /// Events of all clients that nobody needs any more, by object, oldest first.
+    pub OLD_EVENTS = concat!("
+        SELECT events.object_id, events.client_id FROM events
+        WHERE events.object_id < :made_before AND", is_old!(), " ORDER BY events.object_id LIMIT :limit");
+    /// Deletes the events of objects that nobody needs any more.
+    pub PURGE_EVENTS = concat!("
+        DELETE FROM events WHERE events.client_id = :client_id AND events.object_id IN EACH_UUID(:object_ids) AND",
+        is_old!());
     /// When the next event is to become deliveries.
     pub NEXT_DISPATCH = "SELECT MIN(dispatch_at) AS dispatch_at FROM events WHERE dispatch_at IS NOT NULL";
 }
@@ -273,4 +289,20 @@ pub fn postpone(batch: &mut Batch, event: &Undispatched, dispatch_at: Timestamp)
 /// When the next event is to become deliveries, if any is.
 pub async fn next_dispatch(store: &Store) -> Result<Option<Timestamp>, StoreError> {
     store.row(&NEXT_DISPATCH, args! {}).await?.map_or(Ok(None), |row| row.get("dispatch_at"))
+}
+
+/// Objects that have events from before then which nobody needs any more, each with its account: `limit` events of them,
+/// oldest objects first.
+pub async fn old(store: &Store, before: Timestamp, limit: i64) -> Result<Vec<(ClientId, Uuid)>, StoreError> {
+    let made_before = Id::<of::Event>::first_at(before);
+    let rows = store.rows(&OLD_EVENTS, args! { made_before, limit }).await?;
+    rows.iter().map(|row| Ok((row.get("client_id")?, row.get("object_id")?))).collect()
+}
+
+/// Deletes events of these objects of the batch's client that are from before then. One that still has to become
+/// deliveries stays, and one with a delivery.
+pub fn purge(batch: &mut Batch, object_ids: &[Uuid], before: Timestamp) {
+    let (client_id, made_before) = (batch.client_id(), Id::<of::Event>::first_at(before));
+    let object_ids = Json::list(Some(object_ids), Uuid::to_string);
+    batch.push_any(&PURGE_EVENTS, args! { client_id, object_ids, made_before });
 }

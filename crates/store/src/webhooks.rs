@@ -75,7 +75,7 @@ sql! {
     /// Switches a webhook off that has lost too much.
     pub DISABLE_WEBHOOK = "
         UPDATE webhooks SET active = 0, version = version + 1, updated_at = :updated_at
-        WHERE id = :id AND client_id = :client_id AND active = 1 AND lost_in_a_row >= :lost_max";
+        WHERE id = :id AND client_id = :client_id AND version = :version AND active = 1";
 }
 
 /// A webhook.
@@ -208,13 +208,15 @@ pub fn delete(batch: &mut Batch, webhook: &Webhook, now: Timestamp) {
     batch.guard(&DELETE_WEBHOOK, args! { id, client_id, version, updated_at: now });
 }
 
-/// Counts a message of `webhook` that was lost; from `lost_max` in a row on it is switched off.
-pub fn lost(batch: &mut Batch, webhook: &Webhook, lost_max: Option<i64>, now: Timestamp) {
-    let (id, client_id) = (webhook.id, webhook.client_id);
-    batch.push_any(&COUNT_LOST, args! { id, client_id });
-    if let Some(lost_max) = lost_max {
-        batch.push_any(&DISABLE_WEBHOOK, args! { id, client_id, lost_max, updated_at: now });
-    }
+/// Counts a message of `webhook` that was lost.
+pub fn lost(batch: &mut Batch, webhook: &Webhook) {
+    batch.push_any(&COUNT_LOST, args! { id: webhook.id, client_id: webhook.client_id });
+}
+
+/// Switches `webhook` off at the version that was read. Guards the batch: only one of many does it.
+pub fn disable(batch: &mut Batch, webhook: &Webhook, now: Timestamp) {
+    let (id, client_id, version) = (webhook.id, webhook.client_id, webhook.version);
+    batch.guard(&DISABLE_WEBHOOK, args! { id, client_id, version, updated_at: now });
 }
 
 /// Notes that `webhook` takes messages again.

@@ -15,3 +15,4 @@ mod routing;
 mod scope;
 mod story;
 mod time;
+mod webhook;

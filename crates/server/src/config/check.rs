@@ -206,7 +206,7 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         "sandbox.url",
         "must be http://host:port",
     );
-    let positive: [(&'static str, u64); 11] = [
+    let positive: [(&'static str, u64); 13] = [
         ("server.connections_max", server.connections_max as u64),
         ("database.admitted_max", database.admitted_max as u64),
         ("database.sqlite_readers", database.sqlite_readers as u64),
@@ -218,6 +218,8 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         ("purchases.min_payment_amount", purchases.min_payment_amount),
         ("webhooks.concurrent_max", webhooks.concurrent_max as u64),
         ("webhooks.concurrent_per_endpoint_max", webhooks.concurrent_per_endpoint_max as u64),
+        ("webhooks.delivery_retention_days", u64::from(webhooks.delivery_retention_days)),
+        ("webhooks.event_retention_days", u64::from(webhooks.event_retention_days)),
     ];
     for (key, value) in positive {
         must(value > 0, key, "must be greater than 0");

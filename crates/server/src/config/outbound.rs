@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use super::layers::ConfigError;
 use super::{Config, OutboundConfig, convert};
 use crate::outbound::{Plain, Ports, Rules};
-use crate::webhooks::{EndpointUse, WebhookSettings};
+use crate::webhooks::{DAY_SECONDS, EndpointUse, WebhookSettings};
 
 /// The word for all ports.
 const ANY_PORT: &str = "any";
@@ -66,7 +66,13 @@ impl Config {
             concurrent_max: webhooks.concurrent_max,
             concurrent_per_endpoint_max: webhooks.concurrent_per_endpoint_max,
             disable_after: NonZeroU32::new(webhooks.disable_after),
+            delivery_retention: days(webhooks.delivery_retention_days),
+            event_retention: days(webhooks.event_retention_days),
             endpoints: if webhooks.unique_endpoint { EndpointUse::Once } else { EndpointUse::OncePerEvent },
         }
     }
+}
+
+fn days(days: u32) -> Duration {
+    Duration::from_secs(u64::from(days) * DAY_SECONDS)
 }

@@ -11,17 +11,21 @@ use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{ChargeId, ClientId, PurchaseId, TokenId};
 use regente_domain::purchase::{Change, Next, Purchase, Seen, Slot, Step};
 use regente_domain::time::Timestamp;
+use regente_domain::webhook::EventName;
 use regente_store::charges::{self, ChargeFilter, Direction};
+use regente_store::events::NewEvent;
 use regente_store::jobs::NewJob;
 use regente_store::purchases::StoredPurchase;
-use regente_store::{Batch, Commit, jobs, purchases, transaction_requests};
+use regente_store::{Batch, Commit, events, jobs, purchases, transaction_requests};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::charge::{Created, NewCharge, PurchaseStep, Ran};
 use super::follow_up::{self, NewFollowUp};
 use crate::api::error::ApiError;
+use crate::api::purchases::view::PurchaseView;
 use crate::app::App;
+use crate::metrics;
 use crate::vault::{Binding, Purpose};
 use crate::work::Kind;
 
@@ -109,11 +113,11 @@ async fn drive(app: &App, client_id: ClientId, id: PurchaseId) -> Result<Rest, A
         match purchase.next(&cards.seen(purchase, &refused), now) {
             Next::Rest => return Ok(Rest::Idle),
             Next::Wait(until) => return Ok(Rest::Until(until)),
-            Next::Note(change) => write(app, purchase, change).await?,
-            Next::Authorize(index) => slot::authorize(app, &stored, index).await?,
+            Next::Note(change) => write(app, &stored, &cards, change).await?,
+            Next::Authorize(index) => slot::authorize(app, &stored, &cards, index).await?,
             Next::Capture(index) => {
                 if let Followed::Refused = follow(app, &cards, purchase, index, Operation::Capture).await? {
-                    write(app, purchase, Change::CaptureFailed(index)).await?;
+                    write(app, &stored, &cards, Change::CaptureFailed(index)).await?;
                 }
             }
             Next::Undo(index) => {
@@ -130,11 +134,12 @@ async fn drive(app: &App, client_id: ClientId, id: PurchaseId) -> Result<Rest, A
 }
 
 /// Writes a change down. One that is too late is decided anew by the next step.
-async fn write(app: &App, before: &Purchase, change: Change) -> Result<(), ApiError> {
-    let now = app.clock.now();
+async fn write(app: &App, stored: &StoredPurchase, cards: &Cards, change: Change) -> Result<(), ApiError> {
+    let (before, now) = (&stored.purchase, app.clock.now());
     let step = before.apply(change, now);
     let mut batch = Batch::new(before.client_id);
     purchases::update(&mut batch, before, &step, &Actor::Job(KIND), || app.chance.id(now))?;
+    announce(app, &mut batch, stored, cards, &step).await?;
     let _admission = app.store.admit_waiting().await?;
     match app.store.apply(batch).await? {
         Commit::Applied => {
@@ -146,8 +151,34 @@ async fn write(app: &App, before: &Purchase, change: Change) -> Result<(), ApiEr
     }
 }
 
+/// Says how a purchase ended, once for each status, in the batch in which it does.
+async fn announce(
+    app: &App,
+    batch: &mut Batch,
+    stored: &StoredPurchase,
+    cards: &Cards,
+    step: &Step,
+) -> Result<(), ApiError> {
+    let (purchase, status) = (&step.purchase, step.purchase.status());
+    let reached = EventName::of_purchase(status).filter(|_| status != stored.purchase.status());
+    let Some(name) = reached else { return Ok(()) };
+    let view = PurchaseView::of(purchase, cards, &Private::open(app, stored).await?);
+    let event = NewEvent {
+        id: app.chance.id(app.clock.now()),
+        object_id: purchase.id.uuid(),
+        version: purchase.version,
+        ordinal: 0,
+        name,
+        snapshot: &serde_json::to_string(&view).map_err(ApiError::internal)?,
+        actor: &Actor::Job(KIND),
+    };
+    events::announce(batch, event);
+    Ok(())
+}
+
 fn alert(step: &Step) {
     if step.gave_up {
+        metrics::purchase_given_up();
         tracing::error!(
             alert = "purchase_reconciliation_failed", purchase = %step.purchase.id,
             client = %step.purchase.client_id,

@@ -9,6 +9,7 @@ use std::time::Duration;
 use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 use regente_domain::provider_type::ProviderType;
+use regente_domain::webhook::Failure;
 
 use super::table::{self, Kind, Metric, TABLE};
 use super::{Asked, CallOutcome, IdempotencyConflict};
@@ -23,6 +24,7 @@ pub(super) struct Handles {
     provider_calls: Family<(ProviderType, Asked, CallOutcome), Durations>,
     circuits_open: Family<ProviderType, Gauge>,
     idempotency_conflicts: Family<IdempotencyConflict, Counter>,
+    delivery_attempts: Family<Option<Failure>, Durations>,
     pub(super) connections_open: Gauge,
     pub(super) connections_refused: Counter,
     pub(super) idempotency_replays: Counter,
@@ -33,6 +35,11 @@ pub(super) struct Handles {
     pub(super) jobs_due: Gauge,
     pub(super) jobs_lag: Gauge,
     pub(super) jobs_dead: Gauge,
+    pub(super) deliveries_due: Gauge,
+    pub(super) deliveries_lag: Gauge,
+    pub(super) deliveries_lost: Counter,
+    pub(super) webhooks_disabled: Counter,
+    pub(super) purchases_given_up: Counter,
     pub(super) admissions_in_use: Gauge,
     pub(super) admissions_max: Gauge,
     pub(super) admissions_refused: Counter,
@@ -70,6 +77,7 @@ impl Handles {
             provider_calls: Family::default(),
             circuits_open: Family::default(),
             idempotency_conflicts: Family::default(),
+            delivery_attempts: Family::default(),
             connections_open: gauge(table::CONNECTIONS_OPEN),
             connections_refused: counter(table::CONNECTIONS_REFUSED),
             idempotency_replays: counter(table::IDEMPOTENCY_REPLAYS),
@@ -80,6 +88,11 @@ impl Handles {
             jobs_due: gauge(table::JOBS_DUE),
             jobs_lag: gauge(table::JOBS_LAG),
             jobs_dead: gauge(table::JOBS_DEAD),
+            deliveries_due: gauge(table::DELIVERIES_DUE),
+            deliveries_lag: gauge(table::DELIVERIES_LAG),
+            deliveries_lost: counter(table::DELIVERIES_LOST),
+            webhooks_disabled: counter(table::WEBHOOKS_DISABLED),
+            purchases_given_up: counter(table::PURCHASES_GIVEN_UP),
             admissions_in_use: gauge(table::ADMISSIONS_IN_USE),
             admissions_max: gauge(table::ADMISSIONS_MAX),
             admissions_refused: counter(table::ADMISSIONS_REFUSED),
@@ -152,6 +165,18 @@ impl Handles {
             || {
                 let labels = labels(&table::IDEMPOTENCY_CONFLICTS, [conflict.word().to_owned()]);
                 counter(&self.recorder, table::IDEMPOTENCY_CONFLICTS, labels)
+            },
+        )
+    }
+
+    pub(super) fn delivery_attempt(&self, failure: Option<Failure>) -> Durations {
+        self.delivery_attempts.get(
+            &failure,
+            || failure,
+            || {
+                let outcome = failure.map_or("delivered", Failure::word);
+                let labels = labels(&table::DELIVERY_ATTEMPT_DURATION, [outcome.to_owned()]);
+                histogram(&self.recorder, table::DELIVERY_ATTEMPT_DURATION, labels)
             },
         )
     }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use regente_domain::time::Timestamp;
-use regente_store::{StoreError, jobs, transaction_requests};
+use regente_store::{StoreError, deliveries, jobs, transaction_requests};
 use tokio::sync::Mutex;
 
 use super::handles::Handles;
@@ -76,6 +76,10 @@ async fn ask_database(app: &App, handles: &Handles) -> Result<(), StoreError> {
 
     let unknown = transaction_requests::unknown(&app.store, now).await?;
     super::unknown_outcomes(unknown.open, age(unknown.oldest), unknown.given_up);
+
+    let waiting = deliveries::backlog(&app.store, now).await?;
+    handles.deliveries_due.set(count(waiting.due));
+    handles.deliveries_lag.set(age(waiting.oldest).as_secs_f64());
 
     let size = app.store.size().await?;
     handles.database_size.set(count(size.database_bytes));

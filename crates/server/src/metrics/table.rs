@@ -72,6 +72,19 @@ table! {
         "How long the longest waiting due job has been due; 0 when none is.";
     JOBS_DEAD = Kind::Gauge, "regente_jobs_dead" []
         "Jobs that were given up: an operator must look.";
+    DELIVERY_ATTEMPT_DURATION = Kind::Histogram { buckets: PROVIDER_BUCKETS }, "regente_delivery_attempt_duration_seconds"
+        ["outcome"]
+        "Duration of attempts to hand a message to a webhook: `delivered`, or why not.";
+    DELIVERIES_DUE = Kind::Gauge, "regente_deliveries_due" []
+        "Messages to webhooks that are due; those that wait for an earlier one about the same object are among them.";
+    DELIVERIES_LAG = Kind::Gauge, "regente_deliveries_lag_seconds" []
+        "How long the longest waiting message to a webhook has been due, or an event has waited to become one; 0 when none does.";
+    DELIVERIES_LOST = Kind::Counter, "regente_deliveries_lost_total" []
+        "Messages to webhooks that were lost because every attempt failed.";
+    WEBHOOKS_DISABLED = Kind::Counter, "regente_webhooks_disabled_total" []
+        "Webhooks that were switched off because they lost too many messages in a row.";
+    PURCHASES_GIVEN_UP = Kind::Counter, "regente_purchases_reconciliation_failed_total" []
+        "Purchases whose cards could not all be given back: an operator must look.";
     IDEMPOTENCY_REPLAYS = Kind::Counter, "regente_idempotency_replays_total" []
         "Answers that were given again for their idempotency key.";
     IDEMPOTENCY_CONFLICTS = Kind::Counter, "regente_idempotency_conflicts_total" ["conflict"]

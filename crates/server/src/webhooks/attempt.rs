@@ -13,10 +13,10 @@ use regente_store::webhooks::{self, Webhook};
 use regente_store::{Batch, Commit};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 
-use super::signature;
-use super::{keys, payload};
+use super::{keys, loss, payload, signature};
 use crate::api::error::ApiError;
 use crate::app::App;
+use crate::metrics;
 use crate::outbound::{NoAnswer, Received, RetryAfter};
 
 /// How long after the longest answer an attempt counts as lost with its process.
@@ -52,6 +52,7 @@ pub(super) async fn run(app: &App, webhook: &Webhook, due: &DueDelivery) -> Resu
     let answer = app.outbound.post(&webhook.endpoint, headers, Bytes::from(body), answer_max).await;
     let duration = app.clock.machine().since(started);
     let (attempt, asked_for) = attempt(began_at, duration, answer);
+    metrics::delivery_attempt(attempt.failure, duration);
     end(app, webhook, delivery, &attempt, asked_for, lost_at).await
 }
 
@@ -98,27 +99,26 @@ async fn end(
     let waits = app.settings.webhooks.waits(delivery.api_version);
     let drawn = u32::try_from(app.chance.below(u64::from(2 * JITTER_PER_MILLE) + 1)).unwrap_or(0);
     let asked_for = asked_for.map(|asked_for| asked_for.wait(now));
-    match wait_after(waits, delivery.tries + 1, asked_for, drawn) {
+    let wait = wait_after(waits, delivery.tries + 1, asked_for, drawn);
+    match wait {
         Some(wait) => {
             let due_at = Some(now + wait);
             deliveries::end_attempt(&mut batch, delivery, attempt, lost_at, DeliveryStatus::Pending, due_at);
         }
         None => {
-            tracing::error!(
-                delivery = %delivery.id, webhook = %webhook.id, event = delivery.event,
-                lost_in_a_row = webhook.lost_in_a_row + 1,
-                "a message to a webhook is lost: every attempt failed; it is kept for a replay"
-            );
             deliveries::end_attempt(&mut batch, delivery, attempt, lost_at, DeliveryStatus::Lost, None);
-            let lost_max = app.settings.webhooks.disable_after.map(|lost_max| i64::from(lost_max.get()));
-            webhooks::lost(&mut batch, webhook, lost_max, now);
+            webhooks::lost(&mut batch, webhook);
         }
     }
-    // Refused: the attempt counted as lost meanwhile, or the webhook was deleted. Nothing is to be added.
-    apply(app, batch).await.map(|_| Went::Badly)
+    match (apply(app, batch).await?, wait) {
+        (Commit::Applied, None) => loss::tell(app, webhook, delivery).await?,
+        // Refused: the attempt counted as lost meanwhile, or the webhook was deleted. Nothing is to be added.
+        (Commit::Applied, Some(_)) | (Commit::Refused(_) | Commit::Unknown, _) => {}
+    }
+    Ok(Went::Badly)
 }
 
-async fn apply(app: &App, batch: Batch) -> Result<Commit, ApiError> {
+pub(super) async fn apply(app: &App, batch: Batch) -> Result<Commit, ApiError> {
     let _admission = app.store.admit_waiting().await?;
     Ok(app.store.apply(batch).await?)
 }

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use regente_domain::webhook::Version;
 
+/// Seconds of a day.
+pub const DAY_SECONDS: u64 = 24 * 60 * 60;
+
 /// How events are delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhookSettings {
@@ -22,6 +25,10 @@ pub struct WebhookSettings {
     pub concurrent_per_endpoint_max: usize,
     /// After so many lost messages in a row a webhook is switched off; `None` never switches one off.
     pub disable_after: Option<NonZeroU32>,
+    /// How long a delivery is kept with its attempts after it has ended, also a lost one (contract 06 open point 9).
+    pub delivery_retention: Duration,
+    /// How long an event is kept, which says who changed what and when; one with a delivery is kept with it.
+    pub event_retention: Duration,
     /// Whether an endpoint may be registered once for each event, or once at all.
     pub endpoints: EndpointUse,
 }
@@ -55,6 +62,8 @@ impl Default for WebhookSettings {
             concurrent_max: 1024,
             concurrent_per_endpoint_max: 8,
             disable_after: None,
+            delivery_retention: Duration::from_secs(45 * DAY_SECONDS),
+            event_retention: Duration::from_secs(400 * DAY_SECONDS),
             endpoints: EndpointUse::OncePerEvent,
         }
     }

@@ -17,6 +17,8 @@ pub enum Kind {
     PurgeTokens,
     /// Deletes client tokens whose life is over.
     PurgeCredentials,
+    /// Deletes deliveries that ended long ago, and events that nobody needs.
+    PurgeDeliveries,
     /// Seals again what stands under a former data key.
     Reseal,
     /// Voids a reservation that nobody captured.
@@ -31,10 +33,11 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::PurgeIdempotency,
         Self::PurgeTokens,
         Self::PurgeCredentials,
+        Self::PurgeDeliveries,
         Self::Reseal,
         Self::ExpireReservation,
         Self::Purchase,
@@ -43,10 +46,11 @@ impl Kind {
     ];
 
     /// The kinds that every deployment has one job of, for ever.
-    pub const RECURRING: [Self; 5] = [
+    pub const RECURRING: [Self; 6] = [
         Self::PurgeIdempotency,
         Self::PurgeTokens,
         Self::PurgeCredentials,
+        Self::PurgeDeliveries,
         Self::Reseal,
         Self::PurgeListeners,
     ];
@@ -57,6 +61,7 @@ impl Kind {
             Self::PurgeIdempotency => "purge_idempotency",
             Self::PurgeTokens => "purge_tokens",
             Self::PurgeCredentials => "purge_credentials",
+            Self::PurgeDeliveries => "purge_deliveries",
             Self::Reseal => "reseal",
             Self::ExpireReservation => "expire_reservation",
             Self::Purchase => purchase::KIND,
@@ -76,6 +81,7 @@ impl Kind {
             Self::PurgeIdempotency
             | Self::PurgeTokens
             | Self::PurgeCredentials
+            | Self::PurgeDeliveries
             | Self::Reseal
             | Self::EndKeyRotation
             | Self::PurgeListeners => "housekeeping",
@@ -90,6 +96,7 @@ impl Kind {
             Self::PurgeIdempotency => purge::idempotency(app).await,
             Self::PurgeTokens => purge::tokens(app).await,
             Self::PurgeCredentials => purge::credentials(app).await,
+            Self::PurgeDeliveries => purge::deliveries(app).await,
             Self::Reseal => rotation::reseal(app).await,
             Self::ExpireReservation => reservation::expire(app, job).await,
             Self::Purchase => purchase(app, job).await,

@@ -1,11 +1,12 @@
-//! Forgetting: idempotency records, tokens, client tokens and listeners whose time is over. A bounded number at once, client by
-//! client, since one transaction touches one client.
+//! Forgetting: idempotency records, tokens, client tokens, listeners, deliveries and events whose time is over. A bounded
+//! number at once, client by client, since one transaction touches one client.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
-use regente_store::{Batch, idempotency, listeners, tokens};
+use regente_store::{Batch, deliveries, events, idempotency, listeners, tokens};
 
 use super::Ended;
 use crate::access::forget_ended_credentials;
@@ -19,6 +20,10 @@ const EVERY: Duration = Duration::from_secs(10 * 60);
 const CLIENTS_MAX: i64 = 100;
 /// Rows of one batch.
 const ROWS_MAX: i64 = 500;
+/// The same where a year's work is looked through.
+const DELIVERIES_EVERY: Duration = Duration::from_secs(60 * 60);
+/// Pages of [`ROWS_MAX`] rows of one run.
+const PAGES_MAX: usize = 4;
 /// How long a client token is kept after its end, so that its use is answered like any other ended key.
 const CREDENTIAL_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -51,17 +56,62 @@ pub(super) async fn listeners(app: &App) -> Result<Ended, ApiError> {
     purge(app, clients, |batch| listeners::purge(batch, before, ROWS_MAX)).await
 }
 
+/// Deletes deliveries that ended long ago, with their attempts, and then events that nobody needs any more.
+pub(super) async fn deliveries(app: &App) -> Result<Ended, ApiError> {
+    let now = app.clock.now();
+    for _ in 0..PAGES_MAX {
+        let found = page_of_deliveries(app, now).await?.max(page_of_events(app, now).await?);
+        if i64::try_from(found).unwrap_or(i64::MAX) < ROWS_MAX {
+            return Ok(Ended::Again { at: now + DELIVERIES_EVERY });
+        }
+    }
+    Ok(again(now, true))
+}
+
+async fn page_of_deliveries(app: &App, now: Timestamp) -> Result<usize, ApiError> {
+    let before = now - app.settings.webhooks.delivery_retention;
+    let ended = deliveries::ended(&app.store, before, ROWS_MAX).await?;
+    let found = ended.len();
+    for (client_id, ended) in by_client(ended.into_iter().map(|ended| (ended.client_id, ended))) {
+        delete(app, client_id, |batch| deliveries::purge(batch, &ended, before)).await?;
+    }
+    Ok(found)
+}
+
+async fn page_of_events(app: &App, now: Timestamp) -> Result<usize, ApiError> {
+    let before = now - app.settings.webhooks.event_retention;
+    let old = events::old(&app.store, before, ROWS_MAX).await?;
+    let found = old.len();
+    for (client_id, objects) in by_client(old) {
+        delete(app, client_id, |batch| events::purge(batch, &objects, before)).await?;
+    }
+    Ok(found)
+}
+
+fn by_client<T>(found: impl IntoIterator<Item = (ClientId, T)>) -> BTreeMap<ClientId, Vec<T>> {
+    let mut by_client: BTreeMap<ClientId, Vec<T>> = BTreeMap::new();
+    for (client_id, found) in found {
+        by_client.entry(client_id).or_default().push(found);
+    }
+    by_client
+}
+
 /// Deletes what `fill` names of each client. While there was something, the next look comes at once.
 async fn purge(app: &App, clients: Vec<ClientId>, fill: impl Fn(&mut Batch)) -> Result<Ended, ApiError> {
     let found = !clients.is_empty();
     for client_id in clients {
-        let mut batch = Batch::new(client_id);
-        fill(&mut batch);
-        let _admission = app.store.admit_waiting().await?;
-        // Deleting has no guard that could refuse; what an unknown commit left is found by the next look.
-        let _ = app.store.apply(batch).await?;
+        delete(app, client_id, &fill).await?;
     }
     Ok(again(app.clock.now(), found))
+}
+
+async fn delete(app: &App, client_id: ClientId, fill: impl Fn(&mut Batch)) -> Result<(), ApiError> {
+    let mut batch = Batch::new(client_id);
+    fill(&mut batch);
+    let _admission = app.store.admit_waiting().await?;
+    // Deleting has no guard that could refuse; what an unknown commit left is found by the next look.
+    let _ = app.store.apply(batch).await?;
+    Ok(())
 }
 
 fn again(now: Timestamp, found: bool) -> Ended {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use regente::config::{Config, ConfigError, DatabaseAddress, Flag, Loaded, Place, Simulator, Sources};
 use regente::outbound::{Plain, Ports, Refusal};
-use regente::settings::Mode;
+use regente::settings::{Mode, Settings};
 use regente::vault::Kek;
 use regente::webhooks::EndpointUse;
 
@@ -496,6 +496,8 @@ fn webhook_settings_reach_the_courier_and_the_rules_of_addresses() {
         ("REGENTE_WEBHOOKS__CONCURRENT_PER_ENDPOINT_MAX", "7"),
         ("REGENTE_WEBHOOKS__DISABLE_AFTER", "8"),
         ("REGENTE_WEBHOOKS__UNIQUE_ENDPOINT", "true"),
+        ("REGENTE_WEBHOOKS__DELIVERY_RETENTION_DAYS", "9"),
+        ("REGENTE_WEBHOOKS__EVENT_RETENTION_DAYS", "10"),
         ("REGENTE_OUTBOUND__PORTS", "443, 9443"),
         ("REGENTE_OUTBOUND__ALLOWED_NETWORKS", "10.0.0.0/8, fd00::/8"),
     ]))
@@ -507,6 +509,10 @@ fn webhook_settings_reach_the_courier_and_the_rules_of_addresses() {
     assert_eq!((answers, settings.concurrent_max, settings.concurrent_per_endpoint_max), ((4, 5), 6, 7));
     assert_eq!(settings.disable_after.unwrap().get(), 8);
     assert_eq!(settings.endpoints, EndpointUse::Once);
+    let days = |days: u64| Duration::from_secs(days * 24 * 60 * 60);
+    assert_eq!((settings.delivery_retention, settings.event_retention), (days(9), days(10)));
+    let default = Settings::default().webhooks;
+    assert_eq!((default.delivery_retention, default.event_retention), (days(45), days(400)));
     let rules = loaded.config.outbound_rules().unwrap();
     assert_eq!((rules.plain, rules.ports), (Plain::Allowed, Ports::These(vec![443, 9443])));
     assert_eq!(rules.networks.len(), 2);

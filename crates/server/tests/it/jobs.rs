@@ -104,7 +104,14 @@ async fn the_recurring_jobs_are_there_once(app: TestApp) {
     let kinds: Vec<String> = rows(&app, DEPLOYMENT).await.into_iter().map(|row| row.kind).collect();
     assert_eq!(
         kinds,
-        ["purge_credentials", "purge_idempotency", "purge_listeners", "purge_tokens", "reseal"]
+        [
+            "purge_credentials",
+            "purge_deliveries",
+            "purge_idempotency",
+            "purge_listeners",
+            "purge_tokens",
+            "reseal"
+        ]
     );
     assert_eq!(app.worker.round().await.unwrap().jobs, Kind::RECURRING.len());
     assert_eq!(app.worker.round().await.unwrap().jobs, 0, "none is due again at once");
@@ -275,7 +282,7 @@ async fn a_worker_runs_until_it_is_stopped(app: TestApp) {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let worker = Worker::new(app.app.clone());
     let running = tokio::spawn(worker.run_until(async move { drop(stopped.await) }));
-    while rows(&app, DEPLOYMENT).await.iter().filter(|row| row.run_at > app.clock.now()).count() < 4 {
+    while rows(&app, DEPLOYMENT).await.iter().filter(|row| row.run_at > app.clock.now()).count() < 5 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     stop.send(()).unwrap();

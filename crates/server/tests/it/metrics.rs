@@ -1,5 +1,7 @@
 //! The page for Prometheus: what it counts, what it never shows, and that dashboard and alerts speak of it.
 
+mod deliveries;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -15,6 +17,7 @@ use crate::cli::process::{LOOK_EVERY, Server, free_port};
 use crate::harness::{APPROVED, TestApp, charge_body, stories};
 use crate::openapi::document::Document;
 use crate::reconcile::unknown::FileBooks;
+use crate::webhooks::receiver::Receiver;
 
 stories! {
     jobs_that_wait_and_jobs_that_nobody_will_do_are_counted,
@@ -93,12 +96,19 @@ fn calls(operation: &str, outcome: &str) -> String {
     )
 }
 
+fn attempts(outcome: &str) -> String {
+    format!("regente_delivery_attempt_duration_seconds_count{{outcome=\"{outcome}\"}}")
+}
+
 #[tokio::test]
 async fn what_happens_is_counted_and_no_caller_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let address = format!("127.0.0.1:{}", free_port());
     let quick = format!("metrics.listen={address}");
     let server = Server::start(folder.path(), &["--set", &quick, "--set", "sandbox.deadline_ms=300"]).await;
+    let receiver = Receiver::start().await;
+    let webhook = json!({ "event": "*", "endpoint": receiver.url("/") });
+    assert_eq!(server.post("/v1/webhooks", &webhook).send().await.unwrap().status(), StatusCode::CREATED);
     let charge = async |merchant: &str, number: &str, key: &str| {
         let body = server.charge(merchant, number);
         let request = server.post("/v1/charges", &body).header("x-idempotency-key", key);
@@ -113,7 +123,10 @@ async fn what_happens_is_counted_and_no_caller_is_named() {
     server.get(&lost).send().await.unwrap();
     server.get("/4916745120294124").send().await.unwrap();
 
-    let page = Page::read(&address).await;
+    // Two charges, each announced twice.
+    let are_delivered = |page: &Page| page.values.get(&attempts("delivered")) == Some(&4.0);
+    let is_quiet = |page: &Page| page.value("regente_admissions_in_use") == 0.0;
+    let page = until(&address, |page| are_delivered(page) && is_quiet(page)).await;
 
     assert_eq!(page.value(&requests("/v1/charges", 201)), 3.0);
     assert_eq!(page.value(&requests("/v1/charges", 409)), 1.0);
@@ -138,6 +151,9 @@ async fn what_happens_is_counted_and_no_caller_is_named() {
         "regente_wal_size_bytes",
     ] {
         assert!(page.value(positive) > 0.0, "{positive}");
+    }
+    for zero in ["regente_deliveries_lost_total", "regente_webhooks_disabled_total"] {
+        assert_eq!(page.value(zero), 0.0, "{zero}");
     }
     every_metric_is_on_the_page(&page);
 
@@ -382,6 +398,10 @@ fn the_alerts_speak_of_metrics_that_there_are() {
         "regente_provider_circuits_open",
         "regente_database_up",
         "regente_admissions_refused_total",
+        "regente_deliveries_lag_seconds",
+        "regente_deliveries_lost_total",
+        "regente_webhooks_disabled_total",
+        "regente_purchases_reconciliation_failed_total",
     ] {
         assert!(spoken_of.contains(needed), "nobody is told about {needed}");
     }

@@ -4,6 +4,8 @@ mod addresses;
 mod deliveries;
 mod independent;
 mod listeners;
+mod purchases;
+mod purge;
 pub mod receiver;
 mod replays;
 mod retry_after;

@@ -73,7 +73,8 @@ fn version(field: Field<'_>) -> Option<Version> {
     "event": "transaction.authorized", "endpoint": "https://shop.example/hooks", "version": 1.1, "status": true
 }))]
 pub struct NewWebhookBody {
-    /// One name of an event, or `*` for all of transactions, sellers and subscriptions.
+    /// One name of an event, or `*` for all of transactions, sellers and subscriptions. `purchase.paid`, `.failed` and
+    /// `.cancelled`, and those of `session`, are extensions: sent only to webhooks that name them.
     pub event: String,
     /// Where events are sent: an `https` address of the public internet.
     #[schema(max_length = 2048)]

@@ -11,7 +11,7 @@ use regente_store::{cards, merchants, tokens};
 use serde_json::json;
 
 use super::{
-    Actor, ApiError, App, CaptureMode, Change, Charge, ChargeState, Created, DeclinedCode, KIND, Map,
+    Actor, ApiError, App, CaptureMode, Cards, Change, Charge, ChargeState, Created, DeclinedCode, KIND, Map,
     NewCharge, Private, PurchaseStep, Slot, StoredPurchase, Timestamp, TokenId, write,
 };
 use crate::card_data::{ChargedCard, TokenContents, open_token};
@@ -19,13 +19,18 @@ use crate::flows::{charge, route};
 use crate::vault::{Binding, Purpose, token_digest};
 
 /// Reserves the amount of a card. What cannot even be tried counts as refused.
-pub(super) async fn authorize(app: &App, stored: &StoredPurchase, index: usize) -> Result<(), ApiError> {
+pub(super) async fn authorize(
+    app: &App,
+    stored: &StoredPurchase,
+    cards: &Cards,
+    index: usize,
+) -> Result<(), ApiError> {
     let Some(slot) = stored.purchase.slots.get(index) else {
         return Err(ApiError::internal("a card that the purchase does not have"));
     };
     let Some(new) = prepare(app, stored, index, slot).await? else {
         let code = Some(DeclinedCode::Generic);
-        return write(app, &stored.purchase, Change::SlotRefused(index, code)).await;
+        return write(app, stored, cards, Change::SlotRefused(index, code)).await;
     };
     match charge::create(app.clone(), new).await? {
         // What became of it is read with the next step.

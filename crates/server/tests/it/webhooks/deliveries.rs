@@ -29,16 +29,16 @@ stories! {
 
 pub(super) const MINUTE: Duration = Duration::from_secs(60);
 
-pub(super) async fn webhook(app: &TestApp, receiver: &Receiver, event: &str, path: &str) -> String {
+pub async fn webhook(app: &TestApp, receiver: &Receiver, event: &str, path: &str) -> String {
     let body = json!({ "event": event, "endpoint": receiver.url(path) });
     app.post("/v1/webhooks", &body).await.expect(201)["id"].as_str().unwrap().to_owned()
 }
 
-pub(super) async fn charge(app: &TestApp) -> Value {
+pub async fn charge(app: &TestApp) -> Value {
     app.post("/v1/charges", &charge_body(&app.merchant().await, APPROVED)).await.expect(201)
 }
 
-pub(super) async fn deliveries(app: &TestApp, webhook: &str) -> Vec<Value> {
+pub async fn deliveries(app: &TestApp, webhook: &str) -> Vec<Value> {
     let list = app.get(&format!("/v1/webhooks/{webhook}/deliveries?limit=100")).await.expect(200);
     list["items"].as_array().unwrap().clone()
 }
@@ -403,6 +403,9 @@ async fn too_many_losses_switch_a_webhook_off_where_that_is_wanted(app: TestApp)
     assert_eq!(is_on().await, true, "one was taken in between");
     lose().await;
     assert_eq!(is_on().await, false);
+    let webhook: uuid::Uuid = id.parse().unwrap();
+    let told = regente_store::audit::of_object(&app.app.store, app.client_id(), webhook, 1).await.unwrap();
+    assert_eq!((told[0].action.as_str(), told[0].actor.as_str()), ("webhook.disabled", "job:deliveries"));
     app.patch(&format!("/v1/webhooks/{id}"), &json!({ "status": true })).await.expect(200);
     lose().await;
     assert_eq!(is_on().await, true, "the count begins anew");
