@@ -26,13 +26,15 @@ sql! {
         INSERT INTO jobs (id, client_id, kind, lane, job_key, payload, run_at, attempts, version)
         VALUES (:id, :client_id, :kind, :lane, :job_key, :payload, :run_at, 0, 1)
         ON CONFLICT (client_id, kind, job_key) DO NOTHING";
-    /// Clients that have work due.
+    /// Clients that have work of a lane due, from one on.
     pub CLIENTS_WITH_DUE_JOBS = "
         SELECT DISTINCT client_id FROM jobs
-        WHERE run_at <= :now AND (lease_until IS NULL OR lease_until <= :machine_now) LIMIT :limit";
-    /// Work of a client that is due and that nobody is doing, longest waiting first.
+        WHERE lane = :lane AND client_id >= :from AND run_at <= :now
+          AND (lease_until IS NULL OR lease_until <= :machine_now)
+        ORDER BY client_id LIMIT :limit";
+    /// Work of a client in a lane that is due and that nobody is doing, longest waiting first.
     pub DUE_JOBS = concat!("SELECT ", columns!(), " FROM jobs
-        WHERE client_id = :client_id AND run_at <= :now
+        WHERE client_id = :client_id AND lane = :lane AND run_at <= :now
           AND (lease_until IS NULL OR lease_until <= :machine_now)
         ORDER BY run_at, id LIMIT :limit");
     /// When the next job is due.
@@ -48,6 +50,10 @@ sql! {
         UPDATE jobs SET lease_owner = :owner, lease_until = :lease_until, attempts = attempts + 1,
             version = version + 1
         WHERE id = :id AND client_id = :client_id AND version = :version";
+    /// Makes a lease last longer, for as long as it is ours.
+    pub RENEW_LEASE = "
+        UPDATE jobs SET lease_until = :lease_until
+        WHERE id = :id AND client_id = :client_id AND lease_owner = :owner";
     /// Gives a lease back and sets the next time.
     pub REPEAT_JOB = "
         UPDATE jobs SET run_at = :run_at, attempts = :attempts, lease_owner = NULL, lease_until = NULL,
@@ -142,6 +148,11 @@ pub fn lease(batch: &mut Batch, job: &Job, owner: Uuid, lease_until: Timestamp) 
     batch.guard(&LEASE_JOB, args! { id, client_id, version, owner, lease_until });
 }
 
+/// Makes a lease last until `lease_until` (machine time); the batch is refused when somebody else has it by now.
+pub fn renew(batch: &mut Batch, job: &Job, owner: Uuid, lease_until: Timestamp) {
+    batch.guard(&RENEW_LEASE, args! { id: job.id, client_id: job.client_id, owner, lease_until });
+}
+
 /// Ends a job.
 pub fn finish(batch: &mut Batch, job: &Job, owner: Uuid) {
     batch.guard(&FINISH_JOB, args! { id: job.id, client_id: job.client_id, owner });
@@ -176,26 +187,36 @@ pub async fn clients_with_foreign_leases(store: &Store, owner: Uuid) -> Result<V
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 
-/// Clients that have work due at `now` that nobody is doing at `machine_now`.
+/// Which work is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Due<'a> {
+    /// The lane.
+    pub lane: &'a str,
+    /// What is due by then, by business time.
+    pub now: Timestamp,
+    /// What nobody is doing then, by machine time.
+    pub machine_now: Timestamp,
+}
+
+/// Clients that have work due, in the order of their ids, from one on.
 pub async fn clients_with_due(
     store: &Store,
-    now: Timestamp,
-    machine_now: Timestamp,
+    Due { lane, now, machine_now }: Due<'_>,
+    from: ClientId,
     limit: i64,
 ) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_DUE_JOBS, args! { now, machine_now, limit }).await?;
+    let rows = store.rows(&CLIENTS_WITH_DUE_JOBS, args! { lane, now, machine_now, from, limit }).await?;
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 
-/// Work of a client that is due at `now` and that nobody is doing at `machine_now`.
+/// Work of a client that is due, longest waiting first.
 pub async fn due(
     store: &Store,
     client_id: ClientId,
-    now: Timestamp,
-    machine_now: Timestamp,
+    Due { lane, now, machine_now }: Due<'_>,
     limit: i64,
 ) -> Result<Vec<Job>, StoreError> {
-    let rows = store.rows(&DUE_JOBS, args! { client_id, now, machine_now, limit }).await?;
+    let rows = store.rows(&DUE_JOBS, args! { client_id, lane, now, machine_now, limit }).await?;
     rows.iter().map(from_row).collect()
 }
 

@@ -53,7 +53,8 @@ sql! {
     /// Clients that have requests whose outcome is due to be asked for.
     pub CLIENTS_WITH_DUE_REQUESTS = "
         SELECT DISTINCT client_id FROM transaction_requests
-        WHERE due_at IS NOT NULL AND due_at <= :now LIMIT :limit";
+        WHERE due_at IS NOT NULL AND due_at <= :now AND client_id >= :from
+        ORDER BY client_id LIMIT :limit";
     /// The due requests of one client, longest waiting first.
     pub DUE_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE client_id = :client_id AND due_at IS NOT NULL AND due_at <= :now ORDER BY due_at LIMIT :limit");
@@ -306,13 +307,14 @@ pub async fn of_objects(
     from_rows(store.rows(&TRANSACTION_REQUESTS_OF_MANY, args! { object_ids, client_id }).await?)
 }
 
-/// Clients that have requests due at `now`.
+/// Clients that have requests due at `now`, in the order of their ids, from one on.
 pub async fn clients_with_due(
     store: &Store,
     now: Timestamp,
+    from: ClientId,
     limit: i64,
 ) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_DUE_REQUESTS, args! { now, limit }).await?;
+    let rows = store.rows(&CLIENTS_WITH_DUE_REQUESTS, args! { now, from, limit }).await?;
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 

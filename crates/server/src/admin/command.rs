@@ -393,7 +393,7 @@ async fn rotate(app: &App) -> Result<Answer, CommandError> {
     let job = NewJob {
         id: app.chance.id(now),
         kind: kind.word(),
-        lane: kind.lane(),
+        lane: kind.lane().word(),
         key: "",
         payload: "{}",
         run_at: now,

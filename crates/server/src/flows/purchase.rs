@@ -88,7 +88,7 @@ pub fn enqueue(app: &App, batch: &mut Batch, purchase: &Purchase) {
     let now = app.clock.now();
     let key = format!("{}/{}", purchase.id, purchase.version);
     let payload = purchase.id.to_string();
-    let (id, kind, lane) = (app.chance.id(now), Kind::Purchase.word(), Kind::Purchase.lane());
+    let (id, kind, lane) = (app.chance.id(now), Kind::Purchase.word(), Kind::Purchase.lane().word());
     jobs::enqueue(batch, &NewJob { id, kind, lane, key: &key, payload: &payload, run_at: now });
 }
 

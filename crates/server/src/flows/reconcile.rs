@@ -5,7 +5,6 @@
 
 use std::time::Duration;
 
-use futures_util::{StreamExt, stream};
 use regente_domain::actor::Actor;
 use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, never_arrived};
@@ -22,72 +21,27 @@ use crate::app::App;
 /// What this work is called as an actor and in logs.
 pub const KIND: &str = "reconcile";
 
-/// Clients looked at in one round.
-const CLIENTS_MAX: i64 = 100;
-/// Requests of one client looked at in one round: a client whose provider is silent must not keep the others waiting.
-const REQUESTS_MAX: i64 = 16;
-/// Requests looked at in one round: with those that are asked for at once, it bounds how long a round takes.
-const ROUND_REQUESTS_MAX: usize = 256;
-/// Requests asked for at once.
-const CONCURRENT_MAX: usize = 32;
-
 /// By when the last look must have ended, or another one is made.
 const LAST_LOOK: Duration = Duration::from_secs(300);
 
-/// What one round did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Round {
-    /// Requests whose outcome is known now.
-    pub resolved: usize,
-    /// Requests that were asked for without an answer, or left to another worker.
-    pub left: usize,
+/// Whether the outcome is known now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolved {
+    /// It is.
+    Yes,
+    /// The provider did not tell, or another worker asks.
+    NotYet,
 }
 
-/// Asks for the requests that are due, as many as a round takes.
-pub async fn round(app: &App) -> Result<Round, ApiError> {
-    let due = due(app).await?;
-    let looks = stream::iter(due).map(|stored| look_after(app, stored)).buffer_unordered(CONCURRENT_MAX);
-    let count = |mut round: Round, resolved| async move {
-        match resolved {
-            Resolved::Yes => round.resolved += 1,
-            Resolved::NotYet => round.left += 1,
-        }
-        round
-    };
-    Ok(looks.fold(Round::default(), count).await)
-}
-
-/// What is due, of every client a part.
-async fn due(app: &App) -> Result<Vec<StoredRequest>, ApiError> {
-    let now = app.clock.now();
-    let mut all = Vec::new();
-    for client_id in transaction_requests::clients_with_due(&app.store, now, CLIENTS_MAX).await? {
-        // What cannot be read of one client must not keep the others waiting.
-        match transaction_requests::due(&app.store, client_id, now, REQUESTS_MAX).await {
-            Ok(due) => all.extend(due),
-            Err(error) => {
-                tracing::error!(client = %client_id, error = ?error, "the due requests of a client cannot be read");
-            }
-        }
-    }
-    all.sort_by_key(|stored| stored.due_at);
-    all.truncate(ROUND_REQUESTS_MAX);
-    Ok(all)
-}
-
-async fn look_after(app: &App, stored: StoredRequest) -> Resolved {
-    resolve(app, &stored).await.unwrap_or_else(|error| {
+/// Asks for a request that is due.
+pub async fn look_after(app: &App, stored: &StoredRequest) -> Resolved {
+    resolve(app, stored).await.unwrap_or_else(|error| {
         tracing::error!(
             transaction_request = %stored.request.id, error = ?error,
             "a request with an unknown outcome could not be resolved"
         );
         Resolved::NotYet
     })
-}
-
-enum Resolved {
-    Yes,
-    NotYet,
 }
 
 async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, ApiError> {

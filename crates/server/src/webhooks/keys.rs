@@ -198,7 +198,7 @@ fn enqueue(app: &App, batch: &mut Batch, before: &Webhook, at: Timestamp) {
     let job = NewJob {
         id: app.chance.id(app.clock.now()),
         kind: kind.word(),
-        lane: kind.lane(),
+        lane: kind.lane().word(),
         key: &format!("{id} {}", before.version),
         payload: &id,
         run_at: at,

@@ -1,4 +1,4 @@
-//! The kinds of jobs, and what runs each.
+//! The kinds of jobs, the lane that each stands in, and what runs it.
 
 use regente_store::jobs::Job;
 
@@ -75,8 +75,8 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// Jobs of a lane share a bound.
-    pub const fn lane(self) -> &'static str {
+    /// Where it stands.
+    pub const fn lane(self) -> Lane {
         match self {
             Self::PurgeIdempotency
             | Self::PurgeTokens
@@ -84,9 +84,9 @@ impl Kind {
             | Self::PurgeDeliveries
             | Self::Reseal
             | Self::EndKeyRotation
-            | Self::PurgeListeners => "housekeeping",
-            Self::ExpireReservation => "money",
-            Self::Purchase => "purchases",
+            | Self::PurgeListeners => Lane::Housekeeping,
+            Self::ExpireReservation => Lane::Money,
+            Self::Purchase => Lane::Purchases,
         }
     }
 
@@ -102,6 +102,40 @@ impl Kind {
             Self::Purchase => purchase(app, job).await,
             Self::EndKeyRotation => keys::finish(app, job).await,
             Self::PurgeListeners => purge::listeners(app).await,
+        }
+    }
+}
+
+/// Jobs that share a bound. Those of one lane are not held up by those of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Works on the database alone.
+    Housekeeping,
+    /// Asks providers about single charges.
+    Money,
+    /// Drives purchases, which wait for providers most of the time.
+    Purchases,
+}
+
+impl Lane {
+    /// Every lane.
+    pub const ALL: [Self; 3] = [Self::Housekeeping, Self::Money, Self::Purchases];
+
+    /// Its name in the jobs table.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Housekeeping => "housekeeping",
+            Self::Money => "money",
+            Self::Purchases => "purchases",
+        }
+    }
+
+    /// Jobs of it that a process runs at once.
+    pub const fn concurrent_max(self) -> usize {
+        match self {
+            Self::Housekeeping => 8,
+            Self::Money => 16,
+            Self::Purchases => 128,
         }
     }
 }

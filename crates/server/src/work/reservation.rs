@@ -25,7 +25,7 @@ pub fn plan(app: &App, batch: &mut Batch, reserved: &Charge) {
     let job = NewJob {
         id: app.chance.id(now),
         kind: kind.word(),
-        lane: kind.lane(),
+        lane: kind.lane().word(),
         key: &reserved.id.to_string(),
         payload: "{}",
         run_at: now + app.settings.reservation_life,

@@ -1,11 +1,13 @@
 //! Jobs: rows that are leased while they run, tried again when they fail, and there after a restart (design §6).
 
+mod lanes;
+
 use std::time::Duration;
 
-use regente::work::{DEPLOYMENT, Kind, Worker};
+use regente::work::{DEPLOYMENT, Kind, Lane, Worker};
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
-use regente_store::jobs::{self, Job, NewJob};
+use regente_store::jobs::{self, Due, Job, NewJob};
 use regente_store::sealed::Sealed;
 use regente_store::tokens::{self, StoredToken, TokenKind};
 use regente_store::{Batch, Commit, DatabaseKind, Sql, args, sql};
@@ -40,6 +42,7 @@ sql! {
 
 const MINUTE: Duration = Duration::from_secs(60);
 const KIND: &str = "purge_tokens";
+const LANE: &str = Lane::Housekeeping.word();
 
 struct Row {
     kind: String,
@@ -78,13 +81,13 @@ async fn run(app: &TestApp, statement: &'static Sql) {
 /// A purge of the account's own, due at `run_at`.
 async fn enqueue(app: &TestApp, kind: &str, run_at: Timestamp) {
     let id = app.app.chance.id(app.clock.now());
-    let job = NewJob { id, kind, lane: "test", key: "k", payload: "{}", run_at };
+    let job = NewJob { id, kind, lane: LANE, key: "k", payload: "{}", run_at };
     assert_eq!(apply(app, app.client_id(), |batch| jobs::enqueue(batch, &job)).await, Commit::Applied);
 }
 
 async fn due(app: &TestApp) -> Option<Job> {
-    let (now, machine_now) = (app.clock.now(), app.app.clock.machine_timestamp());
-    jobs::due(&app.app.store, app.client_id(), now, machine_now, 10).await.unwrap().pop()
+    let due = Due { lane: LANE, now: app.clock.now(), machine_now: app.app.clock.machine_timestamp() };
+    jobs::due(&app.app.store, app.client_id(), due, 10).await.unwrap().pop()
 }
 
 /// A worker that took the job and was not heard of again.
