@@ -54,6 +54,12 @@ impl Timestamp {
         text.parse::<jiff::Timestamp>().ok().map(|time| Self(time.as_millisecond()))
     }
 
+    /// Reads the date of an HTTP header, such as `Mon, 23 Mar 2026 18:00:00 GMT` (RFC 9110 §5.6.7).
+    pub fn parse_http_date(text: &str) -> Option<Self> {
+        let date = jiff::fmt::rfc2822::parse(text).ok()?;
+        Some(Self(date.timestamp().as_millisecond()))
+    }
+
     /// The form of `card.createdAt` alone: date, time and numeric offset (specification §2.5).
     pub fn to_offset_form(self) -> String {
         self.to_jiff().strftime("%Y-%m-%d %H:%M:%S +0000").to_string()

@@ -53,7 +53,7 @@ pub(super) async fn run(app: &App, webhook: &Webhook, due: &DueDelivery) -> Resu
     let started = app.clock.machine();
     let answer = app.outbound.post(&webhook.endpoint, headers, Bytes::from(body), answer_max).await;
     let duration = app.clock.machine().since(started);
-    let (attempt, asked_for) = attempt(began_at, duration, answer);
+    let (attempt, asked_for) = attempt(began_at, duration, answer, app.clock.now());
     metrics::delivery_attempt(attempt.failure, duration);
     end(app, webhook, delivery, &attempt, asked_for, lost_at).await
 }
@@ -68,6 +68,7 @@ fn attempt(
     began_at: Timestamp,
     duration: Duration,
     answer: Result<Received, NoAnswer>,
+    now: Timestamp,
 ) -> (Attempt, Option<Duration>) {
     let without_answer =
         |failure| Attempt { began_at, duration, http_status: None, failure: Some(failure), answer: None };
@@ -75,7 +76,8 @@ fn attempt(
         Ok(Received { status, retry_after, beginning }) => {
             let failure = (!matches!(status, 200 | 201)).then_some(Failure::UnexpectedStatus);
             let answer = Some(beginning);
-            (Attempt { began_at, duration, http_status: Some(status), failure, answer }, retry_after)
+            let asked_for = retry_after.map(|retry_after| retry_after.from(now));
+            (Attempt { began_at, duration, http_status: Some(status), failure, answer }, asked_for)
         }
         Err(NoAnswer::Refused) => (without_answer(Failure::AddressRefused), None),
         Err(NoAnswer::Broken) => (without_answer(Failure::ConnectionFailed), None),
