@@ -9,6 +9,7 @@ mod lookup;
 mod rules;
 
 use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -20,10 +21,13 @@ use reqwest::redirect::Policy;
 pub use lookup::{Looked, Lookup, SystemLookup};
 pub use rules::{Address, Plain, Ports, Refusal, Rules, URL_CHARS_MAX};
 
+use crate::telemetry::scrub;
 use lookup::CheckedNames;
 
 /// The first bytes of an answer that are kept.
 const ANSWER_BYTES_KEPT_MAX: usize = 1024;
+/// So many more are read: what is kept must not end in the middle of a card number that is known by its end alone.
+const ANSWER_BYTES_AHEAD: usize = 64;
 /// How long a connection that nobody uses is kept for the next call.
 const IDLE_MAX: Duration = Duration::from_secs(30);
 /// Connections to one host that are kept.
@@ -48,7 +52,7 @@ pub struct Received {
     pub status: u16,
     /// When the other side wants to be asked again.
     pub retry_after: Option<RetryAfter>,
-    /// How the body begins.
+    /// How the body begins, without card numbers.
     pub beginning: String,
 }
 
@@ -139,8 +143,8 @@ impl Outbound {
         }
     }
 
-    /// Posts `body` to an address that was accepted before, and waits `time_max` for the answer. The address is checked
-    /// anew.
+    /// Posts `body` to an address that was accepted before, and waits `time_max` for the answer: its status counts, and
+    /// of its body what has come by then. The address is checked anew.
     ///
     /// # Errors
     /// Why no answer came.
@@ -152,29 +156,42 @@ impl Outbound {
         time_max: Duration,
     ) -> Result<Received, NoAnswer> {
         let address = self.0.rules.address(url).map_err(|_| NoAnswer::Refused)?;
-        let exchange = async {
-            let request = self.http()?.post(address.into_url()).headers(headers).body(body);
-            let response = request.send().await.map_err(|error| reason(&error))?;
-            Ok(read(response).await)
+        let mut time_is_up = pin!(tokio::time::sleep(time_max));
+        let request = self.http()?.post(address.into_url()).headers(headers).body(body);
+        let mut response = tokio::select! {
+            response = request.send() => response.map_err(|error| reason(&error))?,
+            () = &mut time_is_up => return Err(NoAnswer::TimedOut),
         };
-        tokio::time::timeout(time_max, exchange).await.unwrap_or(Err(NoAnswer::TimedOut))
+        let mut bytes = Vec::new();
+        // A body that breaks off or does not end changes nothing.
+        tokio::select! {
+            () = read_beginning(&mut response, &mut bytes) => {}
+            () = &mut time_is_up => {}
+        }
+        let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        Ok(Received {
+            status: response.status().as_u16(),
+            retry_after: retry_after.and_then(RetryAfter::parse),
+            beginning: shown(&bytes),
+        })
     }
 }
 
-/// The status is the answer; of the body only the beginning is read, and a body that breaks off changes nothing.
-async fn read(mut response: reqwest::Response) -> Received {
-    let retry_after = response.headers().get(RETRY_AFTER);
-    let retry_after = retry_after.and_then(|value| RetryAfter::parse(value.to_str().ok()?));
-    let status = response.status().as_u16();
-    let mut bytes = Vec::new();
-    while bytes.len() < ANSWER_BYTES_KEPT_MAX
+async fn read_beginning(response: &mut reqwest::Response, bytes: &mut Vec<u8>) {
+    const READ_MAX: usize = ANSWER_BYTES_KEPT_MAX + ANSWER_BYTES_AHEAD;
+    while bytes.len() < READ_MAX
         && let Ok(Some(chunk)) = response.chunk().await
     {
-        let room = ANSWER_BYTES_KEPT_MAX - bytes.len();
+        let room = READ_MAX - bytes.len();
         bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
     }
-    let beginning = String::from_utf8_lossy(&bytes).replace('\0', "\u{fffd}");
-    Received { status, retry_after, beginning }
+}
+
+/// What may be kept of an answer: whoever it comes from may repeat card numbers in it.
+fn shown(bytes: &[u8]) -> String {
+    let mut text = String::from_utf8_lossy(&scrub(bytes)).replace('\0', "\u{fffd}");
+    text.truncate(text.floor_char_boundary(ANSWER_BYTES_KEPT_MAX));
+    text
 }
 
 fn reason(error: &reqwest::Error) -> NoAnswer {

@@ -56,13 +56,16 @@ async fn no_card_data_rests_anywhere(database: TestDatabase) {
     let app = app.with_sandbox_deadline(Duration::from_secs(1)).await;
     let app = app.with_books(Books::file(&books.path().join("books.db")).unwrap()).await;
     let mut story = Story::new(&app, disk.clone()).await;
+    let merchants = story.listen().await;
     story.tokens_and_cards().await;
     story.charges().await;
+    story.purchases().await;
     story.what_is_refused().await;
     story.words_of_the_caller().await;
     story.what_is_read().await;
     story.faults().await;
     app.later(Duration::from_secs(3 * 60 * 60)).await;
+    story.what_went_out(merchants).await;
     story.look_into_the_tables();
 
     // Everything that was ever written, the copies, and what is left of what was deleted.

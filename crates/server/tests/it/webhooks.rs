@@ -1,6 +1,7 @@
 //! Webhooks: made, shown, changed, deleted (contract 06 §1).
 
 mod addresses;
+mod crashes;
 mod deliveries;
 mod independent;
 mod listeners;

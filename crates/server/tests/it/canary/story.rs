@@ -1,6 +1,8 @@
 //! Card data on every way in: accepted, declined, timed out, refused, malformed, in the wrong place, and while something
 //! is broken inside.
 
+mod outside;
+
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request};
 use regente_store::testing::run_script;

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use axum::http::HeaderMap;
 use regente::outbound::{NoAnswer, Outbound, Plain, Ports, Refusal, Rules, is_public};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::receiver::Receiver;
+use crate::cli::process::{LOOK_EVERY, Server};
 use crate::harness::{Names, TestApp};
 
 fn production() -> Rules {
@@ -233,6 +234,29 @@ async fn a_call_looks_once() {
     let answer = outbound.post(&url, HeaderMap::new(), "{}".into(), Duration::from_secs(5)).await;
     assert_eq!(answer.unwrap().status, 200);
     assert_eq!(receiver.received().len(), 1);
+}
+
+#[tokio::test]
+async fn proxies_of_the_environment_are_not_asked() {
+    let (folder, receiver, proxy) =
+        (tempfile::tempdir().unwrap(), Receiver::start().await, Receiver::start().await);
+    let address = proxy.url("");
+    let environment = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
+        .map(|name| (name, address.as_str()));
+    let server = Server::start_in(folder.path(), &[], &environment).await;
+    let webhook = json!({ "event": "*", "endpoint": receiver.url("/") });
+    let webhook: Value = server.post("/v1/webhooks", &webhook).send().await.unwrap().json().await.unwrap();
+    let ping = format!("/v1/webhooks/{}/ping", webhook["id"].as_str().unwrap());
+    assert_eq!(server.post(&ping, &json!({})).send().await.unwrap().status().as_u16(), 202);
+    tokio::time::timeout(Duration::from_secs(20), async {
+        while receiver.received().is_empty() {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    })
+    .await
+    .expect("it arrives without a proxy");
+    assert!(proxy.received().is_empty());
+    server.stop().await;
 }
 
 #[tokio::test]

@@ -18,6 +18,8 @@ stories! {
     a_snapshot_shows_the_charge_as_it_was_then,
     a_delivery_is_tried_by_the_schedule_and_then_lost,
     only_200_and_201_are_success,
+    the_status_counts_whatever_becomes_of_the_body,
+    no_card_number_is_kept_of_an_answer,
     later_events_of_a_charge_wait_for_one_retry,
     a_hanging_endpoint_delays_nobody_else,
     a_webhook_that_is_off_or_gone_gets_nothing,
@@ -245,6 +247,46 @@ async fn only_200_and_201_are_success(app: TestApp) {
         assert_eq!(delivery["attempts"][0]["httpStatus"], status);
     }
     assert!(elsewhere.received().is_empty(), "no redirect is followed");
+}
+
+async fn the_status_counts_whatever_becomes_of_the_body(app: TestApp) {
+    let quickly = Duration::from_millis(300);
+    let app = app.with_settings(|settings| settings.webhooks.first_answer_max = quickly).await;
+    let receiver = Receiver::start().await;
+    let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
+    for (status, becomes) in [(200, "delivered"), (500, "pending")] {
+        receiver.say(&[Say::Half(status, "and then")]);
+        charge(&app).await;
+        app.run_jobs().await;
+        let delivery = deliveries(&app, &id).await.remove(0);
+        assert_eq!(delivery["status"], becomes);
+        let attempt = &delivery["attempts"][0];
+        assert_eq!((&attempt["httpStatus"], &attempt["answer"]), (&json!(status), &json!("and then")));
+    }
+    assert_eq!(receiver.received().len(), 2, "what was taken is not sent again");
+}
+
+async fn no_card_number_is_kept_of_an_answer(app: TestApp) {
+    let receiver = Receiver::start().await;
+    let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
+    let (number, cut) = (APPROVED.0, "[card 491674…4124]");
+    let padded = |before: usize| format!("{}{number} and more", "x".repeat(before));
+    for (words, kept) in [
+        (format!("{{\"pan\":\"{number}\"}}"), format!("{{\"pan\":\"{cut}\"}}")),
+        ("4916 7451 2029 4124!".to_owned(), format!("{cut}!")),
+        (padded(1000), format!("{}{cut} and", "x".repeat(1000))),
+        // Cut off in its middle it would be no card number to look at, and too much of one.
+        (padded(1010), format!("{}[card 491674", "x".repeat(1010))),
+        ("ç".repeat(1000), "ç".repeat(512)),
+    ] {
+        receiver.say(&[Say::Words(200, words)]);
+        charge(&app).await;
+        app.run_jobs().await;
+        let answer = deliveries(&app, &id).await.remove(0)["attempts"][0]["answer"].clone();
+        let answer = answer.as_str().unwrap();
+        assert!(answer.starts_with(kept.trim_end_matches(" and")), "{answer}");
+        assert!(answer.len() <= 1024 && !answer.contains(&number[..10]), "{answer}");
+    }
 }
 
 async fn later_events_of_a_charge_wait_for_one_retry(app: TestApp) {

@@ -1,15 +1,18 @@
 //! The merchant's side: an HTTP server on this machine that keeps what it gets and answers as it is told.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
+use regente_store::testing::Fuse;
 use serde_json::Value;
 
 /// What came in.
@@ -41,6 +44,12 @@ impl Got {
 pub enum Say {
     Status(u16),
     With(u16, &'static str, &'static str),
+    /// These words.
+    Words(u16, String),
+    /// The beginning of a body that never ends.
+    Half(u16, &'static str),
+    /// What came in.
+    Echo(u16),
     Nothing,
 }
 
@@ -55,6 +64,7 @@ struct Books {
     got: Vec<Got>,
     answers: VecDeque<Say>,
     always: Option<Say>,
+    fuse: Option<Fuse>,
 }
 
 impl Receiver {
@@ -85,6 +95,11 @@ impl Receiver {
         self.state.lock().unwrap().always = Some(answer);
     }
 
+    /// The process that sends may stop when something has arrived and is not answered yet.
+    pub fn stops_with(&self, fuse: &Fuse) {
+        self.state.lock().unwrap().fuse = Some(fuse.clone());
+    }
+
     pub fn received(&self) -> Vec<Got> {
         self.state.lock().unwrap().got.clone()
     }
@@ -107,16 +122,26 @@ async fn receive(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let answer = {
+    let (answer, fuse) = {
         let mut books = state.lock().unwrap();
         books.got.push(Got { path: uri.path().to_owned(), headers, body: body.to_vec() });
         let next = books.answers.pop_front();
-        next.or_else(|| books.always.clone()).unwrap_or(Say::Status(200))
+        (next.or_else(|| books.always.clone()).unwrap_or(Say::Status(200)), books.fuse.clone())
     };
+    if let Some(fuse) = fuse {
+        fuse.step().await;
+    }
     let status = |status: u16| StatusCode::from_u16(status).unwrap();
     match answer {
         Say::Status(code) => (status(code), "thanks").into_response(),
         Say::With(code, name, value) => (status(code), [(name, value)], "not now").into_response(),
+        Say::Words(code, words) => (status(code), words).into_response(),
+        Say::Echo(code) => (status(code), body).into_response(),
+        Say::Half(code, words) => {
+            let first = futures_util::stream::once(std::future::ready(Ok::<_, Infallible>(words)));
+            let body = Body::from_stream(first.chain(futures_util::stream::pending()));
+            (status(code), body).into_response()
+        }
         Say::Nothing => {
             tokio::time::sleep(Duration::from_secs(3600)).await;
             StatusCode::OK.into_response()
