@@ -1,0 +1,111 @@
+//! The process stops at each step of a purchase, and once more while it gets over that.
+
+use regente_store::{Batch, Commit, DatabaseKind, jobs};
+
+use super::order::{Order, Outcome, Wish};
+use super::verdict::verdict;
+use super::{LATER, Shop, is_long, settle};
+use crate::harness::{TestApp, stories};
+
+use Outcome::{Approve, Decline, TimeOutAfterEffect, TimeOutBeforeEffect};
+
+stories! {
+    while_the_cards_are_reserved,
+    while_they_are_captured_and_given_back,
+    while_the_merchant_undoes_it,
+    at_each_step_of_every_order,
+}
+
+/// A purchase of more steps would not be one of these.
+const STEPS_MAX: u64 = 120;
+/// One of fewer would miss writes or calls.
+const STEPS_MIN: u64 = 8;
+
+async fn while_the_cards_are_reserved(app: TestApp) {
+    let authorizations = vec![TimeOutAfterEffect, Approve, Decline];
+    sweep(app, [Order { authorizations, ..Order::smooth(3, Wish::CaptureAtOnce) }]).await;
+}
+
+async fn while_they_are_captured_and_given_back(app: TestApp) {
+    let captures = vec![Approve, TimeOutAfterEffect, Decline];
+    let voids = vec![Approve, TimeOutBeforeEffect, Decline];
+    sweep(app, [Order { captures, voids, ..Order::smooth(3, Wish::CaptureAtOnce) }]).await;
+}
+
+async fn while_the_merchant_undoes_it(app: TestApp) {
+    let voids = vec![TimeOutAfterEffect, Decline, Approve];
+    let orders =
+        [Wish::Release, Wish::Refund].map(|wish| Order { voids: voids.clone(), ..Order::smooth(3, wish) });
+    sweep(app, orders).await;
+}
+
+async fn at_each_step_of_every_order(app: TestApp) {
+    if is_long() {
+        sweep(app, Order::all(2).into_iter().chain(Order::all(3))).await;
+    }
+}
+
+async fn sweep(app: TestApp, orders: impl IntoIterator<Item = Order>) {
+    let (mut app, shop) = Shop::open(app).await;
+    let stride = match (is_long(), app.app.store.database_kind()) {
+        // Starting again costs more there, and the steps are the same.
+        (false, DatabaseKind::Postgres) => 3,
+        (true, DatabaseKind::Postgres) | (_, DatabaseKind::Sqlite) => 1,
+    };
+    for order in orders {
+        let mut steps = 0;
+        loop {
+            let stopped;
+            (app, stopped) = stopped_after(app, &shop, &order, steps).await;
+            if !stopped {
+                break;
+            }
+            steps += stride;
+            assert!(steps < STEPS_MAX, "{order:?} does not end");
+        }
+        assert!(
+            steps > STEPS_MIN,
+            "{order:?} has {steps} steps: writes and calls are missing from the sweep"
+        );
+    }
+}
+
+/// One purchase of which the job is stopped after so many steps: the first job, or the one of the merchant's wish.
+/// Whether it was.
+async fn stopped_after(mut app: TestApp, shop: &Shop, order: &Order, steps: u64) -> (TestApp, bool) {
+    let id = shop.accepted(&app, order).await;
+    let ids = [id.clone()];
+    if order.wish != Wish::CaptureAtOnce {
+        settle(&app, &ids).await;
+        shop.wish(&app, order, &id).await;
+    }
+    let stopped;
+    (app, stopped) = interrupted(app, steps).await;
+    if stopped {
+        (app, _) = interrupted(app, steps / 2).await;
+    }
+    settle(&app, &ids).await;
+    verdict(&app, &id, order).await;
+    (app, stopped)
+}
+
+/// Runs what falls due within a minute, with the process stopping after so many steps; whether it did.
+async fn interrupted(mut app: TestApp, steps: u64) -> (TestApp, bool) {
+    app.worker.prepare().await.unwrap();
+    app.fuse.arm(steps);
+    let fuse = app.fuse.clone();
+    let is_through = tokio::select! {
+        () = app.later(LATER) => true,
+        () = fuse.blown() => false,
+    };
+    if is_through {
+        app.fuse.disarm();
+    } else {
+        app = app.restart().await;
+        // What its worker had taken falls free with its lease, by machine time; here at once.
+        let mut batch = Batch::new(app.client_id());
+        jobs::void_leases(&mut batch, uuid::Uuid::nil());
+        assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
+    }
+    (app, !is_through)
+}

@@ -1,0 +1,189 @@
+//! What happens to one purchase, as faults of the simulator, and what must become of it.
+
+use serde_json::{Value, json};
+
+use super::super::AMOUNTS;
+use super::verdict::End;
+
+/// What can become of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Approve,
+    Decline,
+    TimeOutBeforeEffect,
+    TimeOutAfterEffect,
+    /// Nobody tells for a while what became of it.
+    Silent,
+}
+
+use Outcome::{Approve, Decline, Silent, TimeOutAfterEffect, TimeOutBeforeEffect};
+
+const OUTCOMES: [Outcome; 5] = [Approve, Decline, TimeOutBeforeEffect, TimeOutAfterEffect, Silent];
+
+/// What the merchant wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// `capture: true`.
+    CaptureAtOnce,
+    /// `capture: false`, and captured by a request.
+    CaptureLater,
+    /// `capture: false`, and voided.
+    Release,
+    /// `capture: true`, and voided once it is paid.
+    Refund,
+}
+
+impl Wish {
+    pub const fn captures_at_once(self) -> bool {
+        match self {
+            Self::CaptureAtOnce | Self::Refund => true,
+            Self::CaptureLater | Self::Release => false,
+        }
+    }
+}
+
+/// What happens to a purchase: for each card what becomes of its authorization, capture and void.
+#[derive(Clone, Debug)]
+pub struct Order {
+    pub authorizations: Vec<Outcome>,
+    pub captures: Vec<Outcome>,
+    pub voids: Vec<Outcome>,
+    pub wish: Wish,
+}
+
+impl Order {
+    /// One to which nothing happens.
+    pub fn smooth(cards: usize, wish: Wish) -> Self {
+        let approve = vec![Approve; cards];
+        Self { authorizations: approve.clone(), captures: approve.clone(), voids: approve, wish }
+    }
+
+    /// Every order of outcomes of the authorizations.
+    pub fn authorized(cards: usize) -> Vec<Self> {
+        let order = |authorizations| Self { authorizations, ..Self::smooth(cards, Wish::CaptureAtOnce) };
+        each_order(cards).into_iter().map(order).collect()
+    }
+
+    /// Every order of outcomes of the authorizations; of the captures, at once or later; and of the voids that follow a
+    /// capture that is refused, the wish to release, and the wish to give back.
+    pub fn all(cards: usize) -> Vec<Self> {
+        let mut orders = Self::authorized(cards);
+        for (number, outcomes) in each_order(cards).into_iter().enumerate() {
+            let when = if number % 2 == 0 { Wish::CaptureAtOnce } else { Wish::CaptureLater };
+            let voids = |wish| Self { voids: outcomes.clone(), ..Self::smooth(cards, wish) };
+            orders.extend([
+                Self { captures: outcomes.clone(), ..Self::smooth(cards, when) },
+                Self { captures: refused_at_last(cards), ..voids(Wish::CaptureAtOnce) },
+                voids(Wish::Release),
+                voids(Wish::Refund),
+            ]);
+        }
+        orders
+    }
+
+    /// Every order of captures of which one is refused, with every order of the voids that follow.
+    pub fn captures_and_voids(cards: usize) -> Vec<Self> {
+        let mut orders = Vec::new();
+        for captures in each_order(cards).into_iter().filter(|captures| captures.contains(&Decline)) {
+            for voids in each_order(cards) {
+                let smooth = Self::smooth(cards, Wish::CaptureAtOnce);
+                orders.push(Self { captures: captures.clone(), voids, ..smooth });
+            }
+        }
+        orders
+    }
+
+    /// The amounts of its cards.
+    pub fn amounts(&self) -> impl Iterator<Item = i64> {
+        AMOUNTS.into_iter().take(self.authorizations.len())
+    }
+
+    /// What goes wrong at the simulator; the amounts tell the cards apart.
+    pub fn faults(&self) -> Value {
+        let mut faults = Vec::new();
+        for (index, amount) in self.amounts().enumerate() {
+            faults.extend(authorization(self.authorizations[index], amount));
+            faults.extend(capture(self.captures[index], amount));
+            faults.extend(void(self.voids[index], amount));
+        }
+        if self.authorizations.contains(&Silent) {
+            faults.push(json!({ "when": { "operation": "probe" },
+                "then": { "timeout": "before_effect" }, "sequence": [1, 2] }));
+        }
+        json!(faults)
+    }
+
+    /// What must become of it.
+    pub fn end(&self) -> End {
+        let is_reserved = |outcome: &Outcome| match outcome {
+            Approve | TimeOutAfterEffect | Silent => true,
+            // Nothing was reserved, and an authorization is never sent again.
+            Decline | TimeOutBeforeEffect => false,
+        };
+        if !self.authorizations.iter().all(is_reserved) || self.captures.contains(&Decline) {
+            return End::Failed;
+        }
+        // A wish that the first provider refuses ends with nothing changed.
+        match (self.wish, self.voids[0]) {
+            (Wish::CaptureAtOnce | Wish::CaptureLater, _) | (Wish::Refund, Decline) => End::Paid,
+            (Wish::Release, Decline) => End::Reserved,
+            (Wish::Release | Wish::Refund, Approve | TimeOutBeforeEffect | TimeOutAfterEffect | Silent) => {
+                End::Cancelled
+            }
+        }
+    }
+}
+
+fn each_order(cards: usize) -> Vec<Vec<Outcome>> {
+    (0..cards).fold(vec![Vec::new()], |orders, _| {
+        let longer = |order: &Vec<Outcome>| OUTCOMES.map(|outcome| [order.as_slice(), &[outcome]].concat());
+        orders.iter().flat_map(longer).collect()
+    })
+}
+
+/// Every capture is approved but the last.
+fn refused_at_last(cards: usize) -> Vec<Outcome> {
+    let mut captures = vec![Approve; cards];
+    captures[cards - 1] = Decline;
+    captures
+}
+
+fn authorization(outcome: Outcome, amount: i64) -> Option<Value> {
+    let then = match outcome {
+        Approve => return None,
+        Decline => json!({ "decline": "generic" }),
+        TimeOutBeforeEffect => json!({ "timeout": "before_effect" }),
+        TimeOutAfterEffect | Silent => json!({ "timeout": "after_effect" }),
+    };
+    Some(json!({ "when": { "operation": "authorization", "amount": amount }, "then": then }))
+}
+
+/// A capture is sent again until there is an answer.
+fn capture(outcome: Outcome, amount: i64) -> Option<Value> {
+    let when = json!({ "operation": "capture", "amount": amount });
+    Some(match outcome {
+        Approve => return None,
+        Decline => json!({ "when": when, "then": { "decline": "generic" } }),
+        TimeOutBeforeEffect | TimeOutAfterEffect | Silent => unanswered(outcome, &when),
+    })
+}
+
+/// What is always refused is never undone: here it is refused twice.
+fn void(outcome: Outcome, amount: i64) -> Option<Value> {
+    let when = json!({ "operation": "void", "amount": amount });
+    Some(match outcome {
+        Approve => return None,
+        Decline => json!({ "when": when, "then": { "decline": "generic" }, "sequence": [1, 2] }),
+        TimeOutBeforeEffect | TimeOutAfterEffect | Silent => unanswered(outcome, &when),
+    })
+}
+
+fn unanswered(outcome: Outcome, when: &Value) -> Value {
+    let (point, places) = match outcome {
+        Approve | Decline => panic!("an answer"),
+        TimeOutBeforeEffect => ("before_effect", json!([1])),
+        TimeOutAfterEffect => ("after_effect", json!([1])),
+        Silent => ("after_effect", json!([1, 2, 3])),
+    };
+    json!({ "when": when, "then": { "timeout": point }, "sequence": places })
+}

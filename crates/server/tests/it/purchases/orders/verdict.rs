@@ -1,0 +1,132 @@
+//! What became of a purchase: by its own words, by the simulator's books, and by its history.
+
+use regente_providers::sandbox::Books;
+use serde_json::Value;
+
+use super::super::{history, read};
+use super::order::Order;
+use crate::agreement::{agree, nothing_is_open};
+use crate::charges::text;
+use crate::harness::TestApp;
+
+/// How a purchase ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Every card is charged.
+    Paid,
+    /// None is, since one could not be.
+    Failed,
+    /// None is, as the merchant wished.
+    Cancelled,
+    /// None is, and every card is still reserved.
+    Reserved,
+}
+
+/// Holds a purchase that is at rest against the books: all of its cards are charged or none is, and its history tells
+/// how that came about. How it ended.
+pub async fn verdict(app: &TestApp, id: &str, order: &Order) -> End {
+    nothing_is_open(app).await;
+    let purchase = read(app, id).await;
+    let end = match text(&purchase["status"]) {
+        "paid" => End::Paid,
+        "failed" => End::Failed,
+        "cancelled" => End::Cancelled,
+        "pending" => End::Reserved,
+        other => panic!("{order:?}: {other}"),
+    };
+    let (mut kept, mut reserved) = (0, 0);
+    for payment in purchase["payments"].as_array().unwrap() {
+        let Some(charge_id) = payment["chargeId"].as_str() else { continue };
+        let charge = app.get(&format!("/v1/charges/{charge_id}")).await.expect(200);
+        agree(&app.books, &charge).await;
+        let (of_kept, of_reserved) = booked(&app.books, &charge).await;
+        kept += of_kept;
+        reserved += of_reserved;
+    }
+    let all: i64 = order.amounts().sum();
+    let expected = match end {
+        End::Paid => (all, 0),
+        End::Failed | End::Cancelled => (0, 0),
+        End::Reserved => (0, all),
+    };
+    assert_eq!((kept, reserved), expected, "{order:?}: {purchase:#}");
+    complete(&history(app, id).await, &purchase, end, order);
+    end
+}
+
+/// What the books keep and hold reserved of a charge.
+async fn booked(books: &Books, charge: &Value) -> (i64, i64) {
+    let (mut kept, mut reserved) = (0, 0);
+    for request in charge["transactionRequests"].as_array().unwrap() {
+        let Some(key) = request["idempotencyKey"].as_str() else { continue };
+        if let Some(balance) = books.balance(key.parse().unwrap()).await.unwrap() {
+            kept += balance.kept().minor_units();
+            reserved += balance.reserved.minor_units();
+        }
+    }
+    (kept, reserved)
+}
+
+/// The history begins with the beginning, goes by contract 04 §6, tells nothing twice, and ends with the end.
+fn complete(entries: &[Value], purchase: &Value, end: End, order: &Order) {
+    let told: Vec<&str> = entries.iter().map(|entry| text(&entry["status"])).collect();
+    let context = format!("{order:?}: {told:?}");
+    let count = |milestone: &str| told.iter().filter(|other| **other == milestone).count();
+    let place = |milestone: &str| told.iter().position(|other| *other == milestone);
+    let slots = |milestone: &str| -> Vec<u64> {
+        let of_slots = entries.iter().filter(|entry| entry["status"] == milestone);
+        of_slots.filter_map(|entry| entry["diff"]["changes"]["slot"]["index"].as_u64()).collect()
+    };
+    assert_eq!((told[0], count("created")), ("created", 1), "{context}");
+    assert_eq!(count("reconciliation_failed"), 0, "{context}");
+    for once in ["pre_authorized", "paid", "failed", "cancelled", "rollback_started", "rollback_completed"] {
+        assert!(count(once) <= 1, "{once}: {context}");
+    }
+
+    // Cards are reserved one after the other, all of them before anything is captured.
+    let cards = order.authorizations.len();
+    let reserved: Vec<u64> = slots("slot_authorized");
+    let in_order: Vec<u64> = (0..reserved.len() as u64).collect();
+    assert_eq!(reserved, in_order, "{context}");
+    match place("pre_authorized") {
+        Some(at) => assert_eq!((at, reserved.len()), (cards + 1, cards), "{context}"),
+        None => assert!(end == End::Failed && count("paid") == 0, "{context}"),
+    }
+
+    // What a rollback or the release of a reservation gives back is told once for each card.
+    let mut released = [slots("slot_cancelled"), slots("refund_completed")].concat();
+    released.sort_unstable();
+    let payments = purchase["payments"].as_array().unwrap();
+    let given_back = |status: &Value| *status == "canceled" || *status == "voided";
+    let expected: Vec<u64> = (0..)
+        .zip(payments)
+        .filter(|(_, payment)| given_back(&payment["status"]))
+        .map(|(index, _)| index)
+        .collect();
+    let is_refunded_at_once = count("paid") == 1;
+    assert_eq!(released, if is_refunded_at_once { Vec::new() } else { expected }, "{context}");
+    let (mut requested, mut completed) = (slots("refund_requested"), slots("refund_completed"));
+    requested.sort_unstable();
+    completed.sort_unstable();
+    assert_eq!(requested, completed, "{context}");
+
+    // The last word.
+    let last = *told.last().unwrap();
+    let is_last = match end {
+        End::Paid => last == "paid" || last == "refund_failed",
+        End::Reserved => last == "cancel_failed",
+        End::Cancelled => last == "cancelled" || last == "refund_completed",
+        // That it has failed is said at once when giving back does not succeed at first.
+        End::Failed => match count("rollback_failed") {
+            0 => last == "failed",
+            _ => count("failed") == 0 && last == "rollback_completed",
+        },
+    };
+    assert!(is_last, "{context}");
+    if end == End::Failed {
+        assert!(place("rollback_started") < place("rollback_completed"), "{context}");
+        assert_eq!((count("rollback_started"), count("rollback_completed")), (1, 1), "{context}");
+    } else {
+        assert_eq!(count("rollback_started"), 0, "{context}");
+    }
+}
