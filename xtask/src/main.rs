@@ -10,6 +10,7 @@ mod service;
 use std::process::{Command, ExitCode};
 
 use clap::Parser;
+use tokio::runtime::Builder;
 
 /// Tasks of the workspace.
 #[derive(Parser)]
@@ -27,13 +28,15 @@ fn main() -> Outcome<ExitCode> {
     match Task::parse() {
         // What makes the load shares the cores with what is measured.
         Task::Bench(_) if cfg!(debug_assertions) => again_for_release(),
-        Task::Bench(options) => runtime()?.block_on(bench::run(options)),
-        Task::KillLoop(options) => runtime()?.block_on(kill_loop::run(options)).map(|()| ExitCode::SUCCESS),
+        // One thread: what makes the load takes no more than one core.
+        Task::Bench(options) => {
+            Builder::new_current_thread().enable_all().build()?.block_on(bench::run(options))
+        }
+        Task::KillLoop(options) => {
+            let runtime = Builder::new_multi_thread().enable_all().build()?;
+            runtime.block_on(kill_loop::run(options)).map(|()| ExitCode::SUCCESS)
+        }
     }
-}
-
-fn runtime() -> Outcome<tokio::runtime::Runtime> {
-    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }
 
 fn again_for_release() -> Outcome<ExitCode> {

@@ -51,9 +51,9 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     let mut report = Report::new();
     for round in 1..=bench.rounds {
         println!("latency: round {round} of {}", bench.rounds);
-        let line = Line::open(&service, CONNECTIONS)?;
-        line.send(rate, f64::from(WARM_UP_SECONDS), sender(&accounts)?)?;
-        let measured = line.send(rate, seconds, sender(&accounts)?)?;
+        let line = Line::open(&service, CONNECTIONS).await?;
+        line.send(rate, f64::from(WARM_UP_SECONDS), sender(&accounts)?).await?;
+        let measured = line.send(rate, seconds, sender(&accounts)?).await?;
         if measured.others + measured.refused.len() > 0 {
             return Err("a charge was not taken".into());
         }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use tokio::sync::Semaphore;
-use tokio::task::{LocalSet, block_in_place};
+use tokio::task::LocalSet;
 
 use super::meter::Usage;
 use crate::Outcome;
@@ -24,8 +24,12 @@ use connection::Connection;
 
 /// How often requests that have become due are sent off.
 const TICK: Duration = Duration::from_micros(250);
+/// What is later than this when the time is over is not sent any more.
+const LATE_MAX: Duration = Duration::from_millis(250);
 /// How long the last answers are waited for.
 const ANSWERS_WAIT_MAX: Duration = Duration::from_secs(30);
+/// The longest time that is told from longer ones: two minutes.
+const MICROS_MAX: u64 = 120_000_000;
 /// The server was overloaded.
 const UNAVAILABLE: u16 = 503;
 /// While this much or less lies between the moment a request is due and its sending, for 99 of 100, the load is what it
@@ -57,10 +61,11 @@ pub(crate) struct Measured {
 
 impl Measured {
     fn new() -> Outcome<Self> {
+        let histogram = || Histogram::new_with_bounds(1, MICROS_MAX, 3);
         Ok(Self {
-            taken: Histogram::new(3)?,
-            refused: Histogram::new(3)?,
-            late: Histogram::new(3)?,
+            taken: histogram()?,
+            refused: histogram()?,
+            late: histogram()?,
             without_retry_after: 0,
             others: 0,
             unsent: 0,
@@ -124,35 +129,27 @@ fn note(histogram: &mut Histogram<u64>, took: Duration) {
 pub(crate) struct Line {
     connections: RefCell<Vec<Connection>>,
     process_id: u32,
-    runtime: tokio::runtime::Runtime,
 }
 
 impl Line {
     /// Opens the connections.
-    pub(crate) fn open(service: &Service, connections: usize) -> Outcome<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let open = async {
-            let mut opened = Vec::with_capacity(connections);
-            for _ in 0..connections {
-                opened.push(Connection::open(service.address()).await?);
-            }
-            Ok::<_, std::io::Error>(opened)
-        };
-        let connections = block_in_place(|| runtime.block_on(open))?.into();
-        Ok(Self { connections, process_id: service.process_id(), runtime })
+    pub(crate) async fn open(service: &Service, connections: usize) -> Outcome<Self> {
+        let mut opened = Vec::with_capacity(connections);
+        for _ in 0..connections {
+            opened.push(Connection::open(service.address()).await?);
+        }
+        Ok(Self { connections: opened.into(), process_id: service.process_id() })
     }
 
     /// Sends requests at their time. `write` puts the request with this number into the buffer.
-    pub(crate) fn send(
+    pub(crate) async fn send(
         &self,
         rate: f64,
         seconds: f64,
         write: impl Fn(u64, &mut Vec<u8>) + 'static,
     ) -> Outcome<Measured> {
         let (server_before, generator_before) = (Usage::of(self.process_id), Usage::of_generator());
-        let sending = LocalSet::new();
-        let sending = sending.run_until(self.run(rate, seconds, write));
-        let mut measured = block_in_place(|| self.runtime.block_on(sending))?;
+        let mut measured = LocalSet::new().run_until(self.run(rate, seconds, write)).await?;
         measured.server = Usage::of(self.process_id).since(server_before);
         measured.generator_cpu_seconds = Usage::of_generator() - generator_before;
         Ok(measured)
@@ -238,7 +235,7 @@ async fn sender<W: Fn(u64, &mut Vec<u8>)>(
         #[allow(clippy::cast_precision_loss, reason = "a count of requests")]
         let was_due = schedule.begun + Duration::from_secs_f64(number as f64 / schedule.rate);
         let sent = Instant::now();
-        if sent.duration_since(schedule.begun) > schedule.end + TICK * 4 {
+        if sent.duration_since(schedule.begun) > schedule.end + LATE_MAX {
             schedule.measured.borrow_mut().unsent += 1;
             continue;
         }

@@ -74,7 +74,7 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
         for round in 1..=bench.rounds {
             println!("overload: {}, burst {round} of {}", subject.what, bench.rounds);
             let before_mib = meter::own_mib(subject.service.process_id());
-            let burst = subject.burst(bench)?;
+            let burst = subject.burst(bench).await?;
             table.row(row(&subject, &burst, before_mib));
             bursts.push(burst);
         }
@@ -96,7 +96,7 @@ async fn little_room(bench: &Bench) -> Outcome<Subject> {
         place.with("REGENTE_SANDBOX__BOOKS", books).with("REGENTE_DATABASE__ADMITTED_MAX", LITTLE_ROOM);
     let accounts = place.make_accounts(1, &slow_simulator(PROVIDER_MS)).await?;
     let service = Service::start(&place)?;
-    let carried = wrk::charges(&service, &accounts, LITTLE_ROOM, bench.seconds)?.rate;
+    let carried = wrk::charges_taken(&service, &accounts, LITTLE_ROOM, bench.seconds)?;
     Ok(Subject { what: "little room", service, accounts, carried, connections: 1000 })
 }
 
@@ -109,23 +109,23 @@ async fn the_machine(bench: &Bench) -> Outcome<Subject> {
 }
 
 impl Subject {
-    fn burst(&self, bench: &Bench) -> Outcome<Burst> {
-        let line = Line::open(&self.service, self.connections)?;
+    async fn burst(&self, bench: &Bench) -> Outcome<Burst> {
+        let line = Line::open(&self.service, self.connections).await?;
         let watch = Watch::begin(self.service.process_id());
         let seconds = f64::from(bench.seconds);
-        let measured = line.send(self.carried * FACTOR, seconds, sender(&self.accounts)?)?;
+        let measured = line.send(self.carried * FACTOR, seconds, sender(&self.accounts)?).await?;
         // The last answers were waited for as well.
         let waited = Duration::from_secs_f64((measured.seconds - seconds).max(0.0));
-        let normal_after = waited + self.first_success()?;
+        let normal_after = waited + self.first_success().await?;
         Ok(Burst { measured, peak_mib: watch.end().own_mib, normal_after })
     }
 
     /// How soon a charge is taken again.
-    fn first_success(&self) -> Outcome<Duration> {
+    async fn first_success(&self) -> Outcome<Duration> {
         let begun = Instant::now();
-        let line = Line::open(&self.service, 1)?;
+        let line = Line::open(&self.service, 1).await?;
         for _ in 0..SUCCESS_TRIES_MAX {
-            let tried = line.send(1000.0, 0.001, sender(&self.accounts)?)?;
+            let tried = line.send(1000.0, 0.001, sender(&self.accounts)?).await?;
             if !tried.taken.is_empty() {
                 return Ok(begun.elapsed());
             }

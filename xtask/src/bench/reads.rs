@@ -120,7 +120,7 @@ async fn lists(bench: &Bench, seeded: &Seeded, report: &mut Report) -> Outcome {
             let text = format!("{} alone", number(alone_ms, 0));
             (["-".to_owned(), text, "-".to_owned(), "-".to_owned()], alone_ms)
         } else {
-            at_rate(bench, &service, seeded, query)?
+            at_rate(bench, &service, seeded, query).await?
         };
         if p99_ms >= LIST_P99_MS_MAX {
             missed.push(query.what.clone());
@@ -154,15 +154,20 @@ async fn lists(bench: &Bench, seeded: &Seeded, report: &mut Report) -> Outcome {
 }
 
 /// p50, p99, the most and the processor time, as text; and p99 as a number.
-fn at_rate(bench: &Bench, service: &Service, seeded: &Seeded, query: &Query) -> Outcome<([String; 4], f64)> {
+async fn at_rate(
+    bench: &Bench,
+    service: &Service,
+    seeded: &Seeded,
+    query: &Query,
+) -> Outcome<([String; 4], f64)> {
     let (mut p50, mut p99, mut most, mut cpu) =
         (Samples::default(), Samples::default(), Samples::default(), Samples::default());
     let seconds = bench.pick(0.3, f64::from(bench.seconds) / 2.0);
     for _ in 0..bench.rounds {
-        let line = Line::open(service, LIST_CONNECTIONS)?;
+        let line = Line::open(service, LIST_CONNECTIONS).await?;
         let request = get(&seeded.facts.account, &query.path());
         let write = move |_: u64, buffer: &mut Vec<u8>| buffer.extend_from_slice(request.as_bytes());
-        let measured = line.send(LISTS_PER_SECOND, seconds, write)?;
+        let measured = line.send(LISTS_PER_SECOND, seconds, write).await?;
         if measured.others > 0 {
             return Err(format!("{}: {} requests failed", query.what, measured.others).into());
         }

@@ -53,10 +53,10 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
         wrk::charges(&service, &fast, WARM_UP_CONNECTIONS, bench.seconds)?;
         let id = service.process_id();
         let (before, threads_before) = (meter::own_mib(id), meter::threads(id));
-        let line = Line::open(&service, IN_FLIGHT)?;
+        let line = Line::open(&service, IN_FLIGHT).await?;
         let connected = meter::own_mib(id);
         let watch = Watch::begin(id);
-        let measured = line.send(IN_FLIGHT as f64 / SEND_SECONDS, SEND_SECONDS, sender(&slow)?)?;
+        let measured = line.send(IN_FLIGHT as f64 / SEND_SECONDS, SEND_SECONDS, sender(&slow)?).await?;
         let Peak { own_mib: peak, threads } = watch.end();
         if measured.taken.len() != IN_FLIGHT as u64 {
             return Err(format!("{} of {IN_FLIGHT} charges were taken", measured.taken.len()).into());

@@ -65,16 +65,29 @@ pub(crate) fn charges(
     connections: u32,
     seconds: u32,
 ) -> Outcome<Load> {
+    run(service, &charge_script(accounts)?, connections, seconds, Refusals::Fail)
+}
+
+/// The same at a service that has no room for all of them: charges that were taken in a second.
+pub(crate) fn charges_taken(
+    service: &Service,
+    accounts: &[Account],
+    connections: u32,
+    seconds: u32,
+) -> Outcome<f64> {
+    Ok(run(service, &charge_script(accounts)?, connections, seconds, Refusals::LeaveOut)?.rate)
+}
+
+fn charge_script(accounts: &[Account]) -> Outcome<String> {
     let charges = accounts.iter().map(Charge::of).collect::<Outcome<Vec<_>>>()?;
     let heads = lua_list(charges.iter().map(|charge| charge.head.as_str()));
     let tails = lua_list(charges.iter().map(|charge| charge.tail.as_str()));
-    let script = format!(
+    Ok(format!(
         "local heads = {heads}\nlocal tails = {tails}\nlocal prefix = '{}-'\nlocal n = 0\n\
          request = function()\n  n = n + 1\n  local at = n % #heads + 1\n\
          return heads[at] .. prefix .. n .. tails[at]\nend\n",
         key_prefix()
-    );
-    run(service, &script, connections, seconds)
+    ))
 }
 
 /// These reads in turn.
@@ -91,7 +104,7 @@ pub(crate) fn reads(
          return requests[n % #requests + 1]\nend\n",
         lua_list(requests.iter().map(String::as_str))
     );
-    run(service, &script, connections, seconds)
+    run(service, &script, connections, seconds, Refusals::Fail)
 }
 
 fn lua_list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
@@ -107,13 +120,22 @@ fn lua_list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
 /// Prints what is measured as one line, in microseconds.
 const DONE: &str = "done = function(summary, latency)
   local errors = summary.errors
-  io.write(string.format('measured %d %d %d %d %d\\n', summary.requests, summary.duration,
-    latency:percentile(50), latency:percentile(99),
-    errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+  io.write(string.format('measured %d %d %d %d %d %d\\n', summary.requests, summary.duration,
+    latency:percentile(50), latency:percentile(99), errors.status,
+    errors.connect + errors.read + errors.write + errors.timeout))
 end
 ";
 
-fn run(service: &Service, script: &str, connections: u32, seconds: u32) -> Outcome<Load> {
+/// What answers other than 2xx and 3xx mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusals {
+    /// The measurement is worth nothing.
+    Fail,
+    /// They are not counted.
+    LeaveOut,
+}
+
+fn run(service: &Service, script: &str, connections: u32, seconds: u32, refusals: Refusals) -> Outcome<Load> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("script.lua");
     std::fs::write(&path, format!("{script}{DONE}"))?;
@@ -131,12 +153,13 @@ fn run(service: &Service, script: &str, connections: u32, seconds: u32) -> Outco
     let line = text.lines().find_map(|line| line.strip_prefix("measured "));
     let line = line.ok_or_else(|| format!("wrk measured nothing: {text}"))?;
     let figures: Vec<f64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let &[requests, duration_us, p50_us, p99_us, errors] = figures.as_slice() else {
+    let &[answers, duration_us, p50_us, p99_us, refused, errors] = figures.as_slice() else {
         return Err(format!("wrk measured something else: {line}").into());
     };
-    if errors > 0.0 {
-        return Err(format!("{errors} of {requests} requests failed").into());
+    if errors > 0.0 || (refused > 0.0 && refusals == Refusals::Fail) {
+        return Err(format!("of {answers} requests {errors} failed and {refused} were refused").into());
     }
+    let requests = answers - refused;
     Ok(Load {
         requests,
         rate: requests / (duration_us / 1e6),
