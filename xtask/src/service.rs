@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -15,6 +16,9 @@ use crate::place::{Account, Place, one_simulator};
 const START_MAX: Duration = Duration::from_secs(60);
 /// How often it is looked whether a start is over.
 const START_LOOK_EVERY: Duration = Duration::from_millis(2);
+
+/// One for all: making one takes longer than what is asked for.
+static HTTP: LazyLock<reqwest::Client> = LazyLock::new(reqwest::Client::new);
 
 /// Builds the binary that is measured.
 pub(crate) fn build() -> Outcome<PathBuf> {
@@ -97,7 +101,7 @@ impl Service {
 
     /// A merchant with these providers; its id.
     pub(crate) async fn make_merchant(&self, account: &Account, providers: &Value) -> Outcome<String> {
-        let request = reqwest::Client::new()
+        let request = HTTP
             .post(format!("{}/v1/merchants", self.url))
             .json(&json!({ "mcc": "5812", "providers": providers }));
         let answer: Value = signed(request, account).send().await?.error_for_status()?.json().await?;
@@ -106,7 +110,7 @@ impl Service {
 
     /// What a read answers.
     pub(crate) async fn get(&self, account: &Account, path: &str) -> Outcome<Value> {
-        let request = reqwest::Client::new().get(format!("{}{path}", self.url));
+        let request = HTTP.get(format!("{}{path}", self.url));
         Ok(signed(request, account).send().await?.error_for_status()?.json().await?)
     }
 
@@ -220,14 +224,14 @@ impl Simulator {
 
     /// Puts another plan in the place of its own.
     pub(crate) async fn set_faults(&self, plan: &Value) -> Outcome {
-        let request = reqwest::Client::new().put(format!("{}/v1/faults", self.url)).json(plan);
+        let request = HTTP.put(format!("{}/v1/faults", self.url)).json(plan);
         request.send().await?.error_for_status()?;
         Ok(())
     }
 
     /// What an inspection answers.
     pub(crate) async fn get(&self, path: &str) -> Outcome<Value> {
-        Ok(reqwest::get(format!("{}{path}", self.url)).await?.error_for_status()?.json().await?)
+        Ok(HTTP.get(format!("{}{path}", self.url)).send().await?.error_for_status()?.json().await?)
     }
 }
 

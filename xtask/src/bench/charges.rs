@@ -63,7 +63,7 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
         ],
     );
     for (connections, bound) in CONNECTIONS {
-        for how_many in ACCOUNTS {
+        for &how_many in bench.pick(&ACCOUNTS[..1], &ACCOUNTS[..]) {
             let what = format!("{connections}, {how_many}");
             let accounts = accounts.get(..how_many).unwrap_or(&accounts);
             let mut measured = Measured::default();

@@ -24,9 +24,9 @@ const GOODPUT_MIN: f64 = 0.9;
 const REFUSAL_MS_MAX: f64 = 100.0;
 /// Until service is normal again.
 const NORMAL_AFTER_MS_MAX: f64 = 1000.0;
-/// The peak of the last burst may be this much more than that of the first.
+/// The peak of the last burst may be this much more than that of the one before.
 const GROWTH_MAX: f64 = 1.1;
-/// A request of the checks afterwards.
+/// Tries until a charge is taken again.
 const SUCCESS_TRIES_MAX: u32 = 1000;
 /// Changes under way of the service that has little room, and how long its provider takes: it carries 800 a second, so
 /// that one machine can offer several times as much.
@@ -189,10 +189,10 @@ fn numbers(subject: &Subject, bursts: &[Burst], report: &mut Report) {
         format!("at most {}", number(NORMAL_AFTER_MS_MAX, 0)),
         Reached::at_most(NORMAL_AFTER_MS_MAX, normal_ms.median()),
     );
-    if let ([first, .., last], "little room") = (bursts, what) {
-        let growth = last.peak_mib / first.peak_mib;
+    if let ([.., before, last], "little room") = (bursts, what) {
+        let growth = last.peak_mib / before.peak_mib;
         report.number(
-            format!("{what}: peak of memory in the last burst, to the first"),
+            format!("{what}: peak of memory in the last burst, to the one before"),
             number(growth, 2),
             format!("at most {}", number(GROWTH_MAX, 1)),
             Reached::at_most(GROWTH_MAX, growth),

@@ -8,7 +8,6 @@ use crate::bench::seeded::{Facts, Kind};
 /// Charges on a page.
 const LIMIT: u64 = 20;
 const HOUR_MILLIS: i64 = 3_600_000;
-/// Hours of a day, and of the days in which the charges lie.
 const DAY_HOURS: i64 = 24;
 
 /// A page.
@@ -105,7 +104,8 @@ fn single(list: &mut List<'_>) {
     ] {
         list.add(what, format!("providerType={code}"), |kind| kind.provider_type == code);
     }
-    let ids: Vec<&str> = list.facts.ids.iter().step_by(97).take(20).map(String::as_str).collect();
+    let step = (list.facts.ids.len() / 20).max(1);
+    let ids: Vec<&str> = list.facts.ids.iter().step_by(step).take(20).map(String::as_str).collect();
     let query = format!("id={}", ids.join(","));
     list.add_uncounted("20 ids", query);
     let order = list.facts.order_ids.get(list.facts.order_ids.len() / 3).cloned().unwrap_or_default();
