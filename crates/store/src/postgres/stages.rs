@@ -58,7 +58,8 @@ impl<'a> Stage<'a> {
     }
 
     fn takes(&self, step: &BoundStep) -> bool {
-        let is_alike = |many: &Many| many.shared().iter().all(|at| self.first.values[*at] == step.values[*at]);
+        let is_alike =
+            |many: &Many| many.shared().iter().all(|at| self.first.values[*at] == step.values[*at]);
         std::ptr::eq(self.sql, step.sql) && self.sql.many().is_some_and(is_alike)
     }
 
@@ -70,7 +71,10 @@ impl<'a> Stage<'a> {
     /// The arguments for all of its rows: arrays, and what they share as it is.
     pub(super) fn arguments(&self, many: &Many) -> Vec<Argument<'a>> {
         let each = |at: usize| {
-            std::iter::once(self.first).chain(self.more.iter().copied()).map(|step| &step.values[at]).collect()
+            std::iter::once(self.first)
+                .chain(self.more.iter().copied())
+                .map(|step| &step.values[at])
+                .collect()
         };
         (0..self.first.values.len())
             .map(|at| match many.shared().contains(&at) {
@@ -113,4 +117,3 @@ impl ToSql for Argument<'_> {
 
     to_sql_checked!();
 }
-

@@ -89,7 +89,8 @@ impl Many {
     /// The text, once the types of the parameters are known.
     pub(crate) fn text(&self, types: &[&str]) -> String {
         let rows: Vec<usize> = (0..types.len()).filter(|at| !self.shared.contains(at)).collect();
-        let list = |one: &dyn Fn(usize) -> String| rows.iter().map(|at| one(*at)).collect::<Vec<_>>().join(", ");
+        let list =
+            |one: &dyn Fn(usize) -> String| rows.iter().map(|at| one(*at)).collect::<Vec<_>>().join(", ");
         let arrays = list(&|at| format!("${}::{}[]", at + 1, types[at]));
         let names = list(&|at| format!("p{}", at + 1));
         format!("{}unnest({arrays}) AS each({names}){}", self.head, self.tail)

@@ -12,8 +12,8 @@ use uuid::Uuid;
 
 use crate::proxy::{Break, Proxy};
 use crate::things::{
-    ADD_THING, CLIENT, FIND_THING, INCREMENT, SET_N, add, adding, count, exists, key, missed, n_of, prepare, set_n,
-    thing, thing_of,
+    ADD_THING, CLIENT, FIND_THING, INCREMENT, SET_N, add, adding, count, exists, key, missed, n_of, prepare,
+    set_n, thing, thing_of,
 };
 
 async fn fresh() -> (String, Store) {

@@ -111,7 +111,8 @@ fn what_stands_after_a_conflict_is_shared_by_all_rows() {
         "INSERT INTO t (a) SELECT each.p1 FROM unnest($1::uuid[]) AS each(p1) \
          ON CONFLICT (a) DO UPDATE SET a = excluded.a WHERE t.b <= $2"
     );
-    static BOTH: Sql = text("INSERT INTO t (a) VALUES (:a) ON CONFLICT (a) DO UPDATE SET a = 1 WHERE t.b <= :a");
+    static BOTH: Sql =
+        text("INSERT INTO t (a) VALUES (:a) ON CONFLICT (a) DO UPDATE SET a = 1 WHERE t.b <= :a");
     assert_eq!(for_many_rows(&BOTH, &["uuid"]), None);
 }
 
