@@ -22,10 +22,11 @@ sql! {
             object_id = excluded.object_id, version = NULL, body = excluded.body, key_id = excluded.key_id,
             expires_at = excluded.expires_at
         WHERE idempotency.state = 'done' AND idempotency.expires_at <= excluded.expires_at - :kept_ms";
-    /// Ends a running claim with a pointer to a version of a record.
+    /// Ends a running claim with a pointer to a version of a record. An end that stays as it was lets PostgreSQL change
+    /// the row in place.
     pub END_KEY_WITH_RECORD = "
         UPDATE idempotency SET state = 'done', http_status = :http_status, object_id = :object_id,
-            version = :version, expires_at = :expires_at
+            version = :version, expires_at = CASE WHEN expires_at < :expires_at THEN :expires_at ELSE expires_at END
         WHERE digest = :digest AND client_id = :client_id AND state = 'running'";
     /// Ends a running claim with a sealed body.
     pub END_KEY_WITH_BODY = "
