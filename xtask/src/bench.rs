@@ -1,160 +1,222 @@
-//! Durable charges a second on both databases, next to the same server's rate without storage, in one run: machines are
-//! shared and noisy, so only ratios within a run mean something. The load comes from `wrk`, a closed loop.
+//! `cargo xtask bench`: one scenario for each number to reach. Machines are shared and noisy, so only what one run has
+//! measured is compared: each scenario measures what it compares with itself, in rounds that take turns.
 
-use std::path::Path;
-use std::process::Command;
+mod charges;
+mod figures;
+mod growth;
+mod latency;
+mod lean;
+mod machine;
+mod meter;
+mod open_loop;
+mod overload;
+mod postgres;
+mod reads;
+mod report;
+mod requests;
+mod seeded;
+mod slow_provider;
+mod wrk;
 
-use regente_store::testing::TestPostgres;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
-use crate::service::{Service, Writes, build};
+use crate::place::Place;
+use crate::service::build;
+use figures::Reached;
+use report::{Kept, Report};
+use seeded::{Keep, Seeded, SeededDatabases};
+
+/// Where databases and results are kept.
+const FOLDER: &str = "target/bench";
+/// The document that results are written into.
+const DOCUMENT: &str = "docs/performance.md";
 
 /// What is measured, and how long.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Connections of the closed loop
-    #[arg(long, default_value_t = 64)]
-    connections: u32,
-    /// Seconds of one round
-    #[arg(long, default_value_t = 8)]
-    seconds: u32,
-    /// Rounds; the table shows their medians
-    #[arg(long, default_value_t = 3)]
-    rounds: usize,
+    /// What is measured [default: everything]
+    #[arg(value_enum)]
+    scenarios: Vec<Scenario>,
+    /// Everything in less than two minutes: one short round on small databases. Says little about the numbers
+    #[arg(long, conflicts_with = "write")]
+    quick: bool,
+    /// Rounds; the tables show medians and the spread [default: 3]
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// Seconds of one measurement [default: 8]
+    #[arg(long)]
+    seconds: Option<u32>,
+    /// Charges of the large database [default: 5000000]
+    #[arg(long)]
+    charges: Option<u64>,
+    /// Keep the databases with many charges in target/bench for later runs
+    #[arg(long)]
+    keep: bool,
+    /// Measure this binary instead of building one
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
+    /// Write the results into docs/performance.md, beside those of earlier runs of other scenarios
+    #[arg(long)]
+    write: bool,
 }
 
-/// One thing that is measured.
-struct Subject {
-    name: &'static str,
-    service: Service,
-    rates: Vec<f64>,
-    p99_ms: Vec<f64>,
+/// One of the numbers to reach, and how it is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Scenario {
+    /// Charges a second on a fresh database, next to the same server without storage
+    Charges,
+    /// The same on databases that hold many charges already
+    Growth,
+    /// How long a charge takes at half of the largest rate
+    Latency,
+    /// Single charges, pages and totals of a database with many charges
+    Reads,
+    /// Charges a second on PostgreSQL, next to what pgbench does there; and several nodes
+    Postgres,
+    /// Memory, start and size
+    Lean,
+    /// Several times the largest rate
+    Overload,
+    /// Many charges that wait for a provider
+    SlowProvider,
 }
 
-pub(crate) async fn run(options: Options) -> Outcome {
-    require_wrk()?;
-    let binary = build()?;
-    let postgres = TestPostgres::durable();
-    let database = postgres.empty_database().await;
-    let mut subjects = [
-        subject("without storage", &binary, None, Writes::Discarded).await?,
-        subject("SQLite", &binary, None, Writes::Durable).await?,
-        subject("PostgreSQL", &binary, Some(&database), Writes::Durable).await?,
+impl Scenario {
+    /// In the order in which they run.
+    const ALL: [Self; 8] = [
+        Self::Charges,
+        Self::Growth,
+        Self::Latency,
+        Self::Reads,
+        Self::Postgres,
+        Self::Lean,
+        Self::Overload,
+        Self::SlowProvider,
     ];
-    for round in 1..=options.rounds {
-        for subject in &mut subjects {
-            println!("round {round} of {}: {}", options.rounds, subject.name);
-            let (rate, p99_ms) = measure(&subject.service, &options)?;
-            subject.rates.push(rate);
-            subject.p99_ms.push(p99_ms);
+
+    /// As it is asked for.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Charges => "charges",
+            Self::Growth => "growth",
+            Self::Latency => "latency",
+            Self::Reads => "reads",
+            Self::Postgres => "postgres",
+            Self::Lean => "lean",
+            Self::Overload => "overload",
+            Self::SlowProvider => "slow-provider",
         }
     }
-    print_table(&subjects, &options);
-    Ok(())
-}
 
-async fn subject(
-    name: &'static str,
-    binary: &Path,
-    postgres: Option<&str>,
-    writes: Writes,
-) -> Outcome<Subject> {
-    let service = Service::start(binary, postgres, writes).await?;
-    Ok(Subject { name, service, rates: Vec::new(), p99_ms: Vec::new() })
-}
-
-fn require_wrk() -> Outcome {
-    if Command::new("wrk").arg("-v").output().is_err() {
-        return Err("wrk is not installed: apt-get install wrk".into());
+    /// As a heading.
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::Charges => "Charges on a fresh database",
+            Self::Growth => "Growth",
+            Self::Latency => "Latency at half of the largest rate",
+            Self::Reads => "Reads",
+            Self::Postgres => "PostgreSQL, and several nodes",
+            Self::Lean => "Memory, start and size",
+            Self::Overload => "Overload",
+            Self::SlowProvider => "Slow providers",
+        }
     }
-    Ok(())
-}
 
-/// The script that `wrk` runs: one charge by inline card, a key of its own on each request, a body of about 600 bytes.
-fn script(service: &Service) -> String {
-    let body = serde_json::json!({
-        "merchantId": service.merchant_id, "amount": 150, "currency": "BRL", "capture": true,
-        "orderId": "32c68ff7-902c-408b-b464-cf487c7cda97", "description": "Order 231 of the shop in the town",
-        "statementDescriptor": "LOJA JOAO",
-        "paymentMethod": { "paymentType": "credit", "installments": 1 },
-        "paymentSource": { "sourceType": "card", "card": {
-            "cardHolderName": "JOAO DA SILVA", "cardNumber": "4916745120294124", "cardCvv": "560",
-            "cardExpirationDate": "12/2030" } },
-        "appInfo": { "platform": { "integrator": "bench", "name": "shop", "version": "1.0" } },
-    });
-    format!(
-        "local n = 0\nlocal run = tostring(os.time()) .. '-' .. tostring({{}}):sub(8)\n\
-         request = function()\n  n = n + 1\n\
-         return wrk.format('POST', '/v1/charges', {{\n\
-         ['Content-Type'] = 'application/json', ['X-Client-Id'] = '{}', ['X-Api-Key'] = '{}',\n\
-         ['X-Idempotency-Key'] = run .. '-' .. n }}, [==[{body}]==])\nend\n",
-        service.client_id, service.api_key
-    )
-}
-
-/// Charges a second, and the 99th percentile of the closed loop in milliseconds.
-fn measure(service: &Service, options: &Options) -> Outcome<(f64, f64)> {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("charge.lua");
-    std::fs::write(&path, script(service))?;
-    let output = Command::new("wrk")
-        .args(["-t1", "--latency", "-s"])
-        .arg(&path)
-        .arg(format!("-c{}", options.connections))
-        .arg(format!("-d{}s", options.seconds))
-        .arg(&service.url)
-        .output()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    if let Some(line) = text.lines().find(|line| line.contains("Non-2xx") || line.contains("Socket errors")) {
-        return Err(format!("not every charge was answered: {}", line.trim()).into());
+    async fn measure(self, bench: &Bench) -> Outcome<Report> {
+        match self {
+            Self::Charges => charges::measure(bench).await,
+            Self::Growth => growth::measure(bench).await,
+            Self::Latency => latency::measure(bench).await,
+            Self::Reads => reads::measure(bench).await,
+            Self::Postgres => postgres::measure(bench).await,
+            Self::Lean => lean::measure(bench).await,
+            Self::Overload => overload::measure(bench).await,
+            Self::SlowProvider => slow_provider::measure(bench).await,
+        }
     }
-    let rate =
-        field(&text, "Requests/sec:").and_then(|word| word.parse().ok()).ok_or("wrk printed no rate")?;
-    let p99_ms = field(&text, "99%").and_then(milliseconds).ok_or("wrk printed no latency")?;
-    Ok((rate, p99_ms))
 }
 
-fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    text.lines()
-        .find_map(|line| line.trim().strip_prefix(name))
-        .and_then(|rest| rest.split_whitespace().next())
+/// What all scenarios share.
+pub(crate) struct Bench {
+    binary: PathBuf,
+    size: Size,
+    rounds: usize,
+    seconds: u32,
+    /// Charges of the large database.
+    charges: u64,
+    seeded: SeededDatabases,
 }
 
-#[allow(clippy::float_arithmetic, reason = "a figure for people, not money")]
-fn milliseconds(word: &str) -> Option<f64> {
-    if let Some(number) = word.strip_suffix("us") {
-        return number.parse::<f64>().ok().map(|micros| micros / 1000.0);
+/// How thorough a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// For everyday use.
+    Quick,
+    /// For the numbers.
+    Full,
+}
+
+impl Bench {
+    /// A fresh place for a service, on the disk that the results are about.
+    fn place(&self) -> Outcome<Place> {
+        Place::passing(&self.binary, Path::new(FOLDER))
     }
-    if let Some(number) = word.strip_suffix("ms") {
-        return number.parse().ok();
+
+    /// The large database.
+    async fn large(&self) -> Outcome<std::sync::Arc<Seeded>> {
+        self.seeded.of(&self.binary, self.charges).await
     }
-    word.strip_suffix('s').and_then(|number| number.parse::<f64>().ok()).map(|seconds| seconds * 1000.0)
+
+    /// What a quick run takes, or a full one.
+    const fn pick<T: Copy>(&self, quick: T, full: T) -> T {
+        match self.size {
+            Size::Quick => quick,
+            Size::Full => full,
+        }
+    }
 }
 
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
-}
-
-#[allow(clippy::float_arithmetic, reason = "a figure for people, not money")]
-fn print_table(subjects: &[Subject], options: &Options) {
-    let ceiling = subjects.first().map_or(0.0, |subject| median(&subject.rates));
-    println!();
-    println!(
-        "medians of {} rounds of {} s, {} connections, closed loop, one core shared with the load",
-        options.rounds, options.seconds, options.connections
-    );
-    println!("{:<16} {:>12} {:>8} {:>10} {:>12}", "", "charges/s", "ratio", "p99 ms", "resident MB");
-    for subject in subjects {
-        let rate = median(&subject.rates);
-        println!(
-            "{:<16} {:>12.0} {:>8.2} {:>10.1} {:>12}",
-            subject.name,
-            rate,
-            rate / ceiling,
-            median(&subject.p99_ms),
-            subject.service.resident_kib() / 1024
-        );
+/// Measures. Fails when a number was not reached, so that a script notices.
+pub(crate) async fn run(options: Options) -> Outcome<ExitCode> {
+    wrk::require()?;
+    let (rounds, seconds, charges) = if options.quick { (1, 2, 50_000) } else { (3, 8, 5_000_000) };
+    let bench = Bench {
+        binary: match &options.binary {
+            Some(binary) => binary.canonicalize()?,
+            None => build()?,
+        },
+        size: if options.quick { Size::Quick } else { Size::Full },
+        rounds: options.rounds.unwrap_or(rounds).max(1),
+        seconds: options.seconds.unwrap_or(seconds).max(1),
+        charges: options.charges.unwrap_or(charges),
+        seeded: SeededDatabases::new(if options.keep { Keep::Yes } else { Keep::No }),
+    };
+    std::fs::create_dir_all(FOLDER)?;
+    let machine = machine::describe(Path::new(FOLDER))?;
+    for (what, value) in &machine {
+        println!("{what}: {value}");
     }
+    let scenarios =
+        if options.scenarios.is_empty() { Scenario::ALL.to_vec() } else { options.scenarios.clone() };
+    let file = Path::new(FOLDER).join("results.json");
+    let mut kept = Kept::read(&file);
+    let mut missed = 0;
+    for scenario in scenarios {
+        let report = scenario.measure(&bench).await?;
+        report.print(scenario);
+        missed += report.numbers.iter().filter(|number| number.reached == Reached::No).count();
+        match bench.size {
+            Size::Quick => {}
+            Size::Full => kept.keep(&file, scenario, report, machine.clone())?,
+        }
+    }
+    if options.write {
+        kept.write(Path::new(DOCUMENT))?;
+    }
+    Ok(if missed == 0 || options.quick { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

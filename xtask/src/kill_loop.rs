@@ -18,7 +18,8 @@ use regente_store::testing::TestPostgres;
 use serde_json::Value;
 
 use crate::Outcome;
-use crate::service::{Service, Simulator, Writes};
+use crate::place::Account;
+use crate::service::{Service, Simulator};
 
 use clients::{Caller, Crowd, Ledger};
 use dice::Dice;
@@ -107,45 +108,46 @@ async fn kill(
         ("REGENTE_CHARGES__RECONCILE_GRACE_MS", "300"),
         ("REGENTE_CHARGES__RECONCILE_WAITS_SECONDS", "1,1,1,2,2,2,5,5,5,10,10,10,20,20,20"),
     ];
-    let mut service = Service::start_with(binary, postgres, Writes::Durable, &settings).await?;
+    let (mut service, account) = Service::start_fresh(binary, postgres, &settings).await?;
     let mut dice = Dice::new(seed);
-    let merchants = merchants(&service, &mut dice).await?;
+    let merchants = merchants(&service, &account, &mut dice).await?;
     let ledger = Arc::new(Ledger::default());
     for round in 1..=options.rounds {
         if round % ROUNDS_OF_A_PLAN == 1 {
             simulator.set_faults(&faults::plan(&mut dice)).await?;
         }
-        let caller = Caller::of(&service, merchants.clone());
+        let caller = Caller::of(&service, &account, merchants.clone());
         let crowd = Crowd::begin(caller, options.clients, &mut dice, &ledger);
         tokio::time::sleep(Duration::from_millis(dice.within(LIFE_MS))).await;
         service.kill()?;
         crowd.end().await?;
-        service.start_again().await?;
+        service.start_again()?;
         if round % 10 == 0 || round == options.rounds {
             println!("{name}: killed {round} of {} times, {}", options.rounds, ledger.count());
         }
     }
     simulator.set_faults(&Value::Array(Vec::new())).await?;
-    wait_until_resolved(&service).await?;
-    let caller = Caller::of(&service, merchants);
+    wait_until_resolved(&service, &account).await?;
+    let caller = Caller::of(&service, &account, merchants);
     let verdict = verdict::examine(&caller, &simulator, &ledger).await?;
     println!("{name}, {} kills in {} s, seed {seed}\n{verdict}", options.rounds, started.elapsed().as_secs());
     service.doctor()
 }
 
 /// One that does as it is told, one whose first provider often fails, and one with three.
-async fn merchants(service: &Service, dice: &mut Dice) -> Outcome<Vec<String>> {
-    let mut merchants = vec![service.merchant_id.clone()];
+async fn merchants(service: &Service, account: &Account, dice: &mut Dice) -> Outcome<Vec<String>> {
+    let mut merchants = vec![account.merchant_id.clone()];
     for providers in [2, 3] {
-        merchants.push(service.make_merchant(&faults::providers(providers, dice)).await?);
+        merchants.push(service.make_merchant(account, &faults::providers(providers, dice)).await?);
     }
     Ok(merchants)
 }
 
-async fn wait_until_resolved(service: &Service) -> Outcome {
+async fn wait_until_resolved(service: &Service, account: &Account) -> Outcome {
     let started = Instant::now();
     loop {
-        let open = service.get("/v1/charges?status=pending,capture_pending,refund_pending&limit=1").await?;
+        let open =
+            service.get(account, "/v1/charges?status=pending,capture_pending,refund_pending&limit=1").await?;
         let total = open["meta"]["totalItems"].as_u64().ok_or("no total")?;
         if total == 0 {
             println!("nothing is unknown {} ms after the last start", started.elapsed().as_millis());

@@ -4,8 +4,10 @@
 
 mod bench;
 mod kill_loop;
-mod overload;
+mod place;
 mod service;
+
+use std::process::{Command, ExitCode};
 
 use clap::Parser;
 
@@ -13,21 +15,32 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 enum Task {
-    /// Measures durable charges a second, next to the same server's rate without storage.
+    /// Measures the service, and says of each number to reach whether it is reached
     Bench(bench::Options),
-    /// Kills a service again and again, and holds it against the simulator's books.
+    /// Kills a service again and again, and holds it against the simulator's books
     KillLoop(kill_loop::Options),
-    /// Offers several times the load that a service carries.
-    Overload(overload::Options),
 }
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-#[tokio::main]
-async fn main() -> Outcome {
+fn main() -> Outcome<ExitCode> {
     match Task::parse() {
-        Task::Bench(options) => bench::run(options).await,
-        Task::KillLoop(options) => kill_loop::run(options).await,
-        Task::Overload(options) => overload::run(options).await,
+        // What makes the load shares the cores with what is measured.
+        Task::Bench(_) if cfg!(debug_assertions) => again_for_release(),
+        Task::Bench(options) => runtime()?.block_on(bench::run(options)),
+        Task::KillLoop(options) => runtime()?.block_on(kill_loop::run(options)).map(|()| ExitCode::SUCCESS),
     }
+}
+
+fn runtime() -> Outcome<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+}
+
+fn again_for_release() -> Outcome<ExitCode> {
+    println!("building xtask for release");
+    let status = Command::new("cargo")
+        .args(["run", "--quiet", "--release", "--package", "xtask", "--"])
+        .args(std::env::args_os().skip(1))
+        .status()?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

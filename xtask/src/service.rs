@@ -1,17 +1,20 @@
-//! A Regente process of this task's own: built for release, on a free port, in a temporary folder, ended with the task.
+//! A Regente process of this task's own, on a free port, ended with the task.
 
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::Outcome;
+use crate::place::{Account, Place, one_simulator};
 
-/// Tries of a start, one each [`START_WAIT`].
-const START_TRIES_MAX: u32 = 200;
-const START_WAIT: Duration = Duration::from_millis(50);
+/// How long a start may take.
+const START_MAX: Duration = Duration::from_secs(60);
+/// How often it is looked whether a start is over.
+const START_LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// Builds the binary that is measured.
 pub(crate) fn build() -> Outcome<PathBuf> {
@@ -24,142 +27,87 @@ pub(crate) fn build() -> Outcome<PathBuf> {
     Ok(Path::new("target/release/regente").canonicalize()?)
 }
 
-/// Whether the server writes what it is told to.
+/// What a process does for the deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Writes {
-    /// As always.
-    Durable,
-    /// Answered at once and thrown away: the ceiling without storage.
-    Discarded,
+pub(crate) enum Role {
+    /// Serves, and works beside that.
+    Serve,
+    /// Works alone.
+    Work,
 }
 
-/// A running service with a client, its key and a merchant.
+/// A running process.
 pub(crate) struct Service {
     process: Child,
     place: Place,
+    role: Role,
+    port: u16,
+    ready_after: Duration,
     /// Where it listens.
     pub(crate) url: String,
-    /// The account.
-    pub(crate) client_id: String,
-    /// A secret key of it.
-    pub(crate) api_key: String,
-    /// A merchant with one approving simulator.
-    pub(crate) merchant_id: String,
-}
-
-/// Where a service keeps its data and listens.
-struct Place {
-    binary: PathBuf,
-    folder: tempfile::TempDir,
-    postgres: Option<String>,
-    port: u16,
-    settings: Vec<(String, String)>,
-}
-
-impl Place {
-    /// The binary with its settings, about to run `arguments`.
-    fn regente(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.binary);
-        command
-            .args(arguments)
-            .env("REGENTE_DATA_DIR", self.folder.path())
-            .env("REGENTE_VAULT__KEK", "4f2a".repeat(16))
-            .env("REGENTE_SANDBOX__BOOKS", "memory")
-            .env("REGENTE_SERVER__LISTEN", format!("127.0.0.1:{}", self.port))
-            .env("REGENTE_LOG__LEVEL", "error");
-        if let Some(url) = &self.postgres {
-            command.env("REGENTE_DATABASE__URL", url);
-        }
-        command.envs(self.settings.iter().map(|(name, value)| (name, value)));
-        command
-    }
-
-    /// What a command prints as JSON: its member `name`.
-    fn printed(&self, arguments: &[&str], name: &str) -> Outcome<String> {
-        let output = self.regente(arguments).stderr(Stdio::inherit()).output()?;
-        let value: Value = serde_json::from_slice(&output.stdout)?;
-        Ok(value[name].as_str().ok_or_else(|| format!("no {name} in {value}"))?.to_owned())
-    }
-
-    fn serve(&self, writes: Writes) -> Outcome<Child> {
-        Ok(match writes {
-            Writes::Durable => self.regente(&["serve"]).spawn()?,
-            Writes::Discarded => self.regente(&["serve", "--set", "database.discard_writes=true"]).spawn()?,
-        })
-    }
 }
 
 impl Service {
-    /// Starts one on a fresh database: an embedded one in a folder of its own, or the PostgreSQL at `postgres`.
-    pub(crate) async fn start(binary: &Path, postgres: Option<&str>, writes: Writes) -> Outcome<Self> {
-        Self::start_with(binary, postgres, writes, &[]).await
+    /// Starts one and waits until it is ready.
+    pub(crate) fn start(place: &Place) -> Outcome<Self> {
+        Self::start_as(place, Role::Serve)
     }
 
-    /// The same with further settings, as variables of its environment.
-    pub(crate) async fn start_with(
+    /// Starts one in a role of its own.
+    pub(crate) fn start_as(place: &Place, role: Role) -> Outcome<Self> {
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let (process, ready_after) = run(place, role, port)?;
+        let url = format!("http://127.0.0.1:{port}");
+        Ok(Self { process, place: place.clone(), role, port, ready_after, url })
+    }
+
+    /// Starts one on a fresh database of its own, or on the PostgreSQL at `postgres`, with an account that has one
+    /// simulator.
+    pub(crate) async fn start_fresh(
         binary: &Path,
         postgres: Option<&str>,
-        writes: Writes,
         settings: &[(&str, &str)],
-    ) -> Outcome<Self> {
-        let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let place = Place {
-            binary: binary.to_owned(),
-            folder: tempfile::tempdir()?,
-            postgres: postgres.map(str::to_owned),
-            port: TcpListener::bind("127.0.0.1:0")?.local_addr()?.port(),
-            settings: settings.collect(),
-        };
-        place.regente(&["migrate"]).stdout(Stdio::null()).status()?;
-        let client_id = place.printed(&["clients", "create", "bench", "--json"], "id")?;
-        let api_key = place.printed(&["keys", "create", &client_id, "--json"], "key")?;
-        let mut service = Self {
-            process: place.serve(Writes::Durable)?,
-            url: format!("http://127.0.0.1:{}", place.port),
-            place,
-            client_id,
-            api_key,
-            merchant_id: String::new(),
-        };
-        service.wait_until_ready().await?;
-        service.merchant_id = service.make_merchant(&one_simulator()).await?;
-        if writes == Writes::Discarded {
-            // The account and the merchant are real; only what is measured is thrown away.
-            service.stop()?;
-            service.process = service.place.serve(Writes::Discarded)?;
-            service.wait_until_ready().await?;
+    ) -> Outcome<(Self, Account)> {
+        let mut place = Place::passing(binary, &std::env::temp_dir())?;
+        for (name, value) in settings {
+            place = place.with(name, value);
         }
-        Ok(service)
+        if let Some(url) = postgres {
+            place = place.on_postgres(url);
+        }
+        let mut accounts = place.make_accounts(1, &one_simulator()).await?;
+        let account = accounts.pop().ok_or("no account was made")?;
+        Ok((Self::start(&place)?, account))
     }
 
-    async fn wait_until_ready(&self) -> Outcome {
-        for _ in 0..START_TRIES_MAX {
-            let ready = reqwest::get(format!("{}/health/ready", self.url)).await;
-            if ready.is_ok_and(|response| response.status().is_success()) {
-                return Ok(());
-            }
-            tokio::time::sleep(START_WAIT).await;
-        }
-        Err("the service did not become ready".into())
+    /// From its begin to the first time that it said to be ready.
+    pub(crate) const fn ready_after(&self) -> Duration {
+        self.ready_after
+    }
+
+    /// The process.
+    pub(crate) fn process_id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Where it listens, without the scheme.
+    pub(crate) fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
     }
 
     /// A merchant with these providers; its id.
-    pub(crate) async fn make_merchant(&self, providers: &Value) -> Outcome<String> {
+    pub(crate) async fn make_merchant(&self, account: &Account, providers: &Value) -> Outcome<String> {
         let request = reqwest::Client::new()
             .post(format!("{}/v1/merchants", self.url))
             .json(&json!({ "mcc": "5812", "providers": providers }));
-        let answer: Value = self.signed(request).send().await?.error_for_status()?.json().await?;
+        let answer: Value = signed(request, account).send().await?.error_for_status()?.json().await?;
         Ok(answer["id"].as_str().ok_or("no id of the merchant")?.to_owned())
     }
 
     /// What a read answers.
-    pub(crate) async fn get(&self, path: &str) -> Outcome<Value> {
+    pub(crate) async fn get(&self, account: &Account, path: &str) -> Outcome<Value> {
         let request = reqwest::Client::new().get(format!("{}{path}", self.url));
-        Ok(self.signed(request).send().await?.error_for_status()?.json().await?)
-    }
-
-    fn signed(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
-        request.header("X-Client-Id", &self.client_id).header("X-Api-Key", &self.api_key)
+        Ok(signed(request, account).send().await?.error_for_status()?.json().await?)
     }
 
     /// Ends the process at once, as a loss of power would.
@@ -170,9 +118,16 @@ impl Service {
     }
 
     /// Starts the process again, on what is stored.
-    pub(crate) async fn start_again(&mut self) -> Outcome {
-        self.process = self.place.serve(Writes::Durable)?;
-        self.wait_until_ready().await
+    pub(crate) fn start_again(&mut self) -> Outcome {
+        (self.process, self.ready_after) = run(&self.place, self.role, self.port)?;
+        Ok(())
+    }
+
+    /// Ends the process in order.
+    pub(crate) fn stop(mut self) -> Outcome {
+        Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status()?;
+        self.process.wait()?;
+        Ok(())
     }
 
     /// Has the deployment examined.
@@ -180,29 +135,6 @@ impl Service {
         let output = self.place.regente(&["doctor"]).output()?;
         println!("{}", String::from_utf8_lossy(&output.stdout));
         if output.status.success() { Ok(()) } else { Err("the doctor has found something".into()) }
-    }
-
-    /// Resident memory in KiB, from the kernel: the process's own and the parts of files that it maps.
-    pub(crate) fn resident_kib(&self) -> u64 {
-        self.of_status("VmRSS:")
-    }
-
-    /// The process's own memory alone.
-    pub(crate) fn anonymous_kib(&self) -> u64 {
-        self.of_status("RssAnon:")
-    }
-
-    fn of_status(&self, name: &str) -> u64 {
-        let status =
-            std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap_or_default();
-        let line = status.lines().find(|line| line.starts_with(name)).unwrap_or_default();
-        line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(0)
-    }
-
-    fn stop(&mut self) -> Outcome {
-        Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status()?;
-        self.process.wait()?;
-        Ok(())
     }
 }
 
@@ -213,8 +145,42 @@ impl Drop for Service {
     }
 }
 
-fn one_simulator() -> Value {
-    json!([{ "name": "Simulator", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" } }])
+fn signed(request: reqwest::RequestBuilder, account: &Account) -> reqwest::RequestBuilder {
+    request.header("X-Client-Id", &account.client_id).header("X-Api-Key", &account.api_key)
+}
+
+#[allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
+fn run(place: &Place, role: Role, port: u16) -> Outcome<(Child, Duration)> {
+    let begun = Instant::now();
+    let mut process = match role {
+        Role::Serve => place.regente(&["serve", "--listen", &format!("127.0.0.1:{port}")]).spawn()?,
+        // It listens nowhere, so nobody can ask it.
+        Role::Work => return Ok((place.regente(&["work"]).spawn()?, Duration::ZERO)),
+    };
+    while begun.elapsed() < START_MAX {
+        if is_ready(port) {
+            return Ok((process, begun.elapsed()));
+        }
+        if let Some(status) = process.try_wait()? {
+            return Err(format!("the service ended at its start: {status}").into());
+        }
+        std::thread::sleep(START_LOOK_EVERY);
+    }
+    drop(process.kill());
+    drop(process.wait());
+    Err("the service did not become ready".into())
+}
+
+fn is_ready(port: u16) -> bool {
+    let ask = || -> std::io::Result<bool> {
+        let mut connection = TcpStream::connect(("127.0.0.1", port))?;
+        connection
+            .write_all(b"GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        let mut status = [0; 12];
+        connection.read_exact(&mut status)?;
+        Ok(&status == b"HTTP/1.1 200")
+    };
+    ask().unwrap_or(false)
 }
 
 /// A running simulator with durable books.
@@ -224,6 +190,10 @@ pub(crate) struct Simulator {
     /// Where it listens.
     pub(crate) url: String,
 }
+
+/// Tries of a start, one each [`SIMULATOR_START_WAIT`].
+const SIMULATOR_START_TRIES_MAX: u32 = 200;
+const SIMULATOR_START_WAIT: Duration = Duration::from_millis(50);
 
 impl Simulator {
     /// Starts one with books in a folder of its own.
@@ -239,11 +209,11 @@ impl Simulator {
             .stdout(Stdio::null())
             .spawn()?;
         let simulator = Self { process, _folder: folder, url: format!("http://{address}") };
-        for _ in 0..START_TRIES_MAX {
+        for _ in 0..SIMULATOR_START_TRIES_MAX {
             if simulator.get("/v1/faults").await.is_ok() {
                 return Ok(simulator);
             }
-            tokio::time::sleep(START_WAIT).await;
+            tokio::time::sleep(SIMULATOR_START_WAIT).await;
         }
         Err("the simulator did not start".into())
     }

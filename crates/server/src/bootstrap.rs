@@ -117,8 +117,20 @@ pub async fn open_store(
 /// # Errors
 /// Whatever keeps the application from coming up; the database is closed again then.
 pub async fn open(config: &Config, migrations: Migrations, missing: Missing) -> Result<App, StartError> {
+    open_by(config, Clock::system(), migrations, missing).await
+}
+
+/// The same by another clock than the machine's: what is written is as old as that clock says.
+///
+/// # Errors
+/// As [`open`].
+pub async fn open_by(
+    config: &Config,
+    clock: Clock,
+    migrations: Migrations,
+    missing: Missing,
+) -> Result<App, StartError> {
     config.check_strength()?;
-    let clock = Clock::system();
     let chance = Chance::system()?;
     let (kek, _) = config.kek()?;
     let store = open_store(config, &clock, migrations, missing).await?;

@@ -94,8 +94,8 @@ pub struct DatabaseConfig {
     pub url_file: Option<PathBuf>,
     /// Changes that may be under way at once; further requests are answered 503. Default 4 096.
     pub admitted_max: usize,
-    /// Answer every write and throw it away: the ceiling that benchmarks compare with. Refused in production mode.
-    /// Default false.
+    /// Answer every write and throw it away, and what was read once from memory: everything but storage, the ceiling that
+    /// benchmarks compare with. Refused in production mode. Default false.
     pub discard_writes: bool,
     /// SQLite: threads that read. Default 4.
     pub sqlite_readers: usize,

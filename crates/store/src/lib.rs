@@ -13,6 +13,7 @@ mod postgres;
 mod row;
 mod sql;
 mod sqlite;
+mod stand_in;
 mod store;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -17,6 +17,7 @@ use crate::row::Row;
 use crate::sql;
 use crate::sql::{DatabaseKind, Sql};
 use crate::sqlite::{SqliteOptions, SqliteStore};
+use crate::stand_in::StandIn;
 use crate::value::Args;
 
 sql! {
@@ -46,12 +47,13 @@ pub enum Store {
     Postgres(PostgresStore),
 }
 
-/// Whether writes are thrown away: the ceiling of a benchmark without storage. Never in production.
+/// Whether the database is left out: the ceiling of a benchmark without storage. Never in production.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiscardWrites {
     /// Writes are written.
     No,
-    /// [`Store::apply`] answers [`Commit::Applied`] at once and writes nothing.
+    /// [`Store::apply`] answers [`Commit::Applied`] at once and writes nothing. Since nothing changes, [`Store::rows`]
+    /// answers from memory what it was asked before.
     Yes,
 }
 
@@ -103,6 +105,7 @@ pub(crate) struct Common {
     pub(crate) gate: Gate,
     pub(crate) commits: Arc<CommitCounts>,
     discard: AtomicBool,
+    stand_in: StandIn,
     #[cfg(feature = "testing")]
     fuse: std::sync::OnceLock<crate::testing::Fuse>,
 }
@@ -113,6 +116,7 @@ impl Common {
             gate: Gate::new(admitted_max),
             commits: Arc::default(),
             discard: false.into(),
+            stand_in: StandIn::default(),
             #[cfg(feature = "testing")]
             fuse: std::sync::OnceLock::new(),
         }
@@ -179,6 +183,23 @@ impl Store {
     /// # Errors
     /// [`StoreError::Unavailable`], or [`StoreError::Programming`] when the statement or its arguments are wrong.
     pub async fn rows(&self, sql: &'static Sql, args: Args) -> Result<Vec<Row>, StoreError> {
+        if self.common().discard.load(Ordering::Relaxed) {
+            return self.rows_of_stand_in(sql, args).await;
+        }
+        self.rows_of_database(sql, args).await
+    }
+
+    async fn rows_of_stand_in(&self, sql: &'static Sql, args: Args) -> Result<Vec<Row>, StoreError> {
+        let stand_in = &self.common().stand_in;
+        if let Some(rows) = stand_in.answer(sql, &args) {
+            return Ok(rows);
+        }
+        let rows = self.rows_of_database(sql, args.clone()).await?;
+        stand_in.remember(sql, args, &rows);
+        Ok(rows)
+    }
+
+    async fn rows_of_database(&self, sql: &'static Sql, args: Args) -> Result<Vec<Row>, StoreError> {
         match self {
             Self::Sqlite(store) => store.rows(sql, args).await,
             Self::Postgres(store) => store.rows(sql, args).await,

@@ -7,7 +7,7 @@ use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
 /// One argument or one column. There are only the kinds that both databases hold without loss.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub enum Value {
     /// No value.
     Null,
@@ -227,7 +227,7 @@ fn as_int(value: &Value) -> Option<i64> {
 }
 
 /// The named arguments of a statement. Make them with [`args!`](crate::args!).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Args(Vec<(&'static str, Value)>);
 
 impl Args {

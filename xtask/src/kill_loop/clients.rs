@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 
 use super::dice::Dice;
 use crate::Outcome;
+use crate::place::Account;
 use crate::service::Service;
 
 /// Longer than any request takes: a service that hangs is a finding.
@@ -39,13 +40,13 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    pub(super) fn of(service: &Service, merchants: Vec<String>) -> Self {
+    pub(super) fn of(service: &Service, account: &Account, merchants: Vec<String>) -> Self {
         Self {
             // Its own, so that no connection is left from before a kill.
             http: Client::new(),
             url: service.url.clone(),
-            client_id: service.client_id.clone(),
-            api_key: service.api_key.clone(),
+            client_id: account.client_id.clone(),
+            api_key: account.api_key.clone(),
             merchants,
         }
     }

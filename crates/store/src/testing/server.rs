@@ -68,6 +68,22 @@ impl TestPostgres {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
+    /// The port that it listens on.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its first process, the parent of all others.
+    pub fn process_id(&self) -> u32 {
+        let file = std::fs::read_to_string(self.folder.join("data/postmaster.pid")).expect("the server runs");
+        file.lines().next().and_then(|line| line.trim().parse().ok()).expect("a process id")
+    }
+
+    /// Where the programs are that came with it, such as `pgbench`.
+    pub fn programs() -> PathBuf {
+        binaries()
+    }
+
     /// A server that syncs its commits, for measuring.
     pub fn durable() -> Self {
         Self::start(Durability::Full)

@@ -9,6 +9,7 @@ use crate::things::{FIND_THING, add, adding, count, exists, key, prepare};
 on_both!(
     a_caller_that_hangs_up_changes_nothing,
     discarded_writes_are_not_written,
+    without_storage_reads_come_from_memory,
     admission_is_bounded,
     the_check_writes,
     a_closed_store_is_unavailable,
@@ -46,6 +47,19 @@ async fn discarded_writes_are_not_written(store: Store) {
     store.discard_writes(DiscardWrites::No);
     add(&store, 1).await;
     assert!(exists(&store, 1).await);
+}
+
+async fn without_storage_reads_come_from_memory(store: Store) {
+    for number in [1, 2] {
+        add(&store, number).await;
+    }
+    store.discard_writes(DiscardWrites::Yes);
+    assert!(exists(&store, 1).await);
+    testing::run_script(&store, "DELETE FROM things").await.unwrap();
+    assert!(exists(&store, 1).await, "what was read once is remembered");
+    assert!(!exists(&store, 2).await, "what was not is asked for");
+    store.discard_writes(DiscardWrites::No);
+    assert!(!exists(&store, 1).await, "the database itself is asked again");
 }
 
 async fn admission_is_bounded(store: Store) {

@@ -1,0 +1,155 @@
+//! What the kernel knows of a process: processor time, bytes written, memory, threads.
+
+#![allow(clippy::float_arithmetic, reason = "figures for people, not money")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Ticks of `/proc/<pid>/stat` in a second (`sysconf(_SC_CLK_TCK)`, 100 on every Linux).
+const TICKS_PER_SECOND: f64 = 100.0;
+/// How often memory is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// KiB in a MB of this report.
+const KIB_PER_MIB: f64 = 1024.0;
+
+/// What a process has used since it began, or between two looks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Usage {
+    /// Processor time in seconds.
+    pub(crate) cpu_seconds: f64,
+    /// Bytes that reached the disk, or will.
+    pub(crate) written_bytes: f64,
+    /// Bytes handed to the kernel by calls that write.
+    pub(crate) handed_over_bytes: f64,
+}
+
+impl Usage {
+    /// Of one process, with its threads.
+    pub(crate) fn of(process_id: u32) -> Self {
+        let io = read(process_id, "io");
+        Self {
+            cpu_seconds: ticks(process_id, &[UTIME, STIME]) / TICKS_PER_SECOND,
+            written_bytes: member(&io, "write_bytes:"),
+            handed_over_bytes: member(&io, "wchar:"),
+        }
+    }
+
+    /// Of a process, those that it started, and those of them that have ended.
+    pub(crate) fn of_family(process_id: u32) -> Self {
+        let mut sum = Self::of(process_id);
+        sum.cpu_seconds += ticks(process_id, &[CUTIME, CSTIME]) / TICKS_PER_SECOND;
+        for child in children(process_id) {
+            let of_child = Self::of(child);
+            sum.cpu_seconds += of_child.cpu_seconds;
+            sum.written_bytes += of_child.written_bytes;
+            sum.handed_over_bytes += of_child.handed_over_bytes;
+        }
+        sum
+    }
+
+    /// Processor seconds of this very process and of those it has waited for: the load comes from here.
+    pub(crate) fn of_generator() -> f64 {
+        ticks(std::process::id(), &[UTIME, STIME, CUTIME, CSTIME]) / TICKS_PER_SECOND
+    }
+
+    /// What was used since then.
+    pub(crate) fn since(self, earlier: Self) -> Self {
+        Self {
+            cpu_seconds: self.cpu_seconds - earlier.cpu_seconds,
+            written_bytes: self.written_bytes - earlier.written_bytes,
+            handed_over_bytes: self.handed_over_bytes - earlier.handed_over_bytes,
+        }
+    }
+}
+
+// Places in /proc/<pid>/stat behind the name of the program, which stands in brackets.
+const UTIME: usize = 11;
+const STIME: usize = 12;
+const CUTIME: usize = 13;
+const CSTIME: usize = 14;
+const PARENT: usize = 1;
+
+fn ticks(process_id: u32, places: &[usize]) -> f64 {
+    let stat = read(process_id, "stat");
+    places.iter().map(|&place| place_of(&stat, place)).sum()
+}
+
+fn place_of(stat: &str, place: usize) -> f64 {
+    let behind_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    behind_name.split_whitespace().nth(place).and_then(|word| word.parse().ok()).unwrap_or(0.0)
+}
+
+fn children(parent: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+        .filter(|&process_id| (place_of(&read(process_id, "stat"), PARENT) - f64::from(parent)).abs() < 0.5)
+        .collect()
+}
+
+/// Resident memory in MB: the process's own and the parts of files that it maps.
+pub(crate) fn resident_mib(process_id: u32) -> f64 {
+    member(&read(process_id, "status"), "VmRSS:") / KIB_PER_MIB
+}
+
+/// The process's own memory alone, in MB.
+pub(crate) fn own_mib(process_id: u32) -> f64 {
+    member(&read(process_id, "status"), "RssAnon:") / KIB_PER_MIB
+}
+
+/// Threads.
+pub(crate) fn threads(process_id: u32) -> f64 {
+    member(&read(process_id, "status"), "Threads:")
+}
+
+fn read(process_id: u32, file: &str) -> String {
+    std::fs::read_to_string(format!("/proc/{process_id}/{file}")).unwrap_or_default()
+}
+
+fn member(text: &str, name: &str) -> f64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+    line.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0.0)
+}
+
+/// Looks at a process until it is asked what it saw.
+pub(crate) struct Watch {
+    stop: Arc<AtomicBool>,
+    looking: JoinHandle<Peak>,
+}
+
+/// The most that was seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Peak {
+    /// The process's own memory, in MB.
+    pub(crate) own_mib: f64,
+    /// Its threads.
+    pub(crate) threads: f64,
+}
+
+impl Watch {
+    /// Begins to look.
+    pub(crate) fn begin(process_id: u32) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let looking = std::thread::spawn({
+            let stop = stop.clone();
+            move || {
+                let mut peak = Peak::default();
+                while !stop.load(Ordering::Relaxed) {
+                    peak.own_mib = peak.own_mib.max(own_mib(process_id));
+                    peak.threads = peak.threads.max(threads(process_id));
+                    std::thread::sleep(LOOK_EVERY);
+                }
+                peak
+            }
+        });
+        Self { stop, looking }
+    }
+
+    /// What was seen.
+    pub(crate) fn end(self) -> Peak {
+        self.stop.store(true, Ordering::Relaxed);
+        self.looking.join().unwrap_or_default()
+    }
+}

@@ -1,0 +1,271 @@
+//! An open loop: requests are sent when they are due, whether or not earlier ones are answered. What an answer takes is
+//! counted from the moment at which its request was due, so that a pause of the server shows in every request that it
+//! made wait (no coordinated omission).
+
+#![allow(clippy::float_arithmetic, reason = "figures for people, not money")]
+#![allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
+
+mod connection;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+use tokio::sync::Semaphore;
+use tokio::task::{LocalSet, block_in_place};
+
+use super::meter::Usage;
+use crate::Outcome;
+use crate::service::Service;
+use connection::Connection;
+
+/// How often requests that have become due are sent off.
+const TICK: Duration = Duration::from_micros(250);
+/// How long the last answers are waited for.
+const ANSWERS_WAIT_MAX: Duration = Duration::from_secs(30);
+/// The server was overloaded.
+const UNAVAILABLE: u16 = 503;
+/// While this much or less lies between the moment a request is due and its sending, for 99 of 100, the load is what it
+/// was meant to be.
+const LATE_MS_MAX: f64 = 5.0;
+
+/// What became of it.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    /// Answers that were what was asked for, in microseconds from when they were due.
+    pub(crate) taken: Histogram<u64>,
+    /// Answers 503, in microseconds from when they were sent.
+    pub(crate) refused: Histogram<u64>,
+    /// How late requests were sent, in microseconds.
+    late: Histogram<u64>,
+    /// Of the answers 503, those without `Retry-After`.
+    pub(crate) without_retry_after: u64,
+    /// Other answers, and requests without one.
+    pub(crate) others: u64,
+    /// Requests that were due and not sent, since the time was over.
+    pub(crate) unsent: u64,
+    /// From the first request to the last answer that was taken.
+    pub(crate) seconds: f64,
+    /// Processor seconds of this process.
+    pub(crate) generator_cpu_seconds: f64,
+    /// What the server used meanwhile.
+    pub(crate) server: Usage,
+}
+
+impl Measured {
+    fn new() -> Outcome<Self> {
+        Ok(Self {
+            taken: Histogram::new(3)?,
+            refused: Histogram::new(3)?,
+            late: Histogram::new(3)?,
+            without_retry_after: 0,
+            others: 0,
+            unsent: 0,
+            seconds: 0.0,
+            generator_cpu_seconds: 0.0,
+            server: Usage::default(),
+        })
+    }
+
+    /// Requests that were answered, in any way.
+    pub(crate) fn answered(&self) -> u64 {
+        self.taken.len() + self.refused.len() + self.others
+    }
+
+    /// The part of something that was used meanwhile that falls to one request that was answered.
+    pub(crate) fn for_each(&self, used: f64) -> f64 {
+        #[allow(clippy::cast_precision_loss, reason = "a count of requests")]
+        let answered = self.answered().max(1) as f64;
+        used / answered
+    }
+
+    /// Whether the requests were sent when they were due; otherwise the generator was the bottleneck.
+    pub(crate) fn kept_schedule(&self) -> bool {
+        self.unsent == 0 && self.late_p99_ms() <= LATE_MS_MAX
+    }
+
+    /// How late 99 of 100 requests were sent at most, in milliseconds.
+    pub(crate) fn late_p99_ms(&self) -> f64 {
+        quantile_ms(&self.late, 0.99)
+    }
+
+    /// The same for any part of the answers that were taken.
+    pub(crate) fn taken_ms(&self, quantile: f64) -> f64 {
+        quantile_ms(&self.taken, quantile)
+    }
+
+    fn count(&mut self, answer: std::io::Result<connection::Answer>, due: Instant, sent: Instant) {
+        match answer {
+            Ok(answer) if (200..300).contains(&answer.status) => note(&mut self.taken, due.elapsed()),
+            Ok(answer) if answer.status == UNAVAILABLE => {
+                note(&mut self.refused, sent.elapsed());
+                self.without_retry_after += u64::from(!answer.has_retry_after);
+            }
+            Ok(_) | Err(_) => self.others += 1,
+        }
+    }
+}
+
+/// A part of what a histogram of microseconds holds, in milliseconds.
+pub(crate) fn quantile_ms(histogram: &Histogram<u64>, quantile: f64) -> f64 {
+    #[allow(clippy::cast_precision_loss, reason = "microseconds of a bench")]
+    let micros = histogram.value_at_quantile(quantile) as f64;
+    micros / 1000.0
+}
+
+fn note(histogram: &mut Histogram<u64>, took: Duration) {
+    histogram.saturating_record(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+}
+
+/// Open connections over which loads can be sent, one after the other.
+pub(crate) struct Line {
+    connections: RefCell<Vec<Connection>>,
+    process_id: u32,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Line {
+    /// Opens the connections.
+    pub(crate) fn open(service: &Service, connections: usize) -> Outcome<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let open = async {
+            let mut opened = Vec::with_capacity(connections);
+            for _ in 0..connections {
+                opened.push(Connection::open(service.address()).await?);
+            }
+            Ok::<_, std::io::Error>(opened)
+        };
+        let connections = block_in_place(|| runtime.block_on(open))?.into();
+        Ok(Self { connections, process_id: service.process_id(), runtime })
+    }
+
+    /// Sends requests at their time. `write` puts the request with this number into the buffer.
+    pub(crate) fn send(
+        &self,
+        rate: f64,
+        seconds: f64,
+        write: impl Fn(u64, &mut Vec<u8>) + 'static,
+    ) -> Outcome<Measured> {
+        let (server_before, generator_before) = (Usage::of(self.process_id), Usage::of_generator());
+        let sending = LocalSet::new();
+        let sending = sending.run_until(self.run(rate, seconds, write));
+        let mut measured = block_in_place(|| self.runtime.block_on(sending))?;
+        measured.server = Usage::of(self.process_id).since(server_before);
+        measured.generator_cpu_seconds = Usage::of_generator() - generator_before;
+        Ok(measured)
+    }
+
+    async fn run(
+        &self,
+        rate: f64,
+        seconds: f64,
+        write: impl Fn(u64, &mut Vec<u8>) + 'static,
+    ) -> Outcome<Measured> {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of requests")]
+        let requests = (rate * seconds) as u64;
+        let due = Arc::new(Semaphore::new(0));
+        let schedule = Rc::new(Schedule {
+            begun: Instant::now(),
+            rate,
+            end: Duration::from_secs_f64(seconds),
+            requests,
+            next: RefCell::new(0),
+            measured: RefCell::new(Measured::new()?),
+            write,
+        });
+        let over = Arc::new(AtomicBool::new(false));
+        let clock = std::thread::spawn({
+            let (due, over, begun) = (due.clone(), over.clone(), schedule.begun);
+            move || tick(&due, &over, begun, rate, requests)
+        });
+        let mut senders = Vec::new();
+        for connection in self.connections.take() {
+            senders.push(tokio::task::spawn_local(sender(connection, schedule.clone(), due.clone())));
+        }
+        let all = async {
+            let mut connections = Vec::with_capacity(senders.len());
+            for sender in &mut senders {
+                connections.push(sender.await);
+            }
+            connections
+        };
+        let waited = tokio::time::timeout(schedule.end + ANSWERS_WAIT_MAX, all).await;
+        over.store(true, Ordering::Relaxed);
+        drop(clock.join());
+        let connections = waited.map_err(|_| "requests were not answered in time")?;
+        *self.connections.borrow_mut() = connections.into_iter().collect::<Result<_, _>>()?;
+        let schedule = Rc::into_inner(schedule).ok_or("a request is still under way")?;
+        Ok(schedule.measured.into_inner())
+    }
+}
+
+/// What is sent when, and what has come of it.
+struct Schedule<W> {
+    begun: Instant,
+    rate: f64,
+    end: Duration,
+    requests: u64,
+    next: RefCell<u64>,
+    measured: RefCell<Measured>,
+    write: W,
+}
+
+/// Lets as many requests go as have become due. A thread of its own: the timers of the runtime are a millisecond wide.
+fn tick(due: &Semaphore, over: &AtomicBool, begun: Instant, rate: f64, requests: u64) {
+    let mut let_go = 0;
+    while let_go < requests && !over.load(Ordering::Relaxed) {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of requests")]
+        let by_now = ((begun.elapsed().as_secs_f64() * rate) as u64 + 1).min(requests);
+        due.add_permits(usize::try_from(by_now - let_go).unwrap_or(0));
+        let_go = by_now;
+        std::thread::sleep(TICK);
+    }
+    // Whoever still waits finds that there is nothing left.
+    due.close();
+}
+
+/// Sends what is due over one connection, until nothing is left.
+async fn sender<W: Fn(u64, &mut Vec<u8>)>(
+    mut connection: Connection,
+    schedule: Rc<Schedule<W>>,
+    due: Arc<Semaphore>,
+) -> Connection {
+    let mut request = Vec::with_capacity(2048);
+    while let Some(number) = next(&schedule, &due).await {
+        #[allow(clippy::cast_precision_loss, reason = "a count of requests")]
+        let was_due = schedule.begun + Duration::from_secs_f64(number as f64 / schedule.rate);
+        let sent = Instant::now();
+        if sent.duration_since(schedule.begun) > schedule.end + TICK * 4 {
+            schedule.measured.borrow_mut().unsent += 1;
+            continue;
+        }
+        request.clear();
+        (schedule.write)(number, &mut request);
+        let answer = connection.ask(&request).await;
+        let mut measured = schedule.measured.borrow_mut();
+        note(&mut measured.late, sent.saturating_duration_since(was_due));
+        measured.count(answer, was_due, sent);
+        measured.seconds = schedule.begun.elapsed().as_secs_f64();
+    }
+    connection
+}
+
+/// The next request, once it is due; nothing when there is none.
+async fn next<W>(schedule: &Schedule<W>, due: &Semaphore) -> Option<u64> {
+    match due.acquire().await {
+        Ok(permit) => permit.forget(),
+        // The clock has let all of them go and closed: those that are left are due.
+        Err(_) if *schedule.next.borrow() < schedule.requests => {}
+        Err(_) => return None,
+    }
+    let mut next = schedule.next.borrow_mut();
+    if *next >= schedule.requests {
+        return None;
+    }
+    let number = *next;
+    *next += 1;
+    Some(number)
+}

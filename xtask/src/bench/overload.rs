@@ -1,0 +1,207 @@
+//! Number 7: several times the largest rate, in an open loop. What becomes of the surplus, of the memory, and how soon
+//! service is normal again (quality O7).
+
+#![allow(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "figures for people, not money")]
+#![allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
+
+use std::time::{Duration, Instant};
+
+use super::figures::{Reached, Samples, number};
+use super::latency::{largest_rate, sender};
+use super::meter::{self, Watch};
+use super::open_loop::{Line, Measured, quantile_ms};
+use super::report::{Report, Table};
+use super::{Bench, wrk};
+use crate::Outcome;
+use crate::place::{Account, Place, one_simulator, slow_simulator};
+use crate::service::Service;
+
+/// How many times the largest rate is offered.
+const FACTOR: f64 = 4.0;
+/// The part of the largest rate that is still carried.
+const GOODPUT_MIN: f64 = 0.9;
+/// Milliseconds for 99 of 100 refusals.
+const REFUSAL_MS_MAX: f64 = 100.0;
+/// Until service is normal again.
+const NORMAL_AFTER_MS_MAX: f64 = 1000.0;
+/// The peak of the last burst may be this much more than that of the first.
+const GROWTH_MAX: f64 = 1.1;
+/// A request of the checks afterwards.
+const SUCCESS_TRIES_MAX: u32 = 1000;
+/// Changes under way of the service that has little room, and how long its provider takes: it carries 800 a second, so
+/// that one machine can offer several times as much.
+const LITTLE_ROOM: u32 = 32;
+const PROVIDER_MS: u64 = 40;
+
+/// A service and what limits it.
+struct Subject {
+    what: &'static str,
+    service: Service,
+    accounts: Vec<Account>,
+    carried: f64,
+    /// More connections than requests can be under way.
+    connections: usize,
+}
+
+/// What one burst has shown.
+struct Burst {
+    measured: Measured,
+    peak_mib: f64,
+    normal_after: Duration,
+}
+
+pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
+    let mut report = Report::new();
+    let mut table = Table::new(
+        format!("Bursts of {} s at {} times what is carried", bench.seconds, number(FACTOR, 0)),
+        [
+            "limited by",
+            "carried/s",
+            "offered/s",
+            "201/s",
+            "503/s",
+            "503 p99 ms",
+            "no Retry-After",
+            "others",
+            "unsent",
+            "sent late, p99 ms",
+            "MB before, peak, after",
+            "normal after ms",
+        ],
+    );
+    for subject in [little_room(bench).await?, the_machine(bench).await?] {
+        let mut bursts = Vec::with_capacity(bench.rounds);
+        for round in 1..=bench.rounds {
+            println!("overload: {}, burst {round} of {}", subject.what, bench.rounds);
+            let before_mib = meter::own_mib(subject.service.process_id());
+            let burst = subject.burst(bench)?;
+            table.row(row(&subject, &burst, before_mib));
+            bursts.push(burst);
+        }
+        numbers(&subject, &bursts, &mut report);
+    }
+    report.tables.push(table);
+    report.note(format!(
+        "Where little room is the limit, the service has `database.admitted_max` {LITTLE_ROOM} and a provider that takes \
+         {PROVIDER_MS} ms; the books of its simulator are in a file. Where the machine is the limit, everything is as \
+         delivered, and the books in memory grow with each charge."
+    ));
+    Ok(report)
+}
+
+async fn little_room(bench: &Bench) -> Outcome<Subject> {
+    let place = bench.place()?;
+    let books = place.folder().join("books.db").display().to_string();
+    let place =
+        place.with("REGENTE_SANDBOX__BOOKS", books).with("REGENTE_DATABASE__ADMITTED_MAX", LITTLE_ROOM);
+    let accounts = place.make_accounts(1, &slow_simulator(PROVIDER_MS)).await?;
+    let service = Service::start(&place)?;
+    let carried = wrk::charges(&service, &accounts, LITTLE_ROOM, bench.seconds)?.rate;
+    Ok(Subject { what: "little room", service, accounts, carried, connections: 1000 })
+}
+
+async fn the_machine(bench: &Bench) -> Outcome<Subject> {
+    let place: Place = bench.place()?;
+    let accounts = place.make_accounts(1, &one_simulator()).await?;
+    let service = Service::start(&place)?;
+    let carried = largest_rate(&service, &accounts, bench.seconds)?;
+    Ok(Subject { what: "the machine", service, accounts, carried, connections: 6000 })
+}
+
+impl Subject {
+    fn burst(&self, bench: &Bench) -> Outcome<Burst> {
+        let line = Line::open(&self.service, self.connections)?;
+        let watch = Watch::begin(self.service.process_id());
+        let seconds = f64::from(bench.seconds);
+        let measured = line.send(self.carried * FACTOR, seconds, sender(&self.accounts)?)?;
+        // The last answers were waited for as well.
+        let waited = Duration::from_secs_f64((measured.seconds - seconds).max(0.0));
+        let normal_after = waited + self.first_success()?;
+        Ok(Burst { measured, peak_mib: watch.end().own_mib, normal_after })
+    }
+
+    /// How soon a charge is taken again.
+    fn first_success(&self) -> Outcome<Duration> {
+        let begun = Instant::now();
+        let line = Line::open(&self.service, 1)?;
+        for _ in 0..SUCCESS_TRIES_MAX {
+            let tried = line.send(1000.0, 0.001, sender(&self.accounts)?)?;
+            if !tried.taken.is_empty() {
+                return Ok(begun.elapsed());
+            }
+        }
+        Err("service did not become normal".into())
+    }
+}
+
+fn row(subject: &Subject, burst: &Burst, before_mib: f64) -> [String; 12] {
+    let Burst { measured, peak_mib, normal_after } = burst;
+    let sent = measured.answered() as f64 / measured.seconds;
+    let after_mib = meter::own_mib(subject.service.process_id());
+    [
+        subject.what.to_owned(),
+        number(subject.carried, 0),
+        number(sent, 0),
+        number(measured.taken.len() as f64 / measured.seconds, 0),
+        number(measured.refused.len() as f64 / measured.seconds, 0),
+        number(quantile_ms(&measured.refused, 0.99), 1),
+        measured.without_retry_after.to_string(),
+        measured.others.to_string(),
+        measured.unsent.to_string(),
+        number(measured.late_p99_ms(), 1),
+        [before_mib, *peak_mib, after_mib].map(|mib| number(mib, 0)).join(", "),
+        normal_after.as_millis().to_string(),
+    ]
+}
+
+fn numbers(subject: &Subject, bursts: &[Burst], report: &mut Report) {
+    let (mut goodput, mut refusal_ms, mut normal_ms) =
+        (Samples::default(), Samples::default(), Samples::default());
+    for Burst { measured, normal_after, .. } in bursts {
+        goodput.add(measured.taken.len() as f64 / measured.seconds / subject.carried);
+        refusal_ms.add(quantile_ms(&measured.refused, 0.99));
+        normal_ms.add(normal_after.as_secs_f64() * 1000.0);
+    }
+    let what = subject.what;
+    report.number(
+        format!("{what}: part of the largest rate that is still carried"),
+        goodput.show(2),
+        format!("at least {}", number(GOODPUT_MIN, 1)),
+        Reached::at_least(GOODPUT_MIN, goodput.median()),
+    );
+    report.number(
+        format!("{what}: p99 of refusals in milliseconds"),
+        refusal_ms.show(1),
+        format!("at most {}", number(REFUSAL_MS_MAX, 0)),
+        Reached::at_most(REFUSAL_MS_MAX, refusal_ms.median()),
+    );
+    let wrong: u64 =
+        bursts.iter().map(|burst| burst.measured.without_retry_after + burst.measured.others).sum();
+    report.number(
+        format!("{what}: answers that are neither 201 nor 503 with Retry-After"),
+        wrong.to_string(),
+        "0",
+        Reached::when(wrong == 0),
+    );
+    report.number(
+        format!("{what}: milliseconds until service is normal"),
+        normal_ms.show(0),
+        format!("at most {}", number(NORMAL_AFTER_MS_MAX, 0)),
+        Reached::at_most(NORMAL_AFTER_MS_MAX, normal_ms.median()),
+    );
+    if let ([first, .., last], "little room") = (bursts, what) {
+        let growth = last.peak_mib / first.peak_mib;
+        report.number(
+            format!("{what}: peak of memory in the last burst, to the first"),
+            number(growth, 2),
+            format!("at most {}", number(GROWTH_MAX, 1)),
+            Reached::at_most(GROWTH_MAX, growth),
+        );
+    }
+    if bursts.iter().any(|burst| !burst.measured.kept_schedule()) {
+        report.note(format!(
+            "Limited by {what}: the generator did not keep its schedule, since it shares the cores with the service; offered is \
+             what was really sent."
+        ));
+    }
+}

@@ -1,0 +1,68 @@
+//! The requests that make the load, as bytes that are ready to be sent but for the idempotency key.
+
+use serde_json::{Value, json};
+
+use crate::Outcome;
+use crate::place::Account;
+
+/// Bytes of the body of a charge.
+const BODY_BYTES: usize = 600;
+
+/// A request in two parts, between which the idempotency key stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Charge {
+    /// From the request line up to the name of the key's header.
+    pub(crate) head: String,
+    /// The end of the headers, and the body.
+    pub(crate) tail: String,
+}
+
+impl Charge {
+    /// A charge by an inline card that the simulator approves, 600 bytes long.
+    pub(crate) fn of(account: &Account) -> Outcome<Self> {
+        let body = body(account, 600_usize.saturating_sub(body(account, 0)?.len()))?;
+        debug_assert_eq!(body.len(), BODY_BYTES);
+        Ok(Self::with_body(account, &body))
+    }
+
+    /// A charge with any body.
+    pub(crate) fn with_body(account: &Account, body: &str) -> Self {
+        let Account { client_id, api_key, .. } = account;
+        Self {
+            head: format!(
+                "POST /v1/charges HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                 Content-Length: {}\r\nX-Client-Id: {client_id}\r\nX-Api-Key: {api_key}\r\nX-Idempotency-Key: ",
+                body.len()
+            ),
+            tail: format!("\r\n\r\n{body}"),
+        }
+    }
+}
+
+/// A body whose description is padded by so many letters.
+fn body(account: &Account, padding: usize) -> Outcome<String> {
+    let body: Value = json!({
+        "merchantId": account.merchant_id, "amount": 150, "currency": "BRL", "capture": true,
+        "orderId": "32c68ff7-902c-408b-b464-cf487c7cda97",
+        "description": format!("Order 231{}", "x".repeat(padding)), "statementDescriptor": "LOJA JOAO",
+        "paymentMethod": { "paymentType": "credit", "installments": 1 },
+        "paymentSource": { "sourceType": "card", "card": {
+            "cardHolderName": "JOAO DA SILVA", "cardNumber": "4916745120294124", "cardCvv": "560",
+            "cardExpirationDate": "12/2030" } },
+        "appInfo": { "platform": { "integrator": "bench", "name": "shop", "version": "1.0" } },
+    });
+    Ok(serde_json::to_string(&body)?)
+}
+
+/// A read of an account.
+pub(crate) fn get(account: &Account, path: &str) -> String {
+    let Account { client_id, api_key, .. } = account;
+    format!(
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Client-Id: {client_id}\r\nX-Api-Key: {api_key}\r\n\r\n"
+    )
+}
+
+/// What begins the idempotency keys of a run that no other has.
+pub(crate) fn key_prefix() -> String {
+    crate::place::uuid()
+}

@@ -1,0 +1,311 @@
+//! A database with many charges, made by the product itself: its router, flows and batches run in this process by a clock
+//! that moves through the past days. What a charge leaves behind is therefore what a charge leaves behind.
+
+mod facts;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use regente::clock::Clock;
+use regente_domain::time::Timestamp;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use super::FOLDER;
+use super::figures::number;
+use crate::Outcome;
+use crate::place::{Account, Inside, Place, one_simulator};
+pub(super) use facts::{Facts, Kind};
+
+/// The charges lie in so many days before now.
+const DAYS: u64 = 30;
+const DAY: Duration = Duration::from_secs(86_400);
+/// Reservations are made in the last days alone: older ones would all run out when a service starts.
+const RESERVATION_DAYS: u64 = 5;
+/// Accounts; the first one has half of all charges.
+const ACCOUNTS: usize = 100;
+/// Charges under way at once: so many share a commit.
+const AT_ONCE: usize = 512;
+/// After so many charges the simulator begins with empty books, which are in memory.
+const PART: u64 = 250_000;
+/// Keys are kept: purged ones would make the database smaller, and the purge would be measured.
+const KEY_LIFE_SECONDS: u64 = 10 * 365 * 86_400;
+/// Cards that the simulator approves, and one that it refuses.
+const APPROVED: [(&str, &str); 2] = [("4916745120294124", "560"), ("5214254988499590", "220")];
+const REFUSED: (&str, &str) = ("5171407375927752", "300");
+
+/// A database with many charges.
+pub(super) struct Seeded {
+    /// Where it is.
+    pub(super) place: Place,
+    /// What is in it.
+    pub(super) facts: Facts,
+    keep: Keep,
+}
+
+/// What becomes of it when the run is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keep {
+    /// It is taken again by later runs.
+    Yes,
+    /// It is removed.
+    No,
+}
+
+/// The databases of a run, by their charges: made once, when somebody asks first.
+pub(super) struct SeededDatabases {
+    keep: Keep,
+    made: tokio::sync::Mutex<BTreeMap<u64, Arc<Seeded>>>,
+}
+
+impl SeededDatabases {
+    pub(super) fn new(keep: Keep) -> Self {
+        Self { keep, made: tokio::sync::Mutex::default() }
+    }
+
+    /// The one with so many charges: of this run, or kept by an earlier one, or a new one.
+    pub(super) async fn of(&self, binary: &Path, charges: u64) -> Outcome<Arc<Seeded>> {
+        let mut made = self.made.lock().await;
+        if let Some(seeded) = made.get(&charges) {
+            return Ok(seeded.clone());
+        }
+        let folder = Path::new(FOLDER).join(format!("seeded-{charges}"));
+        if !folder.join(facts::FILE).exists() {
+            drop(std::fs::remove_dir_all(&folder));
+            make(binary, &folder, charges).await?;
+        }
+        let (place, facts) = (Place::kept(binary, &folder)?, Facts::read(&folder)?);
+        let seeded = Arc::new(Seeded { place, facts, keep: self.keep });
+        made.insert(charges, seeded.clone());
+        Ok(seeded)
+    }
+}
+
+impl Seeded {
+    /// The size of the database file in bytes.
+    pub(super) fn bytes(&self) -> Outcome<u64> {
+        Ok(std::fs::metadata(self.place.folder().join("regente.db"))?.len())
+    }
+}
+
+impl Drop for Seeded {
+    fn drop(&mut self) {
+        match self.keep {
+            Keep::Yes => {}
+            Keep::No => drop(std::fs::remove_dir_all(self.place.folder())),
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
+#[allow(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "a figure for people, not money")]
+async fn make(binary: &Path, folder: &Path, charges: u64) -> Outcome {
+    let begun = Instant::now();
+    let place =
+        Place::kept(binary, folder)?.with("REGENTE_LIMITS__IDEMPOTENCY_RETENTION_SECONDS", KEY_LIFE_SECONDS);
+    let start = Timestamp::from_millis(now_millis()) - DAY * u32::try_from(DAYS)?;
+    let clock = Clock::manual(start);
+    let inside = place.open(clock.clone()).await?;
+    let mut shop = Shop::open(&inside, &clock, charges).await?;
+    inside.close().await;
+    while shop.made < charges {
+        let part = PART.min(charges - shop.made);
+        shop.make(&place, &clock, part).await?;
+        let rate = shop.made as f64 / begun.elapsed().as_secs_f64();
+        println!(
+            "seeding: {} of {} charges, {} a second",
+            number(shop.made as f64, 0),
+            number(charges as f64, 0),
+            number(rate, 0)
+        );
+    }
+    let facts = shop.facts.lock().map_err(|_| "the facts are lost")?;
+    facts.write(folder)
+}
+
+fn now_millis() -> i64 {
+    Clock::system().now().as_millis()
+}
+
+/// Accounts with merchants, and what they have charged so far.
+struct Shop {
+    accounts: Arc<Vec<Merchants>>,
+    charges: u64,
+    made: u64,
+    facts: Arc<Mutex<Facts>>,
+}
+
+/// An account and its merchants.
+struct Merchants {
+    account: Account,
+    /// One with a simulator, one whose first provider refuses, one whose only provider this release cannot call.
+    ids: [String; 3],
+}
+
+impl Shop {
+    async fn open(inside: &Inside, clock: &Clock, charges: u64) -> Outcome<Self> {
+        let mut accounts = Vec::with_capacity(ACCOUNTS);
+        for number in 0..ACCOUNTS {
+            let account = inside.make_account(format!("Shop {number}"), &one_simulator()).await?;
+            let ids = [
+                account.merchant_id.clone(),
+                inside.make_merchant(&account, &first_refuses()).await?,
+                inside.make_merchant(&account, &without_adapter()).await?,
+            ];
+            accounts.push(Merchants { account, ids });
+        }
+        let first = accounts.first().ok_or("no account")?;
+        let facts = Facts::new(charges, first.account.clone(), first.ids.to_vec(), clock.now());
+        Ok(Self { accounts: Arc::new(accounts), charges, made: 0, facts: Arc::new(Mutex::new(facts)) })
+    }
+
+    /// Makes the next charges, many at once.
+    async fn make(&mut self, place: &Place, clock: &Clock, part: u64) -> Outcome {
+        let inside = place.open(clock.clone()).await?;
+        let next = Arc::new(AtomicU64::new(self.made));
+        let end = self.made + part;
+        let mut making = JoinSet::new();
+        for _ in 0..AT_ONCE {
+            let maker = Maker {
+                inside: inside.clone(),
+                clock: clock.clone(),
+                accounts: self.accounts.clone(),
+                next: next.clone(),
+                end,
+                charges: self.charges,
+                facts: self.facts.clone(),
+            };
+            making.spawn(async move { maker.run().await.map_err(|error| error.to_string()) });
+        }
+        while let Some(made) = making.join_next().await {
+            made??;
+        }
+        inside.close().await;
+        self.made = end;
+        Ok(())
+    }
+}
+
+/// Makes one charge after the other, beside others that do so.
+struct Maker {
+    inside: Inside,
+    clock: Clock,
+    accounts: Arc<Vec<Merchants>>,
+    next: Arc<AtomicU64>,
+    end: u64,
+    charges: u64,
+    facts: Arc<Mutex<Facts>>,
+}
+
+impl Maker {
+    async fn run(self) -> Outcome {
+        let step = DAY * u32::try_from(DAYS)? / u32::try_from(self.charges)?;
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.end {
+                return Ok(());
+            }
+            self.clock.advance(step);
+            let dice = Dice::of(number);
+            let is_first = dice.roll(0, 2) == 0;
+            let at = if is_first { 0 } else { usize::try_from(dice.roll(1, ACCOUNTS as u64 - 1))? + 1 };
+            let merchants = self.accounts.get(at).ok_or("no such account")?;
+            let is_recent = number >= self.charges - self.charges * RESERVATION_DAYS / DAYS;
+            let charge = self.charge(merchants, &dice, is_recent).await?;
+            if is_first {
+                self.facts.lock().map_err(|_| "the facts are lost")?.add(&charge)?;
+            }
+        }
+    }
+
+    /// One charge, and what follows it.
+    async fn charge(&self, merchants: &Merchants, dice: &Dice, is_recent: bool) -> Outcome<Value> {
+        let account = &merchants.account;
+        let reserves = is_recent && dice.roll(2, 10) < 3;
+        let body = body(merchants, dice, reserves);
+        let mut charge = self.inside.post(account, "/v1/charges", &dice.key(0), &body).await?;
+        let follow_up = match (charge["status"].as_str(), dice.roll(3, 100)) {
+            (Some("pre_authorized"), 0..40) => Some(("capture", json!({}))),
+            (Some("pre_authorized"), 40..60) => Some(("void", json!({}))),
+            (Some("authorized"), 0..3) => Some(("void", json!({}))),
+            (Some("authorized"), 3..5) => Some(("void", json!({ "amount": 100 }))),
+            _ => None,
+        };
+        if let (Some((operation, body)), Some(id)) = (follow_up, charge["id"].as_str()) {
+            let path = format!("/v1/charges/{id}/{operation}");
+            charge = self.inside.post(account, &path, &dice.key(1), &body).await?;
+        }
+        Ok(charge)
+    }
+}
+
+fn body(merchants: &Merchants, dice: &Dice, reserves: bool) -> Value {
+    let [healthy, fallback, other] = &merchants.ids;
+    let merchant = match dice.roll(4, 100) {
+        0..75 => healthy,
+        75..95 => fallback,
+        _ => other,
+    };
+    let (number, cvv) = match dice.roll(5, 100) {
+        0..12 => REFUSED,
+        12..60 => APPROVED[0],
+        _ => APPROVED[1],
+    };
+    let payment = match dice.roll(6, 100) {
+        0..12 if !reserves && merchant != other => json!({ "paymentType": "voucher" }),
+        _ => json!({ "paymentType": "credit", "installments": dice.roll(7, 12) + 1 }),
+    };
+    json!({
+        "merchantId": merchant, "amount": 150 + dice.roll(8, 100_000), "currency": "BRL", "capture": !reserves,
+        "orderId": dice.key(2), "description": "Order 231 of the shop in the town", "statementDescriptor": "LOJA JOAO",
+        "paymentMethod": payment,
+        "paymentSource": { "sourceType": "card", "card": {
+            "cardHolderName": "JOAO DA SILVA", "cardNumber": number, "cardCvv": cvv,
+            "cardExpirationDate": "12/2030" } },
+        "appInfo": { "platform": { "integrator": "bench", "name": "shop", "version": "1.0" } },
+    })
+}
+
+fn first_refuses() -> Value {
+    json!([
+        { "name": "Refuses", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" },
+          "options": { "type": "SANDBOX", "faults": [{ "then": { "decline": "try_again" } }] } },
+        { "name": "Spare", "priority": 2, "credentials": { "type": "SANDBOX", "apiKey": "any" } },
+    ])
+}
+
+/// A provider that can be configured, and refuses since nobody can call it yet.
+fn without_adapter() -> Value {
+    json!([{ "name": "Other", "priority": 1, "credentials": { "type": "BARTE", "tokenApi": "any" } }])
+}
+
+/// What is left to chance for a charge: the same for the same number.
+struct Dice(u64);
+
+impl Dice {
+    const fn of(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// A number below `bound`; another one for each use.
+    const fn roll(&self, usage: u64, bound: u64) -> u64 {
+        self.mixed(usage) % bound
+    }
+
+    /// A UUID; another one for each use.
+    fn key(&self, usage: u64) -> String {
+        let (high, low) = (self.mixed(usage + 100), self.mixed(usage + 200));
+        uuid::Uuid::from_u64_pair(high, low).to_string()
+    }
+
+    /// SplitMix64.
+    const fn mixed(&self, usage: u64) -> u64 {
+        let mut mixed = self.0.wrapping_mul(1000).wrapping_add(usage).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}

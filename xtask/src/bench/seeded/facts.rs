@@ -1,0 +1,122 @@
+//! What is known of a database with many charges, counted while they were made: what totals must be, and ids to ask for.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use regente_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Outcome;
+use crate::place::Account;
+
+/// The file beside the database. It is written last: a database without it is not complete.
+pub(super) const FILE: &str = "facts.json";
+/// One charge in so many is remembered by its id.
+const SAMPLE_EVERY: usize = 29;
+
+/// What is known of the account that has half of the charges.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::bench) struct Facts {
+    /// Charges of all accounts.
+    pub(in crate::bench) charges: u64,
+    /// The account.
+    pub(in crate::bench) account: Account,
+    /// Its merchants.
+    pub(in crate::bench) merchants: Vec<String>,
+    /// Charges of it.
+    pub(in crate::bench) charges_of_account: u64,
+    /// The hour of the oldest charge.
+    pub(in crate::bench) first_hour: i64,
+    /// Ids of some, over all the time.
+    pub(in crate::bench) ids: Vec<String>,
+    /// Their references.
+    pub(in crate::bench) order_ids: Vec<String>,
+    #[serde(with = "pairs")]
+    tally: BTreeMap<Kind, u64>,
+}
+
+/// What the filters of lists tell apart.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(in crate::bench) struct Kind {
+    /// The hour of creation.
+    pub(in crate::bench) hour: i64,
+    /// The merchant's id.
+    pub(in crate::bench) merchant: String,
+    /// The status.
+    pub(in crate::bench) status: String,
+    /// The payment type.
+    pub(in crate::bench) payment_type: String,
+    /// The type of the responsible provider.
+    pub(in crate::bench) provider_type: String,
+}
+
+impl Facts {
+    pub(super) fn new(charges: u64, account: Account, merchants: Vec<String>, start: Timestamp) -> Self {
+        Self {
+            charges,
+            account,
+            merchants,
+            charges_of_account: 0,
+            first_hour: start.hour(),
+            ids: Vec::new(),
+            order_ids: Vec::new(),
+            tally: BTreeMap::new(),
+        }
+    }
+
+    /// Counts a charge of the account, as it was answered.
+    pub(super) fn add(&mut self, charge: &Value) -> Outcome {
+        let text = |pointer: &str| charge.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        let created = text("/createdAt").and_then(|text| Timestamp::parse(&text)).ok_or("no time")?;
+        let kind = Kind {
+            hour: created.hour(),
+            merchant: text("/merchantId").ok_or("no merchant")?,
+            status: text("/status").ok_or("no status")?,
+            payment_type: text("/paymentMethod/paymentType").ok_or("no payment type")?,
+            provider_type: text("/responsibleProviderType").unwrap_or_default(),
+        };
+        *self.tally.entry(kind).or_insert(0) += 1;
+        if self.charges_of_account.is_multiple_of(SAMPLE_EVERY as u64) {
+            self.ids.extend(text("/id"));
+            self.order_ids.extend(text("/orderId"));
+        }
+        self.charges_of_account += 1;
+        Ok(())
+    }
+
+    pub(super) fn write(&self, folder: &Path) -> Outcome {
+        Ok(std::fs::write(folder.join(FILE), serde_json::to_vec(&self)?)?)
+    }
+
+    pub(super) fn read(folder: &Path) -> Outcome<Self> {
+        Ok(serde_json::from_slice(&std::fs::read(folder.join(FILE))?)?)
+    }
+
+    /// How many charges of the account fit.
+    pub(in crate::bench) fn count(&self, fits: impl Fn(&Kind) -> bool) -> u64 {
+        self.tally.iter().filter(|(kind, _)| fits(kind)).map(|(_, charges)| charges).sum()
+    }
+}
+
+/// A map whose keys are no texts, as a list.
+mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Kind;
+
+    pub(super) fn serialize<S: Serializer>(
+        tally: &BTreeMap<Kind, u64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        tally.iter().collect::<Vec<_>>().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<Kind, u64>, D::Error> {
+        Ok(Vec::deserialize(deserializer)?.into_iter().collect())
+    }
+}

@@ -1,0 +1,96 @@
+//! Number 8: many charges that wait for a provider: what each of them costs in memory, and that none has a thread.
+
+#![allow(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "figures for people, not money")]
+
+use super::figures::{Reached, Samples, number};
+use super::latency::sender;
+use super::meter::{self, Peak, Watch};
+use super::open_loop::Line;
+use super::report::{Report, Table};
+use super::{Bench, wrk};
+use crate::Outcome;
+use crate::place::{Account, one_simulator, slow_simulator};
+use crate::service::Service;
+
+/// Charges in flight.
+const IN_FLIGHT: usize = 2000;
+/// They are sent within a second.
+const SEND_SECONDS: f64 = 1.0;
+/// How long the provider takes, and how long it is waited for.
+const PROVIDER_MS: u64 = 3000;
+const DEADLINE_MS: u64 = 20_000;
+/// KB that one of them may cost.
+const KIB_MAX: f64 = 20.0;
+/// Load before, so that caches have their size and every thread has begun.
+const WARM_UP_CONNECTIONS: u32 = 64;
+
+pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
+    let mut report = Report::new();
+    let mut table = Table::new(
+        format!("{IN_FLIGHT} charges in flight, the provider takes {PROVIDER_MS} ms"),
+        [
+            "round",
+            "MB before",
+            "MB with connections",
+            "MB at most",
+            "KB a charge",
+            "threads before",
+            "threads then",
+            "p99 ms",
+        ],
+    );
+    let (mut kib, mut more_threads) = (Samples::default(), Samples::default());
+    for round in 1..=bench.rounds {
+        println!("slow-provider: round {round} of {}", bench.rounds);
+        let place = bench.place()?.with("REGENTE_SANDBOX__DEADLINE_MS", DEADLINE_MS);
+        let fast = place.make_accounts(1, &one_simulator()).await?;
+        let service = Service::start(&place)?;
+        let slow: Vec<Account> = {
+            let account = fast.first().ok_or("no account was made")?;
+            let merchant_id = service.make_merchant(account, &slow_simulator(PROVIDER_MS)).await?;
+            vec![Account { merchant_id, ..account.clone() }]
+        };
+        wrk::charges(&service, &fast, WARM_UP_CONNECTIONS, bench.seconds)?;
+        let id = service.process_id();
+        let (before, threads_before) = (meter::own_mib(id), meter::threads(id));
+        let line = Line::open(&service, IN_FLIGHT)?;
+        let connected = meter::own_mib(id);
+        let watch = Watch::begin(id);
+        let measured = line.send(IN_FLIGHT as f64 / SEND_SECONDS, SEND_SECONDS, sender(&slow)?)?;
+        let Peak { own_mib: peak, threads } = watch.end();
+        if measured.taken.len() != IN_FLIGHT as u64 {
+            return Err(format!("{} of {IN_FLIGHT} charges were taken", measured.taken.len()).into());
+        }
+        let each = (peak - before) * 1024.0 / IN_FLIGHT as f64;
+        kib.add(each);
+        more_threads.add(threads - threads_before);
+        table.row([
+            round.to_string(),
+            number(before, 1),
+            number(connected, 1),
+            number(peak, 1),
+            number(each, 1),
+            number(threads_before, 0),
+            number(threads, 0),
+            number(measured.taken_ms(0.99), 0),
+        ]);
+    }
+    report.number(
+        "KB for each charge in flight, its connection included",
+        kib.show(1),
+        format!("at most {}", number(KIB_MAX, 0)),
+        Reached::at_most(KIB_MAX, kib.median()),
+    );
+    report.number(
+        "threads more than before",
+        more_threads.show(0),
+        "0",
+        Reached::at_most(0.0, more_threads.max()),
+    );
+    report.tables.push(table);
+    report.note(
+        "The process's own memory, after a load of another kind has filled the caches of the database. The most that is seen \
+         while they are in flight, less what was there before their connections were opened.",
+    );
+    Ok(report)
+}

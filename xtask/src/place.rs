@@ -1,0 +1,218 @@
+//! Where a service keeps its data, and with which settings: everything but the running process. Accounts are made here, in
+//! this very process and through the product's own functions, while no service has the database open.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::{Request, StatusCode};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use regente::access::{NewClient, create_client, create_secret_key};
+use regente::api::router::router;
+use regente::app::App;
+use regente::bootstrap::{self, Migrations, Missing};
+use regente::clock::Clock;
+use regente::config::{Loaded, Sources};
+use regente_domain::actor::Actor;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use crate::Outcome;
+
+/// Accounts that are made at once.
+const MAKING_MAX: usize = 64;
+
+/// The files and settings of a service.
+#[derive(Clone)]
+pub(crate) struct Place {
+    binary: PathBuf,
+    folder: Arc<Folder>,
+    settings: Vec<(String, String)>,
+}
+
+/// A folder that ends with its last user, or stays.
+enum Folder {
+    Passing(tempfile::TempDir),
+    Kept(PathBuf),
+}
+
+/// An account with a key and a merchant.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Account {
+    /// What `X-Client-Id` names.
+    pub(crate) client_id: String,
+    /// What `X-Api-Key` holds.
+    pub(crate) api_key: String,
+    /// A merchant of it.
+    pub(crate) merchant_id: String,
+}
+
+impl Place {
+    /// A folder of its own, gone with the place, inside of `parent`.
+    pub(crate) fn passing(binary: &Path, parent: &Path) -> Outcome<Self> {
+        std::fs::create_dir_all(parent)?;
+        let folder = tempfile::Builder::new().prefix("place-").tempdir_in(parent)?;
+        Ok(Self::of(binary, Folder::Passing(folder)))
+    }
+
+    /// A folder that stays.
+    pub(crate) fn kept(binary: &Path, folder: &Path) -> Outcome<Self> {
+        std::fs::create_dir_all(folder)?;
+        Ok(Self::of(binary, Folder::Kept(folder.canonicalize()?)))
+    }
+
+    fn of(binary: &Path, folder: Folder) -> Self {
+        let settings = [
+            ("REGENTE_VAULT__KEK", "4f2a".repeat(16)),
+            ("REGENTE_SANDBOX__BOOKS", "memory".to_owned()),
+            ("REGENTE_LOG__LEVEL", "error".to_owned()),
+        ];
+        let settings = settings.map(|(name, value)| (name.to_owned(), value)).to_vec();
+        Self { binary: binary.to_owned(), folder: Arc::new(folder), settings }
+    }
+
+    /// With a setting, as a variable of the environment; a later one counts.
+    pub(crate) fn with(mut self, name: &str, value: impl ToString) -> Self {
+        self.settings.push((name.to_owned(), value.to_string()));
+        self
+    }
+
+    /// On a PostgreSQL instead of a file.
+    pub(crate) fn on_postgres(self, url: &str) -> Self {
+        self.with("REGENTE_DATABASE__URL", url)
+    }
+
+    /// Everything but storage: writes are thrown away, reads answered from memory.
+    pub(crate) fn without_storage(self) -> Self {
+        self.with("REGENTE_DATABASE__DISCARD_WRITES", true)
+    }
+
+    /// Where the data is.
+    pub(crate) fn folder(&self) -> &Path {
+        match &*self.folder {
+            Folder::Passing(folder) => folder.path(),
+            Folder::Kept(folder) => folder,
+        }
+    }
+
+    /// Another place with the same files and settings, gone with it, beside this one. Nobody may have the files open.
+    pub(crate) fn copy(&self) -> Outcome<Self> {
+        let parent = self.folder().parent().ok_or("a place without a folder around it")?;
+        let copy = Self { settings: self.settings.clone(), ..Self::passing(&self.binary, parent)? };
+        for entry in std::fs::read_dir(self.folder())? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                std::fs::copy(entry.path(), copy.folder().join(entry.file_name()))?;
+            }
+        }
+        Ok(copy)
+    }
+
+    /// The binary with the settings, about to run `arguments`.
+    pub(crate) fn regente(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.args(arguments).envs(self.environment());
+        command
+    }
+
+    fn environment(&self) -> Vec<(String, String)> {
+        let folder = ("REGENTE_DATA_DIR".to_owned(), self.folder().display().to_string());
+        std::iter::once(folder).chain(self.settings.iter().cloned()).collect()
+    }
+
+    /// The product in this process, by `clock`. Whoever opens it closes it before a service starts here.
+    pub(crate) async fn open(&self, clock: Clock) -> Outcome<Inside> {
+        let environment = self.environment();
+        let loaded = Loaded::read(&Sources { environment, ..Sources::default() })?;
+        let app = bootstrap::open_by(&loaded.config, clock, Migrations::Apply, Missing::Make).await?;
+        Ok(Inside { router: router(app.clone()), app })
+    }
+
+    /// Makes so many accounts, each with a merchant that has these providers.
+    pub(crate) async fn make_accounts(&self, how_many: usize, providers: &Value) -> Outcome<Vec<Account>> {
+        let inside = self.open(Clock::system()).await?;
+        let names = stream::iter(0..how_many).map(|number| format!("Account {number}"));
+        let making = names.map(|name| inside.make_account(name, providers)).buffered(MAKING_MAX);
+        let made = making.try_collect().await;
+        inside.close().await;
+        made
+    }
+}
+
+/// The product in this process: what is called is its router, without a connection in between.
+#[derive(Clone)]
+pub(crate) struct Inside {
+    app: App,
+    router: Router,
+}
+
+impl Inside {
+    /// Writes what is left and closes the database.
+    pub(crate) async fn close(self) {
+        self.app.store.close().await;
+    }
+
+    /// An account with a merchant that has these providers.
+    pub(crate) async fn make_account(&self, name: String, providers: &Value) -> Outcome<Account> {
+        let client_id = create_client(&self.app, NewClient::named(name), Actor::Operator).await?;
+        let key = create_secret_key(&self.app, client_id, "bench", Actor::Operator).await?;
+        let (client_id, api_key) = (client_id.to_string(), key.key.expose().to_owned());
+        let mut account = Account { client_id, api_key, merchant_id: String::new() };
+        account.merchant_id = self.make_merchant(&account, providers).await?;
+        Ok(account)
+    }
+
+    /// One more merchant of an account; its id.
+    pub(crate) async fn make_merchant(&self, account: &Account, providers: &Value) -> Outcome<String> {
+        let body = json!({ "mcc": "5812", "providers": providers });
+        let made = self.post(account, "/v1/merchants", &uuid(), &body).await?;
+        Ok(made["id"].as_str().ok_or("no id of the merchant")?.to_owned())
+    }
+
+    /// What is made by a POST with an idempotency key.
+    pub(crate) async fn post(
+        &self,
+        account: &Account,
+        path: &str,
+        key: &str,
+        body: &Value,
+    ) -> Outcome<Value> {
+        let request = Request::post(path)
+            .header("X-Client-Id", &account.client_id)
+            .header("X-Api-Key", &account.api_key)
+            .header("X-Idempotency-Key", key)
+            .header("Content-Type", "application/json")
+            .extension(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 50_000))))
+            .body(Body::from(serde_json::to_vec(body)?))?;
+        let response = self.router.clone().oneshot(request).await?;
+        let status = response.status();
+        let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await?;
+        match status {
+            StatusCode::CREATED => Ok(serde_json::from_slice(&bytes)?),
+            _ => Err(format!("{status}: {}", String::from_utf8_lossy(&bytes)).into()),
+        }
+    }
+}
+
+/// One that nobody else has.
+pub(crate) fn uuid() -> String {
+    uuid::Builder::from_random_bytes(rand::random()).into_uuid().to_string()
+}
+
+/// One simulator that does what its cards say.
+pub(crate) fn one_simulator() -> Value {
+    json!([{ "name": "Simulator", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" } }])
+}
+
+/// A simulator that takes its time for every call.
+pub(crate) fn slow_simulator(delay_ms: u64) -> Value {
+    json!([{
+        "name": "Slow", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" },
+        "options": { "type": "SANDBOX", "faults": [{ "then": { "delay_ms": delay_ms } }] },
+    }])
+}
