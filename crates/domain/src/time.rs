@@ -29,6 +29,11 @@ impl Timestamp {
         self.0.div_euclid(3_600_000)
     }
 
+    /// The begin of a whole hour since the epoch.
+    pub const fn of_hour(hour: i64) -> Self {
+        Self(hour * 3_600_000)
+    }
+
     /// The time that passed since `earlier`, or nothing when it lies in the future.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))

@@ -2,6 +2,7 @@
 //! filter of contract 00 §4.
 
 mod free_form;
+mod list;
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::explanation::Explanation;
@@ -13,17 +14,17 @@ use regente_domain::currency::Currency;
 use regente_domain::id::{ChargeId, ClientId, Id, PurchaseId, of};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
-use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use self::free_form::FreeForm;
+pub use self::list::{ChargeFilter, Direction, Listed, list, page};
 use crate::batch::Batch;
-use crate::counters::{self, CounterFilter};
+use crate::counters;
 use crate::row::Row;
 use crate::sealed::Sealed;
-use crate::value::{Args, Json};
+use crate::value::Json;
 use crate::{Store, StoreError, args, sql};
 
 /// The format of the document that this release writes.
@@ -35,41 +36,7 @@ macro_rules! columns {
          original_amount, currency, doc, private, key_id, version, updated_at"
     };
 }
-
-// The casts tell PostgreSQL the type of an argument that is compared with nothing but null; SQLite lets a null be.
-macro_rules! filter {
-    () => {
-        " FROM charges WHERE client_id = :client_id AND id >= :from_id AND id < :to_id \
-           AND (CAST(:ids AS JSONB) IS NULL OR id IN EACH_UUID(:ids)) \
-           AND (CAST(:order_ids AS JSONB) IS NULL OR order_id IN EACH_TEXT(:order_ids)) \
-           AND (CAST(:session_ids AS JSONB) IS NULL OR session_id IN EACH_UUID(:session_ids)) \
-           AND (CAST(:amounts AS JSONB) IS NULL OR CAST(original_amount AS TEXT) IN EACH_TEXT(:amounts)) \
-           AND (CAST(:merchants AS JSONB) IS NULL OR merchant_id IN EACH_UUID(:merchants)) \
-           AND (CAST(:statuses AS JSONB) IS NULL OR status IN EACH_TEXT(:statuses)) \
-           AND (CAST(:payment_types AS JSONB) IS NULL OR payment_type IN EACH_TEXT(:payment_types)) \
-           AND (CAST(:provider_types AS JSONB) IS NULL OR provider_type IN EACH_TEXT(:provider_types))"
-    };
-}
-
-// The second condition repeats one of the filter, without its way out, so that the planner can use its index.
-macro_rules! page {
-    ($by:literal, $direction:literal) => {
-        concat!(
-            "SELECT ",
-            columns!(),
-            filter!(),
-            $by,
-            " ORDER BY id ",
-            $direction,
-            " LIMIT :limit OFFSET :offset"
-        )
-    };
-}
-macro_rules! count {
-    ($by:literal) => {
-        concat!("SELECT COUNT(*) AS n", filter!(), $by)
-    };
-}
+use columns;
 
 sql! {
     /// Adds a charge.
@@ -98,30 +65,6 @@ sql! {
     pub FIND_CHARGE = concat!("SELECT ", columns!(), " FROM charges WHERE id = :id AND client_id = :client_id");
     /// The account of a charge; for operators, who name a charge alone.
     pub CLIENT_OF_CHARGE = "SELECT client_id FROM charges WHERE id = :id";
-    /// Newest first.
-    pub CHARGES_DESC = page!("", "DESC");
-    /// Oldest first.
-    pub CHARGES_ASC = page!("", "ASC");
-    /// Chosen by id, newest first.
-    pub CHARGES_BY_ID_DESC = page!(" AND id IN EACH_UUID(:ids)", "DESC");
-    /// Chosen by id, oldest first.
-    pub CHARGES_BY_ID_ASC = page!(" AND id IN EACH_UUID(:ids)", "ASC");
-    /// Chosen by the merchant's reference, newest first.
-    pub CHARGES_BY_ORDER_DESC = page!(" AND order_id IN EACH_TEXT(:order_ids)", "DESC");
-    /// Chosen by the merchant's reference, oldest first.
-    pub CHARGES_BY_ORDER_ASC = page!(" AND order_id IN EACH_TEXT(:order_ids)", "ASC");
-    /// Chosen by session, newest first.
-    pub CHARGES_BY_SESSION_DESC = page!(" AND session_id IN EACH_UUID(:session_ids)", "DESC");
-    /// Chosen by session, oldest first.
-    pub CHARGES_BY_SESSION_ASC = page!(" AND session_id IN EACH_UUID(:session_ids)", "ASC");
-    /// How many there are, where counters do not tell.
-    pub COUNT_CHARGES = count!("");
-    /// How many of these ids there are.
-    pub COUNT_CHARGES_BY_ID = count!(" AND id IN EACH_UUID(:ids)");
-    /// How many have these references.
-    pub COUNT_CHARGES_BY_ORDER = count!(" AND order_id IN EACH_TEXT(:order_ids)");
-    /// How many belong to these sessions.
-    pub COUNT_CHARGES_BY_SESSION = count!(" AND session_id IN EACH_UUID(:session_ids)");
     /// What the rows of a client say, to hold against the counters.
     pub CHARGES_BY_STATE = "
         SELECT merchant_id, status, payment_type, COALESCE(provider_type, '') AS provider_type, COUNT(*) AS n
@@ -294,147 +237,6 @@ pub async fn find_version(
 /// The account that a charge belongs to. For operators alone: callers of the interface name their account.
 pub async fn client_of(store: &Store, id: ChargeId) -> Result<Option<ClientId>, StoreError> {
     store.row(&CLIENT_OF_CHARGE, args! { id }).await?.map(|row| row.get("client_id")).transpose()
-}
-
-/// Oldest or newest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// Oldest first.
-    Ascending,
-    /// Newest first.
-    Descending,
-}
-
-/// What a list of charges is narrowed by. An absent list means all.
-#[derive(Clone, Debug, Default)]
-pub struct ChargeFilter {
-    /// Ids.
-    pub ids: Option<Vec<ChargeId>>,
-    /// The merchant's references.
-    pub order_ids: Option<Vec<String>>,
-    /// Sessions.
-    pub session_ids: Option<Vec<Uuid>>,
-    /// Original amounts in minor units.
-    pub original_amounts: Option<Vec<i64>>,
-    /// Merchants, statuses, payment types and provider types.
-    pub counted: CounterFilter,
-    /// Made at or after.
-    pub from: Option<Timestamp>,
-    /// Made before.
-    pub to: Option<Timestamp>,
-}
-
-/// What a filter is narrowest by, which decides the index.
-#[derive(Clone, Copy)]
-enum NarrowestBy {
-    Id,
-    Order,
-    Session,
-    Client,
-}
-
-impl ChargeFilter {
-    const fn narrowest(&self) -> NarrowestBy {
-        if self.ids.is_some() {
-            NarrowestBy::Id
-        } else if self.order_ids.is_some() {
-            NarrowestBy::Order
-        } else if self.session_ids.is_some() {
-            NarrowestBy::Session
-        } else {
-            NarrowestBy::Client
-        }
-    }
-
-    fn args(&self, client_id: ClientId, from: Option<Timestamp>, to: Option<Timestamp>) -> Args {
-        let counted = &self.counted;
-        args! {
-            client_id,
-            from_id: from.map_or_else(Uuid::nil, |from| Id::<of::Charge>::first_at(from).uuid()),
-            to_id: to.map_or_else(Uuid::max, |to| Id::<of::Charge>::first_at(to).uuid()),
-            ids: Json::list(self.ids.as_deref(), ToString::to_string),
-            order_ids: Json::list(self.order_ids.as_deref(), Clone::clone),
-            session_ids: Json::list(self.session_ids.as_deref(), ToString::to_string),
-            amounts: Json::list(self.original_amounts.as_deref(), ToString::to_string),
-            merchants: Json::list(counted.merchants.as_deref(), ToString::to_string),
-            statuses: Json::list(counted.statuses.as_deref(), |status| status.word().to_owned()),
-            payment_types: Json::list(counted.payment_types.as_deref(), |kind| kind.word().to_owned()),
-            provider_types: Json::list(counted.provider_types.as_deref(), |kind| kind.code().to_owned()),
-        }
-    }
-}
-
-/// One page of the charges of a client.
-pub async fn page(
-    store: &Store,
-    client_id: ClientId,
-    filter: &ChargeFilter,
-    direction: Direction,
-    limit: i64,
-    offset: i64,
-) -> Result<Vec<StoredCharge>, StoreError> {
-    let sql = match (filter.narrowest(), direction) {
-        (NarrowestBy::Id, Direction::Descending) => &CHARGES_BY_ID_DESC,
-        (NarrowestBy::Id, Direction::Ascending) => &CHARGES_BY_ID_ASC,
-        (NarrowestBy::Order, Direction::Descending) => &CHARGES_BY_ORDER_DESC,
-        (NarrowestBy::Order, Direction::Ascending) => &CHARGES_BY_ORDER_ASC,
-        (NarrowestBy::Session, Direction::Descending) => &CHARGES_BY_SESSION_DESC,
-        (NarrowestBy::Session, Direction::Ascending) => &CHARGES_BY_SESSION_ASC,
-        (NarrowestBy::Client, Direction::Descending) => &CHARGES_DESC,
-        (NarrowestBy::Client, Direction::Ascending) => &CHARGES_ASC,
-    };
-    let args = filter.args(client_id, filter.from, filter.to).with("limit", limit).with("offset", offset);
-    store.rows(sql, args).await?.iter().map(from_row).collect()
-}
-
-/// How many charges the filter leaves, exactly. Whole hours come from the counters where they cover the filter; the
-/// hours that `from` and `to` cut are counted row by row.
-pub async fn count(store: &Store, client_id: ClientId, filter: &ChargeFilter) -> Result<i64, StoreError> {
-    let sql = match filter.narrowest() {
-        NarrowestBy::Id => &COUNT_CHARGES_BY_ID,
-        NarrowestBy::Order => &COUNT_CHARGES_BY_ORDER,
-        NarrowestBy::Session => &COUNT_CHARGES_BY_SESSION,
-        NarrowestBy::Client if filter.original_amounts.is_some() => &COUNT_CHARGES,
-        NarrowestBy::Client => return count_by_hours(store, client_id, filter).await,
-    };
-    count_rows(store, sql, filter.args(client_id, filter.from, filter.to)).await
-}
-
-async fn count_by_hours(
-    store: &Store,
-    client_id: ClientId,
-    filter: &ChargeFilter,
-) -> Result<i64, StoreError> {
-    let from = filter.from.unwrap_or(Timestamp::EPOCH);
-    let to = filter.to.unwrap_or(END_OF_TIME);
-    let (first_whole, last_whole) = (hour_at_or_after(from), hour_at_or_before(to));
-    if first_whole >= last_whole {
-        return count_rows(store, &COUNT_CHARGES, filter.args(client_id, Some(from), Some(to))).await;
-    }
-    let mut n = counters::sum(store, client_id, first_whole, last_whole, &filter.counted).await?;
-    for (from, to) in [(from, first_whole), (last_whole, to)] {
-        if from < to {
-            n += count_rows(store, &COUNT_CHARGES, filter.args(client_id, Some(from), Some(to))).await?;
-        }
-    }
-    Ok(n)
-}
-
-/// The end of the last whole hour that a version 7 id can name (48 bits of milliseconds).
-const END_OF_TIME: Timestamp = Timestamp::from_millis(((1 << 48) / HOUR_MILLIS) * HOUR_MILLIS);
-const HOUR_MILLIS: i64 = 3_600_000;
-
-const fn hour_at_or_before(time: Timestamp) -> Timestamp {
-    Timestamp::from_millis(time.hour() * HOUR_MILLIS)
-}
-
-fn hour_at_or_after(time: Timestamp) -> Timestamp {
-    let before = hour_at_or_before(time);
-    if before == time { time } else { Timestamp::from_millis(before.as_millis() + HOUR_MILLIS) }
-}
-
-async fn count_rows(store: &Store, sql: &'static crate::sql::Sql, args: Args) -> Result<i64, StoreError> {
-    store.row(sql, args).await?.map_or(Ok(0), |row| row.get("n"))
 }
 
 fn from_row(row: &Row) -> Result<StoredCharge, StoreError> {

@@ -1,24 +1,53 @@
 //! Totals of charges. One function says what a change of a charge means for the counters, so that they cannot drift;
 //! the writer adds the changes of a commit group up before it writes them.
 
+use std::ops::Range;
+
 use regente_domain::charge::{Charge, ChargeStatus, PaymentType};
 use regente_domain::id::{ClientId, MerchantId};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 
 use crate::batch::{CounterDelta, CounterKey};
-use crate::value::Json;
-use crate::{Store, StoreError, args, sql};
+use crate::value::{Args, Json};
+use crate::{Sql, Store, StoreError, args, sql};
+
+macro_rules! counted {
+    () => {
+        " FROM charge_counters \
+         WHERE client_id = :client_id AND hour >= :from_hour AND hour < :to_hour \
+           AND (CAST(:merchants AS JSONB) IS NULL OR merchant_id IN EACH_UUID(:merchants)) \
+           AND (CAST(:statuses AS JSONB) IS NULL OR status IN EACH_TEXT(:statuses)) \
+           AND (CAST(:payment_types AS JSONB) IS NULL OR payment_type IN EACH_TEXT(:payment_types)) \
+           AND (CAST(:provider_types AS JSONB) IS NULL OR provider_type IN EACH_TEXT(:provider_types))"
+    };
+}
+
+// Each hour with the number of charges in the hours before it, in the order of the list; of these the hours that hold
+// what is wanted.
+macro_rules! hours {
+    ($direction:literal) => {
+        concat!(
+            "SELECT hour, n, preceding FROM (
+                SELECT hour, n, CAST(SUM(n) OVER (ORDER BY hour ",
+            $direction,
+            ") AS BIGINT) - n AS preceding
+                FROM (SELECT hour, CAST(SUM(n) AS BIGINT) AS n",
+            counted!(),
+            " GROUP BY hour HAVING SUM(n) <> 0) AS by_hour) AS hours
+             WHERE preceding < :up_to AND preceding + n > :after ORDER BY hour ",
+            $direction
+        )
+    };
+}
 
 sql! {
+    /// The hours that hold a part of a list, newest first.
+    pub HOURS_DESC = hours!("DESC");
+    /// The hours that hold a part of a list, oldest first.
+    pub HOURS_ASC = hours!("ASC");
     /// Adds the counters of whole hours up, whatever the filters leave.
-    pub SUM_COUNTERS = "
-        SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) AS n FROM charge_counters
-        WHERE client_id = :client_id AND hour >= :from_hour AND hour < :to_hour
-          AND (CAST(:merchants AS JSONB) IS NULL OR merchant_id IN EACH_UUID(:merchants))
-          AND (CAST(:statuses AS JSONB) IS NULL OR status IN EACH_TEXT(:statuses))
-          AND (CAST(:payment_types AS JSONB) IS NULL OR payment_type IN EACH_TEXT(:payment_types))
-          AND (CAST(:provider_types AS JSONB) IS NULL OR provider_type IN EACH_TEXT(:provider_types))";
+    pub SUM_COUNTERS = concat!("SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) AS n", counted!());
     /// What the counters of a client say, for a recount.
     pub COUNTERS_OF_CLIENT = "
         SELECT hour, merchant_id, status, payment_type, provider_type, CAST(SUM(n) AS BIGINT) AS n
@@ -62,27 +91,68 @@ pub struct CounterFilter {
     pub provider_types: Option<Vec<ProviderType>>,
 }
 
-/// The number of charges made in the whole hours `from..to`.
+impl CounterFilter {
+    /// Whether it leaves anything out.
+    pub const fn is_narrow(&self) -> bool {
+        self.merchants.is_some()
+            || self.statuses.is_some()
+            || self.payment_types.is_some()
+            || self.provider_types.is_some()
+    }
+
+    fn args(&self, client_id: ClientId, hours: Range<Timestamp>) -> Args {
+        args! {
+            client_id,
+            from_hour: hours.start.hour(),
+            to_hour: hours.end.hour(),
+            merchants: Json::list(self.merchants.as_deref(), ToString::to_string),
+            statuses: Json::list(self.statuses.as_deref(), |status| status.word().to_owned()),
+            payment_types: Json::list(self.payment_types.as_deref(), |kind| kind.word().to_owned()),
+            provider_types: Json::list(self.provider_types.as_deref(), |kind| kind.code().to_owned()),
+        }
+    }
+}
+
+/// The number of charges made in these whole hours.
 pub async fn sum(
     store: &Store,
     client_id: ClientId,
-    from: Timestamp,
-    to: Timestamp,
+    hours: Range<Timestamp>,
     filter: &CounterFilter,
 ) -> Result<i64, StoreError> {
-    let row = store
-        .row(
-            &SUM_COUNTERS,
-            args! {
-                client_id,
-                from_hour: from.hour(),
-                to_hour: to.hour(),
-                merchants: Json::list(filter.merchants.as_deref(), |id| id.to_string()),
-                statuses: Json::list(filter.statuses.as_deref(), |status| status.word().to_owned()),
-                payment_types: Json::list(filter.payment_types.as_deref(), |kind| kind.word().to_owned()),
-                provider_types: Json::list(filter.provider_types.as_deref(), |kind| kind.code().to_owned()),
-            },
-        )
-        .await?;
-    row.map_or(Ok(0), |row| row.get("n"))
+    store.row(&SUM_COUNTERS, filter.args(client_id, hours)).await?.map_or(Ok(0), |row| row.get("n"))
+}
+
+/// An hour of a list.
+#[derive(Clone, Copy, Debug)]
+pub struct Hour {
+    /// Its begin.
+    pub from: Timestamp,
+    /// How many charges of the list were made in it.
+    pub n: i64,
+    /// How many stand before it in the list.
+    pub preceding: i64,
+}
+
+/// Of these whole hours those that hold the charges `wanted` of a list, counted from 0 in the order of `sql`
+/// ([`HOURS_ASC`] or [`HOURS_DESC`]).
+pub async fn hours(
+    store: &Store,
+    sql: &'static Sql,
+    client_id: ClientId,
+    hours: Range<Timestamp>,
+    filter: &CounterFilter,
+    wanted: Range<i64>,
+) -> Result<Vec<Hour>, StoreError> {
+    let args = filter.args(client_id, hours).with("after", wanted.start).with("up_to", wanted.end);
+    let rows = store.rows(sql, args).await?;
+    rows.iter()
+        .map(|row| {
+            Ok(Hour {
+                from: Timestamp::of_hour(row.get("hour")?),
+                n: row.get("n")?,
+                preceding: row.get("preceding")?,
+            })
+        })
+        .collect()
 }

@@ -38,7 +38,7 @@ pub(crate) struct Work {
 pub(crate) struct BoundStep {
     pub(crate) sql: &'static Sql,
     pub(crate) values: Vec<Value>,
-    rows: Rows,
+    pub(crate) rows: Rows,
 }
 
 /// Why one batch of a group cannot be applied.

@@ -10,7 +10,8 @@ use crate::sealed::Sealed;
 use crate::{Store, StoreError, args, sql};
 
 sql! {
-    /// Claims a key. A finished claim whose time is over is taken over; any other one refuses the batch.
+    /// Claims a key. A finished claim whose time is over is taken over; any other one refuses the batch. `kept_ms` is for
+    /// how long the new claim is kept from now on: the same for all claims of a commit group, unlike the time itself.
     pub CLAIM_KEY = "
         INSERT INTO idempotency (digest, client_id, fingerprint, state, http_status, object_kind, object_id,
             version, body, key_id, expires_at)
@@ -20,11 +21,12 @@ sql! {
             state = excluded.state, http_status = excluded.http_status, object_kind = excluded.object_kind,
             object_id = excluded.object_id, version = NULL, body = excluded.body, key_id = excluded.key_id,
             expires_at = excluded.expires_at
-        WHERE idempotency.state = 'done' AND idempotency.expires_at <= :now";
-    /// Ends a running claim with a pointer to a version of a record.
+        WHERE idempotency.state = 'done' AND idempotency.expires_at <= excluded.expires_at - :kept_ms";
+    /// Ends a running claim with a pointer to a version of a record. An end that stays as it was lets PostgreSQL change
+    /// the row in place.
     pub END_KEY_WITH_RECORD = "
         UPDATE idempotency SET state = 'done', http_status = :http_status, object_id = :object_id,
-            version = :version, expires_at = :expires_at
+            version = :version, expires_at = CASE WHEN expires_at < :expires_at THEN :expires_at ELSE expires_at END
         WHERE digest = :digest AND client_id = :client_id AND state = 'running'";
     /// Ends a running claim with a sealed body.
     pub END_KEY_WITH_BODY = "
@@ -108,7 +110,7 @@ pub fn claim_running(
         args! {
             digest: claim.digest, client_id: batch.client_id(), fingerprint: claim.fingerprint, state: "running",
             http_status: None::<i64>, object_kind, object_id, body: None::<Vec<u8>>, key_id: None::<Uuid>,
-            expires_at, now,
+            expires_at, kept_ms: expires_at.as_millis() - now.as_millis(),
         },
     );
 }

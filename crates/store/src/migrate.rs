@@ -36,6 +36,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 3, name: "0003_webhooks", text: include_str!("../migrations/0003_webhooks.sql") },
     Migration { version: 4, name: "0004_purchases", text: include_str!("../migrations/0004_purchases.sql") },
     Migration { version: 5, name: "0005_listeners", text: include_str!("../migrations/0005_listeners.sql") },
+    Migration { version: 6, name: "0006_in_place", text: include_str!("../migrations/0006_in_place.sql") },
 ];
 
 /// Where a database remembers what was applied to it.
@@ -47,11 +48,13 @@ const MEMORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
 ) {table_options};";
 
 /// The words of a migration, in SQLite and in PostgreSQL.
-const WORDS: [(&str, &str, &str); 6] = [
+const WORDS: [(&str, &str, &str); 7] = [
     ("{uuid}", "BLOB", "UUID"),
     ("{json}", "TEXT", "JSONB"),
     ("{bytes}", "BLOB", "BYTEA"),
     ("{int}", "INTEGER", "BIGINT"),
+    // Before a line that is for PostgreSQL alone.
+    ("{postgres}", "--", ""),
     ("{table_options}", "STRICT", ""),
     ("{keyed_table_options}", "STRICT, WITHOUT ROWID", ""),
 ];

@@ -3,10 +3,13 @@
 //! A statement is declared by [`sql!`](crate::sql!) and nowhere else, so that the catalogue is complete: a test
 //! prepares every statement on both databases. Text is never put together at run time.
 
+mod many;
+
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+pub(crate) use self::many::Many;
 use crate::error::StoreError;
 use crate::value::{Args, Value};
 
@@ -75,6 +78,7 @@ pub struct Sql {
     is_split: bool,
     for_sqlite: OnceLock<Translated>,
     for_postgres: OnceLock<Translated>,
+    for_many_rows: OnceLock<Option<Many>>,
 }
 
 /// A statement in the words of one database.
@@ -100,6 +104,7 @@ impl Sql {
             is_split: false,
             for_sqlite: OnceLock::new(),
             for_postgres: OnceLock::new(),
+            for_many_rows: OnceLock::new(),
         }
     }
 
@@ -119,6 +124,7 @@ impl Sql {
             is_split: true,
             for_sqlite: OnceLock::new(),
             for_postgres: OnceLock::new(),
+            for_many_rows: OnceLock::new(),
         }
     }
 
@@ -157,6 +163,11 @@ impl Sql {
             DatabaseKind::Sqlite => self.for_sqlite.get_or_init(|| translate(self.sqlite, database)),
             DatabaseKind::Postgres => self.for_postgres.get_or_init(|| translate(self.postgres, database)),
         }
+    }
+
+    /// The statement for the rows of many batches on PostgreSQL; nothing if its shape does not allow it.
+    pub(crate) fn many(&self) -> Option<&Many> {
+        self.for_many_rows.get_or_init(|| Many::of(self.text(DatabaseKind::Postgres))).as_ref()
     }
 
     /// What identifies the statement in a cache of prepared ones: statics never move.
@@ -324,7 +335,7 @@ fn verbatim_length(rest: &str) -> Option<usize> {
     }
 }
 
-fn leading_word(text: &'static str) -> &'static str {
+fn leading_word(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     &text[..end]
 }

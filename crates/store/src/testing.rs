@@ -5,6 +5,7 @@ mod server;
 
 use regente_domain::time::Timestamp;
 use tempfile::TempDir;
+use tokio_postgres::types::Type;
 
 pub use fuse::Fuse;
 pub use server::TestPostgres;
@@ -143,17 +144,29 @@ pub async fn prepare(store: &Store, sql: &'static Sql) -> Result<(), StoreError>
             let statement = prepared
                 .map_err(|error| StoreError::Programming(format!("{sql:?}: {}", with_source(&error))))?;
             let known = ["int8", "text", "jsonb", "bytea", "uuid"];
-            match statement.params().iter().position(|wanted| !known.contains(&wanted.name())) {
-                None => Ok(()),
+            let types: Vec<&str> = statement.params().iter().map(Type::name).collect();
+            match types.iter().position(|wanted| !known.contains(wanted)) {
+                None => match for_many_rows(sql, &types) {
+                    None => Ok(()),
+                    Some(text) => store.reader().await?.prepare(&text).await.map(drop).map_err(|error| {
+                        StoreError::Programming(format!("{sql:?}: {text}: {}", with_source(&error)))
+                    }),
+                },
                 Some(at) => Err(StoreError::Programming(format!(
                     "{sql:?}: :{} is taken for {}; write CAST(:{} AS BIGINT) or the like",
                     sql.argument_names(DatabaseKind::Postgres)[at],
-                    statement.params()[at].name(),
+                    types[at],
                     sql.argument_names(DatabaseKind::Postgres)[at],
                 ))),
             }
         }
     }
+}
+
+/// The statement that stands for many of its kind in a commit group on PostgreSQL, whose arguments have these types;
+/// nothing if it has no such form.
+pub fn for_many_rows(sql: &Sql, types: &[&str]) -> Option<String> {
+    sql.many().map(|many| many.text(types))
 }
 
 /// A setting of the SQLite connection that writes, which is a number.

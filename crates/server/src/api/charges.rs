@@ -325,10 +325,9 @@ pub async fn list(
         return Ok(axum::Json(Page::<ChargeView>::new(request, Vec::new(), 0)).into_response());
     }
     let (limit, offset) = (i64::from(request.limit), request.offset());
-    let stored = charges::page(&app.store, caller.client_id, &filter, direction, limit, offset).await?;
-    let total = charges::count(&app.store, caller.client_id, &filter).await?;
-    let items = views_of(&app, &caller, &stored).await?;
-    Ok(axum::Json(Page::new(request, items, total.unsigned_abs())).into_response())
+    let listed = charges::list(&app.store, caller.client_id, &filter, direction, limit, offset).await?;
+    let items = views_of(&app, &caller, &listed.charges).await?;
+    Ok(axum::Json(Page::new(request, items, listed.total.unsigned_abs())).into_response())
 }
 
 async fn views_of(app: &App, caller: &Caller, stored: &[StoredCharge]) -> Result<Vec<ChargeView>, ApiError> {

@@ -26,6 +26,9 @@ use crate::vault::{Binding, Purpose};
 /// When a caller whose first request is still running may ask again (contract 00 §5).
 const RUNNING_RETRY_AFTER: Duration = Duration::from_secs(10);
 
+/// How long a request may run before its end moves the end of its claim. Nearly all end sooner, and their rows keep it.
+const RUNNING_MARGIN: Duration = Duration::from_secs(60);
+
 /// How often a plan is made anew after losing a race, before the caller is told to come back.
 const PLANS_MAX: usize = 4;
 
@@ -135,7 +138,8 @@ impl Claim {
     /// Claims the key for a request that goes on after this batch.
     pub fn run(&self, app: &App, batch: &mut Batch, object_kind: &str, object_id: Uuid) {
         let now = app.clock.now();
-        claims::claim_running(batch, &self.claim, object_kind, object_id, now, keep_until(app));
+        let expires_at = keep_until(app) + RUNNING_MARGIN;
+        claims::claim_running(batch, &self.claim, object_kind, object_id, now, expires_at);
     }
 
     /// The digest in hexadecimal: the record that waits for its outcome carries it, so that whoever ends the record

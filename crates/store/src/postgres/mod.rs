@@ -6,6 +6,7 @@ mod migrate;
 mod options;
 mod queue;
 mod session;
+mod stages;
 mod values;
 mod writer;
 

@@ -2,6 +2,7 @@
 //! waiting for each other's answers.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,15 +12,17 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, MaybeDone, maybe_done};
 use tokio::task::JoinHandle;
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error, Statement};
 
 use super::connector::Connector;
 use super::failure;
 use super::options::PostgresOptions;
+use super::stages::{Stage, stages};
 use super::values;
 use crate::error::{Commit, StoreError};
 use crate::group::{ADD_TO_COUNTER, Answer, BoundStep, Failure, Work, counter_values, tally};
-use crate::sql::{DatabaseKind, Sql};
+use crate::sql::{DatabaseKind, Many, Sql};
 use crate::value::Value;
 
 /// Error texts name transaction control so.
@@ -30,10 +33,18 @@ pub(super) struct Session {
     client: Client,
     task: JoinHandle<()>,
     statements: HashMap<usize, Statement>,
+    /// The same statements for many rows.
+    statements_for_many: HashMap<usize, Statement>,
     stripe: i64,
     limit: Duration,
     /// Set when an answer did not come in time: nobody knows what the next answer belongs to.
     is_given_up: AtomicBool,
+}
+
+/// The rows of one statement, and the statement for as many as there are.
+pub(super) struct Ready<'a> {
+    stage: Stage<'a>,
+    statement: Statement,
 }
 
 /// How a transaction ended.
@@ -48,7 +59,7 @@ pub(super) enum Ended {
 
 impl Session {
     /// Connects. The server gives up on its own what takes longer than a group may, so that a node that is cut off
-    /// holds no locks.
+    /// holds no locks. Writers find rows by their keys: a plan made while a table was empty must not scan it later.
     pub(super) async fn connect(
         connector: &Connector,
         options: &PostgresOptions,
@@ -60,6 +71,7 @@ impl Session {
             client,
             task,
             statements: HashMap::new(),
+            statements_for_many: HashMap::new(),
             stripe,
             limit: options.group_timeout,
             is_given_up: AtomicBool::new(false),
@@ -68,7 +80,8 @@ impl Session {
             .client
             .batch_execute(&format!(
                 "SET idle_in_transaction_session_timeout = {limit_ms}; SET statement_timeout = {limit_ms};
-                 SET lock_timeout = {}",
+                 SET lock_timeout = {};
+                 SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off",
                 limit_ms / 2
             ))
             .await?;
@@ -117,8 +130,8 @@ impl Session {
 
     async fn prepared(&mut self, sql: &'static Sql) -> Result<&Statement, Failure> {
         match self.statements.entry(sql.address()) {
-            std::collections::hash_map::Entry::Occupied(known) => Ok(known.into_mut()),
-            std::collections::hash_map::Entry::Vacant(new) => {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(new) => {
                 let statement = self
                     .client
                     .prepare(sql.text(DatabaseKind::Postgres))
@@ -129,16 +142,44 @@ impl Session {
         }
     }
 
+    /// The statements of a group in order, prepared outside of any transaction.
+    pub(super) async fn stages<'a>(&mut self, group: &[&'a Work]) -> Result<Vec<Ready<'a>>, Failure> {
+        let mut ready = Vec::new();
+        for stage in stages(group) {
+            let statement = match stage.many() {
+                None => self.prepared(stage.sql).await?.clone(),
+                Some(many) => self.prepared_for_many(stage.sql, many).await?.clone(),
+            };
+            ready.push(Ready { stage, statement });
+        }
+        Ok(ready)
+    }
+
+    async fn prepared_for_many(&mut self, sql: &'static Sql, many: &Many) -> Result<&Statement, Failure> {
+        let one = self.prepared(sql).await?.clone();
+        match self.statements_for_many.entry(sql.address()) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(new) => {
+                let types: Vec<&str> = one.params().iter().map(Type::name).collect();
+                let prepared = self.client.prepare(&many.text(&types)).await;
+                Ok(new.insert(prepared.map_err(|error| failure::of_statement(sql.name(), error))?))
+            }
+        }
+    }
+
     /// One transaction for all; the first failure ends it.
-    pub(super) async fn apply_as_one(&self, group: &[&Work]) -> Result<(), Failure> {
+    pub(super) async fn apply_as_one(&self, group: &[&Work], stages: &[Ready<'_>]) -> Result<(), Failure> {
         let counters = self.counters(group)?;
         let mut requests = vec![self.control("BEGIN")];
-        requests.extend(group.iter().flat_map(|work| &work.steps).map(|step| self.step(step)));
+        requests.extend(stages.iter().map(|ready| self.stage(ready)));
         requests.extend(counters.iter().map(|values| self.send(&ADD_TO_COUNTER, values)));
         let mut answers = in_one_go(requests).await.into_iter();
         judge_control(answers.next())?;
-        for work in group {
-            judge_steps(work, &mut answers)?;
+        for (Ready { stage, .. }, answer) in stages.iter().zip(answers.by_ref()) {
+            match answer {
+                Ok(rows) => stage.judge(rows)?,
+                Err(error) => return Err(failure::of_step(stage.first, error)),
+            }
         }
         judge_counters(answers)
     }
@@ -230,6 +271,14 @@ impl Session {
 
     fn control<'a>(&'a self, text: &'a str) -> BoxFuture<'a, Result<u64, Error>> {
         self.client.batch_execute(text).map(|done| done.map(|()| 0)).boxed()
+    }
+
+    fn stage<'a>(&'a self, ready: &'a Ready<'a>) -> BoxFuture<'a, Result<u64, Error>> {
+        let Ready { stage, statement } = ready;
+        match stage.many() {
+            None => self.client.execute_raw(statement, &stage.first.values).boxed(),
+            Some(many) => self.client.execute_raw(statement, stage.arguments(many)).boxed(),
+        }
     }
 
     fn step<'a>(&'a self, step: &'a BoundStep) -> BoxFuture<'a, Result<u64, Error>> {

@@ -136,23 +136,30 @@ async fn prepare(session: &mut Session, work: &Work) -> Result<(), Failure> {
     session.prepare(work).await
 }
 
-async fn apply(session: &Session, ready: &[&Work]) -> Vec<Answer> {
+async fn apply(session: &mut Session, ready: &[&Work]) -> Vec<Answer> {
     if ready.is_empty() {
         return Vec::new();
     }
-    let ended = match session.in_time(session.apply_as_one(ready)).await {
-        Ok(()) => session.commit().await,
-        Err(failure) => {
-            session.roll_back().await;
-            Ended::RolledBack(failure)
-        }
-    };
-    match ended {
+    match apply_as_one(session, ready).await {
         Ended::Committed => vec![Ok(Commit::Applied); ready.len()],
         Ended::Unknown => vec![Ok(Commit::Unknown); ready.len()],
         Ended::RolledBack(Failure::Everybody(error)) => vec![Err(error); ready.len()],
         Ended::RolledBack(Failure::Own(answer)) if ready.len() == 1 => vec![answer],
         Ended::RolledBack(Failure::Own(_) | Failure::Race(_)) => apply_each(session, ready).await,
+    }
+}
+
+async fn apply_as_one(session: &mut Session, ready: &[&Work]) -> Ended {
+    let stages = match session.stages(ready).await {
+        Ok(stages) => stages,
+        Err(failure) => return Ended::RolledBack(failure),
+    };
+    match session.in_time(session.apply_as_one(ready, &stages)).await {
+        Ok(()) => session.commit().await,
+        Err(failure) => {
+            session.roll_back().await;
+            Ended::RolledBack(failure)
+        }
     }
 }
 

@@ -12,7 +12,8 @@ use uuid::Uuid;
 
 use crate::proxy::{Break, Proxy};
 use crate::things::{
-    ADD_THING, CLIENT, FIND_THING, INCREMENT, add, adding, count, exists, key, n_of, prepare, thing_of,
+    ADD_THING, CLIENT, FIND_THING, INCREMENT, SET_N, add, adding, count, exists, key, missed, n_of, prepare,
+    set_n, thing, thing_of,
 };
 
 async fn fresh() -> (String, Store) {
@@ -298,4 +299,56 @@ async fn an_address_is_not_printed() {
     assert!(!format!("{options:?}").contains("secret"));
     let (_url, store) = fresh().await;
     assert!(!format!("{store:?}").contains("127.0.0.1"));
+}
+
+/// All of them wait behind one writer, so that most share a commit.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn batches_that_are_written_as_one_statement_are_answered_each() {
+    let (url, direct) = fresh().await;
+    for number in 0..40 {
+        add(&direct, number).await;
+    }
+    let store = Store::open(StoreOptions::Postgres(options(&url, 1))).await.unwrap();
+    let batches = (0..40).map(|number| {
+        let mut batch = Batch::new(CLIENT);
+        // Every tenth comes too late, and must not take its neighbours along.
+        let version = if number % 10 == 9 { 7 } else { 0 };
+        batch.guard(&SET_N, set_n(number, i64::try_from(number).unwrap(), version));
+        batch.push(&ADD_THING, thing(100 + number));
+        batch
+    });
+    let answers = join_all(batches.map(|batch| store.apply(batch))).await;
+    for (number, answer) in (0..40).zip(answers) {
+        if number % 10 == 9 {
+            assert_eq!(answer.unwrap(), missed("SET_N", 0), "{number}");
+            assert!(!exists(&direct, 100 + number).await);
+        } else {
+            assert_eq!(answer.unwrap(), Commit::Applied, "{number}");
+            assert_eq!(n_of(&direct, number).await, i64::try_from(number).unwrap());
+            assert!(exists(&direct, 100 + number).await);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_batches_of_a_group_cannot_both_change_the_same_row() {
+    let (url, direct) = fresh().await;
+    let store = Store::open(StoreOptions::Postgres(options(&url, 1))).await.unwrap();
+    for number in 0..20 {
+        add(&direct, number).await;
+    }
+    let batches = (0..40).map(|at| {
+        let mut batch = Batch::new(CLIENT);
+        batch.guard(&SET_N, set_n(at / 2, 1 + i64::try_from(at % 2).unwrap(), 0));
+        batch
+    });
+    let answers = join_all(batches.map(|batch| store.apply(batch))).await;
+    for (number, pair) in (0..20).zip(answers.chunks(2)) {
+        let winners: Vec<i64> = (1..)
+            .zip(pair)
+            .filter(|(_, answer)| matches!(answer, Ok(Commit::Applied)))
+            .map(|(n, _)| n)
+            .collect();
+        assert_eq!(winners, [n_of(&direct, number).await], "{pair:?}");
+    }
 }

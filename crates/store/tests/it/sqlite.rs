@@ -189,7 +189,8 @@ async fn a_backup_is_one_state_however_much_is_written_meanwhile() {
         assert_eq!(store.apply(big(number, 20_000)).await.unwrap(), Commit::Applied);
         if number == BEFORE {
             let second = embedded.back_up(folder.join("second.db"), Existing::Refuse).await;
-            assert!(matches!(second, Err(BackupError::UnderWay)), "{second:?}");
+            // On a busy machine the first may be over before the second begins.
+            assert!(matches!(second, Err(BackupError::UnderWay)) || backup.is_finished(), "{second:?}");
         }
         number += 1;
         assert!(number < BEFORE + 5000, "a copy that begins anew with each commit never ends");

@@ -1,5 +1,6 @@
 //! One text in the words of two databases.
 
+use regente_store::testing::for_many_rows;
 use regente_store::{DatabaseKind, Sql};
 
 static REPEATED: Sql = text("UPDATE t SET a = :a, b = :b WHERE b <> :b AND c = :c_2 AND a < :a");
@@ -69,4 +70,62 @@ fn a_split_has_an_order_of_its_own_on_each_database() {
     assert_eq!(both(&SPLIT), ("lite ?1 ?2", "post $1 $2"));
     assert_eq!(SPLIT.argument_names(DatabaseKind::Sqlite), ["b", "a"]);
     assert_eq!(SPLIT.argument_names(DatabaseKind::Postgres), ["a", "b"]);
+}
+
+#[test]
+fn an_insert_takes_its_rows_from_arrays() {
+    static INSERT: Sql = text("INSERT INTO t (a, b, c) VALUES (:a, NULL, CAST(:c AS BIGINT))");
+    assert_eq!(
+        for_many_rows(&INSERT, &["uuid", "int8"]).unwrap(),
+        "INSERT INTO t (a, b, c) SELECT each.p1, NULL, CAST(each.p2 AS BIGINT) \
+         FROM unnest($1::uuid[], $2::int8[]) AS each(p1, p2)"
+    );
+}
+
+#[test]
+fn an_insert_by_query_takes_its_rows_from_arrays_too() {
+    static INSERT: Sql = text("INSERT INTO t SELECT :a, (SELECT x FROM w WHERE w.a = :a) WHERE TRUE");
+    assert_eq!(
+        for_many_rows(&INSERT, &["uuid"]).unwrap(),
+        "INSERT INTO t SELECT each.p1, (SELECT x FROM w WHERE w.a = each.p1) FROM unnest($1::uuid[]) AS each(p1) \
+         WHERE TRUE"
+    );
+}
+
+#[test]
+fn an_update_finds_its_rows_from_arrays() {
+    static UPDATE: Sql = text("UPDATE t SET a = :a, n = n + 1 WHERE id = :id AND b = 'WHERE (:no'");
+    assert_eq!(
+        for_many_rows(&UPDATE, &["text", "uuid"]).unwrap(),
+        "UPDATE t SET a = each.p1, n = n + 1 FROM unnest($1::text[], $2::uuid[]) AS each(p1, p2) \
+         WHERE id = each.p2 AND b = 'WHERE (:no'"
+    );
+}
+
+#[test]
+fn what_stands_after_a_conflict_is_shared_by_all_rows() {
+    static CLAIM: Sql =
+        text("INSERT INTO t (a) VALUES (:a) ON CONFLICT (a) DO UPDATE SET a = excluded.a WHERE t.b <= :now");
+    assert_eq!(
+        for_many_rows(&CLAIM, &["uuid", "int8"]).unwrap(),
+        "INSERT INTO t (a) SELECT each.p1 FROM unnest($1::uuid[]) AS each(p1) \
+         ON CONFLICT (a) DO UPDATE SET a = excluded.a WHERE t.b <= $2"
+    );
+    static BOTH: Sql =
+        text("INSERT INTO t (a) VALUES (:a) ON CONFLICT (a) DO UPDATE SET a = 1 WHERE t.b <= :a");
+    assert_eq!(for_many_rows(&BOTH, &["uuid"]), None);
+}
+
+#[test]
+fn other_shapes_stay_as_they_are() {
+    static SELECT: Sql = text("SELECT a FROM t WHERE a = :a");
+    static DELETE: Sql = text("DELETE FROM t WHERE a = :a");
+    static RETURNING: Sql = text("UPDATE t SET a = :a WHERE b = 1 RETURNING b");
+    static FROM: Sql = text("UPDATE t SET a = :a FROM u WHERE u.b = t.b");
+    static TWO_ROWS: Sql = text("INSERT INTO t (a) VALUES (:a), (:b)");
+    static EVERYTHING: Sql = text("UPDATE t SET a = :a");
+    static NOTHING: Sql = text("UPDATE t SET n = n + 1 WHERE id = 1");
+    for sql in [&SELECT, &DELETE, &RETURNING, &FROM, &TWO_ROWS, &EVERYTHING, &NOTHING] {
+        assert_eq!(for_many_rows(sql, &["uuid", "uuid"]), None, "{sql:?}");
+    }
 }

@@ -105,9 +105,20 @@ async fn totals_agree_with_a_naive_count_whatever_is_asked(app: TestApp) {
         let query: Vec<&str> = filters.values().map(|(query, _)| query.as_str()).collect();
         let expected: Vec<Value> =
             all.iter().filter(|charge| filters.values().all(|(_, leaves)| leaves(charge))).cloned().collect();
-        let page = page(&app, &format!("limit=100&{}", query.join("&"))).await;
-        assert_eq!(page["meta"]["totalItems"], expected.len(), "{query:?}");
-        assert_eq!(page["items"], json!(expected), "{query:?}");
+        let query = query.join("&");
+        let whole = page(&app, &format!("limit=100&{query}")).await;
+        assert_eq!(whole["meta"]["totalItems"], expected.len(), "{query:?}");
+        assert_eq!(whole["items"], json!(expected), "{query:?}");
+        let limit = usize::try_from(1 + chance.below(9)).unwrap();
+        let number = usize::try_from(chance.below(5)).unwrap();
+        let ascending: Vec<Value> = expected.iter().rev().cloned().collect();
+        for (sort, expected) in [("DESC", &expected), ("ASC", &ascending)] {
+            let query = format!("sort={sort}&limit={limit}&page={}&{query}", number + 1);
+            let some: Vec<&Value> = expected.iter().skip(number * limit).take(limit).collect();
+            let page = page(&app, &query).await;
+            assert_eq!(page["items"], json!(some), "{query:?}");
+            assert_eq!(page["meta"]["totalItems"], expected.len(), "{query:?}");
+        }
     }
 }
 

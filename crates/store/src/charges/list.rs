@@ -1,0 +1,327 @@
+//! Lists of charges: every filter of contract 00 §4, pages however deep, exact totals.
+//!
+//! Where counters cover the filter, they also say in which hours its charges are. A page is then read from the hours that
+//! hold it, so that neither a rare status nor page 100,000 reads through everything that is not asked for.
+
+use regente_domain::id::{ChargeId, ClientId, Id, of};
+use regente_domain::time::Timestamp;
+use uuid::Uuid;
+
+use super::{StoredCharge, columns, from_row};
+use crate::counters::{self, CounterFilter};
+use crate::value::{Args, Json};
+use crate::{Store, StoreError, args, sql};
+
+/// Up to here rows are skipped by reading them; it costs less than asking the counters.
+const SKIPPED_ROWS_MAX: i64 = 1000;
+
+// The casts tell PostgreSQL the type of an argument that is compared with nothing but null; SQLite lets a null be.
+macro_rules! filter {
+    () => {
+        " FROM charges WHERE client_id = :client_id AND id >= :from_id AND id < :to_id \
+           AND (CAST(:ids AS JSONB) IS NULL OR id IN EACH_UUID(:ids)) \
+           AND (CAST(:order_ids AS JSONB) IS NULL OR order_id IN EACH_TEXT(:order_ids)) \
+           AND (CAST(:session_ids AS JSONB) IS NULL OR session_id IN EACH_UUID(:session_ids)) \
+           AND (CAST(:amounts AS JSONB) IS NULL OR CAST(original_amount AS TEXT) IN EACH_TEXT(:amounts)) \
+           AND (CAST(:merchants AS JSONB) IS NULL OR merchant_id IN EACH_UUID(:merchants)) \
+           AND (CAST(:statuses AS JSONB) IS NULL OR status IN EACH_TEXT(:statuses)) \
+           AND (CAST(:payment_types AS JSONB) IS NULL OR payment_type IN EACH_TEXT(:payment_types)) \
+           AND (CAST(:provider_types AS JSONB) IS NULL OR provider_type IN EACH_TEXT(:provider_types))"
+    };
+}
+
+// The second condition repeats one of the filter, without its way out, so that the planner can use its index.
+macro_rules! page {
+    ($by:literal, $direction:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            filter!(),
+            $by,
+            " ORDER BY id ",
+            $direction,
+            " LIMIT :limit OFFSET :offset"
+        )
+    };
+}
+macro_rules! count {
+    ($by:literal) => {
+        concat!("SELECT COUNT(*) AS n", filter!(), $by)
+    };
+}
+
+sql! {
+    /// Newest first.
+    CHARGES_DESC = page!("", "DESC");
+    /// Oldest first.
+    CHARGES_ASC = page!("", "ASC");
+    /// Chosen by id, newest first.
+    CHARGES_BY_ID_DESC = page!(" AND id IN EACH_UUID(:ids)", "DESC");
+    /// Chosen by id, oldest first.
+    CHARGES_BY_ID_ASC = page!(" AND id IN EACH_UUID(:ids)", "ASC");
+    /// Chosen by the merchant's reference, newest first.
+    CHARGES_BY_ORDER_DESC = page!(" AND order_id IN EACH_TEXT(:order_ids)", "DESC");
+    /// Chosen by the merchant's reference, oldest first.
+    CHARGES_BY_ORDER_ASC = page!(" AND order_id IN EACH_TEXT(:order_ids)", "ASC");
+    /// Chosen by session, newest first.
+    CHARGES_BY_SESSION_DESC = page!(" AND session_id IN EACH_UUID(:session_ids)", "DESC");
+    /// Chosen by session, oldest first.
+    CHARGES_BY_SESSION_ASC = page!(" AND session_id IN EACH_UUID(:session_ids)", "ASC");
+    /// How many there are, where counters do not tell.
+    COUNT_CHARGES = count!("");
+    /// How many of these ids there are.
+    COUNT_CHARGES_BY_ID = count!(" AND id IN EACH_UUID(:ids)");
+    /// How many have these references.
+    COUNT_CHARGES_BY_ORDER = count!(" AND order_id IN EACH_TEXT(:order_ids)");
+    /// How many belong to these sessions.
+    COUNT_CHARGES_BY_SESSION = count!(" AND session_id IN EACH_UUID(:session_ids)");
+}
+
+/// Oldest or newest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Oldest first.
+    Ascending,
+    /// Newest first.
+    Descending,
+}
+
+/// What a list of charges is narrowed by. An absent list means all.
+#[derive(Clone, Debug, Default)]
+pub struct ChargeFilter {
+    /// Ids.
+    pub ids: Option<Vec<ChargeId>>,
+    /// The merchant's references.
+    pub order_ids: Option<Vec<String>>,
+    /// Sessions.
+    pub session_ids: Option<Vec<Uuid>>,
+    /// Original amounts in minor units.
+    pub original_amounts: Option<Vec<i64>>,
+    /// Merchants, statuses, payment types and provider types.
+    pub counted: CounterFilter,
+    /// Made at or after.
+    pub from: Option<Timestamp>,
+    /// Made before.
+    pub to: Option<Timestamp>,
+}
+
+/// What a filter is narrowest by, which decides the index.
+#[derive(Clone, Copy)]
+enum NarrowestBy {
+    Id,
+    Order,
+    Session,
+    Client,
+}
+
+impl ChargeFilter {
+    const fn narrowest(&self) -> NarrowestBy {
+        if self.ids.is_some() {
+            NarrowestBy::Id
+        } else if self.order_ids.is_some() {
+            NarrowestBy::Order
+        } else if self.session_ids.is_some() {
+            NarrowestBy::Session
+        } else {
+            NarrowestBy::Client
+        }
+    }
+
+    fn args(&self, client_id: ClientId, from: Option<Timestamp>, to: Option<Timestamp>) -> Args {
+        let counted = &self.counted;
+        args! {
+            client_id,
+            from_id: from.map_or_else(Uuid::nil, |from| Id::<of::Charge>::first_at(from).uuid()),
+            to_id: to.map_or_else(Uuid::max, |to| Id::<of::Charge>::first_at(to).uuid()),
+            ids: Json::list(self.ids.as_deref(), ToString::to_string),
+            order_ids: Json::list(self.order_ids.as_deref(), Clone::clone),
+            session_ids: Json::list(self.session_ids.as_deref(), ToString::to_string),
+            amounts: Json::list(self.original_amounts.as_deref(), ToString::to_string),
+            merchants: Json::list(counted.merchants.as_deref(), ToString::to_string),
+            statuses: Json::list(counted.statuses.as_deref(), |status| status.word().to_owned()),
+            payment_types: Json::list(counted.payment_types.as_deref(), |kind| kind.word().to_owned()),
+            provider_types: Json::list(counted.provider_types.as_deref(), |kind| kind.code().to_owned()),
+        }
+    }
+}
+
+/// One page of the charges of a client.
+pub async fn page(
+    store: &Store,
+    client_id: ClientId,
+    filter: &ChargeFilter,
+    direction: Direction,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<StoredCharge>, StoreError> {
+    let sql = match (filter.narrowest(), direction) {
+        (NarrowestBy::Id, Direction::Descending) => &CHARGES_BY_ID_DESC,
+        (NarrowestBy::Id, Direction::Ascending) => &CHARGES_BY_ID_ASC,
+        (NarrowestBy::Order, Direction::Descending) => &CHARGES_BY_ORDER_DESC,
+        (NarrowestBy::Order, Direction::Ascending) => &CHARGES_BY_ORDER_ASC,
+        (NarrowestBy::Session, Direction::Descending) => &CHARGES_BY_SESSION_DESC,
+        (NarrowestBy::Session, Direction::Ascending) => &CHARGES_BY_SESSION_ASC,
+        (NarrowestBy::Client, Direction::Descending) => &CHARGES_DESC,
+        (NarrowestBy::Client, Direction::Ascending) => &CHARGES_ASC,
+    };
+    let args = filter.args(client_id, filter.from, filter.to).with("limit", limit).with("offset", offset);
+    store.rows(sql, args).await?.iter().map(from_row).collect()
+}
+
+/// A page, and how many charges there are on all pages.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// The page.
+    pub charges: Vec<StoredCharge>,
+    /// How many charges the filter leaves, exactly.
+    pub total: i64,
+}
+
+/// A page of the charges of a client, with the total.
+pub async fn list(
+    store: &Store,
+    client_id: ClientId,
+    filter: &ChargeFilter,
+    direction: Direction,
+    limit: i64,
+    offset: i64,
+) -> Result<Listed, StoreError> {
+    let sql = match filter.narrowest() {
+        NarrowestBy::Id => &COUNT_CHARGES_BY_ID,
+        NarrowestBy::Order => &COUNT_CHARGES_BY_ORDER,
+        NarrowestBy::Session => &COUNT_CHARGES_BY_SESSION,
+        NarrowestBy::Client if filter.original_amounts.is_some() => &COUNT_CHARGES,
+        NarrowestBy::Client => {
+            let listing = Listing { store, client_id, filter, direction };
+            return listing.by_hours(limit, offset).await;
+        }
+    };
+    let charges = page(store, client_id, filter, direction, limit, offset).await?;
+    let total = count_rows(store, sql, filter.args(client_id, filter.from, filter.to)).await?;
+    Ok(Listed { charges, total })
+}
+
+/// A list whose filter the counters cover.
+struct Listing<'a> {
+    store: &'a Store,
+    client_id: ClientId,
+    filter: &'a ChargeFilter,
+    direction: Direction,
+}
+
+/// A span of time, and how many charges of the list are in it.
+struct Span {
+    from: Timestamp,
+    to: Timestamp,
+    n: i64,
+}
+
+/// A page that is being filled.
+struct Filling {
+    charges: Vec<StoredCharge>,
+    /// How many charges still stand before the page.
+    skip: i64,
+    /// How many are still wanted.
+    left: i64,
+}
+
+impl Listing<'_> {
+    /// Whole hours are counted by the counters; the hours that the filter cuts are counted row by row.
+    async fn by_hours(&self, limit: i64, offset: i64) -> Result<Listed, StoreError> {
+        let from = self.filter.from.unwrap_or(Timestamp::EPOCH);
+        let to = self.filter.to.unwrap_or(END_OF_TIME);
+        let (first_whole, last_whole) = (hour_at_or_after(from), hour_at_or_before(to));
+        if first_whole >= last_whole {
+            let cut = self.cut(from, to).await?;
+            let mut filling = Filling { charges: Vec::new(), skip: offset, left: limit };
+            self.fill(&mut filling, &cut).await?;
+            return Ok(Listed { charges: filling.charges, total: cut.n });
+        }
+        let counted = &self.filter.counted;
+        let whole = counters::sum(self.store, self.client_id, first_whole..last_whole, counted).await?;
+        let whole = Span { from: first_whole, to: last_whole, n: whole };
+        let (early, late) = (self.cut(from, first_whole).await?, self.cut(last_whole, to).await?);
+        let total = early.n + whole.n + late.n;
+        if !counted.is_narrow() && offset <= SKIPPED_ROWS_MAX {
+            let filter = self.filter;
+            let charges = page(self.store, self.client_id, filter, self.direction, limit, offset).await?;
+            return Ok(Listed { charges, total });
+        }
+        let (first, last) = match self.direction {
+            Direction::Ascending => (early, late),
+            Direction::Descending => (late, early),
+        };
+        let mut filling = Filling { charges: Vec::new(), skip: offset, left: limit };
+        self.fill(&mut filling, &first).await?;
+        self.fill_from_hours(&mut filling, &whole).await?;
+        self.fill(&mut filling, &last).await?;
+        Ok(Listed { charges: filling.charges, total })
+    }
+
+    /// A part of an hour.
+    async fn cut(&self, from: Timestamp, to: Timestamp) -> Result<Span, StoreError> {
+        let n = if from < to {
+            let args = self.filter.args(self.client_id, Some(from), Some(to));
+            count_rows(self.store, &COUNT_CHARGES, args).await?
+        } else {
+            0
+        };
+        Ok(Span { from, to, n })
+    }
+
+    async fn fill_from_hours(&self, filling: &mut Filling, whole: &Span) -> Result<(), StoreError> {
+        if filling.skip >= whole.n {
+            filling.skip -= whole.n;
+            return Ok(());
+        }
+        let (after, up_to) = (filling.skip, filling.skip + filling.left);
+        let counted = &self.filter.counted;
+        let hours = match self.direction {
+            Direction::Ascending => &counters::HOURS_ASC,
+            Direction::Descending => &counters::HOURS_DESC,
+        };
+        let hours =
+            counters::hours(self.store, hours, self.client_id, whole.from..whole.to, counted, after..up_to)
+                .await?;
+        for hour in hours {
+            filling.skip = (after - hour.preceding).max(0);
+            let to = Timestamp::of_hour(hour.from.hour() + 1);
+            self.fill(filling, &Span { from: hour.from, to, n: hour.n }).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes from a span what the page still wants.
+    async fn fill(&self, filling: &mut Filling, span: &Span) -> Result<(), StoreError> {
+        if filling.left == 0 {
+            return Ok(());
+        }
+        if filling.skip >= span.n {
+            filling.skip -= span.n;
+            return Ok(());
+        }
+        let within = ChargeFilter { from: Some(span.from), to: Some(span.to), ..self.filter.clone() };
+        let (limit, offset) = (filling.left, filling.skip);
+        let found = page(self.store, self.client_id, &within, self.direction, limit, offset).await?;
+        filling.left -= i64::try_from(found.len()).unwrap_or(filling.left);
+        filling.skip = 0;
+        filling.charges.extend(found);
+        Ok(())
+    }
+}
+
+/// The end of the last whole hour that a version 7 id can name (48 bits of milliseconds).
+const END_OF_TIME: Timestamp = Timestamp::of_hour(Timestamp::from_millis(1 << 48).hour());
+
+const fn hour_at_or_before(time: Timestamp) -> Timestamp {
+    Timestamp::of_hour(time.hour())
+}
+
+fn hour_at_or_after(time: Timestamp) -> Timestamp {
+    let before = hour_at_or_before(time);
+    if before == time { time } else { Timestamp::of_hour(time.hour() + 1) }
+}
+
+async fn count_rows(store: &Store, sql: &'static crate::sql::Sql, args: Args) -> Result<i64, StoreError> {
+    store.row(sql, args).await?.map_or(Ok(0), |row| row.get("n"))
+}

@@ -1,0 +1,119 @@
+//! The statements of a commit group in order. A group mostly holds the same few statements again and again, one row each,
+//! and PostgreSQL would start and end each of them anew; those that are alike become one for many rows.
+//!
+//! Nothing is guessed when it goes wrong: after a missing row or any error the group is rolled back, and each of its
+//! batches is applied by itself.
+
+use std::error::Error;
+
+use bytes::BytesMut;
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+
+use crate::batch::Rows;
+use crate::group::{BoundStep, Failure, Work};
+use crate::sql::{Many, Sql};
+use crate::value::Value;
+
+/// The rows of one statement.
+pub(super) struct Stage<'a> {
+    pub(super) sql: &'static Sql,
+    pub(super) first: &'a BoundStep,
+    more: Vec<&'a BoundStep>,
+}
+
+/// Puts the statements of a group in order: those that are alike together, each batch's own in its own order. Batches
+/// that hold anything else come afterwards, one after the other.
+///
+/// Two batches that change the same row do so under the same guard, since both have read what is committed; then one of
+/// them misses its row, wherever it stands.
+pub(super) fn stages<'a>(group: &[&'a Work]) -> Vec<Stage<'a>> {
+    let mut stages: Vec<Stage<'a>> = Vec::new();
+    let (alike, others): (Vec<&Work>, Vec<&Work>) =
+        group.iter().copied().partition(|work| group.len() > 1 && work.steps.iter().all(is_mergeable));
+    for work in alike {
+        let mut from = 0;
+        for step in &work.steps {
+            match stages.iter_mut().skip(from).position(|stage| stage.takes(step)) {
+                Some(ahead) => from += ahead,
+                None => from = stages.len(),
+            }
+            match stages.get_mut(from) {
+                Some(stage) => stage.more.push(step),
+                None => stages.push(Stage::of(step)),
+            }
+            from += 1;
+        }
+    }
+    stages.extend(others.into_iter().flat_map(|work| &work.steps).map(Stage::of));
+    stages
+}
+
+fn is_mergeable(step: &BoundStep) -> bool {
+    step.rows == Rows::Exactly(1) && step.sql.many().is_some()
+}
+
+impl<'a> Stage<'a> {
+    fn of(step: &'a BoundStep) -> Self {
+        Self { sql: step.sql, first: step, more: Vec::new() }
+    }
+
+    fn takes(&self, step: &BoundStep) -> bool {
+        let is_alike =
+            |many: &Many| many.shared().iter().all(|at| self.first.values[*at] == step.values[*at]);
+        std::ptr::eq(self.sql, step.sql) && self.sql.many().is_some_and(is_alike)
+    }
+
+    /// The statement for many rows, if it has many.
+    pub(super) fn many(&self) -> Option<&'static Many> {
+        self.sql.many().filter(|_| !self.more.is_empty())
+    }
+
+    /// The arguments for all of its rows: arrays, and what they share as it is.
+    pub(super) fn arguments(&self, many: &Many) -> Vec<Argument<'a>> {
+        let each = |at: usize| {
+            std::iter::once(self.first)
+                .chain(self.more.iter().copied())
+                .map(|step| &step.values[at])
+                .collect()
+        };
+        (0..self.first.values.len())
+            .map(|at| match many.shared().contains(&at) {
+                true => Argument::Shared(&self.first.values[at]),
+                false => Argument::Each(each(at)),
+            })
+            .collect()
+    }
+
+    /// Whether it touched a row for each of its arguments. Whose is missing comes out when each is applied by itself.
+    pub(super) fn judge(&self, actual: u64) -> Result<(), Failure> {
+        match u64::try_from(self.more.len()) {
+            Ok(0) => self.first.judge(actual),
+            Ok(more) if more + 1 == actual => Ok(()),
+            Ok(_) | Err(_) => self.first.judge(0),
+        }
+    }
+}
+
+/// An argument of a statement for many rows.
+#[derive(Debug)]
+pub(super) enum Argument<'a> {
+    /// The same for all rows.
+    Shared(&'a Value),
+    /// An array with one element for each row.
+    Each(Vec<&'a Value>),
+}
+
+impl ToSql for Argument<'_> {
+    fn to_sql(&self, wanted: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Self::Shared(value) => value.to_sql(wanted, out),
+            Self::Each(values) => values.to_sql(wanted, out),
+        }
+    }
+
+    fn accepts(_wanted: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
