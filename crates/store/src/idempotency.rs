@@ -129,7 +129,7 @@ pub fn claim_done(
         args! {
             digest: claim.digest, client_id: batch.client_id(), fingerprint: claim.fingerprint, state: "done",
             http_status, object_kind: None::<&str>, object_id: None::<Uuid>, body: body.bytes,
-            key_id: body.key_id, expires_at, now,
+            key_id: body.key_id, expires_at, kept_ms: expires_at.as_millis() - now.as_millis(),
         },
     );
 }
