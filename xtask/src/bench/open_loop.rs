@@ -6,6 +6,8 @@
 #![allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
 
 mod connection;
+#[cfg(test)]
+mod tests;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -134,11 +136,16 @@ pub(crate) struct Line {
 impl Line {
     /// Opens the connections.
     pub(crate) async fn open(service: &Service, connections: usize) -> Outcome<Self> {
+        Self::to(&service.address(), service.process_id(), connections).await
+    }
+
+    /// The same to an address at which this process listens.
+    async fn to(address: &str, process_id: u32, connections: usize) -> Outcome<Self> {
         let mut opened = Vec::with_capacity(connections);
         for _ in 0..connections {
-            opened.push(Connection::open(service.address()).await?);
+            opened.push(Connection::open(address.to_owned()).await?);
         }
-        Ok(Self { connections: opened.into(), process_id: service.process_id() })
+        Ok(Self { connections: opened.into(), process_id })
     }
 
     /// Sends requests at their time. `write` puts the request with this number into the buffer.

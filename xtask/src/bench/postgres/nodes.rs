@@ -23,7 +23,7 @@ const KEYS: usize = 400;
 const PURCHASES: usize = 100;
 /// Pairs under way at once.
 const AT_ONCE: usize = 16;
-/// How often it is looked whether all purchases have ended, and for how long.
+/// How often it is looked whether everything has ended, and how many times.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 const LOOKS_MAX: usize = 480;
 /// Entries that the simulator shows at once.
@@ -111,7 +111,7 @@ impl Nodes {
 
     /// Sends the same to both nodes at once, and counts what came of it.
     async fn prove_keys(&self, report: &mut Report) -> Outcome {
-        let begin = self.last_entry().await?;
+        let begin = self.quiet_since().await?;
         let prefix = key_prefix();
         let pairs = stream::iter(0..KEYS).map(|number| self.pair(format!("{prefix}-{number}")));
         let pairs: Vec<_> = pairs.buffer_unordered(AT_ONCE).try_collect().await?;
@@ -145,7 +145,7 @@ impl Nodes {
     /// Purchases, whose steps any of the three workers may run.
     async fn prove_jobs(&self, report: &mut Report) -> Outcome {
         let cards = [self.make_card().await?, self.make_card().await?];
-        let begin = self.last_entry().await?;
+        let begin = self.quiet_since().await?;
         let prefix = key_prefix();
         let urls = self.urls("/v1/purchases");
         for (number, url) in urls.iter().cycle().take(PURCHASES).enumerate() {
@@ -202,6 +202,21 @@ impl Nodes {
         let token = self.post(&tokens[0], &key_prefix(), &card()).await?;
         let made = self.post(&cards[0], &key_prefix(), &json!({ "tokenId": token })).await?;
         Ok(made.ok_or("no card was made")?)
+    }
+
+    /// The place of the newest entry in the books, once nothing is under way any more: requests whose caller has hung up
+    /// are carried out all the same.
+    async fn quiet_since(&self) -> Outcome<u64> {
+        let mut last = self.last_entry().await?;
+        for _ in 0..LOOKS_MAX {
+            tokio::time::sleep(LOOK_EVERY * 2).await;
+            let now = self.last_entry().await?;
+            if now == last {
+                return Ok(now);
+            }
+            last = now;
+        }
+        Err("the nodes do not come to rest".into())
     }
 
     /// The place of the newest entry in the books.
