@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: one scenario for each number to reach. Machines are shared and noisy, so only what one run has
 //! measured is compared: each scenario measures what it compares with itself, in rounds that take turns.
 
+#![allow(clippy::float_arithmetic, reason = "figures for people, not money")]
+
 mod charges;
 mod figures;
 mod growth;

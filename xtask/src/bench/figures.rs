@@ -1,7 +1,5 @@
 //! What was measured several times, and how it is written: medians with their spread.
 
-#![allow(clippy::float_arithmetic, reason = "figures for people, not money")]
-
 use std::fmt;
 
 /// The same thing, measured once in each round.

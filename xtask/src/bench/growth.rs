@@ -1,7 +1,5 @@
 //! Number 2: the same rate with millions of charges as with none, and no more bytes written.
 
-#![allow(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "figures for people, not money")]
-
 use super::figures::{Reached, Samples, number};
 use super::report::{Report, Table};
 use super::wrk::{self, Load};

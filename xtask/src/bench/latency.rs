@@ -1,7 +1,5 @@
 //! Number 3: how long a charge takes at half of the largest rate, in an open loop.
 
-#![allow(clippy::float_arithmetic, reason = "figures for people, not money")]
-
 use super::figures::{Reached, Samples, number};
 use super::open_loop::Line;
 use super::report::{Report, Table};

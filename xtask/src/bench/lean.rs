@@ -1,7 +1,5 @@
 //! Number 6: memory when idle and under load, the time of a start with many charges, the size of the binary.
 
-#![allow(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "figures for people, not money")]
-
 use std::time::Duration;
 
 use super::figures::{Reached, Samples, number};

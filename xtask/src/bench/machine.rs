@@ -1,6 +1,5 @@
 //! What the figures were measured on.
 
-#![allow(clippy::float_arithmetic, reason = "figures for people, not money")]
 #![allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
 
 use std::fs::File;

@@ -1,7 +1,5 @@
 //! What the kernel knows of a process: processor time, bytes written, memory, threads.
 
-#![allow(clippy::float_arithmetic, reason = "figures for people, not money")]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;

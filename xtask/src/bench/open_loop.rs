@@ -2,7 +2,6 @@
 //! counted from the moment at which its request was due, so that a pause of the server shows in every request that it
 //! made wait (no coordinated omission).
 
-#![allow(clippy::float_arithmetic, reason = "figures for people, not money")]
 #![allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
 
 mod connection;
@@ -84,7 +83,6 @@ impl Measured {
 
     /// The part of something that was used meanwhile that falls to one request that was answered.
     pub(crate) fn for_each(&self, used: f64) -> f64 {
-        #[allow(clippy::cast_precision_loss, reason = "a count of requests")]
         let answered = self.answered().max(1) as f64;
         used / answered
     }
@@ -118,7 +116,6 @@ impl Measured {
 
 /// A part of what a histogram of microseconds holds, in milliseconds.
 pub(crate) fn quantile_ms(histogram: &Histogram<u64>, quantile: f64) -> f64 {
-    #[allow(clippy::cast_precision_loss, reason = "microseconds of a bench")]
     let micros = histogram.value_at_quantile(quantile) as f64;
     micros / 1000.0
 }
@@ -168,7 +165,6 @@ impl Line {
         seconds: f64,
         write: impl Fn(u64, &mut Vec<u8>) + 'static,
     ) -> Outcome<Measured> {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of requests")]
         let requests = (rate * seconds) as u64;
         let due = Arc::new(Semaphore::new(0));
         let schedule = Rc::new(Schedule {
@@ -221,7 +217,6 @@ struct Schedule<W> {
 fn tick(due: &Semaphore, over: &AtomicBool, begun: Instant, rate: f64, requests: u64) {
     let mut let_go = 0;
     while let_go < requests && !over.load(Ordering::Relaxed) {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of requests")]
         let by_now = ((begun.elapsed().as_secs_f64() * rate) as u64 + 1).min(requests);
         due.add_permits(usize::try_from(by_now - let_go).unwrap_or(0));
         let_go = by_now;
@@ -239,7 +234,6 @@ async fn sender<W: Fn(u64, &mut Vec<u8>)>(
 ) -> Connection {
     let mut request = Vec::with_capacity(2048);
     while let Some(number) = next(&schedule, &due).await {
-        #[allow(clippy::cast_precision_loss, reason = "a count of requests")]
         let was_due = schedule.begun + Duration::from_secs_f64(number as f64 / schedule.rate);
         let sent = Instant::now();
         if sent.duration_since(schedule.begun) > schedule.end + LATE_MAX {

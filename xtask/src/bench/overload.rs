@@ -1,7 +1,6 @@
 //! Number 7: several times the largest rate, in an open loop. What becomes of the surplus, of the memory, and how soon
 //! service is normal again (quality O7).
 
-#![allow(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "figures for people, not money")]
 #![allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
 
 use std::time::{Duration, Instant};

@@ -1,7 +1,5 @@
 //! Number 4: single charges, pages and totals of a database with many charges.
 
-#![allow(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "figures for people, not money")]
-
 mod queries;
 
 use std::time::{Duration, Instant};

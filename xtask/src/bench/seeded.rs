@@ -101,7 +101,6 @@ impl Drop for Seeded {
 }
 
 #[allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
-#[allow(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "a figure for people, not money")]
 async fn make(binary: &Path, folder: &Path, charges: u64) -> Outcome {
     let begun = Instant::now();
     let place =

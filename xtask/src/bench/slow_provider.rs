@@ -1,7 +1,5 @@
 //! Number 8: many charges that wait for a provider: what each of them costs in memory, and that none has a thread.
 
-#![allow(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "figures for people, not money")]
-
 use super::figures::{Reached, Samples, number};
 use super::latency::sender;
 use super::meter::{self, Peak, Watch};

@@ -1,7 +1,5 @@
 //! A closed loop, driven by `wrk`: each connection sends its next request when the last one is answered.
 
-#![allow(clippy::float_arithmetic, reason = "figures for people, not money")]
-
 use std::fmt::Write as _;
 use std::process::Command;
 

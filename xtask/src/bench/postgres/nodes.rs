@@ -93,7 +93,6 @@ impl Nodes {
     }
 
     /// Half of the connections each, at the same time.
-    #[allow(clippy::float_arithmetic, reason = "a figure for people, not money")]
     fn charge_at_both(&self, bench: &Bench) -> Outcome<f64> {
         let accounts = std::slice::from_ref(&self.account);
         let half = |node| {
