@@ -232,10 +232,14 @@ async fn an_answer_is_kept_for_a_day(app: TestApp) {
     assert_same(&charge_with(&app, "k", &body).await, &first);
     assert_same(&app.post_with_key("/v1/tokens", "k", &token_body(APPROVED)).await, &token);
     app.clock.advance(Duration::from_millis(1));
-    let later = charge_with(&app, "k", &body).await;
-    assert_ne!(later.expect(201)["id"], first.json()["id"], "a new request, though nothing was purged");
     let other = app.post_with_key("/v1/tokens", "k", &token_body(WRONG_CVV)).await;
     other.expect(201);
+    // What had to wait for a provider keeps the end that its claim began with, which leaves a minute for that.
+    app.clock.advance(Duration::from_millis(60_000 - 1));
+    assert_same(&charge_with(&app, "k", &body).await, &first);
+    app.clock.advance(Duration::from_millis(1));
+    let later = charge_with(&app, "k", &body).await;
+    assert_ne!(later.expect(201)["id"], first.json()["id"], "a new request, though nothing was purged");
     assert!(!is_replayed(&later) && !is_replayed(&other));
     assert_same(&charge_with(&app, "k", &body).await, &later);
     assert_eq!(app.books.effects().await.unwrap(), 2);
