@@ -202,21 +202,27 @@ pub async fn create(
     body: Body,
 ) -> Result<Response, ApiError> {
     let request = body.read(|fields| request::read(fields, app.settings.mode))?;
+    // Before anything is looked up: past the bound the answer must not have to wait for the database.
+    let admission = app.store.admit()?;
     let token_id = request.source.token_id();
     let seed = sandbox_seed(&headers)?;
-    let claim = match Claim::read(&app, &caller, &headers, "POST /v1/charges", &body).await? {
+    let claim = match Box::pin(Claim::read(&app, &caller, &headers, "POST /v1/charges", &body)).await? {
         Claimed::Without => None,
         Claimed::Free(claim) => Some(claim),
-        Claimed::Answered(finished) => return replay(&app, &caller, finished, token_id).await,
+        Claimed::Answered(finished) => return Box::pin(replay(&app, &caller, finished, token_id)).await,
     };
     let private = request.private.clone();
-    let prepared = prepare::prepare(&app, &caller, request, claim.clone(), seed).await;
-    let new = match unless_overtaken(&app, claim.as_ref(), prepared).await? {
-        Plan::Own(new) => new,
-        Plan::Overtaken(finished) => return replay(&app, &caller, finished, token_id).await,
+    // While the provider is asked, the request holds no more than it needs for its answer.
+    drop((headers, body));
+    let new = {
+        let prepared = Box::pin(prepare::prepare(&app, &caller, request, claim.clone(), seed)).await;
+        match Box::pin(unless_overtaken(&app, claim.as_ref(), prepared)).await? {
+            Plan::Own(new) => Box::new(new),
+            Plan::Overtaken(finished) => return Box::pin(replay(&app, &caller, finished, token_id)).await,
+        }
     };
-    match app.in_flight.run(charge::create(app.clone(), new)).await? {
-        Created::Answered(finished) => replay(&app, &caller, finished, token_id).await,
+    match app.in_flight.run(charge::create(app.clone(), new, admission)).await? {
+        Created::Answered(finished) => Box::pin(replay(&app, &caller, finished, token_id)).await,
         Created::Ran(ran) => {
             let Ran { charge, requests } = *ran;
             let view = ChargeView::of(&charge, &private, &requests, &caller).echoing(token_id);

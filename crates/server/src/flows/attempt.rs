@@ -74,7 +74,9 @@ pub async fn ask(
                 "a provider did not answer; it is asked what became of the request"
             );
             let absent = unanswered(request.provider_type);
-            let outcome = find_out(app, provider, request, wishes, again, absent).await?;
+            // Boxed, since it is rare and large: it would make every call in flight larger.
+            let finding_out = Box::pin(find_out(app, provider, request, wishes, again, absent));
+            let outcome = finding_out.await?;
             let open_reason = (outcome == Outcome::Open).then(|| why_open(reason));
             (outcome, open_reason)
         }

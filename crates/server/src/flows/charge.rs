@@ -16,7 +16,7 @@ use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
 use regente_store::sealed::Sealed;
 use regente_store::transaction_requests::{self, StoredRequest};
-use regente_store::{Batch, Commit, Refusal, cards, charges, events, purchases, tokens};
+use regente_store::{Admission, Batch, Commit, Refusal, cards, charges, events, purchases, tokens};
 
 use super::attempt::{self, Asked, Wishes};
 use super::circuits::Trials;
@@ -86,21 +86,22 @@ pub struct Ran {
     pub requests: Vec<TransactionRequest>,
 }
 
-/// Charges. Runs to its end even when the caller hangs up: call it in a task of its own.
-pub async fn create(app: App, new: NewCharge) -> Result<Created, ApiError> {
+/// Charges. Runs to its end even when the caller hangs up: call it in a task of its own. The place that the charge was
+/// admitted to is held until its outcome is written.
+pub async fn create(app: App, new: Box<NewCharge>, admission: Admission) -> Result<Created, ApiError> {
+    let _admission = admission;
     let Some((provider_id, provider_type)) = routing::first(&new.charge.explanation) else {
         return Err(ApiError::internal("a charge without a route"));
     };
-    let _admission = app.store.admit()?;
     let started = app.clock.machine();
     let request = request_to(&app, &new.charge, 0, provider_id, provider_type);
-    match app.store.apply(intent(&app, &new, &request)?).await? {
+    match Box::pin(app.store.apply(intent(&app, &new, &request)?)).await? {
         Commit::Applied => {}
-        Commit::Refused(refusal) => return refused(&new, &app, &refusal).await,
+        Commit::Refused(refusal) => return Box::pin(refused(&new, &app, &refusal)).await,
         Commit::Unknown => {
             // The answer to the commit was lost, not necessarily the commit: the charge itself tells.
-            let written = charges::find(&app.store, new.charge.client_id, new.charge.id).await?;
-            if written.is_none() {
+            let reading = Box::pin(charges::find(&app.store, new.charge.client_id, new.charge.id));
+            if reading.await?.is_none() {
                 return Err(ApiError::unavailable());
             }
         }
@@ -146,13 +147,13 @@ fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Ba
 /// Asks one provider after the other until the charge has ended, or its outcome stays unknown.
 async fn drive(
     app: &App,
-    new: NewCharge,
+    new: Box<NewCharge>,
     first: TransactionRequest,
     started: MachineTime,
 ) -> Result<Ran, ApiError> {
     let (mut charge, mut request) = (new.charge.clone(), first);
     let mut requests = Vec::with_capacity(1);
-    let card = new.details.open(app).await?;
+    let card = Box::pin(new.details.open(app)).await?;
     let wishes = Wishes::of(app, &charge, new.seed.clone());
     loop {
         let Some(provider) =
@@ -163,7 +164,7 @@ async fn drive(
         let operation = authorization(&charge, &new, &card);
         let asked = attempt::ask(app, provider, &request, wishes.clone(), operation).await?;
         if let Some(reason) = asked.open_reason {
-            outcome::leave_open(app, &charge, &request, reason, &new.actor).await;
+            Box::pin(outcome::leave_open(app, &charge, &request, reason, &new.actor)).await;
             requests.push(request);
             return Ok(Ran { charge, requests });
         }
@@ -172,11 +173,13 @@ async fn drive(
         let step = decide(app, &charge, &ended, |decline, tried| {
             routing::next(&charge.explanation, tried, decline, elapsed, app.settings.charge_budget)
         })?;
-        match outcome::write(app, &charge, &ended, &step, Some(&new.card), &new.actor).await? {
+        // Boxed: what is large only after the call would make every call in flight as large.
+        let writing = Box::pin(outcome::write(app, &charge, &ended, &step, Some(&new.card), &new.actor));
+        match writing.await? {
             Written::ByUs => {}
             Written::Elsewhere(current) => {
-                stray::undo(app, *current, &ended, &new.actor).await?;
-                return reread(app, &charge).await;
+                Box::pin(stray::undo(app, *current, &ended, &new.actor)).await?;
+                return Box::pin(reread(app, &charge)).await;
             }
             Written::NotYet => {
                 requests.push(request);

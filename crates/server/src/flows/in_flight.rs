@@ -37,15 +37,16 @@ impl InFlight {
     }
 
     /// Runs a flow in a task of its own, so that a caller who hangs up leaves nothing half done; a process that stops
-    /// waits for it.
-    pub async fn run<T: Send + 'static>(
+    /// waits for it. The flow is boxed once: in an `async` block it would be held twice, and by the caller a third time.
+    pub fn run<T: Send + 'static, F: Future<Output = Result<T, ApiError>> + Send + 'static>(
         &self,
-        flow: impl Future<Output = Result<T, ApiError>> + Send + 'static,
-    ) -> Result<T, ApiError> {
+        flow: F,
+    ) -> impl Future<Output = Result<T, ApiError>> + use<T, F> {
         let flows = Arc::clone(&self.flows);
         flows.fetch_add(1, Ordering::SeqCst);
         // Counted down however the flow ends, also when it panics.
         let counted = CountedFlow(flows);
+        let flow = Box::pin(flow);
         let task = tokio::spawn(
             async move {
                 let _counted = counted;
@@ -53,7 +54,7 @@ impl InFlight {
             }
             .in_current_span(),
         );
-        task.await.map_err(ApiError::internal)?
+        async move { task.await.map_err(ApiError::internal)? }
     }
 
     /// How many flows run: from before the intent until after the outcome.

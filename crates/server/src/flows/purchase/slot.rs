@@ -32,7 +32,8 @@ pub(super) async fn authorize(
         let code = Some(DeclinedCode::Generic);
         return write(app, stored, cards, Change::SlotRefused(index, code)).await;
     };
-    match charge::create(app.clone(), new).await? {
+    let admission = app.store.admit()?;
+    match Box::pin(charge::create(app.clone(), Box::new(new), admission)).await? {
         // What became of it is read with the next step.
         Created::Ran(_) => Ok(()),
         Created::Answered(_) => Err(ApiError::internal("an answer to a request without a key")),
