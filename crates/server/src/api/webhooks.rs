@@ -204,7 +204,10 @@ pub async fn update(
         if webhook == before {
             return Ok(axum::Json(WebhookView::of(&webhook, app.clock.now())));
         }
-        refuse_duplicate(&app, &caller, webhook.event, &webhook.endpoint, Some(id)).await?;
+        // What it is registered for stays: no reason to refuse it, also where the rule is stricter by now.
+        if (webhook.event, &webhook.endpoint) != (before.event, &before.endpoint) {
+            refuse_duplicate(&app, &caller, webhook.event, &webhook.endpoint, Some(id)).await?;
+        }
         webhook.updated_at = later_of(app.clock.now(), webhook.updated_at);
         let mut batch = Batch::new(caller.client_id);
         webhooks::update(&mut batch, &webhook);

@@ -108,6 +108,8 @@ async fn an_endpoint_is_registered_once_for_each_event(app: TestApp) {
         .with_settings(|settings| settings.webhooks.endpoints = regente::webhooks::EndpointUse::Once)
         .await;
     assert_duplicate(&app.post("/v1/webhooks", &put(body(), "event", "transaction.voided")).await);
+    app.patch(&path, &json!({ "status": false })).await.expect(200);
+    assert_duplicate(&app.patch(&path, &json!({ "event": "transaction.voided" })).await);
 }
 
 async fn what_is_wrong_with_a_body_is_named(app: TestApp) {
