@@ -289,7 +289,7 @@ async fn jobs_that_wait_and_jobs_that_nobody_will_do_are_counted(app: TestApp) {
     let fell_due_at = clock.now();
     let mut batch = Batch::new(app.client_id());
     let id = app.app.chance.id(fell_due_at);
-    let (kind, lane) = ("of_a_later_release", "test");
+    let (kind, lane) = ("of_a_later_release", "housekeeping");
     jobs::enqueue(&mut batch, &NewJob { id, kind, lane, key: "k", payload: "{}", run_at: fell_due_at });
     assert_eq!(store.apply(batch).await.unwrap(), Commit::Applied);
     clock.advance(Duration::from_secs(60));
