@@ -1,6 +1,8 @@
 //! Durable charges a second on both databases, next to the same server's rate without storage, in one run: machines are
 //! shared and noisy, so only ratios within a run mean something. The load comes from `wrk`, a closed loop.
 
+mod webhooks;
+
 use std::path::Path;
 use std::process::Command;
 
@@ -11,7 +13,10 @@ use crate::service::{Service, Writes, build};
 
 /// What is measured, and how long.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
+    #[command(subcommand)]
+    other: Option<Other>,
     /// Connections of the closed loop
     #[arg(long, default_value_t = 64)]
     connections: u32,
@@ -23,6 +28,13 @@ pub(crate) struct Options {
     rounds: usize,
 }
 
+/// What else is measured.
+#[derive(clap::Subcommand)]
+enum Other {
+    /// Deliveries of events a second while one in ten endpoints hangs, their delay, and how two nodes share them
+    Webhooks(webhooks::Options),
+}
+
 /// One thing that is measured.
 struct Subject {
     name: &'static str,
@@ -32,6 +44,13 @@ struct Subject {
 }
 
 pub(crate) async fn run(options: Options) -> Outcome {
+    match options.other {
+        Some(Other::Webhooks(options)) => webhooks::run(options).await,
+        None => charges(options).await,
+    }
+}
+
+async fn charges(options: Options) -> Outcome {
     require_wrk()?;
     let binary = build()?;
     let postgres = TestPostgres::durable();

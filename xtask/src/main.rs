@@ -5,6 +5,7 @@
 mod bench;
 mod kill_loop;
 mod overload;
+mod process;
 mod service;
 
 use clap::Parser;
@@ -13,7 +14,7 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 enum Task {
-    /// Measures durable charges a second, next to the same server's rate without storage.
+    /// Measures durable charges a second, next to the same server's rate without storage; or something else.
     Bench(bench::Options),
     /// Kills a service again and again, and holds it against the simulator's books.
     KillLoop(kill_loop::Options),

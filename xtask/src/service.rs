@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::Outcome;
+use crate::{Outcome, process};
 
 /// Tries of a start, one each [`START_WAIT`].
 const START_TRIES_MAX: u32 = 200;
@@ -184,19 +184,31 @@ impl Service {
 
     /// Resident memory in KiB, from the kernel: the process's own and the parts of files that it maps.
     pub(crate) fn resident_kib(&self) -> u64 {
-        self.of_status("VmRSS:")
+        process::status_kib(self.pid(), "VmRSS:")
     }
 
     /// The process's own memory alone.
     pub(crate) fn anonymous_kib(&self) -> u64 {
-        self.of_status("RssAnon:")
+        process::status_kib(self.pid(), "RssAnon:")
     }
 
-    fn of_status(&self, name: &str) -> u64 {
-        let status =
-            std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap_or_default();
-        let line = status.lines().find(|line| line.starts_with(name)).unwrap_or_default();
-        line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(0)
+    /// Its number in the kernel.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// One more account.
+    pub(crate) fn make_account(&self, name: &str) -> Outcome<Account> {
+        let client_id = self.place.printed(&["clients", "create", name, "--json"], "id")?;
+        let api_key = self.place.printed(&["keys", "create", &client_id, "--json"], "key")?;
+        Ok(Account { client_id, api_key })
+    }
+
+    /// A process that runs jobs alone, on the same PostgreSQL.
+    pub(crate) fn start_worker(&self) -> Outcome<WorkNode> {
+        let folder = tempfile::tempdir()?;
+        let process = self.place.regente(&["work"]).env("REGENTE_DATA_DIR", folder.path()).spawn()?;
+        Ok(WorkNode { process, _folder: folder })
     }
 
     fn stop(&mut self) -> Outcome {
@@ -213,7 +225,43 @@ impl Drop for Service {
     }
 }
 
-fn one_simulator() -> Value {
+/// Who may call.
+pub(crate) struct Account {
+    /// The account.
+    pub(crate) client_id: String,
+    /// A secret key of it.
+    pub(crate) api_key: String,
+}
+
+impl Account {
+    /// A call of this account.
+    pub(crate) fn signs(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        request.header("X-Client-Id", &self.client_id).header("X-Api-Key", &self.api_key)
+    }
+}
+
+/// A process that runs jobs alone; ended with the task.
+pub(crate) struct WorkNode {
+    process: Child,
+    _folder: tempfile::TempDir,
+}
+
+impl WorkNode {
+    /// Its number in the kernel.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+}
+
+impl Drop for WorkNode {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+/// The providers of a merchant: one simulator.
+pub(crate) fn one_simulator() -> Value {
     json!([{ "name": "Simulator", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" } }])
 }
 

@@ -1,4 +1,5 @@
-//! One attempt to hand a delivery over: begun in the database, sent, ended in the database with what becomes of it.
+//! One attempt to hand a delivery over: it was begun in the database (`courier.rs`), is sent, and ended in the database
+//! with what becomes of it.
 //!
 //! If the process dies in between, the attempt counts as lost at the time that its beginning names, and another one
 //! follows: at least once, and twice when the endpoint had taken the first.
@@ -8,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::{DeliveryStatus, Failure, JITTER_PER_MILLE, Version, wait_after};
-use regente_store::deliveries::{self, Attempt, Delivery, DueDelivery};
+use regente_store::deliveries::{self, Attempt, Begun, Delivery, DueDelivery};
 use regente_store::webhooks::{self, KeyPair, Webhook};
 use regente_store::{Batch, Commit};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
@@ -20,8 +21,6 @@ use crate::app::App;
 use crate::outbound::{NoAnswer, Received};
 use crate::vault::{Binding, Purpose};
 
-/// How long after the longest answer an attempt counts as lost with its process.
-const LOST_GRACE: Duration = Duration::from_secs(30);
 /// The product token of deliveries.
 const PRODUCT: &str = concat!("Regente/", env!("CARGO_PKG_VERSION"));
 
@@ -32,32 +31,36 @@ pub(super) enum Went {
     Well,
     /// It did not.
     Badly,
-    /// Another worker had begun it.
-    Elsewhere,
+}
+
+/// What signs for a webhook now.
+pub(super) struct Signer {
+    key: SigningKey,
+    /// While the key is being replaced, the one that follows.
+    next: Option<SigningKey>,
 }
 
 /// Hands one delivery over.
-pub(super) async fn run(app: &App, webhook: &Webhook, due: &DueDelivery) -> Result<Went, ApiError> {
+pub(super) async fn run(
+    app: &App,
+    webhook: &Webhook,
+    signer: &Signer,
+    due: &DueDelivery,
+    begun: Begun,
+) -> Result<Went, ApiError> {
     let delivery = &due.delivery;
-    let began_at = app.clock.now();
-    let answer_max = answer_max(app, delivery);
-    let lost_at = began_at + answer_max + LOST_GRACE;
-    let mut batch = Batch::new(delivery.client_id);
-    deliveries::begin_attempt(&mut batch, delivery, began_at, lost_at);
-    if apply(app, batch).await? != Commit::Applied {
-        return Ok(Went::Elsewhere);
-    }
     let body = payload::body(delivery, &due.snapshot).map_err(ApiError::internal)?;
-    let headers = headers(app, webhook, delivery, &body).await?;
-    let started = app.clock.machine();
-    let answer = app.outbound.post(&webhook.endpoint, headers, Bytes::from(body), answer_max).await;
+    let (began_at, started) = (app.clock.now(), app.clock.machine());
+    let headers = headers(delivery, signer, began_at, &body)?;
+    let answer =
+        app.outbound.post(&webhook.endpoint, headers, Bytes::from(body), answer_max(app, delivery)).await;
     let duration = app.clock.machine().since(started);
     let (attempt, asked_for) = attempt(began_at, duration, answer);
-    end(app, webhook, delivery, &attempt, asked_for, lost_at).await
+    end(app, webhook, delivery, begun, &attempt, asked_for).await
 }
 
-/// How long this attempt waits for its answer.
-fn answer_max(app: &App, delivery: &Delivery) -> Duration {
+/// How long an attempt waits for its answer.
+pub(super) fn answer_max(app: &App, delivery: &Delivery) -> Duration {
     let settings = &app.settings.webhooks;
     if delivery.tries == 0 { settings.first_answer_max } else { settings.retry_answer_max }
 }
@@ -85,14 +88,14 @@ async fn end(
     app: &App,
     webhook: &Webhook,
     delivery: &Delivery,
+    begun: Begun,
     attempt: &Attempt,
     asked_for: Option<Duration>,
-    lost_at: Timestamp,
 ) -> Result<Went, ApiError> {
     let now = app.clock.now();
     let mut batch = Batch::new(delivery.client_id);
     if attempt.failure.is_none() {
-        deliveries::end_attempt(&mut batch, delivery, attempt, lost_at, DeliveryStatus::Delivered, None);
+        deliveries::end_attempt(&mut batch, delivery, begun, attempt, DeliveryStatus::Delivered, None);
         webhooks::took(&mut batch, webhook);
         return apply(app, batch).await.map(|_| Went::Well);
     }
@@ -101,7 +104,7 @@ async fn end(
     match wait_after(waits, delivery.tries + 1, asked_for, drawn) {
         Some(wait) => {
             let due_at = Some(now + wait);
-            deliveries::end_attempt(&mut batch, delivery, attempt, lost_at, DeliveryStatus::Pending, due_at);
+            deliveries::end_attempt(&mut batch, delivery, begun, attempt, DeliveryStatus::Pending, due_at);
         }
         None => {
             tracing::error!(
@@ -109,7 +112,7 @@ async fn end(
                 lost_in_a_row = webhook.lost_in_a_row + 1,
                 "a message to a webhook is lost: every attempt failed; it is kept for a replay"
             );
-            deliveries::end_attempt(&mut batch, delivery, attempt, lost_at, DeliveryStatus::Lost, None);
+            deliveries::end_attempt(&mut batch, delivery, begun, attempt, DeliveryStatus::Lost, None);
             let lost_max = app.settings.webhooks.disable_after.map(|lost_max| i64::from(lost_max.get()));
             webhooks::lost(&mut batch, webhook, lost_max, now);
         }
@@ -118,18 +121,13 @@ async fn end(
     apply(app, batch).await.map(|_| Went::Badly)
 }
 
-async fn apply(app: &App, batch: Batch) -> Result<Commit, ApiError> {
+pub(super) async fn apply(app: &App, batch: Batch) -> Result<Commit, ApiError> {
     let _admission = app.store.admit_waiting().await?;
     Ok(app.store.apply(batch).await?)
 }
 
 /// Signed with the time of this attempt: receivers refuse old dates.
-async fn headers(
-    app: &App,
-    webhook: &Webhook,
-    delivery: &Delivery,
-    body: &[u8],
-) -> Result<HeaderMap, ApiError> {
+fn headers(delivery: &Delivery, signer: &Signer, now: Timestamp, body: &[u8]) -> Result<HeaderMap, ApiError> {
     let id = delivery.event_id.uuid();
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -141,9 +139,7 @@ async fn headers(
         // Receivers of the former version know no signature.
         Version::V1_0 => {}
         Version::V1_1 => {
-            let now = app.clock.now();
-            let (key, next) = keys(app, webhook, now).await?;
-            for (name, value) in signature::headers(id, now, body, &key, next.as_ref()) {
+            for (name, value) in signature::headers(id, now, body, &signer.key, signer.next.as_ref()) {
                 let value = HeaderValue::try_from(value).map_err(ApiError::internal)?;
                 headers.insert(HeaderName::from_static(name), value);
             }
@@ -152,21 +148,16 @@ async fn headers(
     Ok(headers)
 }
 
-/// The key that signs now, and while it is being replaced the one that follows.
-async fn keys(
-    app: &App,
-    webhook: &Webhook,
-    now: Timestamp,
-) -> Result<(SigningKey, Option<SigningKey>), ApiError> {
-    match &webhook.next_key {
-        None => Ok((open(app, webhook, &webhook.key, Purpose::WebhookKey).await?, None)),
-        Some(next) if next.at <= now => {
-            Ok((open(app, webhook, &next.key, Purpose::NextWebhookKey).await?, None))
+impl Signer {
+    /// Opens the keys of a webhook.
+    pub(super) async fn of(app: &App, webhook: &Webhook) -> Result<Self, ApiError> {
+        let current = || open(app, webhook, &webhook.key, Purpose::WebhookKey);
+        let Some(next) = &webhook.next_key else { return Ok(Self { key: current().await?, next: None }) };
+        let following = open(app, webhook, &next.key, Purpose::NextWebhookKey).await?;
+        if next.at <= app.clock.now() {
+            return Ok(Self { key: following, next: None });
         }
-        Some(next) => Ok((
-            open(app, webhook, &webhook.key, Purpose::WebhookKey).await?,
-            Some(open(app, webhook, &next.key, Purpose::NextWebhookKey).await?),
-        )),
+        Ok(Self { key: current().await?, next: Some(following) })
     }
 }
 
