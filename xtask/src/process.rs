@@ -21,6 +21,13 @@ pub(crate) fn cpu_ms(pid: u32) -> u64 {
     ticks_ms(members.split_whitespace().skip(11).take(2))
 }
 
+/// The same of a process with those that it has started.
+pub(crate) fn family_cpu_ms(pid: u32) -> u64 {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    let children = children.split_whitespace().filter_map(|pid| pid.parse().ok());
+    cpu_ms(pid) + children.map(cpu_ms).sum::<u64>()
+}
+
 /// How long all processors have computed, in milliseconds.
 pub(crate) fn machine_cpu_ms() -> u64 {
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();

@@ -79,6 +79,7 @@ struct Subject {
     name: &'static str,
     service: Service,
     other: Option<WorkNode>,
+    postgres: Option<TestPostgres>,
     shops: Vec<Shop>,
     /// Quick endpoints of each shop.
     quick: u64,
@@ -102,6 +103,7 @@ struct Round {
     lag_p99_ms: f64,
     resident_peak_mib: f64,
     nodes_cpu: f64,
+    database_cpu: f64,
     machine_cpu: f64,
     other_share: f64,
 }
@@ -118,11 +120,7 @@ pub(super) async fn run(options: Options) -> Outcome {
             On::Sqlite => None,
             On::Postgres | On::TwoNodes => Some(TestPostgres::durable()),
         };
-        let database = match &postgres {
-            Some(postgres) => Some(postgres.empty_database().await),
-            None => None,
-        };
-        let mut subject = Subject::start(*on, &binary, database.as_deref(), &options).await?;
+        let mut subject = Subject::start(*on, &binary, postgres, &options).await?;
         for round in 1..=options.rounds {
             let measured = subject.round(&options).await?;
             println!("round {round} of {}: {}", options.rounds, measured.line());
@@ -145,9 +143,18 @@ impl On {
 }
 
 impl Subject {
-    async fn start(on: On, binary: &Path, postgres: Option<&str>, options: &Options) -> Outcome<Self> {
+    async fn start(
+        on: On,
+        binary: &Path,
+        postgres: Option<TestPostgres>,
+        options: &Options,
+    ) -> Outcome<Self> {
+        let database = match &postgres {
+            Some(postgres) => Some(postgres.empty_database().await),
+            None => None,
+        };
         let settings = [("REGENTE_OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8")];
-        let service = Service::start_with(binary, postgres, Writes::Durable, &settings).await?;
+        let service = Service::start_with(binary, database.as_deref(), Writes::Durable, &settings).await?;
         let other = match on {
             On::Sqlite | On::Postgres => None,
             On::TwoNodes => Some(service.start_worker()?),
@@ -156,6 +163,7 @@ impl Subject {
             name: on.name(),
             service,
             other,
+            postgres,
             shops: Vec::new(),
             quick: u64::try_from(options.webhooks - options.webhooks / HANGING_EACH)?,
             books: Arc::default(),
@@ -216,15 +224,16 @@ impl Subject {
         drop(self.books.take_lags_ms());
 
         let (began, taken_before) = (Instant::now(), self.books.taken());
-        let before = (self.cpu_ms(), process::machine_cpu_ms());
+        let before = [self.nodes_cpu_ms(), self.database_cpu_ms(), process::machine_cpu_ms()];
         let steady = options.rate * options.seconds / per_charge;
         let apart = Duration::from_secs(options.seconds).div_f64(float(steady.max(1)));
         self.charge(steady, apart).await?;
         self.wait_until_taken(taken_before + steady * per_charge).await?;
         let took = began.elapsed();
         round.steady_rate = a_second(steady * per_charge, took);
-        round.nodes_cpu = a_second(self.cpu_ms() - before.0, took) / 1000.0;
-        round.machine_cpu = a_second(process::machine_cpu_ms() - before.1, took) / 1000.0;
+        let after = [self.nodes_cpu_ms(), self.database_cpu_ms(), process::machine_cpu_ms()];
+        let cores = |at: usize| a_second(after[at].saturating_sub(before[at]), took) / 1000.0;
+        (round.nodes_cpu, round.database_cpu, round.machine_cpu) = (cores(0), cores(1), cores(2));
         let mut lags_ms = self.books.take_lags_ms();
         lags_ms.sort_unstable();
         round.lag_p50_ms = percentile(&lags_ms, 50);
@@ -276,8 +285,12 @@ impl Subject {
         [Some(self.service.pid()), self.other.as_ref().map(WorkNode::pid)].into_iter().flatten().collect()
     }
 
-    fn cpu_ms(&self) -> u64 {
+    fn nodes_cpu_ms(&self) -> u64 {
         self.pids().into_iter().map(process::cpu_ms).sum()
+    }
+
+    fn database_cpu_ms(&self) -> u64 {
+        self.postgres.as_ref().and_then(TestPostgres::pid).map_or(0, process::family_cpu_ms)
     }
 
     fn finish(self) -> Measured {
@@ -365,13 +378,14 @@ impl Round {
     fn line(&self) -> String {
         format!(
             "{:.0} deliveries/s in the burst; {:.0}/s steady, delay p50 {:.0} ms, p99 {:.0} ms; at most {:.0} MiB; \
-             cores: nodes {:.2}, machine {:.2}; second node {:.0} %",
+             cores: nodes {:.2}, database {:.2}, machine {:.2}; second node {:.0} %",
             self.burst_rate,
             self.steady_rate,
             self.lag_p50_ms,
             self.lag_p99_ms,
             self.resident_peak_mib,
             self.nodes_cpu,
+            self.database_cpu,
             self.machine_cpu,
             self.other_share * 100.0
         )
@@ -402,7 +416,7 @@ fn print_table(subjects: &[Measured], options: &Options) {
         options.rounds, options.accounts, options.webhooks, options.rate, options.seconds
     );
     println!(
-        "{:<20} {:>9} {:>9} {:>7} {:>7} {:>12} {:>10} {:>10} {:>12} {:>6} {:>11} {:>6}",
+        "{:<20} {:>9} {:>9} {:>7} {:>7} {:>12} {:>10} {:>8} {:>10} {:>12} {:>6} {:>11} {:>6}",
         "",
         "burst/s",
         "steady/s",
@@ -410,6 +424,7 @@ fn print_table(subjects: &[Measured], options: &Options) {
         "p99 ms",
         "peak MiB",
         "node cores",
+        "database",
         "all cores",
         "second node",
         "twice",
@@ -421,7 +436,7 @@ fn print_table(subjects: &[Measured], options: &Options) {
         let peaks: Vec<String> =
             subject.rounds.iter().map(|round| format!("{:.0}", round.resident_peak_mib)).collect();
         println!(
-            "{:<20} {:>9.0} {:>9.0} {:>7.0} {:>7.0} {:>12} {:>10.2} {:>10.2} {:>11.0}% {:>6} {:>11} {:>6}",
+            "{:<20} {:>9.0} {:>9.0} {:>7.0} {:>7.0} {:>12} {:>10.2} {:>8.2} {:>10.2} {:>11.0}% {:>6} {:>11} {:>6}",
             subject.name,
             of(|round| round.burst_rate),
             of(|round| round.steady_rate),
@@ -429,6 +444,7 @@ fn print_table(subjects: &[Measured], options: &Options) {
             of(|round| round.lag_p99_ms),
             peaks.join("/"),
             of(|round| round.nodes_cpu),
+            of(|round| round.database_cpu),
             of(|round| round.machine_cpu),
             of(|round| round.other_share) * 100.0,
             subject.duplicates,
