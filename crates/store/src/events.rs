@@ -39,6 +39,20 @@ macro_rules! is_old {
     };
 }
 
+macro_rules! end_dispatch {
+    ($lock:literal) => {
+        concat!(
+            "UPDATE events SET dispatch_at = NULL, snapshot = :snapshot \
+             WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id \
+               AND client_id IN (SELECT client_id FROM events \
+                 WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal \
+                   AND client_id = :client_id AND dispatch_at IS NOT NULL",
+            $lock,
+            ")"
+        )
+    };
+}
+
 sql! {
     /// Adds one event.
     pub INSERT_EVENT = insert!("");
@@ -48,19 +62,29 @@ sql! {
     pub EVENTS_OF = "
         SELECT id, version, ordinal, name, actor FROM events
         WHERE object_id = :object_id AND client_id = :client_id ORDER BY version, ordinal";
-    /// Clients whose events still have to become deliveries.
+    /// Clients whose events still have to become deliveries, by id. Each step of the walk is one look at the index,
+    /// however many events wait.
     pub CLIENTS_WITH_EVENTS_TO_DISPATCH = "
-        SELECT DISTINCT client_id FROM events WHERE dispatch_at IS NOT NULL AND dispatch_at <= :now LIMIT :limit";
+        WITH RECURSIVE waiting (client_id) AS (
+            SELECT (SELECT e.client_id FROM events e
+                WHERE e.dispatch_at IS NOT NULL AND e.client_id > :after ORDER BY e.client_id LIMIT 1)
+            UNION ALL
+            SELECT (SELECT e.client_id FROM events e
+                WHERE e.dispatch_at IS NOT NULL AND e.client_id > waiting.client_id ORDER BY e.client_id LIMIT 1)
+            FROM waiting WHERE waiting.client_id IS NOT NULL
+        )
+        SELECT client_id FROM waiting
+        WHERE EXISTS (SELECT 1 FROM events e
+            WHERE e.client_id = waiting.client_id AND e.dispatch_at IS NOT NULL AND e.dispatch_at <= :now)
+        ORDER BY client_id LIMIT :limit";
     /// The events of a client that still have to become deliveries, in the order in which they happened.
     pub EVENTS_TO_DISPATCH = "
         SELECT id, object_id, version, ordinal, object_kind, name, snapshot FROM events
         WHERE client_id = :client_id AND dispatch_at IS NOT NULL AND dispatch_at <= :now
         ORDER BY id LIMIT :limit";
-    /// An event has become deliveries; whoever comes second is refused.
-    pub END_DISPATCH = "
-        UPDATE events SET dispatch_at = NULL, snapshot = :snapshot
-        WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id
-          AND dispatch_at IS NOT NULL";
+    /// An event has become deliveries. Nobody waits for another node that is at it: whoever comes second is refused at
+    /// once.
+    pub END_DISPATCH = split(end_dispatch!(""), end_dispatch!(" FOR UPDATE SKIP LOCKED"));
     /// An event that cannot become deliveries now.
     pub POSTPONE_DISPATCH = "
         UPDATE events SET dispatch_at = :dispatch_at
@@ -239,13 +263,14 @@ pub struct Undispatched {
     pub snapshot: Option<String>,
 }
 
-/// Clients whose events still have to become deliveries at `now`.
+/// Clients behind `after`, by id, whose events still have to become deliveries at `now`.
 pub async fn clients_to_dispatch(
     store: &Store,
+    after: ClientId,
     now: Timestamp,
     limit: i64,
 ) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_EVENTS_TO_DISPATCH, args! { now, limit }).await?;
+    let rows = store.rows(&CLIENTS_WITH_EVENTS_TO_DISPATCH, args! { after, now, limit }).await?;
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 

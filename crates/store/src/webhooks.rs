@@ -6,6 +6,7 @@ use regente_domain::webhook::{EventFilter, Version};
 use uuid::Uuid;
 
 use crate::batch::Batch;
+use crate::deliveries::waiting;
 use crate::row::Row;
 use crate::sealed::Sealed;
 use crate::{Args, Store, StoreError, args, sql};
@@ -61,6 +62,12 @@ sql! {
     /// Those that are switched on, oldest first, and those who listen.
     pub ACTIVE_WEBHOOKS = concat!("SELECT ", columns!(), " FROM webhooks
         WHERE client_id = :client_id AND active = 1 AND deleted_at IS NULL ORDER BY id");
+    /// Those that have something due, by id.
+    pub WEBHOOKS_WITH_DUE_DELIVERIES = concat!(waiting!(" AND d.webhook_id > :after"), "
+        SELECT ", columns!(), " FROM waiting JOIN webhooks ON webhooks.id = waiting.webhook_id
+        WHERE active = 1 AND deleted_at IS NULL AND EXISTS (SELECT 1 FROM deliveries d
+            WHERE d.webhook_id = webhooks.id AND d.client_id = webhooks.client_id AND d.due_at <= :now)
+        ORDER BY id LIMIT :limit");
     /// The webhooks of an endpoint.
     pub WEBHOOKS_OF_ENDPOINT = "
         SELECT id, event FROM webhooks
@@ -256,6 +263,17 @@ pub async fn count(store: &Store, client_id: ClientId) -> Result<u64, StoreError
 /// The webhooks of a client that are switched on, oldest first, and those who listen or did so a moment ago.
 pub async fn active(store: &Store, client_id: ClientId) -> Result<Vec<Webhook>, StoreError> {
     let rows = store.rows(&ACTIVE_WEBHOOKS, args! { client_id }).await?;
+    rows.iter().map(from_row).collect()
+}
+
+/// The webhooks behind `after`, by id, that have a delivery due at `now`, of all clients.
+pub async fn with_due(
+    store: &Store,
+    after: WebhookId,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<Webhook>, StoreError> {
+    let rows = store.rows(&WEBHOOKS_WITH_DUE_DELIVERIES, args! { after, now, limit }).await?;
     rows.iter().map(from_row).collect()
 }
 
