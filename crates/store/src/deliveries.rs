@@ -12,6 +12,7 @@ use regente_domain::webhook::{DeliveryStatus, Failure, Version};
 use uuid::Uuid;
 
 use crate::batch::Batch;
+use crate::readable::Readable;
 use crate::row::Row;
 use crate::value::Json;
 use crate::{Store, StoreError, args, events, sql};
@@ -115,6 +116,14 @@ sql! {
     /// Begins attempts. Nobody waits for another node that is just beginning some of them: those are not touched, so
     /// whoever comes second is refused at once.
     pub BEGIN_ATTEMPTS = split(begin_attempts!(""), begin_attempts!(" FOR UPDATE SKIP LOCKED"));
+    /// Counts an attempt whose process is gone.
+    pub COUNT_INTERRUPTED = "
+        UPDATE deliveries SET attempts = attempts + 1
+        WHERE id = :id AND client_id = :client_id AND began_at = :began_at AND attempts = :attempts";
+    /// Deliveries that cannot be made now.
+    pub POSTPONE_DELIVERIES = "
+        UPDATE deliveries SET due_at = :due_at
+        WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND due_at < :due_at";
     /// Ends an attempt; refused when it counted as lost and another one began.
     pub END_ATTEMPT = "
         UPDATE deliveries SET status = :status, attempts = attempts + 1, tries = tries + 1, due_at = :due_at,
@@ -237,6 +246,19 @@ pub fn begin_attempts(batch: &mut Batch, ids: &[DeliveryId], begun: Begun) {
     batch.push_n(&BEGIN_ATTEMPTS, args, number);
 }
 
+/// Records an attempt that no process ended; the schedule does not count it. Guards the batch: only one node does it.
+pub fn interrupted(batch: &mut Batch, delivery: &Delivery, attempt: &Attempt) {
+    let (id, client_id, attempts) = (delivery.id, delivery.client_id, delivery.attempts);
+    batch.guard(&COUNT_INTERRUPTED, args! { id, client_id, attempts, began_at: attempt.began_at });
+    insert_attempt(batch, delivery, attempt);
+}
+
+/// Leaves deliveries for later.
+pub fn postpone(batch: &mut Batch, ids: &[Uuid], due_at: Timestamp) {
+    let (client_id, ids) = (batch.client_id(), Json::list(Some(ids), Uuid::to_string));
+    batch.push_any(&POSTPONE_DELIVERIES, args! { client_id, ids, due_at });
+}
+
 /// Ends an attempt: the delivery stands at `status`, and is due again at `due_at`; what waits for it is due no sooner.
 pub fn end_attempt(
     batch: &mut Batch,
@@ -267,12 +289,16 @@ pub fn end_attempt(
             args! { client_id, webhook_id, object_id, object_version, ordinal, due_at },
         );
     }
+    insert_attempt(batch, delivery, attempt);
+}
+
+fn insert_attempt(batch: &mut Batch, delivery: &Delivery, attempt: &Attempt) {
     batch.push(
         &INSERT_ATTEMPT,
         args! {
-            delivery_id: id,
+            delivery_id: delivery.id,
             ordinal: delivery.attempts + 1,
-            client_id,
+            client_id: delivery.client_id,
             began_at: attempt.began_at,
             duration_ms: i64::try_from(attempt.duration.as_millis()).unwrap_or(i64::MAX),
             http_status: attempt.http_status,
@@ -282,10 +308,15 @@ pub fn end_attempt(
     );
 }
 
-/// Begins the schedule of a delivery anew at `now`. Guards the batch: while an attempt is under way it is refused.
-pub fn replay(batch: &mut Batch, delivery: &Delivery, now: Timestamp) {
-    let (id, client_id, status) = (delivery.id, delivery.client_id, DeliveryStatus::Pending.word());
-    batch.guard(&REPLAY_DELIVERY, args! { id, client_id, status, due_at: now, updated_at: now });
+/// Begins the schedule of a delivery anew at `now`; answers the delivery as it stands then. Guards the batch: while an
+/// attempt is under way it is refused.
+pub fn replay(batch: &mut Batch, delivery: &Delivery, now: Timestamp) -> Delivery {
+    let (id, client_id, status) = (delivery.id, delivery.client_id, DeliveryStatus::Pending);
+    batch.guard(
+        &REPLAY_DELIVERY,
+        args! { id, client_id, status: status.word(), due_at: now, updated_at: now },
+    );
+    Delivery { status, tries: 0, due_at: Some(now), updated_at: now, ..delivery.clone() }
 }
 
 /// Ends everything that waits for a webhook.
@@ -344,9 +375,9 @@ pub async fn due(
     webhook_id: WebhookId,
     now: Timestamp,
     limit: i64,
-) -> Result<Vec<DueDelivery>, StoreError> {
+) -> Result<Readable<DueDelivery>, StoreError> {
     let rows = store.rows(&DUE_DELIVERIES, args! { client_id, webhook_id, now, limit }).await?;
-    rows.iter().map(due_from_row).collect()
+    Readable::of(&rows, due_from_row)
 }
 
 /// When the next attempt is due, if any is.

@@ -12,6 +12,7 @@ use regente_domain::webhook::{EVERYTHING, EventName};
 use uuid::Uuid;
 
 use crate::batch::Batch;
+use crate::readable::Readable;
 use crate::row::Row;
 use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, sql};
@@ -85,11 +86,10 @@ sql! {
     /// An event has become deliveries. Nobody waits for another node that is at it: whoever comes second is refused at
     /// once.
     pub END_DISPATCH = split(end_dispatch!(""), end_dispatch!(" FOR UPDATE SKIP LOCKED"));
-    /// An event that cannot become deliveries now.
+    /// Events that cannot become deliveries now.
     pub POSTPONE_DISPATCH = "
         UPDATE events SET dispatch_at = :dispatch_at
-        WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id
-          AND dispatch_at IS NOT NULL";
+        WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND dispatch_at IS NOT NULL";
     /// Events of all clients that nobody needs any more, by object, oldest first.
     pub OLD_EVENTS = concat!("
         SELECT events.object_id, events.client_id FROM events
@@ -280,9 +280,9 @@ pub async fn to_dispatch(
     client_id: ClientId,
     now: Timestamp,
     limit: i64,
-) -> Result<Vec<Undispatched>, StoreError> {
+) -> Result<Readable<Undispatched>, StoreError> {
     let rows = store.rows(&EVENTS_TO_DISPATCH, args! { client_id, now, limit }).await?;
-    rows.iter().map(undispatched_from_row).collect()
+    Readable::of(&rows, undispatched_from_row)
 }
 
 fn undispatched_from_row(row: &Row) -> Result<Undispatched, StoreError> {
@@ -297,18 +297,17 @@ fn undispatched_from_row(row: &Row) -> Result<Undispatched, StoreError> {
     })
 }
 
-/// Keeps what an event says; it has become deliveries. Guards the batch: whoever comes second is refused.
-pub fn dispatched(batch: &mut Batch, event: &Undispatched, snapshot: &str) {
+/// Keeps what an event says, where it has become deliveries and has to be said. Guards the batch: whoever comes second is refused.
+pub fn dispatched(batch: &mut Batch, event: &Undispatched, snapshot: Option<&str>) {
     let (client_id, object_id) = (batch.client_id(), event.object_id);
     let (version, ordinal) = (event.version, event.ordinal);
     batch.guard(&END_DISPATCH, args! { object_id, version, ordinal, client_id, snapshot });
 }
 
-/// Leaves an event for later.
-pub fn postpone(batch: &mut Batch, event: &Undispatched, dispatch_at: Timestamp) {
-    let (client_id, object_id) = (batch.client_id(), event.object_id);
-    let (version, ordinal) = (event.version, event.ordinal);
-    batch.push_any(&POSTPONE_DISPATCH, args! { object_id, version, ordinal, client_id, dispatch_at });
+/// Leaves events for later.
+pub fn postpone(batch: &mut Batch, ids: &[Uuid], dispatch_at: Timestamp) {
+    let (client_id, ids) = (batch.client_id(), Json::list(Some(ids), Uuid::to_string));
+    batch.push_any(&POSTPONE_DISPATCH, args! { client_id, ids, dispatch_at });
 }
 
 /// When the next event is to become deliveries, if any is.

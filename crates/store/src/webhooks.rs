@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::batch::Batch;
 use crate::deliveries::waiting;
+use crate::readable::Readable;
 use crate::row::Row;
 use crate::sealed::Sealed;
 use crate::{Args, Store, StoreError, args, sql};
@@ -261,9 +262,9 @@ pub async fn count(store: &Store, client_id: ClientId) -> Result<u64, StoreError
 }
 
 /// The webhooks of a client that are switched on, oldest first, and those who listen or did so a moment ago.
-pub async fn active(store: &Store, client_id: ClientId) -> Result<Vec<Webhook>, StoreError> {
+pub async fn active(store: &Store, client_id: ClientId) -> Result<Readable<Webhook>, StoreError> {
     let rows = store.rows(&ACTIVE_WEBHOOKS, args! { client_id }).await?;
-    rows.iter().map(from_row).collect()
+    Readable::of(&rows, from_row)
 }
 
 /// The webhooks behind `after`, by id, that have a delivery due at `now`, of all clients.
@@ -272,9 +273,9 @@ pub async fn with_due(
     after: WebhookId,
     now: Timestamp,
     limit: i64,
-) -> Result<Vec<Webhook>, StoreError> {
+) -> Result<Readable<Webhook>, StoreError> {
     let rows = store.rows(&WEBHOOKS_WITH_DUE_DELIVERIES, args! { after, now, limit }).await?;
-    rows.iter().map(from_row).collect()
+    Readable::of(&rows, from_row)
 }
 
 /// The webhooks that a client has at an endpoint, each with the word of what it asks for.

@@ -37,20 +37,47 @@ pub(super) enum Went {
 pub(super) async fn run(
     app: &App,
     webhook: &Webhook,
-    signer: &Signer,
+    signer: Option<&Signer>,
     due: &DueDelivery,
     begun: Begun,
 ) -> Result<Went, ApiError> {
     let delivery = &due.delivery;
-    let body = payload::body(delivery, &due.snapshot).map_err(ApiError::internal)?;
     let (began_at, started) = (app.clock.now(), app.clock.machine());
-    let headers = headers(delivery, signer, began_at, &body)?;
-    let answer =
-        app.outbound.post(&webhook.endpoint, headers, Bytes::from(body), answer_max(app, delivery)).await;
+    let answer = match message(signer, due, began_at) {
+        Ok((headers, body)) => {
+            let answer_max = answer_max(app, delivery);
+            app.outbound.post(&webhook.endpoint, headers, body, answer_max).await.map_err(failure)
+        }
+        Err(error) => {
+            tracing::error!(
+                delivery = %delivery.id, webhook = %webhook.id, error = &error as &dyn std::error::Error,
+                "a message to a webhook cannot be made"
+            );
+            Err(Failure::NotSent)
+        }
+    };
     let duration = app.clock.machine().since(started);
     let (attempt, asked_for) = attempt(began_at, duration, answer);
     metrics::delivery_attempt(attempt.failure, duration);
     end(app, webhook, delivery, begun, &attempt, asked_for).await
+}
+
+/// What is sent.
+fn message(
+    signer: Option<&Signer>,
+    due: &DueDelivery,
+    now: Timestamp,
+) -> Result<(HeaderMap, Bytes), ApiError> {
+    let body = payload::body(&due.delivery, &due.snapshot).map_err(ApiError::internal)?;
+    let signer = signer.ok_or_else(|| ApiError::internal("the key of the webhook cannot be opened"))?;
+    Ok((headers(&due.delivery, signer, now, &body)?, Bytes::from(body)))
+}
+
+/// The attempt of a delivery that is due again because its process is gone, where there was one.
+pub(super) fn interrupted(delivery: &Delivery) -> Option<Attempt> {
+    let (began_at, lost_at) = (delivery.began_at?, delivery.due_at?);
+    let failure = Some(Failure::Interrupted);
+    Some(Attempt { began_at, duration: lost_at.since(began_at), http_status: None, failure, answer: None })
 }
 
 /// How long an attempt waits for its answer.
@@ -62,7 +89,7 @@ pub(super) fn answer_max(app: &App, delivery: &Delivery) -> Duration {
 fn attempt(
     began_at: Timestamp,
     duration: Duration,
-    answer: Result<Received, NoAnswer>,
+    answer: Result<Received, Failure>,
 ) -> (Attempt, Option<RetryAfter>) {
     let without_answer =
         |failure| Attempt { began_at, duration, http_status: None, failure: Some(failure), answer: None };
@@ -72,9 +99,15 @@ fn attempt(
             let answer = Some(beginning);
             (Attempt { began_at, duration, http_status: Some(status), failure, answer }, retry_after)
         }
-        Err(NoAnswer::Refused) => (without_answer(Failure::AddressRefused), None),
-        Err(NoAnswer::Broken) => (without_answer(Failure::ConnectionFailed), None),
-        Err(NoAnswer::TimedOut) => (without_answer(Failure::TimedOut), None),
+        Err(failure) => (without_answer(failure), None),
+    }
+}
+
+fn failure(no_answer: NoAnswer) -> Failure {
+    match no_answer {
+        NoAnswer::Refused => Failure::AddressRefused,
+        NoAnswer::Broken => Failure::ConnectionFailed,
+        NoAnswer::TimedOut => Failure::TimedOut,
     }
 }
 

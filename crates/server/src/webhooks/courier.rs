@@ -6,9 +6,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
+use futures_util::{FutureExt, StreamExt, stream};
 use regente_domain::id::{Id, WebhookId};
 use regente_store::deliveries::{self, Begun, DueDelivery};
+use regente_store::readable::Readable;
 use regente_store::webhooks::{self, Webhook};
 use regente_store::{Batch, Commit};
 use tokio::sync::Notify;
@@ -16,8 +17,8 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::attempt::{self, Went};
-use super::dispatch::Dispatcher;
-use super::endpoints::{Endpoints, Place};
+use super::dispatch::{Dispatcher, tell_unreadable};
+use super::endpoints::{Endpoints, Key, Place};
 use super::keys::Signer;
 use super::left::Left;
 use crate::api::error::ApiError;
@@ -31,6 +32,8 @@ const BEGUN_AT_ONCE: usize = 16;
 const POLL: Duration = Duration::from_millis(200);
 /// The least time between two looks: what comes meanwhile is done together.
 const ROUND: Duration = Duration::from_millis(10);
+/// When to come back to a delivery that cannot be read.
+const POSTPONED_FOR: Duration = Duration::from_secs(5 * 60);
 /// How long after the longest answer an attempt counts as lost with its process.
 const LOST_GRACE: Duration = Duration::from_secs(30);
 
@@ -53,10 +56,18 @@ struct Inner {
 /// A delivery whose attempt has begun, with its place.
 struct Taken {
     webhook: Arc<Webhook>,
-    signer: Arc<Signer>,
+    signer: Option<Arc<Signer>>,
     due: DueDelivery,
     begun: Begun,
     place: Place,
+}
+
+/// What a webhook had begun of what is due.
+enum Took {
+    /// These attempts.
+    Begun(Vec<Taken>),
+    /// None: all places are taken.
+    NoRoom,
 }
 
 impl Courier {
@@ -77,11 +88,11 @@ impl Courier {
     /// # Errors
     /// The database failed.
     pub async fn round(&self) -> Result<usize, ApiError> {
-        let dispatched = self.0.dispatcher.round().await?;
+        let dispatched = self.0.dispatcher.round().await;
         let mut attempts = JoinSet::new();
-        let begun = self.begin(&mut attempts).await?;
+        let begun = self.begin(&mut attempts).await;
         while attempts.join_next().await.is_some() {}
-        Ok(dispatched + begun)
+        Ok(dispatched? + begun?)
     }
 
     /// Goes on until `stop` ends; what has begun is finished.
@@ -130,66 +141,128 @@ impl Courier {
     async fn begin(&self, attempts: &mut JoinSet<()>) -> Result<usize, ApiError> {
         let (store, now) = (&self.0.app.store, self.0.app.clock.now());
         let after = self.after().unwrap_or(Id::new(Uuid::nil()));
-        let webhooks = webhooks::with_due(store, after, now, WEBHOOKS_MAX).await?;
-        let is_last = webhooks.len() < usize::try_from(WEBHOOKS_MAX).unwrap_or(usize::MAX);
-        self.set_after(webhooks.last().map(|webhook| webhook.id).filter(|_| !is_last));
+        let Readable { read: mut webhooks, unreadable } =
+            webhooks::with_due(store, after, now, WEBHOOKS_MAX).await?;
+        let is_last = webhooks.len() + unreadable.len() < usize::try_from(WEBHOOKS_MAX).unwrap_or(usize::MAX);
+        tell_unreadable("webhook", &unreadable);
+        if is_last && !after.uuid().is_nil() {
+            // Those before it have their turn as well.
+            let first = webhooks::with_due(store, Id::new(Uuid::nil()), now, WEBHOOKS_MAX).await?;
+            tell_unreadable("webhook", &first.unreadable);
+            webhooks.extend(first.read.into_iter().filter(|webhook| webhook.id <= after));
+        }
+        let ids: Vec<WebhookId> = webhooks.iter().map(|webhook| webhook.id).collect();
         let mut begun = 0;
-        let mut taken = stream::iter(webhooks)
-            .map(|webhook| self.clone().take(webhook).boxed())
+        let mut first_without_room: Option<usize> = None;
+        let mut took = stream::iter(webhooks.into_iter().enumerate())
+            .map(|(at, webhook)| self.clone().take_or_later(webhook).map(move |took| (at, took)).boxed())
             .buffer_unordered(BEGUN_AT_ONCE);
-        while let Some(taken) = taken.try_next().await? {
-            begun += taken.len();
-            for taken in taken {
-                attempts.spawn(self.clone().attempt(taken));
+        while let Some((at, took)) = took.next().await {
+            match took? {
+                Took::Begun(taken) => {
+                    begun += taken.len();
+                    for taken in taken {
+                        attempts.spawn(self.clone().attempt(taken));
+                    }
+                }
+                Took::NoRoom => {
+                    first_without_room = Some(first_without_room.map_or(at, |first| first.min(at)))
+                }
             }
         }
+        // The next round begins with the first that found no room, or behind it when it had been the first already.
+        let behind = match first_without_room {
+            Some(at) => ids.get(at.saturating_sub(1)).copied(),
+            None => ids.last().copied().filter(|_| !is_last),
+        };
+        self.set_after(behind);
         Ok(begun)
     }
 
+    /// What cannot be read of one webhook holds up no other.
+    async fn take_or_later(self, webhook: Webhook) -> Result<Took, ApiError> {
+        let id = webhook.id;
+        match self.clone().take(webhook).await {
+            Err(error @ ApiError::Internal(_)) => {
+                tracing::error!(
+                    webhook = %id, error = &error as &dyn std::error::Error,
+                    "messages to a webhook cannot be begun"
+                );
+                self.0.left.leave(id, self.0.app.clock.machine());
+                Ok(Took::Begun(Vec::new()))
+            }
+            took => took,
+        }
+    }
+
     /// Begins attempts of what is due for a webhook: in the database, not yet on the way.
-    async fn take(self, webhook: Webhook) -> Result<Vec<Taken>, ApiError> {
+    async fn take(self, webhook: Webhook) -> Result<Took, ApiError> {
         let Inner { app, endpoints, left, .. } = &*self.0;
         if left.has(&webhook.id, app.clock.machine()) {
-            return Ok(Vec::new());
+            return Ok(Took::Begun(Vec::new()));
         }
-        let places = endpoints.places(webhook.id, &app.settings.webhooks);
+        let places = endpoints.places(&Key::of(&webhook), &app.settings.webhooks);
         if places.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Took::NoRoom);
         }
         let limit = i64::try_from(places.len()).unwrap_or(i64::MAX);
         let now = app.clock.now();
-        let due = deliveries::due(&app.store, webhook.client_id, webhook.id, now, limit).await?;
+        let Readable { read: mut due, unreadable } =
+            deliveries::due(&app.store, webhook.client_id, webhook.id, now, limit).await?;
+        if !unreadable.is_empty() {
+            tell_unreadable("delivery", &unreadable);
+            let ids: Vec<Uuid> = unreadable.into_iter().map(|(id, _)| id).collect();
+            let mut batch = Batch::new(webhook.client_id);
+            deliveries::postpone(&mut batch, &ids, now + POSTPONED_FOR);
+            // Whatever becomes of it: they are met again.
+            let _ = attempt::apply(app, batch).await?;
+        }
         if due.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Took::Begun(Vec::new()));
         }
         let answer_max =
             due.iter().map(|due| attempt::answer_max(app, &due.delivery)).max().unwrap_or_default();
         let begun = Begun { at: now, lost_at: now + answer_max + LOST_GRACE };
         let mut batch = Batch::new(webhook.client_id);
         let ids: Vec<_> = due.iter().map(|due| due.delivery.id).collect();
+        for DueDelivery { delivery, .. } in &mut due {
+            if let Some(attempt) = attempt::interrupted(delivery) {
+                deliveries::interrupted(&mut batch, delivery, &attempt);
+                delivery.attempts += 1;
+            }
+        }
         deliveries::begin_attempts(&mut batch, &ids, begun);
         if attempt::apply(app, batch).await? != Commit::Applied {
             left.leave(webhook.id, app.clock.machine());
-            return Ok(Vec::new());
+            return Ok(Took::Begun(Vec::new()));
         }
-        let signer = Arc::new(Signer::open(app, &webhook, now).await?);
+        let signer = match Signer::open(app, &webhook, now).await {
+            Ok(signer) => Some(Arc::new(signer)),
+            Err(error) => {
+                tracing::error!(
+                    webhook = %webhook.id, error = &error as &dyn std::error::Error,
+                    "the key of a webhook cannot be opened"
+                );
+                None
+            }
+        };
         let webhook = Arc::new(webhook);
         let taken = due.into_iter().zip(places).map(|(due, place)| Taken {
             webhook: Arc::clone(&webhook),
-            signer: Arc::clone(&signer),
+            signer: signer.clone(),
             due,
             begun,
             place,
         });
-        Ok(taken.collect())
+        Ok(Took::Begun(taken.collect()))
     }
 
     async fn attempt(self, taken: Taken) {
         let Taken { webhook, signer, due, begun, place } = taken;
-        let Inner { app, endpoints, wake, .. } = &*self.0;
-        match attempt::run(app, &webhook, &signer, &due, begun).await {
-            Ok(Went::Well) => endpoints.trust(webhook.id),
-            Ok(Went::Badly) => endpoints.doubt(webhook.id),
+        let Inner { app, wake, .. } = &*self.0;
+        match attempt::run(app, &webhook, signer.as_deref(), &due, begun).await {
+            Ok(Went::Well) => place.trust(),
+            Ok(Went::Badly) => place.doubt(),
             Err(error) => tracing::error!(
                 delivery = %due.delivery.id, error = &error as &dyn std::error::Error,
                 "an attempt to deliver could not be ended; it is made again"

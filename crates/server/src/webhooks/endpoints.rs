@@ -1,11 +1,15 @@
-//! What a process knows of endpoints, and so how many attempts each may have under way. One that has not answered yet has
-//! a single one, and so has one whose last attempt failed; all of those together take at most half of the room. A dead
-//! endpoint delays nobody else. Nothing of this is stored.
+//! What a process knows of endpoints, and so how many attempts each may have under way. An endpoint is a server of one
+//! account: scheme, host and port, whatever the paths of its webhooks are. One that has not answered yet has a single
+//! attempt, and so has one whose last attempt failed; all of those together take at most half of the room. An account takes
+//! at most half of the room, and its endpoints in doubt half of that. A dead endpoint delays nobody else, and no account
+//! another one. Nothing of this is stored.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use regente_domain::id::WebhookId;
+use regente_domain::id::ClientId;
+use regente_store::webhooks::Webhook;
+use reqwest::Url;
 
 use super::settings::WebhookSettings;
 
@@ -20,10 +24,32 @@ pub(super) struct Endpoints(Arc<Mutex<Known>>);
 
 #[derive(Default)]
 struct Known {
-    endpoints: HashMap<WebhookId, Endpoint>,
-    under_way: usize,
+    endpoints: HashMap<Key, Endpoint>,
+    clients: HashMap<ClientId, UnderWay>,
+    in_all: UnderWay,
+}
+
+/// Attempts under way.
+#[derive(Clone, Copy, Default)]
+struct UnderWay {
+    number: usize,
     /// Those of them to endpoints that do not answer.
     in_doubt: usize,
+}
+
+/// A server of an account.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    client_id: ClientId,
+    origin: String,
+}
+
+impl Key {
+    pub(super) fn of(webhook: &Webhook) -> Self {
+        let origin = Url::parse(&webhook.endpoint)
+            .map_or_else(|_| webhook.endpoint.clone(), |url| url.origin().ascii_serialization());
+        Self { client_id: webhook.client_id, origin }
+    }
 }
 
 #[derive(Default)]
@@ -35,37 +61,14 @@ struct Endpoint {
 /// A place for one attempt, for as long as it lives, also when the attempt panics.
 pub(super) struct Place {
     endpoints: Endpoints,
-    webhook_id: WebhookId,
+    key: Key,
 }
 
 impl Endpoints {
     /// Places for attempts to an endpoint, as many as there is room for.
-    pub(super) fn places(&self, webhook_id: WebhookId, settings: &WebhookSettings) -> Vec<Place> {
-        let mut known = self.known();
-        let room = known.take(webhook_id, settings);
-        (0..room).map(|_| Place { endpoints: self.clone(), webhook_id }).collect()
-    }
-
-    /// It took what it was sent.
-    pub(super) fn trust(&self, webhook_id: WebhookId) {
-        let known = &mut *self.known();
-        if let Some(endpoint) = known.endpoints.get_mut(&webhook_id)
-            && !endpoint.answers
-        {
-            endpoint.answers = true;
-            known.in_doubt = known.in_doubt.saturating_sub(endpoint.under_way);
-        }
-    }
-
-    /// It did not.
-    pub(super) fn doubt(&self, webhook_id: WebhookId) {
-        let known = &mut *self.known();
-        if let Some(endpoint) = known.endpoints.get_mut(&webhook_id)
-            && endpoint.answers
-        {
-            endpoint.answers = false;
-            known.in_doubt += endpoint.under_way;
-        }
+    pub(super) fn places(&self, key: &Key, settings: &WebhookSettings) -> Vec<Place> {
+        let room = self.known().take(key, settings);
+        (0..room).map(|_| Place { endpoints: self.clone(), key: key.clone() }).collect()
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -73,36 +76,87 @@ impl Endpoints {
     }
 }
 
+impl Place {
+    /// The endpoint took what it was sent.
+    pub(super) fn trust(&self) {
+        let known = &mut *self.endpoints.known();
+        if let Some(endpoint) = known.endpoints.get_mut(&self.key)
+            && !endpoint.answers
+        {
+            endpoint.answers = true;
+            let number = endpoint.under_way;
+            known.each(&self.key, |under_way| under_way.in_doubt = under_way.in_doubt.saturating_sub(number));
+        }
+    }
+
+    /// It did not.
+    pub(super) fn doubt(&self) {
+        let known = &mut *self.endpoints.known();
+        if let Some(endpoint) = known.endpoints.get_mut(&self.key)
+            && endpoint.answers
+        {
+            endpoint.answers = false;
+            let number = endpoint.under_way;
+            known.each(&self.key, |under_way| under_way.in_doubt += number);
+        }
+    }
+}
+
 impl Known {
-    fn take(&mut self, webhook_id: WebhookId, settings: &WebhookSettings) -> usize {
+    fn take(&mut self, key: &Key, settings: &WebhookSettings) -> usize {
         if self.endpoints.len() >= REMEMBERED_MAX {
             self.endpoints.retain(|_, endpoint| endpoint.under_way > 0);
         }
-        let endpoint = self.endpoints.entry(webhook_id).or_default();
-        let in_all = settings.concurrent_max.saturating_sub(self.under_way);
+        let of_client = self.clients.get(&key.client_id).copied().unwrap_or_default();
+        let endpoint = self.endpoints.entry(key.clone()).or_default();
+        let share = half(settings.concurrent_max);
+        let left = settings
+            .concurrent_max
+            .saturating_sub(self.in_all.number)
+            .min(share.saturating_sub(of_client.number));
         let room = if endpoint.answers {
-            in_all.min(settings.concurrent_per_endpoint_max.saturating_sub(endpoint.under_way))
+            left.min(settings.concurrent_per_endpoint_max.saturating_sub(endpoint.under_way))
         } else {
-            let in_doubt = (settings.concurrent_max / 2).max(1).saturating_sub(self.in_doubt);
-            in_all.min(in_doubt).min(IN_DOUBT_MAX.saturating_sub(endpoint.under_way))
+            left.min(half(settings.concurrent_max).saturating_sub(self.in_all.in_doubt))
+                .min(half(share).saturating_sub(of_client.in_doubt))
+                .min(IN_DOUBT_MAX.saturating_sub(endpoint.under_way))
         };
         endpoint.under_way += room;
-        self.under_way += room;
-        if !endpoint.answers {
-            self.in_doubt += room;
+        let in_doubt = if endpoint.answers { 0 } else { room };
+        if room > 0 {
+            self.each(key, |under_way| {
+                under_way.number += room;
+                under_way.in_doubt += in_doubt;
+            });
         }
         room
     }
+
+    /// Counts in all, and for the account.
+    fn each(&mut self, key: &Key, count: impl Fn(&mut UnderWay)) {
+        count(&mut self.in_all);
+        let of_client = self.clients.entry(key.client_id).or_default();
+        count(of_client);
+        if of_client.number == 0 {
+            self.clients.remove(&key.client_id);
+        }
+    }
+}
+
+/// At least one.
+fn half(room: usize) -> usize {
+    (room / 2).max(1)
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         let known = &mut *self.endpoints.known();
-        known.under_way = known.under_way.saturating_sub(1);
-        let Some(endpoint) = known.endpoints.get_mut(&self.webhook_id) else { return };
+        let Some(endpoint) = known.endpoints.get_mut(&self.key) else { return };
         endpoint.under_way = endpoint.under_way.saturating_sub(1);
-        if !endpoint.answers {
-            known.in_doubt = known.in_doubt.saturating_sub(1);
-        }
+        let in_doubt = usize::from(!endpoint.answers);
+        known.each(&self.key, |under_way| {
+            under_way.number = under_way.number.saturating_sub(1);
+            under_way.in_doubt = under_way.in_doubt.saturating_sub(in_doubt);
+        });
     }
 }

@@ -23,7 +23,7 @@ stories! {
     later_events_of_a_charge_wait_for_one_retry,
     a_hanging_endpoint_delays_nobody_else,
     an_endpoint_that_has_answered_gets_several_at_once,
-    hanging_endpoints_leave_half_of_the_room,
+    an_event_of_a_clock_behind_is_announced,
     a_webhook_that_is_off_or_gone_gets_nothing,
     a_process_that_dies_in_the_middle_loses_nothing,
     two_nodes_deliver_each_event_once,
@@ -337,11 +337,11 @@ async fn a_hanging_endpoint_delays_nobody_else(app: TestApp) {
     running.abort();
 }
 
-fn start_courier(app: &TestApp) -> tokio::task::JoinHandle<()> {
+pub(super) fn start_courier(app: &TestApp) -> tokio::task::JoinHandle<()> {
     tokio::spawn(regente::webhooks::Courier::new(app.app.clone()).run_until(std::future::pending()))
 }
 
-async fn until(mut is_so: impl FnMut() -> bool) {
+pub(super) async fn until(mut is_so: impl FnMut() -> bool) {
     let waiting = async {
         while !is_so() {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -368,32 +368,6 @@ async fn an_endpoint_that_has_answered_gets_several_at_once(app: TestApp) {
     charge(&app).await;
     until(|| other.received().len() == 1).await;
     assert_eq!(receiver.received().len(), 4, "and no more than that");
-    running.abort();
-}
-
-async fn hanging_endpoints_leave_half_of_the_room(app: TestApp) {
-    let app = app
-        .with_settings(|settings| {
-            settings.webhooks.first_answer_max = Duration::from_secs(60);
-            settings.webhooks.concurrent_max = 4;
-        })
-        .await;
-    let (hanging, quick) = (Receiver::start().await, Receiver::start().await);
-    webhook(&app, &quick, "transaction.authorized", "/").await;
-    let running = start_courier(&app);
-    charge(&app).await;
-    until(|| quick.received().len() == 1).await;
-    hanging.always(Say::Nothing);
-    for path in ["/1", "/2", "/3", "/4", "/5"] {
-        webhook(&app, &hanging, "transaction.authorized", path).await;
-    }
-    charge(&app).await;
-    until(|| hanging.received().len() == 2).await;
-    for _ in 0..8 {
-        charge(&app).await;
-    }
-    until(|| quick.received().len() == 10).await;
-    assert_eq!(hanging.received().len(), 2, "half of the room");
     running.abort();
 }
 
@@ -436,6 +410,20 @@ async fn a_process_that_dies_in_the_middle_loses_nothing(app: TestApp) {
     assert_eq!(delivery["status"], "delivered");
     let got = receiver.received();
     assert_eq!((got.len(), &got[0].body), (2, &got[1].body));
+    let failures: Vec<&Value> =
+        delivery["attempts"].as_array().unwrap().iter().map(|attempt| &attempt["failure"]).collect();
+    assert_eq!(failures, [&json!("interrupted"), &json!(null)]);
+}
+
+async fn an_event_of_a_clock_behind_is_announced(app: TestApp) {
+    let receiver = Receiver::start().await;
+    app.clock.advance(MINUTE);
+    webhook(&app, &receiver, "transaction.authorized", "/").await;
+    // Another node makes the charge.
+    app.clock.set(app.clock.now() - MINUTE / 2);
+    charge(&app).await;
+    app.run_jobs().await;
+    assert_eq!(receiver.received().len(), 1);
 }
 
 async fn two_nodes_deliver_each_event_once(app: TestApp) {
@@ -477,6 +465,14 @@ async fn a_ping_arrives_whatever_is_asked_for(app: TestApp) {
     );
     assert_eq!(body["id"], ping["eventId"]);
     assert!(got.header("x-plug-signature").is_some());
+
+    let path = format!("/v1/webhooks/{id}/ping");
+    let first = app.post_with_key(&path, "once", &json!({})).await;
+    let again = app.post_with_key(&path, "once", &json!({})).await;
+    first.expect(202);
+    assert_eq!((&again.bytes, again.header("Idempotent-Replayed")), (&first.bytes, Some("true")));
+    app.run_jobs().await;
+    assert_eq!(receiver.received().len(), 2);
 }
 
 async fn too_many_losses_switch_a_webhook_off_where_that_is_wanted(app: TestApp) {
