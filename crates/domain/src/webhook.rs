@@ -284,12 +284,22 @@ pub enum Failure {
     TimedOut,
     /// The answer was neither 200 nor 201.
     UnexpectedStatus,
+    /// There was nothing to send: it could not be put into words or signed.
+    NotSent,
+    /// The process that sent it was gone before the answer was recorded.
+    Interrupted,
 }
 
 impl Failure {
     /// Every reason.
-    pub const ALL: [Self; 4] =
-        [Self::AddressRefused, Self::ConnectionFailed, Self::TimedOut, Self::UnexpectedStatus];
+    pub const ALL: [Self; 6] = [
+        Self::AddressRefused,
+        Self::ConnectionFailed,
+        Self::TimedOut,
+        Self::UnexpectedStatus,
+        Self::NotSent,
+        Self::Interrupted,
+    ];
 
     /// The word of the interface.
     pub const fn word(self) -> &'static str {
@@ -298,6 +308,8 @@ impl Failure {
             Self::ConnectionFailed => "connection_failed",
             Self::TimedOut => "timed_out",
             Self::UnexpectedStatus => "unexpected_status",
+            Self::NotSent => "not_sent",
+            Self::Interrupted => "interrupted",
         }
     }
 

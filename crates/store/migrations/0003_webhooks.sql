@@ -48,7 +48,7 @@ CREATE TABLE deliveries (
     PRIMARY KEY (id, client_id)
 ) {table_options};
 CREATE INDEX deliveries_by_webhook ON deliveries (client_id, webhook_id, id);
-CREATE INDEX deliveries_due ON deliveries (webhook_id, due_at, client_id) WHERE due_at IS NOT NULL;
+CREATE INDEX deliveries_due ON deliveries (webhook_id, client_id, due_at, id) WHERE due_at IS NOT NULL;
 CREATE INDEX deliveries_by_object ON deliveries (webhook_id, object_id, client_id) WHERE due_at IS NOT NULL;
 CREATE INDEX deliveries_by_event ON deliveries (event_id, client_id);
 

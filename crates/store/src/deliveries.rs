@@ -12,6 +12,7 @@ use regente_domain::webhook::{DeliveryStatus, Failure, Version};
 use uuid::Uuid;
 
 use crate::batch::Batch;
+use crate::readable::Readable;
 use crate::row::Row;
 use crate::value::Json;
 use crate::{Store, StoreError, args, events, sql};
@@ -38,8 +39,8 @@ macro_rules! is_next_of_its_object {
     };
 }
 
-// Webhooks that something waits for, by id, behind `after`. Each step of the walk is one look at the index, however much
-// waits for a webhook.
+// Webhooks that something waits for, by id. Each step of the walk is one look at the index, however much waits for a
+// webhook.
 macro_rules! waiting {
     ($after:literal) => {
         concat!(
@@ -53,6 +54,19 @@ macro_rules! waiting {
                     WHERE d.due_at IS NOT NULL AND d.webhook_id > waiting.webhook_id ORDER BY d.webhook_id LIMIT 1)
                 FROM waiting WHERE waiting.webhook_id IS NOT NULL
             ) "
+        )
+    };
+}
+pub(crate) use waiting;
+
+macro_rules! begin_attempts {
+    ($lock:literal) => {
+        concat!(
+            "UPDATE deliveries SET due_at = :lost_at, began_at = :began_at \
+             WHERE client_id = :client_id AND id IN (SELECT id FROM deliveries \
+                WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND due_at <= :began_at",
+            $lock,
+            ")"
         )
     };
 }
@@ -78,12 +92,6 @@ sql! {
     pub ATTEMPTS_OF_MANY = "
         SELECT delivery_id, ordinal, began_at, duration_ms, http_status, failure, answer FROM delivery_attempts
         WHERE client_id = :client_id AND delivery_id IN EACH_UUID(:ids) ORDER BY delivery_id, ordinal";
-    /// Webhooks that have something due, by id.
-    pub WEBHOOKS_WITH_DUE_DELIVERIES = concat!(waiting!(" AND d.webhook_id > :after"), "
-        SELECT w.id, w.client_id FROM waiting JOIN webhooks w ON w.id = waiting.webhook_id
-        WHERE w.active = 1 AND w.deleted_at IS NULL AND EXISTS (SELECT 1 FROM deliveries d
-            WHERE d.webhook_id = w.id AND d.client_id = w.client_id AND d.due_at <= :now)
-        ORDER BY w.id LIMIT :limit");
     /// What is due for a webhook, with what is to be sent.
     pub DUE_DELIVERIES = concat!("SELECT ", columns!(), ", e.snapshot FROM deliveries d
         JOIN events e ON e.object_id = d.object_id AND e.version = d.object_version AND e.ordinal = d.ordinal
@@ -105,15 +113,27 @@ sql! {
                         is_next_of_its_object!(), " ORDER BY d.due_at LIMIT 1) AS oldest
             FROM waiting JOIN webhooks w ON w.id = waiting.webhook_id
             WHERE w.active = 1 AND w.deleted_at IS NULL) of_webhook");
-    /// Begins an attempt; whoever comes second is refused.
-    pub BEGIN_ATTEMPT = "
-        UPDATE deliveries SET due_at = :lost_at, began_at = :began_at
-        WHERE id = :id AND client_id = :client_id AND due_at = :due_at";
+    /// Begins attempts. Nobody waits for another node that is just beginning some of them: those are not touched, so
+    /// whoever comes second is refused at once.
+    pub BEGIN_ATTEMPTS = split(begin_attempts!(""), begin_attempts!(" FOR UPDATE SKIP LOCKED"));
+    /// Counts an attempt whose process is gone.
+    pub COUNT_INTERRUPTED = "
+        UPDATE deliveries SET attempts = attempts + 1
+        WHERE id = :id AND client_id = :client_id AND began_at = :began_at AND attempts = :attempts";
+    /// Deliveries that cannot be made now.
+    pub POSTPONE_DELIVERIES = "
+        UPDATE deliveries SET due_at = :due_at
+        WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND due_at < :due_at";
     /// Ends an attempt; refused when it counted as lost and another one began.
     pub END_ATTEMPT = "
         UPDATE deliveries SET status = :status, attempts = attempts + 1, tries = tries + 1, due_at = :due_at,
             began_at = NULL, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND began_at = :began_at AND due_at = :lost_at";
+    /// Later deliveries of an object wait with an earlier one, so that nobody looks at them meanwhile.
+    pub WAIT_WITH_EARLIER = "
+        UPDATE deliveries SET due_at = :due_at
+        WHERE webhook_id = :webhook_id AND object_id = :object_id AND client_id = :client_id AND due_at < :due_at
+          AND began_at IS NULL AND (object_version, ordinal) > (:object_version, :ordinal)";
     /// Records an attempt.
     pub INSERT_ATTEMPT = "
         INSERT INTO delivery_attempts (delivery_id, ordinal, client_id, began_at, duration_ms, http_status,
@@ -179,6 +199,15 @@ pub struct Attempt {
     pub answer: Option<String>,
 }
 
+/// When an attempt began, and when it counts as lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// When it began.
+    pub at: Timestamp,
+    /// When it counts as lost with its process.
+    pub lost_at: Timestamp,
+}
+
 /// A delivery that is due, with the data of its event.
 #[derive(Clone, Debug)]
 pub struct DueDelivery {
@@ -209,41 +238,68 @@ pub fn insert(batch: &mut Batch, delivery: &Delivery) {
     );
 }
 
-/// Begins an attempt at `began_at`, which counts as lost at `lost_at`. Guards the batch: who comes second is refused.
-pub fn begin_attempt(batch: &mut Batch, delivery: &Delivery, began_at: Timestamp, lost_at: Timestamp) {
-    let (id, client_id, due_at) = (delivery.id, delivery.client_id, delivery.due_at);
-    batch.guard(&BEGIN_ATTEMPT, args! { id, client_id, due_at, began_at, lost_at });
+/// Begins an attempt of each. Refused as a whole when another node has begun one of them, or is just beginning it.
+pub fn begin_attempts(batch: &mut Batch, ids: &[DeliveryId], begun: Begun) {
+    let (client_id, number) = (batch.client_id(), u64::try_from(ids.len()).unwrap_or(u64::MAX));
+    let ids = Json::list(Some(ids), DeliveryId::to_string);
+    let args = args! { client_id, ids, began_at: begun.at, lost_at: begun.lost_at };
+    batch.push_n(&BEGIN_ATTEMPTS, args, number);
 }
 
-/// Ends the attempt that [`begin_attempt`] began: the delivery stands at `status`, and is due again at `due_at`.
+/// Records an attempt that no process ended; the schedule does not count it. Guards the batch: only one node does it.
+pub fn interrupted(batch: &mut Batch, delivery: &Delivery, attempt: &Attempt) {
+    let (id, client_id, attempts) = (delivery.id, delivery.client_id, delivery.attempts);
+    batch.guard(&COUNT_INTERRUPTED, args! { id, client_id, attempts, began_at: attempt.began_at });
+    insert_attempt(batch, delivery, attempt);
+}
+
+/// Leaves deliveries for later.
+pub fn postpone(batch: &mut Batch, ids: &[Uuid], due_at: Timestamp) {
+    let (client_id, ids) = (batch.client_id(), Json::list(Some(ids), Uuid::to_string));
+    batch.push_any(&POSTPONE_DELIVERIES, args! { client_id, ids, due_at });
+}
+
+/// Ends an attempt: the delivery stands at `status`, and is due again at `due_at`; what waits for it is due no sooner.
 pub fn end_attempt(
     batch: &mut Batch,
     delivery: &Delivery,
+    begun: Begun,
     attempt: &Attempt,
-    lost_at: Timestamp,
     status: DeliveryStatus,
     due_at: Option<Timestamp>,
 ) {
-    let (id, client_id, began_at) = (delivery.id, delivery.client_id, attempt.began_at);
+    let (id, client_id) = (delivery.id, delivery.client_id);
     batch.guard(
         &END_ATTEMPT,
         args! {
             id,
             client_id,
-            began_at,
-            lost_at,
+            began_at: begun.at,
+            lost_at: begun.lost_at,
             status: status.word(),
             due_at,
-            updated_at: began_at + attempt.duration,
+            updated_at: attempt.began_at + attempt.duration,
         },
     );
+    let (webhook_id, object_id) = (delivery.webhook_id, delivery.object_id);
+    let (object_version, ordinal) = (delivery.object_version, delivery.ordinal);
+    if due_at.is_some() && delivery.tries == 0 {
+        batch.push_any(
+            &WAIT_WITH_EARLIER,
+            args! { client_id, webhook_id, object_id, object_version, ordinal, due_at },
+        );
+    }
+    insert_attempt(batch, delivery, attempt);
+}
+
+fn insert_attempt(batch: &mut Batch, delivery: &Delivery, attempt: &Attempt) {
     batch.push(
         &INSERT_ATTEMPT,
         args! {
-            delivery_id: id,
+            delivery_id: delivery.id,
             ordinal: delivery.attempts + 1,
-            client_id,
-            began_at,
+            client_id: delivery.client_id,
+            began_at: attempt.began_at,
             duration_ms: i64::try_from(attempt.duration.as_millis()).unwrap_or(i64::MAX),
             http_status: attempt.http_status,
             failure: attempt.failure.map(Failure::word),
@@ -252,10 +308,15 @@ pub fn end_attempt(
     );
 }
 
-/// Begins the schedule of a delivery anew at `now`. Guards the batch: while an attempt is under way it is refused.
-pub fn replay(batch: &mut Batch, delivery: &Delivery, now: Timestamp) {
-    let (id, client_id, status) = (delivery.id, delivery.client_id, DeliveryStatus::Pending.word());
-    batch.guard(&REPLAY_DELIVERY, args! { id, client_id, status, due_at: now, updated_at: now });
+/// Begins the schedule of a delivery anew at `now`; answers the delivery as it stands then. Guards the batch: while an
+/// attempt is under way it is refused.
+pub fn replay(batch: &mut Batch, delivery: &Delivery, now: Timestamp) -> Delivery {
+    let (id, client_id, status) = (delivery.id, delivery.client_id, DeliveryStatus::Pending);
+    batch.guard(
+        &REPLAY_DELIVERY,
+        args! { id, client_id, status: status.word(), due_at: now, updated_at: now },
+    );
+    Delivery { status, tries: 0, due_at: Some(now), updated_at: now, ..delivery.clone() }
 }
 
 /// Ends everything that waits for a webhook.
@@ -307,17 +368,6 @@ pub async fn attempts_of(
     rows.iter().map(|row| Ok((row.get("delivery_id")?, attempt_from_row(row)?))).collect()
 }
 
-/// Webhooks behind `after`, by id, that have something due at `now`.
-pub async fn webhooks_with_due(
-    store: &Store,
-    after: WebhookId,
-    now: Timestamp,
-    limit: i64,
-) -> Result<Vec<(ClientId, WebhookId)>, StoreError> {
-    let rows = store.rows(&WEBHOOKS_WITH_DUE_DELIVERIES, args! { after, now, limit }).await?;
-    rows.iter().map(|row| Ok((row.get("client_id")?, row.get("id")?))).collect()
-}
-
 /// What is due for a webhook at `now`, longest waiting first.
 pub async fn due(
     store: &Store,
@@ -325,9 +375,9 @@ pub async fn due(
     webhook_id: WebhookId,
     now: Timestamp,
     limit: i64,
-) -> Result<Vec<DueDelivery>, StoreError> {
+) -> Result<Readable<DueDelivery>, StoreError> {
     let rows = store.rows(&DUE_DELIVERIES, args! { client_id, webhook_id, now, limit }).await?;
-    rows.iter().map(due_from_row).collect()
+    Readable::of(&rows, due_from_row)
 }
 
 /// When the next attempt is due, if any is.

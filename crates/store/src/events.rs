@@ -12,6 +12,7 @@ use regente_domain::webhook::{EVERYTHING, EventName};
 use uuid::Uuid;
 
 use crate::batch::Batch;
+use crate::readable::Readable;
 use crate::row::Row;
 use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, sql};
@@ -39,6 +40,20 @@ macro_rules! is_old {
     };
 }
 
+macro_rules! end_dispatch {
+    ($lock:literal) => {
+        concat!(
+            "UPDATE events SET dispatch_at = NULL, snapshot = :snapshot \
+             WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id \
+               AND client_id IN (SELECT client_id FROM events \
+                 WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal \
+                   AND client_id = :client_id AND dispatch_at IS NOT NULL",
+            $lock,
+            ")"
+        )
+    };
+}
+
 sql! {
     /// Adds one event.
     pub INSERT_EVENT = insert!("");
@@ -48,24 +63,33 @@ sql! {
     pub EVENTS_OF = "
         SELECT id, version, ordinal, name, actor FROM events
         WHERE object_id = :object_id AND client_id = :client_id ORDER BY version, ordinal";
-    /// Clients whose events still have to become deliveries.
+    /// Clients whose events still have to become deliveries, by id. Each step of the walk is one look at the index,
+    /// however many events wait.
     pub CLIENTS_WITH_EVENTS_TO_DISPATCH = "
-        SELECT DISTINCT client_id FROM events WHERE dispatch_at IS NOT NULL AND dispatch_at <= :now LIMIT :limit";
+        WITH RECURSIVE waiting (client_id) AS (
+            SELECT (SELECT e.client_id FROM events e
+                WHERE e.dispatch_at IS NOT NULL AND e.client_id > :after ORDER BY e.client_id LIMIT 1)
+            UNION ALL
+            SELECT (SELECT e.client_id FROM events e
+                WHERE e.dispatch_at IS NOT NULL AND e.client_id > waiting.client_id ORDER BY e.client_id LIMIT 1)
+            FROM waiting WHERE waiting.client_id IS NOT NULL
+        )
+        SELECT client_id FROM waiting
+        WHERE EXISTS (SELECT 1 FROM events e
+            WHERE e.client_id = waiting.client_id AND e.dispatch_at IS NOT NULL AND e.dispatch_at <= :now)
+        ORDER BY client_id LIMIT :limit";
     /// The events of a client that still have to become deliveries, in the order in which they happened.
     pub EVENTS_TO_DISPATCH = "
         SELECT id, object_id, version, ordinal, object_kind, name, snapshot FROM events
         WHERE client_id = :client_id AND dispatch_at IS NOT NULL AND dispatch_at <= :now
         ORDER BY id LIMIT :limit";
-    /// An event has become deliveries; whoever comes second is refused.
-    pub END_DISPATCH = "
-        UPDATE events SET dispatch_at = NULL, snapshot = :snapshot
-        WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id
-          AND dispatch_at IS NOT NULL";
-    /// An event that cannot become deliveries now.
+    /// An event has become deliveries. Nobody waits for another node that is at it: whoever comes second is refused at
+    /// once.
+    pub END_DISPATCH = split(end_dispatch!(""), end_dispatch!(" FOR UPDATE SKIP LOCKED"));
+    /// Events that cannot become deliveries now.
     pub POSTPONE_DISPATCH = "
         UPDATE events SET dispatch_at = :dispatch_at
-        WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id
-          AND dispatch_at IS NOT NULL";
+        WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND dispatch_at IS NOT NULL";
     /// Events of all clients that nobody needs any more, by object, oldest first.
     pub OLD_EVENTS = concat!("
         SELECT events.object_id, events.client_id FROM events
@@ -239,13 +263,14 @@ pub struct Undispatched {
     pub snapshot: Option<String>,
 }
 
-/// Clients whose events still have to become deliveries at `now`.
+/// Clients behind `after`, by id, whose events still have to become deliveries at `now`.
 pub async fn clients_to_dispatch(
     store: &Store,
+    after: ClientId,
     now: Timestamp,
     limit: i64,
 ) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_EVENTS_TO_DISPATCH, args! { now, limit }).await?;
+    let rows = store.rows(&CLIENTS_WITH_EVENTS_TO_DISPATCH, args! { after, now, limit }).await?;
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 
@@ -255,9 +280,9 @@ pub async fn to_dispatch(
     client_id: ClientId,
     now: Timestamp,
     limit: i64,
-) -> Result<Vec<Undispatched>, StoreError> {
+) -> Result<Readable<Undispatched>, StoreError> {
     let rows = store.rows(&EVENTS_TO_DISPATCH, args! { client_id, now, limit }).await?;
-    rows.iter().map(undispatched_from_row).collect()
+    Readable::of(&rows, undispatched_from_row)
 }
 
 fn undispatched_from_row(row: &Row) -> Result<Undispatched, StoreError> {
@@ -272,18 +297,17 @@ fn undispatched_from_row(row: &Row) -> Result<Undispatched, StoreError> {
     })
 }
 
-/// Keeps what an event says; it has become deliveries. Guards the batch: whoever comes second is refused.
-pub fn dispatched(batch: &mut Batch, event: &Undispatched, snapshot: &str) {
+/// Keeps what an event says, where it has become deliveries and has to be said. Guards the batch: whoever comes second is refused.
+pub fn dispatched(batch: &mut Batch, event: &Undispatched, snapshot: Option<&str>) {
     let (client_id, object_id) = (batch.client_id(), event.object_id);
     let (version, ordinal) = (event.version, event.ordinal);
     batch.guard(&END_DISPATCH, args! { object_id, version, ordinal, client_id, snapshot });
 }
 
-/// Leaves an event for later.
-pub fn postpone(batch: &mut Batch, event: &Undispatched, dispatch_at: Timestamp) {
-    let (client_id, object_id) = (batch.client_id(), event.object_id);
-    let (version, ordinal) = (event.version, event.ordinal);
-    batch.push_any(&POSTPONE_DISPATCH, args! { object_id, version, ordinal, client_id, dispatch_at });
+/// Leaves events for later.
+pub fn postpone(batch: &mut Batch, ids: &[Uuid], dispatch_at: Timestamp) {
+    let (client_id, ids) = (batch.client_id(), Json::list(Some(ids), Uuid::to_string));
+    batch.push_any(&POSTPONE_DISPATCH, args! { client_id, ids, dispatch_at });
 }
 
 /// When the next event is to become deliveries, if any is.

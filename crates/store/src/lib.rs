@@ -10,6 +10,7 @@ mod error;
 mod group;
 mod migrate;
 mod postgres;
+pub mod readable;
 mod row;
 mod sql;
 mod sqlite;

@@ -33,6 +33,14 @@ sql! {
         JOIN events e ON e.object_id = d.object_id AND e.version = d.object_version AND e.ordinal = d.ordinal
             AND e.client_id = d.client_id
         WHERE d.client_id = :client_id AND d.id IN EACH_UUID(:ids)");
+    /// Forgets what events say that were fetched and told, where no other delivery says it.
+    pub FORGET_FETCHED_SNAPSHOTS = "
+        UPDATE events SET snapshot = NULL
+        WHERE client_id = :client_id AND dispatch_at IS NULL
+            AND (object_id, id) IN (SELECT d.object_id, d.event_id FROM deliveries d
+                WHERE d.client_id = :client_id AND d.webhook_id = :webhook_id AND d.id IN EACH_UUID(:ids))
+            AND NOT EXISTS (SELECT 1 FROM deliveries d
+                WHERE d.event_id = events.id AND d.client_id = events.client_id AND d.webhook_id <> :webhook_id)";
     /// Forgets what was fetched and told.
     pub FORGET_FETCHED = "
         DELETE FROM deliveries
@@ -40,11 +48,22 @@ sql! {
     /// Clients with listeners that ended before a time.
     pub CLIENTS_WITH_ENDED_LISTENERS = "
         SELECT DISTINCT client_id FROM webhooks WHERE listens_until < :before LIMIT :limit";
+    /// Forgets what events say that nobody fetched of theirs, where nobody else can send or fetch it.
+    pub FORGET_UNFETCHED_SNAPSHOTS = "
+        UPDATE events SET snapshot = NULL
+        WHERE client_id = :client_id AND dispatch_at IS NULL
+            AND (object_id, id) IN (SELECT d.object_id, d.event_id FROM deliveries d
+                JOIN webhooks w ON w.id = d.webhook_id AND w.client_id = d.client_id
+                WHERE w.client_id = :client_id AND w.listens_until < :before ORDER BY d.id LIMIT :limit)
+            AND NOT EXISTS (SELECT 1 FROM deliveries d
+                JOIN webhooks w ON w.id = d.webhook_id AND w.client_id = d.client_id
+                WHERE d.event_id = events.id AND d.client_id = events.client_id
+                    AND (w.listens_until IS NULL OR w.listens_until >= :before))";
     /// Deletes what nobody fetched of theirs, a bounded number at once.
     pub PURGE_UNFETCHED = "
         DELETE FROM deliveries WHERE client_id = :client_id AND id IN (
             SELECT d.id FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id AND w.client_id = d.client_id
-            WHERE w.client_id = :client_id AND w.listens_until < :before LIMIT :limit)";
+            WHERE w.client_id = :client_id AND w.listens_until < :before ORDER BY d.id LIMIT :limit)";
     /// Deletes those of whom nothing is left.
     pub PURGE_LISTENERS = "
         DELETE FROM webhooks WHERE client_id = :client_id AND listens_until < :before AND NOT EXISTS (
@@ -83,6 +102,7 @@ pub fn forget(batch: &mut Batch, webhook_id: WebhookId, ids: &[DeliveryId]) {
         return;
     }
     let (client_id, ids) = (batch.client_id(), Json::list(Some(ids), DeliveryId::to_string));
+    batch.push_any(&FORGET_FETCHED_SNAPSHOTS, args! { client_id, webhook_id, ids: ids.clone() });
     batch.push_any(&FORGET_FETCHED, args! { client_id, webhook_id, ids });
 }
 
@@ -159,6 +179,7 @@ pub async fn clients_with_ended(
 /// Deletes the listeners of a client that ended before a time, with what nobody fetched: at most `limit` of that at once.
 pub fn purge(batch: &mut Batch, before: Timestamp, limit: i64) {
     let client_id = batch.client_id();
+    batch.push_any(&FORGET_UNFETCHED_SNAPSHOTS, args! { client_id, before, limit });
     batch.push_any(&PURGE_UNFETCHED, args! { client_id, before, limit });
     batch.push_any(&PURGE_LISTENERS, args! { client_id, before });
 }

@@ -6,6 +6,8 @@ use regente_domain::webhook::{EventFilter, Version};
 use uuid::Uuid;
 
 use crate::batch::Batch;
+use crate::deliveries::waiting;
+use crate::readable::Readable;
 use crate::row::Row;
 use crate::sealed::Sealed;
 use crate::{Args, Store, StoreError, args, sql};
@@ -61,6 +63,12 @@ sql! {
     /// Those that are switched on, oldest first, and those who listen.
     pub ACTIVE_WEBHOOKS = concat!("SELECT ", columns!(), " FROM webhooks
         WHERE client_id = :client_id AND active = 1 AND deleted_at IS NULL ORDER BY id");
+    /// Those that have something due, by id.
+    pub WEBHOOKS_WITH_DUE_DELIVERIES = concat!(waiting!(" AND d.webhook_id > :after"), "
+        SELECT ", columns!(), " FROM waiting JOIN webhooks ON webhooks.id = waiting.webhook_id
+        WHERE active = 1 AND deleted_at IS NULL AND EXISTS (SELECT 1 FROM deliveries d
+            WHERE d.webhook_id = webhooks.id AND d.client_id = webhooks.client_id AND d.due_at <= :now)
+        ORDER BY id LIMIT :limit");
     /// The webhooks of an endpoint.
     pub WEBHOOKS_OF_ENDPOINT = "
         SELECT id, event FROM webhooks
@@ -254,9 +262,20 @@ pub async fn count(store: &Store, client_id: ClientId) -> Result<u64, StoreError
 }
 
 /// The webhooks of a client that are switched on, oldest first, and those who listen or did so a moment ago.
-pub async fn active(store: &Store, client_id: ClientId) -> Result<Vec<Webhook>, StoreError> {
+pub async fn active(store: &Store, client_id: ClientId) -> Result<Readable<Webhook>, StoreError> {
     let rows = store.rows(&ACTIVE_WEBHOOKS, args! { client_id }).await?;
-    rows.iter().map(from_row).collect()
+    Readable::of(&rows, from_row)
+}
+
+/// The webhooks behind `after`, by id, that have a delivery due at `now`, of all clients.
+pub async fn with_due(
+    store: &Store,
+    after: WebhookId,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Readable<Webhook>, StoreError> {
+    let rows = store.rows(&WEBHOOKS_WITH_DUE_DELIVERIES, args! { after, now, limit }).await?;
+    Readable::of(&rows, from_row)
 }
 
 /// The webhooks that a client has at an endpoint, each with the word of what it asks for.

@@ -1,4 +1,5 @@
-//! One attempt to hand a delivery over: begun in the database, sent, ended in the database with what becomes of it.
+//! One attempt to hand a delivery over: it was begun in the database (`courier.rs`), is sent, and ended in the database
+//! with what becomes of it.
 //!
 //! If the process dies in between, the attempt counts as lost at the time that its beginning names, and another one
 //! follows: at least once, and twice when the endpoint had taken the first.
@@ -8,19 +9,18 @@ use std::time::Duration;
 use bytes::Bytes;
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::{DeliveryStatus, Failure, JITTER_PER_MILLE, Version, wait_after};
-use regente_store::deliveries::{self, Attempt, Delivery, DueDelivery};
+use regente_store::deliveries::{self, Attempt, Begun, Delivery, DueDelivery};
 use regente_store::webhooks::{self, Webhook};
 use regente_store::{Batch, Commit};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 
-use super::{keys, loss, payload, signature};
+use super::keys::Signer;
+use super::{loss, payload, signature};
 use crate::api::error::ApiError;
 use crate::app::App;
 use crate::metrics;
 use crate::outbound::{NoAnswer, Received, RetryAfter};
 
-/// How long after the longest answer an attempt counts as lost with its process.
-const LOST_GRACE: Duration = Duration::from_secs(30);
 /// The product token of deliveries.
 const PRODUCT: &str = concat!("Regente/", env!("CARGO_PKG_VERSION"));
 
@@ -31,33 +31,57 @@ pub(super) enum Went {
     Well,
     /// It did not.
     Badly,
-    /// Another worker had begun it.
-    Elsewhere,
 }
 
 /// Hands one delivery over.
-pub(super) async fn run(app: &App, webhook: &Webhook, due: &DueDelivery) -> Result<Went, ApiError> {
+pub(super) async fn run(
+    app: &App,
+    webhook: &Webhook,
+    signer: Option<&Signer>,
+    due: &DueDelivery,
+    begun: Begun,
+) -> Result<Went, ApiError> {
     let delivery = &due.delivery;
-    let began_at = app.clock.now();
-    let answer_max = answer_max(app, delivery);
-    let lost_at = began_at + answer_max + LOST_GRACE;
-    let mut batch = Batch::new(delivery.client_id);
-    deliveries::begin_attempt(&mut batch, delivery, began_at, lost_at);
-    if apply(app, batch).await? != Commit::Applied {
-        return Ok(Went::Elsewhere);
-    }
-    let body = payload::body(delivery, &due.snapshot).map_err(ApiError::internal)?;
-    let headers = headers(app, webhook, delivery, &body).await?;
-    let started = app.clock.machine();
-    let answer = app.outbound.post(&webhook.endpoint, headers, Bytes::from(body), answer_max).await;
+    let (began_at, started) = (app.clock.now(), app.clock.machine());
+    let answer = match message(signer, due, began_at) {
+        Ok((headers, body)) => {
+            let answer_max = answer_max(app, delivery);
+            app.outbound.post(&webhook.endpoint, headers, body, answer_max).await.map_err(failure)
+        }
+        Err(error) => {
+            tracing::error!(
+                delivery = %delivery.id, webhook = %webhook.id, error = &error as &dyn std::error::Error,
+                "a message to a webhook cannot be made"
+            );
+            Err(Failure::NotSent)
+        }
+    };
     let duration = app.clock.machine().since(started);
     let (attempt, asked_for) = attempt(began_at, duration, answer);
     metrics::delivery_attempt(attempt.failure, duration);
-    end(app, webhook, delivery, &attempt, asked_for, lost_at).await
+    end(app, webhook, delivery, begun, &attempt, asked_for).await
 }
 
-/// How long this attempt waits for its answer.
-fn answer_max(app: &App, delivery: &Delivery) -> Duration {
+/// What is sent.
+fn message(
+    signer: Option<&Signer>,
+    due: &DueDelivery,
+    now: Timestamp,
+) -> Result<(HeaderMap, Bytes), ApiError> {
+    let body = payload::body(&due.delivery, &due.snapshot).map_err(ApiError::internal)?;
+    let signer = signer.ok_or_else(|| ApiError::internal("the key of the webhook cannot be opened"))?;
+    Ok((headers(&due.delivery, signer, now, &body)?, Bytes::from(body)))
+}
+
+/// The attempt of a delivery that is due again because its process is gone, where there was one.
+pub(super) fn interrupted(delivery: &Delivery) -> Option<Attempt> {
+    let (began_at, lost_at) = (delivery.began_at?, delivery.due_at?);
+    let failure = Some(Failure::Interrupted);
+    Some(Attempt { began_at, duration: lost_at.since(began_at), http_status: None, failure, answer: None })
+}
+
+/// How long an attempt waits for its answer.
+pub(super) fn answer_max(app: &App, delivery: &Delivery) -> Duration {
     let settings = &app.settings.webhooks;
     if delivery.tries == 0 { settings.first_answer_max } else { settings.retry_answer_max }
 }
@@ -65,7 +89,7 @@ fn answer_max(app: &App, delivery: &Delivery) -> Duration {
 fn attempt(
     began_at: Timestamp,
     duration: Duration,
-    answer: Result<Received, NoAnswer>,
+    answer: Result<Received, Failure>,
 ) -> (Attempt, Option<RetryAfter>) {
     let without_answer =
         |failure| Attempt { began_at, duration, http_status: None, failure: Some(failure), answer: None };
@@ -75,9 +99,15 @@ fn attempt(
             let answer = Some(beginning);
             (Attempt { began_at, duration, http_status: Some(status), failure, answer }, retry_after)
         }
-        Err(NoAnswer::Refused) => (without_answer(Failure::AddressRefused), None),
-        Err(NoAnswer::Broken) => (without_answer(Failure::ConnectionFailed), None),
-        Err(NoAnswer::TimedOut) => (without_answer(Failure::TimedOut), None),
+        Err(failure) => (without_answer(failure), None),
+    }
+}
+
+fn failure(no_answer: NoAnswer) -> Failure {
+    match no_answer {
+        NoAnswer::Refused => Failure::AddressRefused,
+        NoAnswer::Broken => Failure::ConnectionFailed,
+        NoAnswer::TimedOut => Failure::TimedOut,
     }
 }
 
@@ -85,14 +115,14 @@ async fn end(
     app: &App,
     webhook: &Webhook,
     delivery: &Delivery,
+    begun: Begun,
     attempt: &Attempt,
     asked_for: Option<RetryAfter>,
-    lost_at: Timestamp,
 ) -> Result<Went, ApiError> {
     let now = app.clock.now();
     let mut batch = Batch::new(delivery.client_id);
     if attempt.failure.is_none() {
-        deliveries::end_attempt(&mut batch, delivery, attempt, lost_at, DeliveryStatus::Delivered, None);
+        deliveries::end_attempt(&mut batch, delivery, begun, attempt, DeliveryStatus::Delivered, None);
         webhooks::took(&mut batch, webhook);
         return apply(app, batch).await.map(|_| Went::Well);
     }
@@ -103,10 +133,10 @@ async fn end(
     match wait {
         Some(wait) => {
             let due_at = Some(now + wait);
-            deliveries::end_attempt(&mut batch, delivery, attempt, lost_at, DeliveryStatus::Pending, due_at);
+            deliveries::end_attempt(&mut batch, delivery, begun, attempt, DeliveryStatus::Pending, due_at);
         }
         None => {
-            deliveries::end_attempt(&mut batch, delivery, attempt, lost_at, DeliveryStatus::Lost, None);
+            deliveries::end_attempt(&mut batch, delivery, begun, attempt, DeliveryStatus::Lost, None);
             webhooks::lost(&mut batch, webhook);
         }
     }
@@ -124,10 +154,10 @@ pub(super) async fn apply(app: &App, batch: Batch) -> Result<Commit, ApiError> {
 }
 
 /// Signed with the time of this attempt: receivers refuse old dates.
-pub(super) async fn headers(
-    app: &App,
-    webhook: &Webhook,
+pub(super) fn headers(
     delivery: &Delivery,
+    signer: &Signer,
+    now: Timestamp,
     body: &[u8],
 ) -> Result<HeaderMap, ApiError> {
     let id = delivery.event_id.uuid();
@@ -141,9 +171,7 @@ pub(super) async fn headers(
         // Receivers of the former version know no signature.
         Version::V1_0 => {}
         Version::V1_1 => {
-            let now = app.clock.now();
-            let (key, next) = keys::open(app, webhook, now).await?;
-            for (name, value) in signature::headers(id, now, body, &key, next.as_ref()) {
+            for (name, value) in signature::headers(id, now, body, &signer.key, signer.next.as_ref()) {
                 let value = HeaderValue::try_from(value).map_err(ApiError::internal)?;
                 headers.insert(HeaderName::from_static(name), value);
             }

@@ -1,58 +1,86 @@
-//! The courier: turns events into deliveries and hands deliveries over, fairly. Each endpoint has a bounded number of
-//! attempts under way; one whose last attempt failed has a single one until it answers again, and all of those together
-//! take at most half of the room. A dead endpoint delays nobody else.
+//! The courier: turns events into deliveries and hands deliveries over, fairly: each endpoint has a bounded number of
+//! attempts under way (`endpoints.rs`).
 //!
 //! What is under way is remembered here, what is due is a row: a courier that is gone loses nothing.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use regente_domain::id::{ClientId, Id, WebhookId};
-use regente_store::deliveries::{self, DueDelivery};
+use futures_util::{FutureExt, StreamExt, stream};
+use regente_domain::id::{Id, WebhookId};
+use regente_store::deliveries::{self, Begun, DueDelivery};
+use regente_store::readable::Readable;
 use regente_store::webhooks::{self, Webhook};
+use regente_store::{Batch, Commit};
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::attempt::{self, Went};
-use super::dispatch;
+use super::dispatch::{Dispatcher, tell_unreadable};
+use super::endpoints::{Endpoints, Key, Place};
+use super::keys::Signer;
+use super::left::Left;
 use crate::api::error::ApiError;
 use crate::app::App;
 
 /// Webhooks looked at in one round; the next round goes on behind them.
 const WEBHOOKS_MAX: i64 = 500;
+/// Webhooks whose attempts are begun at once.
+const BEGUN_AT_ONCE: usize = 16;
 /// How long nothing is looked for when there was nothing to do.
 const POLL: Duration = Duration::from_millis(200);
-/// The same when there was something.
-const BUSY_POLL: Duration = Duration::from_millis(5);
+/// The least time between two looks: what comes meanwhile is done together.
+const ROUND: Duration = Duration::from_millis(10);
+/// When to come back to a delivery that cannot be read.
+const POSTPONED_FOR: Duration = Duration::from_secs(5 * 60);
+/// How long after the longest answer an attempt counts as lost with its process.
+const LOST_GRACE: Duration = Duration::from_secs(30);
 
-/// Carries deliveries out. Clones share what they know of endpoints.
+/// Carries deliveries out. Clones share what they know.
 #[derive(Clone)]
-pub struct Courier {
+pub struct Courier(Arc<Inner>);
+
+struct Inner {
     app: App,
-    known: Arc<Mutex<Known>>,
-}
-
-/// What a process knows of endpoints.
-#[derive(Default)]
-struct Known {
-    endpoints: HashMap<WebhookId, Endpoint>,
-    under_way: usize,
-    under_way_to_suspects: usize,
+    dispatcher: Dispatcher,
+    endpoints: Endpoints,
+    /// Webhooks that another node serves.
+    left: Left<WebhookId>,
     /// Where the next round begins.
-    after: Option<WebhookId>,
+    after: Mutex<Option<WebhookId>>,
+    /// There are new deliveries, or room for others.
+    wake: Notify,
 }
 
-#[derive(Default)]
-struct Endpoint {
-    under_way: usize,
-    is_suspect: bool,
+/// A delivery whose attempt has begun, with its place.
+struct Taken {
+    webhook: Arc<Webhook>,
+    signer: Option<Arc<Signer>>,
+    due: DueDelivery,
+    begun: Begun,
+    place: Place,
+}
+
+/// What a webhook had begun of what is due.
+enum Took {
+    /// These attempts.
+    Begun(Vec<Taken>),
+    /// None: all places are taken.
+    NoRoom,
 }
 
 impl Courier {
     /// A courier of this process.
     pub fn new(app: App) -> Self {
-        Self { app, known: Arc::default() }
+        Self(Arc::new(Inner {
+            dispatcher: Dispatcher::new(app.clone()),
+            app,
+            endpoints: Endpoints::default(),
+            left: Left::default(),
+            after: Mutex::default(),
+            wake: Notify::new(),
+        }))
     }
 
     /// Does everything that is due now, and waits until it has ended; answers how much that was.
@@ -60,168 +88,201 @@ impl Courier {
     /// # Errors
     /// The database failed.
     pub async fn round(&self) -> Result<usize, ApiError> {
-        let dispatched = dispatch::round(&self.app).await?;
+        let dispatched = self.0.dispatcher.round().await;
         let mut attempts = JoinSet::new();
-        let begun = self.begin(&mut attempts).await?;
+        let begun = self.begin(&mut attempts).await;
         while attempts.join_next().await.is_some() {}
-        Ok(dispatched + begun)
+        Ok(dispatched? + begun?)
     }
 
     /// Goes on until `stop` ends; what has begun is finished.
     pub async fn run_until(self, stop: impl Future<Output = ()>) {
+        let stop = stop.shared();
+        tokio::join!(self.clone().dispatch_until(stop.clone()), self.deliver_until(stop));
+    }
+
+    async fn dispatch_until(self, stop: impl Future<Output = ()>) {
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let pause = match self.0.dispatcher.round().await {
+                Ok(0) => POLL,
+                Ok(_) => {
+                    self.0.wake.notify_one();
+                    ROUND
+                }
+                Err(error) => after(&error),
+            };
+            tokio::select! {
+                () = &mut stop => return,
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    async fn deliver_until(self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         let mut attempts = JoinSet::new();
         loop {
-            let did = async {
-                let dispatched = dispatch::round(&self.app).await?;
-                Ok::<_, ApiError>(dispatched + self.begin(&mut attempts).await?)
+            let pause = self.begin(&mut attempts).await.map_or_else(|error| after(&error), |_| ROUND);
+            let woken = async {
+                tokio::time::sleep(pause).await;
+                drop(tokio::time::timeout(POLL, self.0.wake.notified()).await);
             };
-            let pause = match did.await {
-                Ok(0) => POLL,
-                Ok(_) => BUSY_POLL,
-                Err(error) => {
-                    tracing::error!(
-                        error = &error as &dyn std::error::Error,
-                        "webhooks wait for the database"
-                    );
-                    POLL
-                }
-            };
-            while attempts.try_join_next().is_some() {}
             tokio::select! {
                 () = &mut stop => break,
-                () = tokio::time::sleep(pause) => {}
-                // There is room again.
-                Some(_) = attempts.join_next() => {}
+                () = woken => {}
             }
+            while attempts.try_join_next().is_some() {}
         }
         while attempts.join_next().await.is_some() {}
     }
 
     /// Begins attempts of what is due, as far as there is room; answers how many.
     async fn begin(&self, attempts: &mut JoinSet<()>) -> Result<usize, ApiError> {
-        let (store, now) = (&self.app.store, self.app.clock.now());
-        let after = self.known().after.unwrap_or(Id::new(Uuid::nil()));
-        let due = deliveries::webhooks_with_due(store, after, now, WEBHOOKS_MAX).await?;
-        let is_last = due.len() < usize::try_from(WEBHOOKS_MAX).unwrap_or(usize::MAX);
-        self.known().after = due.last().map(|(_, id)| *id).filter(|_| !is_last);
+        let (store, now) = (&self.0.app.store, self.0.app.clock.now());
+        let after = self.after().unwrap_or(Id::new(Uuid::nil()));
+        let Readable { read: mut webhooks, unreadable } =
+            webhooks::with_due(store, after, now, WEBHOOKS_MAX).await?;
+        let is_last = webhooks.len() + unreadable.len() < usize::try_from(WEBHOOKS_MAX).unwrap_or(usize::MAX);
+        tell_unreadable("webhook", &unreadable);
+        if is_last && !after.uuid().is_nil() {
+            // Those before it have their turn as well.
+            let first = webhooks::with_due(store, Id::new(Uuid::nil()), now, WEBHOOKS_MAX).await?;
+            tell_unreadable("webhook", &first.unreadable);
+            webhooks.extend(first.read.into_iter().filter(|webhook| webhook.id <= after));
+        }
+        let ids: Vec<WebhookId> = webhooks.iter().map(|webhook| webhook.id).collect();
         let mut begun = 0;
-        for (client_id, webhook_id) in due {
-            begun += self.begin_for(client_id, webhook_id, attempts).await?;
+        let mut first_without_room: Option<usize> = None;
+        let mut took = stream::iter(webhooks.into_iter().enumerate())
+            .map(|(at, webhook)| self.clone().take_or_later(webhook).map(move |took| (at, took)).boxed())
+            .buffer_unordered(BEGUN_AT_ONCE);
+        while let Some((at, took)) = took.next().await {
+            match took? {
+                Took::Begun(taken) => {
+                    begun += taken.len();
+                    for taken in taken {
+                        attempts.spawn(self.clone().attempt(taken));
+                    }
+                }
+                Took::NoRoom => {
+                    first_without_room = Some(first_without_room.map_or(at, |first| first.min(at)))
+                }
+            }
         }
+        // The next round begins with the first that found no room, or behind it when it had been the first already.
+        let behind = match first_without_room {
+            Some(at) => ids.get(at.saturating_sub(1)).copied(),
+            None => ids.last().copied().filter(|_| !is_last),
+        };
+        self.set_after(behind);
         Ok(begun)
     }
 
-    async fn begin_for(
-        &self,
-        client_id: ClientId,
-        webhook_id: WebhookId,
-        attempts: &mut JoinSet<()>,
-    ) -> Result<usize, ApiError> {
-        let room = self.room(webhook_id);
-        if room == 0 {
-            return Ok(0);
+    /// What cannot be read of one webhook holds up no other.
+    async fn take_or_later(self, webhook: Webhook) -> Result<Took, ApiError> {
+        let id = webhook.id;
+        match self.clone().take(webhook).await {
+            Err(error @ ApiError::Internal(_)) => {
+                tracing::error!(
+                    webhook = %id, error = &error as &dyn std::error::Error,
+                    "messages to a webhook cannot be begun"
+                );
+                self.0.left.leave(id, self.0.app.clock.machine());
+                Ok(Took::Begun(Vec::new()))
+            }
+            took => took,
         }
-        let limit = i64::try_from(room).unwrap_or(i64::MAX);
-        let store = &self.app.store;
-        let due = deliveries::due(store, client_id, webhook_id, self.app.clock.now(), limit).await?;
+    }
+
+    /// Begins attempts of what is due for a webhook: in the database, not yet on the way.
+    async fn take(self, webhook: Webhook) -> Result<Took, ApiError> {
+        let Inner { app, endpoints, left, .. } = &*self.0;
+        if left.has(&webhook.id, app.clock.machine()) {
+            return Ok(Took::Begun(Vec::new()));
+        }
+        let places = endpoints.places(&Key::of(&webhook), &app.settings.webhooks);
+        if places.is_empty() {
+            return Ok(Took::NoRoom);
+        }
+        let limit = i64::try_from(places.len()).unwrap_or(i64::MAX);
+        let now = app.clock.now();
+        let Readable { read: mut due, unreadable } =
+            deliveries::due(&app.store, webhook.client_id, webhook.id, now, limit).await?;
+        if !unreadable.is_empty() {
+            tell_unreadable("delivery", &unreadable);
+            let ids: Vec<Uuid> = unreadable.into_iter().map(|(id, _)| id).collect();
+            let mut batch = Batch::new(webhook.client_id);
+            deliveries::postpone(&mut batch, &ids, now + POSTPONED_FOR);
+            // Whatever becomes of it: they are met again.
+            let _ = attempt::apply(app, batch).await?;
+        }
         if due.is_empty() {
-            return Ok(0);
+            return Ok(Took::Begun(Vec::new()));
         }
-        let Some(webhook) = webhooks::find(store, client_id, webhook_id).await? else { return Ok(0) };
+        let answer_max =
+            due.iter().map(|due| attempt::answer_max(app, &due.delivery)).max().unwrap_or_default();
+        let begun = Begun { at: now, lost_at: now + answer_max + LOST_GRACE };
+        let mut batch = Batch::new(webhook.client_id);
+        let ids: Vec<_> = due.iter().map(|due| due.delivery.id).collect();
+        for DueDelivery { delivery, .. } in &mut due {
+            if let Some(attempt) = attempt::interrupted(delivery) {
+                deliveries::interrupted(&mut batch, delivery, &attempt);
+                delivery.attempts += 1;
+            }
+        }
+        deliveries::begin_attempts(&mut batch, &ids, begun);
+        if attempt::apply(app, batch).await? != Commit::Applied {
+            left.leave(webhook.id, app.clock.machine());
+            return Ok(Took::Begun(Vec::new()));
+        }
+        let signer = match Signer::open(app, &webhook, now).await {
+            Ok(signer) => Some(Arc::new(signer)),
+            Err(error) => {
+                tracing::error!(
+                    webhook = %webhook.id, error = &error as &dyn std::error::Error,
+                    "the key of a webhook cannot be opened"
+                );
+                None
+            }
+        };
         let webhook = Arc::new(webhook);
-        let begun = due.len();
-        for due in due {
-            let under_way = UnderWay::begin(self, webhook_id);
-            attempts.spawn(self.clone().attempt(Arc::clone(&webhook), due, under_way));
-        }
-        Ok(begun)
+        let taken = due.into_iter().zip(places).map(|(due, place)| Taken {
+            webhook: Arc::clone(&webhook),
+            signer: signer.clone(),
+            due,
+            begun,
+            place,
+        });
+        Ok(Took::Begun(taken.collect()))
     }
 
-    async fn attempt(self, webhook: Arc<Webhook>, due: DueDelivery, under_way: UnderWay) {
-        match attempt::run(&self.app, &webhook, &due).await {
-            Ok(Went::Well) => self.known().trust(webhook.id),
-            Ok(Went::Badly) => self.known().suspect(webhook.id),
-            Ok(Went::Elsewhere) => {}
+    async fn attempt(self, taken: Taken) {
+        let Taken { webhook, signer, due, begun, place } = taken;
+        let Inner { app, wake, .. } = &*self.0;
+        match attempt::run(app, &webhook, signer.as_deref(), &due, begun).await {
+            Ok(Went::Well) => place.trust(),
+            Ok(Went::Badly) => place.doubt(),
             Err(error) => tracing::error!(
                 delivery = %due.delivery.id, error = &error as &dyn std::error::Error,
                 "an attempt to deliver could not be ended; it is made again"
             ),
         }
-        drop(under_way);
+        drop(place);
+        wake.notify_one();
     }
 
-    /// How many more attempts an endpoint may have under way.
-    fn room(&self, webhook_id: WebhookId) -> usize {
-        let settings = &self.app.settings.webhooks;
-        let known = self.known();
-        let in_all = settings.concurrent_max.saturating_sub(known.under_way);
-        let Some(endpoint) = known.endpoints.get(&webhook_id) else {
-            return in_all.min(settings.concurrent_per_endpoint_max);
-        };
-        if endpoint.is_suspect {
-            let of_suspects = (settings.concurrent_max / 2).saturating_sub(known.under_way_to_suspects);
-            return in_all.min(of_suspects).min(1_usize.saturating_sub(endpoint.under_way));
-        }
-        in_all.min(settings.concurrent_per_endpoint_max.saturating_sub(endpoint.under_way))
+    fn after(&self) -> Option<WebhookId> {
+        *self.0.after.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn set_after(&self, after: Option<WebhookId>) {
+        *self.0.after.lock().unwrap_or_else(PoisonError::into_inner) = after;
     }
 }
 
-impl Known {
-    fn trust(&mut self, webhook_id: WebhookId) {
-        if let Some(endpoint) = self.endpoints.get_mut(&webhook_id)
-            && endpoint.is_suspect
-        {
-            endpoint.is_suspect = false;
-            self.under_way_to_suspects = self.under_way_to_suspects.saturating_sub(endpoint.under_way);
-        }
-    }
-
-    fn suspect(&mut self, webhook_id: WebhookId) {
-        if let Some(endpoint) = self.endpoints.get_mut(&webhook_id)
-            && !endpoint.is_suspect
-        {
-            endpoint.is_suspect = true;
-            self.under_way_to_suspects += endpoint.under_way;
-        }
-    }
-}
-
-/// Counts one attempt for as long as it lives, also when it panics.
-struct UnderWay {
-    known: Arc<Mutex<Known>>,
-    webhook_id: WebhookId,
-}
-
-impl UnderWay {
-    fn begin(courier: &Courier, webhook_id: WebhookId) -> Self {
-        let mut known = courier.known();
-        known.under_way += 1;
-        let endpoint = known.endpoints.entry(webhook_id).or_default();
-        endpoint.under_way += 1;
-        if endpoint.is_suspect {
-            known.under_way_to_suspects += 1;
-        }
-        Self { known: Arc::clone(&courier.known), webhook_id }
-    }
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.under_way = known.under_way.saturating_sub(1);
-        let Some(endpoint) = known.endpoints.get_mut(&self.webhook_id) else { return };
-        endpoint.under_way = endpoint.under_way.saturating_sub(1);
-        let (is_suspect, is_idle) = (endpoint.is_suspect, endpoint.under_way == 0);
-        if is_suspect {
-            known.under_way_to_suspects = known.under_way_to_suspects.saturating_sub(1);
-        } else if is_idle {
-            // Nothing to remember of an endpoint that is well.
-            known.endpoints.remove(&self.webhook_id);
-        }
-    }
+/// The pause after a failure.
+fn after(error: &ApiError) -> Duration {
+    tracing::error!(error = error as &dyn std::error::Error, "webhooks wait for the database");
+    POLL
 }

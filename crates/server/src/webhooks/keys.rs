@@ -61,22 +61,28 @@ pub enum RotationError {
     Store(#[from] regente_store::StoreError),
 }
 
-/// The key that signs at `now`, and while it is being replaced the one that follows.
-pub(super) async fn open(
-    app: &App,
-    webhook: &Webhook,
-    now: Timestamp,
-) -> Result<(SigningKey, Option<SigningKey>), ApiError> {
-    let (in_force, next) = webhook.keys_at(now);
-    let key = SigningKey::from_seed(&seed_in_force(app, webhook, in_force).await?);
-    let next = match next {
-        None => None,
-        Some(next) => {
-            let seed = seed(app, webhook, &next.key, Purpose::NextWebhookKey).await?;
-            Some(SigningKey::from_seed(&seed).map_err(ApiError::internal)?)
-        }
-    };
-    Ok((key.map_err(ApiError::internal)?, next))
+/// What signs for a webhook.
+pub(super) struct Signer {
+    /// The key in force.
+    pub(super) key: SigningKey,
+    /// While the key is being replaced, the one that follows.
+    pub(super) next: Option<SigningKey>,
+}
+
+impl Signer {
+    /// Opens the keys of a webhook that sign at `now`.
+    pub(super) async fn open(app: &App, webhook: &Webhook, now: Timestamp) -> Result<Self, ApiError> {
+        let (in_force, next) = webhook.keys_at(now);
+        let key = SigningKey::from_seed(&seed_in_force(app, webhook, in_force).await?);
+        let next = match next {
+            None => None,
+            Some(next) => {
+                let seed = seed(app, webhook, &next.key, Purpose::NextWebhookKey).await?;
+                Some(SigningKey::from_seed(&seed).map_err(ApiError::internal)?)
+            }
+        };
+        Ok(Self { key: key.map_err(ApiError::internal)?, next })
+    }
 }
 
 /// Gives a webhook a new key, and answers the webhook with it. Both keys sign until `overlap` is over; without one the new

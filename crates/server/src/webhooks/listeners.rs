@@ -15,6 +15,7 @@ use regente_store::{Batch, Commit};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::keys::Signer;
 use super::signature::SigningKey;
 use super::{attempt, payload};
 use crate::api::error::ApiError;
@@ -133,20 +134,21 @@ pub async fn hear(
     loop {
         let waiting = listeners::waiting(&app.store, client_id, id, EVENTS_MAX).await?;
         if !waiting.is_empty() || app.clock.machine().since(began) >= WAIT_MAX {
-            let mut heard = Vec::with_capacity(waiting.len());
-            for due in &waiting {
-                heard.push(sign(app, &webhook, due).await?);
+            if waiting.is_empty() {
+                return Ok(Vec::new());
             }
-            return Ok(heard);
+            let now = app.clock.now();
+            let signer = Signer::open(app, &webhook, now).await?;
+            return Ok(waiting.iter().map(|due| sign(&signer, now, due)).collect::<Result<_, _>>()?);
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
-async fn sign(app: &App, webhook: &Webhook, due: &DueDelivery) -> Result<Heard, ApiError> {
+fn sign(signer: &Signer, now: Timestamp, due: &DueDelivery) -> Result<Heard, ApiError> {
     let delivery = &due.delivery;
     let body = payload::body(delivery, &due.snapshot).map_err(ApiError::internal)?;
-    let headers = attempt::headers(app, webhook, delivery, &body).await?;
+    let headers = attempt::headers(delivery, signer, now, &body)?;
     let headers = headers.iter().map(|(name, value)| {
         let value = value.to_str().map_err(ApiError::internal)?;
         Ok((name.as_str().to_owned(), value.to_owned()))

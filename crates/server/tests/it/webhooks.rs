@@ -3,6 +3,7 @@
 mod addresses;
 mod crashes;
 mod deliveries;
+mod fairness;
 mod independent;
 mod listeners;
 mod purchases;
@@ -12,6 +13,7 @@ mod replays;
 mod retry_after;
 mod rotation;
 mod signatures;
+mod unreadable;
 
 use serde_json::{Value, json};
 

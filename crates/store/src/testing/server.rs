@@ -89,6 +89,12 @@ impl TestPostgres {
         Self::start(Durability::Full)
     }
 
+    /// The number of its first process in the kernel; all others are children of it.
+    pub fn pid(&self) -> Option<u32> {
+        let lines = std::fs::read_to_string(self.folder.join("data/postmaster.pid")).ok()?;
+        lines.lines().next()?.trim().parse().ok()
+    }
+
     /// A server that a test may stop.
     pub fn alone() -> Self {
         Self::start(Durability::None)

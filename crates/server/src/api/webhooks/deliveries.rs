@@ -5,13 +5,17 @@ use std::collections::HashMap;
 
 use axum::Extension;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
 use regente_domain::id::{DeliveryId, Id, of};
 use regente_domain::webhook::DeliveryStatus;
 use regente_store::deliveries::{self, Delivery};
-use regente_store::{Batch, Commit, events};
+use regente_store::webhooks::Webhook;
+use regente_store::{Batch, events};
 
 use super::super::error::ApiError;
+use super::super::fields::Body;
+use super::super::idempotency::{Planned, commit_once};
 use super::super::page::{LIMIT_DEFAULT, Page};
 use super::super::path_id;
 use super::super::query::Query;
@@ -22,7 +26,6 @@ use super::view::{AttemptView, DeliveryView};
 use crate::access::Caller;
 use crate::app::App;
 use crate::audit;
-use crate::webhooks::replay::{Replayed, replay as replay_delivery};
 
 /// Lists the deliveries of a webhook, newest first, each with its attempts.
 #[utoipa::path(
@@ -68,7 +71,9 @@ async fn with_attempts(
     post, path = "/v1/webhooks/{id}/deliveries/{deliveryId}/replay", operation_id = "replayDelivery",
     tag = "Webhooks",
     params(("id" = Uuid, Path, description = "Id of the webhook"),
-        ("deliveryId" = Uuid, Path, description = "Id of the delivery")),
+        ("deliveryId" = Uuid, Path, description = "Id of the delivery"),
+        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            description = "The same key and body give the same answer again for 24 hours")),
     responses((status = 202, description = "The delivery, due now.", body = DeliveryView), WebhookErrors),
     security(("client_id" = [], "api_key" = [])),
 )]
@@ -77,27 +82,51 @@ pub async fn replay(
     Extension(caller): Extension<Caller>,
     Extension(request_id): Extension<RequestId>,
     Path((id, delivery_id)): Path<(String, String)>,
-) -> Result<(StatusCode, axum::Json<DeliveryView>), WebhookError> {
+    headers: HeaderMap,
+    body: Result<Body, ApiError>,
+) -> Result<Response, WebhookError> {
     let webhook = find_webhook(&app, &caller, path_id(&id)?).await?;
-    let delivery_id = path_id(&delivery_id).map_err(|_| WebhookError::NoDelivery)?;
-    let _admission = app.store.admit()?;
-    let record = |batch: &mut Batch| {
-        audit::record(&app, batch, &caller, &request_id, "delivery.replayed", delivery_id.uuid());
-    };
-    match replay_delivery(&app, caller.client_id, webhook.id, delivery_id, record).await? {
-        Replayed::Due(delivery) => {
-            let view = with_attempts(&app, &caller, &[*delivery]).await?.pop();
-            Ok((StatusCode::ACCEPTED, axum::Json(view.ok_or(WebhookError::NoDelivery)?)))
-        }
-        Replayed::UnderWay => Err(WebhookError::UnderWay),
-        Replayed::NoDelivery => Err(WebhookError::NoDelivery),
+    let delivery_id: DeliveryId = path_id(&delivery_id).map_err(|_| WebhookError::NoDelivery)?;
+    let route = format!("POST /v1/webhooks/{}/deliveries/{delivery_id}/replay", webhook.id);
+    let plan = || plan_replay(&app, &caller, &request_id, &webhook, delivery_id);
+    match commit_once(&app, &caller, &headers, &route, &body?, plan).await {
+        Ok(response) => Ok(response),
+        Err(ApiError::NotFound) => Err(WebhookError::NoDelivery),
+        Err(ApiError::Conflict { .. }) => Err(WebhookError::UnderWay),
+        Err(error) => Err(error.into()),
     }
+}
+
+async fn plan_replay(
+    app: &App,
+    caller: &Caller,
+    request_id: &RequestId,
+    webhook: &Webhook,
+    id: DeliveryId,
+) -> Result<Planned, ApiError> {
+    let found = deliveries::find(&app.store, caller.client_id, webhook.id, id).await?;
+    let before = found.ok_or(ApiError::NotFound)?;
+    if before.began_at.is_some() {
+        return Err(ApiError::conflict(Vec::new()));
+    }
+    let mut batch = Batch::new(caller.client_id);
+    let delivery = deliveries::replay(&mut batch, &before, app.clock.now());
+    audit::record(app, &mut batch, caller, request_id, "delivery.replayed", id.uuid());
+    let view = with_attempts(app, caller, &[delivery]).await?.pop().ok_or(ApiError::NotFound)?;
+    accepted(batch, &view)
+}
+
+fn accepted(batch: Batch, view: &DeliveryView) -> Result<Planned, ApiError> {
+    let body = serde_json::to_value(view).map_err(ApiError::internal)?;
+    Ok(Planned { batch, status: StatusCode::ACCEPTED, body })
 }
 
 /// Sends a test event, `ping`, whatever the webhook asks for.
 #[utoipa::path(
     post, path = "/v1/webhooks/{id}/ping", operation_id = "pingWebhook", tag = "Webhooks",
-    params(("id" = Uuid, Path, description = "Id of the webhook")),
+    params(("id" = Uuid, Path, description = "Id of the webhook"),
+        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            description = "The same key and body give the same answer again for 24 hours")),
     responses((status = 202, description = "The delivery of the test event.", body = DeliveryView), WebhookErrors),
     security(("client_id" = [], "api_key" = [])),
 )]
@@ -105,8 +134,16 @@ pub async fn ping(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-) -> Result<(StatusCode, axum::Json<DeliveryView>), WebhookError> {
+    headers: HeaderMap,
+    body: Result<Body, ApiError>,
+) -> Result<Response, WebhookError> {
     let webhook = find_webhook(&app, &caller, path_id(&id)?).await?;
+    let route = format!("POST /v1/webhooks/{}/ping", webhook.id);
+    let plan = || async { plan_ping(&app, &caller, &webhook) };
+    Ok(commit_once(&app, &caller, &headers, &route, &body?, plan).await?)
+}
+
+fn plan_ping(app: &App, caller: &Caller, webhook: &Webhook) -> Result<Planned, ApiError> {
     let now = app.clock.now();
     let event_id: Id<of::Event> = app.chance.id(now);
     let delivery = Delivery {
@@ -129,9 +166,5 @@ pub async fn ping(
     let mut batch = Batch::new(caller.client_id);
     events::ping(&mut batch, event_id, &caller.actor());
     deliveries::insert(&mut batch, &delivery);
-    let _admission = app.store.admit()?;
-    match app.store.apply(batch).await? {
-        Commit::Applied => Ok((StatusCode::ACCEPTED, axum::Json(DeliveryView::of(&delivery, Vec::new())))),
-        Commit::Refused(_) | Commit::Unknown => Err(ApiError::busy().into()),
-    }
+    accepted(batch, &DeliveryView::of(&delivery, Vec::new()))
 }

@@ -127,7 +127,7 @@ pub struct AttemptView {
     /// What the endpoint answered; null when it did not.
     #[schema(required = true)]
     pub http_status: Option<u16>,
-    /// Why it failed: `address_refused`, `connection_failed`, `timed_out` or `unexpected_status`.
+    /// Why it failed: `address_refused`, `connection_failed`, `timed_out`, `unexpected_status`, `not_sent` or `interrupted`.
     #[schema(value_type = Option<String>, required = true)]
     pub failure: Option<&'static str>,
     /// How the answer begins.

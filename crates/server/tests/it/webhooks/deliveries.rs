@@ -22,6 +22,8 @@ stories! {
     no_card_number_is_kept_of_an_answer,
     later_events_of_a_charge_wait_for_one_retry,
     a_hanging_endpoint_delays_nobody_else,
+    an_endpoint_that_has_answered_gets_several_at_once,
+    an_event_of_a_clock_behind_is_announced,
     a_webhook_that_is_off_or_gone_gets_nothing,
     a_process_that_dies_in_the_middle_loses_nothing,
     two_nodes_deliver_each_event_once,
@@ -291,11 +293,13 @@ async fn no_card_number_is_kept_of_an_answer(app: TestApp) {
 
 async fn later_events_of_a_charge_wait_for_one_retry(app: TestApp) {
     let receiver = Receiver::start().await;
-    webhook(&app, &receiver, "*", "/").await;
+    let id = webhook(&app, &receiver, "*", "/").await;
     receiver.say(&[Say::Status(500)]);
     charge(&app).await;
     app.run_jobs().await;
     assert_eq!(receiver.events(), ["transaction.pending"], "the second waits for the first");
+    let waiting = deliveries(&app, &id).await;
+    assert_eq!(waiting[0]["nextAttemptAt"], waiting[1]["nextAttemptAt"], "nobody looks at it meanwhile");
     charge(&app).await;
     app.run_jobs().await;
     assert_eq!(receiver.received().len(), 3, "another charge waits for nobody");
@@ -324,21 +328,46 @@ async fn a_hanging_endpoint_delays_nobody_else(app: TestApp) {
     hanging.always(Say::Nothing);
     webhook(&app, &hanging, "transaction.authorized", "/").await;
     webhook(&app, &quick, "transaction.authorized", "/").await;
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let courier = regente::webhooks::Courier::new(app.app.clone());
-    let running = tokio::spawn(courier.run_until(async move { drop(stopped.await) }));
+    let running = start_courier(&app);
     for _ in 0..8 {
         charge(&app).await;
     }
-    tokio::time::timeout(Duration::from_secs(10), async {
-        while quick.received().len() < 8 {
+    until(|| quick.received().len() == 8).await;
+    assert_eq!(hanging.received().len(), 1, "one that has never answered has one at a time");
+    running.abort();
+}
+
+pub(super) fn start_courier(app: &TestApp) -> tokio::task::JoinHandle<()> {
+    tokio::spawn(regente::webhooks::Courier::new(app.app.clone()).run_until(std::future::pending()))
+}
+
+pub(super) async fn until(mut is_so: impl FnMut() -> bool) {
+    let waiting = async {
+        while !is_so() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-    })
-    .await
-    .expect("the quick one gets everything while the other one hangs");
-    assert!((1..=2).contains(&hanging.received().len()), "{}", hanging.received().len());
-    drop(stop);
+    };
+    tokio::time::timeout(Duration::from_secs(20), waiting).await.expect("it comes");
+}
+
+async fn an_endpoint_that_has_answered_gets_several_at_once(app: TestApp) {
+    let app = app.with_settings(|settings| settings.webhooks.concurrent_per_endpoint_max = 3).await;
+    let receiver = Receiver::start().await;
+    webhook(&app, &receiver, "transaction.authorized", "/").await;
+    let running = start_courier(&app);
+    charge(&app).await;
+    until(|| receiver.received().len() == 1).await;
+    receiver.always(Say::Nothing);
+    for _ in 0..6 {
+        charge(&app).await;
+    }
+    until(|| receiver.received().len() == 4).await;
+    // Another endpoint gets its own in rounds that come later, and this one nothing more.
+    let other = Receiver::start().await;
+    webhook(&app, &other, "transaction.authorized", "/other").await;
+    charge(&app).await;
+    until(|| other.received().len() == 1).await;
+    assert_eq!(receiver.received().len(), 4, "and no more than that");
     running.abort();
 }
 
@@ -381,6 +410,20 @@ async fn a_process_that_dies_in_the_middle_loses_nothing(app: TestApp) {
     assert_eq!(delivery["status"], "delivered");
     let got = receiver.received();
     assert_eq!((got.len(), &got[0].body), (2, &got[1].body));
+    let failures: Vec<&Value> =
+        delivery["attempts"].as_array().unwrap().iter().map(|attempt| &attempt["failure"]).collect();
+    assert_eq!(failures, [&json!("interrupted"), &json!(null)]);
+}
+
+async fn an_event_of_a_clock_behind_is_announced(app: TestApp) {
+    let receiver = Receiver::start().await;
+    app.clock.advance(MINUTE);
+    webhook(&app, &receiver, "transaction.authorized", "/").await;
+    // Another node makes the charge.
+    app.clock.set(app.clock.now() - MINUTE / 2);
+    charge(&app).await;
+    app.run_jobs().await;
+    assert_eq!(receiver.received().len(), 1);
 }
 
 async fn two_nodes_deliver_each_event_once(app: TestApp) {
@@ -393,11 +436,13 @@ async fn two_nodes_deliver_each_event_once(app: TestApp) {
     for _ in 0..20 {
         charge(&app).await;
     }
-    for _ in 0..60 {
+    for _ in 0..200 {
         let (one, two) = tokio::join!(app.worker.round(), other.round());
-        if one.unwrap().delivered + two.unwrap().delivered == 0 {
+        if one.unwrap().delivered + two.unwrap().delivered == 0 && receiver.received().len() >= 40 {
             break;
         }
+        // Whoever came second leaves the webhook to the other one for a while.
+        app.clock.advance_machine(Duration::from_secs(1));
     }
     let mut ids: Vec<String> = receiver.received().iter().map(|got| got.json()["id"].to_string()).collect();
     assert_eq!(ids.len(), 40);
@@ -420,6 +465,14 @@ async fn a_ping_arrives_whatever_is_asked_for(app: TestApp) {
     );
     assert_eq!(body["id"], ping["eventId"]);
     assert!(got.header("x-plug-signature").is_some());
+
+    let path = format!("/v1/webhooks/{id}/ping");
+    let first = app.post_with_key(&path, "once", &json!({})).await;
+    let again = app.post_with_key(&path, "once", &json!({})).await;
+    first.expect(202);
+    assert_eq!((&again.bytes, again.header("Idempotent-Replayed")), (&first.bytes, Some("true")));
+    app.run_jobs().await;
+    assert_eq!(receiver.received().len(), 2);
 }
 
 async fn too_many_losses_switch_a_webhook_off_where_that_is_wanted(app: TestApp) {

@@ -18,12 +18,15 @@ stories! {
     an_event_is_heard_in_the_order_of_its_object_whatever_clocks_say,
     merchants_do_not_see_who_listens,
     who_is_not_heard_of_listens_no_more,
+    what_nobody_can_fetch_any_more_is_not_kept,
 }
 
 sql! {
     /// Everything that a listener leaves behind.
     LEFT_OF_LISTENER = "
         SELECT (SELECT COUNT(*) FROM webhooks WHERE id = :id) + (SELECT COUNT(*) FROM deliveries WHERE webhook_id = :id) AS n";
+    /// Events whose words are kept.
+    SAID = "SELECT COUNT(*) AS n FROM events WHERE client_id = :client_id AND snapshot IS NOT NULL";
 }
 
 async fn left(app: &TestApp, id: WebhookId) -> i64 {
@@ -145,4 +148,38 @@ async fn who_is_not_heard_of_listens_no_more(app: TestApp) {
     assert_eq!(left(&app, listener.id).await, 2, "the row, and what was heard and not told");
     app.later(30 * MINUTE).await;
     assert_eq!(left(&app, listener.id).await, 0);
+}
+
+async fn said(app: &TestApp) -> i64 {
+    let client_id = app.client_id();
+    app.app.store.row(&SAID, args! { client_id }).await.unwrap().unwrap().get("n").unwrap()
+}
+
+async fn what_nobody_can_fetch_any_more_is_not_kept(app: TestApp) {
+    let receiver = Receiver::start().await;
+    webhook(&app, &receiver, "transaction.authorized", "/").await;
+    let (listener, other) = (listen(&app, "*").await, listen(&app, "transaction.pending").await);
+    charge(&app).await;
+    app.run_jobs().await;
+    assert_eq!(said(&app).await, 2);
+    let events = hear(&app.app, app.client_id(), listener.id, &[]).await.unwrap();
+    end(&app.app, app.client_id(), listener.id, &told(&events)).await.unwrap();
+    assert_eq!(said(&app).await, 2, "the webhook has one, the other listener one");
+    let events = hear(&app.app, app.client_id(), other.id, &[]).await.unwrap();
+    end(&app.app, app.client_id(), other.id, &told(&events)).await.unwrap();
+    assert_eq!(said(&app).await, 1, "a replay sends it");
+
+    let forgotten = listen(&app, "transaction.pending").await;
+    charge(&app).await;
+    app.run_jobs().await;
+    assert_eq!((said(&app).await, left(&app, forgotten.id).await), (3, 2));
+    app.later(30 * MINUTE).await;
+    assert_eq!((said(&app).await, left(&app, forgotten.id).await), (2, 0));
+
+    // Who asked for it has gone before it became a delivery.
+    let brief = listen(&app, "transaction.pending").await;
+    charge(&app).await;
+    end(&app.app, app.client_id(), brief.id, &[]).await.unwrap();
+    app.run_jobs().await;
+    assert_eq!(said(&app).await, 3, "of the webhook alone");
 }

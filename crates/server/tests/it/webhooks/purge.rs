@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::http::Method;
 use regente_domain::id::{Id, WebhookId, of};
 use regente_domain::webhook::{DeliveryStatus, Version};
-use regente_store::deliveries::{self, Attempt, Delivery};
+use regente_store::deliveries::{self, Attempt, Begun, Delivery};
 use regente_store::{Batch, Commit, args, events, sql};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -196,12 +196,12 @@ async fn deliver_many(app: &TestApp, webhook_id: WebhookId, many: usize) {
     let made: Vec<Delivery> = (0..many).map(|_| delivery(app.app.chance.id(now))).collect();
     let duration = Duration::from_millis(1);
     let attempt = Attempt { began_at: now, duration, http_status: Some(200), failure: None, answer: None };
-    let lost_at = now + MINUTE;
+    let begun = Begun { at: now, lost_at: now + MINUTE };
     let (insert, begin, end): (Step<'_>, Step<'_>, Step<'_>) = (
         &|batch, delivery| deliveries::insert(batch, delivery),
-        &|batch, delivery| deliveries::begin_attempt(batch, delivery, now, lost_at),
+        &|batch, delivery| deliveries::begin_attempts(batch, &[delivery.id], begun),
         &|batch, delivery| {
-            deliveries::end_attempt(batch, delivery, &attempt, lost_at, DeliveryStatus::Delivered, None);
+            deliveries::end_attempt(batch, delivery, begun, &attempt, DeliveryStatus::Delivered, None);
         },
     );
     // Guards come first in a batch, so each step is one of its own.

@@ -36,9 +36,13 @@ async fn what_was_lost_is_sent_again_on_request(app: TestApp) {
     assert_eq!((&taken["status"], taken["attempts"].as_array().unwrap().len()), (&json!("delivered"), 4));
     let ids: Vec<Value> = receiver.received().iter().map(|got| got.json()["id"].clone()).collect();
     assert!(ids.iter().all(|id| *id == ids[0]), "the same event");
-    app.post(&replay, &json!({})).await.expect(202);
+    app.post_with_key(&replay, "once", &json!({})).await.expect(202);
     app.run_jobs().await;
     assert_eq!(receiver.received().len(), 5, "what was delivered can be sent again, too");
+    let again = app.post_with_key(&replay, "once", &json!({})).await;
+    assert_eq!((again.status.as_u16(), again.header("Idempotent-Replayed")), (202, Some("true")));
+    app.run_jobs().await;
+    assert_eq!(receiver.received().len(), 5, "once for each key");
 
     let other = webhook(&app, &receiver, "transaction.failed", "/other").await;
     let foreign = format!("/v1/webhooks/{other}/deliveries/{}/replay", lost["id"].as_str().unwrap());
