@@ -165,8 +165,9 @@ impl Courier {
             due.iter().map(|due| attempt::answer_max(app, &due.delivery)).max().unwrap_or_default();
         let begun = Begun { at: now, lost_at: now + answer_max + LOST_GRACE };
         let mut batch = Batch::new(webhook.client_id);
-        let ids: Vec<_> = due.iter().map(|due| due.delivery.id).collect();
-        deliveries::begin_attempts(&mut batch, &ids, begun);
+        for due in &due {
+            deliveries::begin_attempt(&mut batch, &due.delivery, begun);
+        }
         if attempt::apply(app, batch).await? != Commit::Applied {
             left.leave(webhook.id, app.clock.machine());
             return Ok(Vec::new());
