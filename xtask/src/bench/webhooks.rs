@@ -3,8 +3,9 @@
 //! delivery is signed. Everything shares the machine: service, database, endpoints and load.
 
 mod receivers;
+mod table;
+mod watch;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,10 +17,11 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::median;
 use crate::service::{Account, Service, WorkNode, Writes, build, one_simulator};
 use crate::{Outcome, process};
 use receivers::{Books, Endpoint, Manner};
+use table::{Measured, Round, a_second, float, percentile, print_table};
+use watch::Watch;
 
 /// Events of one charge that is captured at once: `pending` and `authorized`.
 const EVENTS_OF_A_CHARGE: u64 = 2;
@@ -29,8 +31,6 @@ const HANGING_EACH: usize = 10;
 const CHARGES_AT_ONCE: usize = 16;
 /// How long the last deliveries of a round may take.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How often memory and connections are looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How often it is looked whether all has arrived.
 const ARRIVAL_LOOK_EVERY: Duration = Duration::from_millis(5);
 
@@ -92,20 +92,6 @@ struct Subject {
 struct Shop {
     account: Account,
     charge: String,
-}
-
-/// What one round has shown.
-#[derive(Default)]
-struct Round {
-    burst_rate: f64,
-    steady_rate: f64,
-    lag_p50_ms: f64,
-    lag_p99_ms: f64,
-    resident_peak_mib: f64,
-    nodes_cpu: f64,
-    database_cpu: f64,
-    machine_cpu: f64,
-    other_share: f64,
 }
 
 pub(super) async fn run(options: Options) -> Outcome {
@@ -232,7 +218,8 @@ impl Subject {
         let took = began.elapsed();
         round.steady_rate = a_second(steady * per_charge, took);
         let after = [self.nodes_cpu_ms(), self.database_cpu_ms(), process::machine_cpu_ms()];
-        let cores = |at: usize| a_second(after[at].saturating_sub(before[at]), took) / 1000.0;
+        // Milliseconds in milliseconds.
+        let cores = |at: usize| a_second(after[at].saturating_sub(before[at]), took * 1000);
         (round.nodes_cpu, round.database_cpu, round.machine_cpu) = (cores(0), cores(1), cores(2));
         let mut lags_ms = self.books.take_lags_ms();
         lags_ms.sort_unstable();
@@ -303,153 +290,5 @@ impl Subject {
             verified,
             not_verified,
         }
-    }
-}
-
-/// What is looked at again and again during a round.
-struct Watch {
-    stop: tokio::sync::oneshot::Sender<()>,
-    watching: tokio::task::JoinHandle<Seen>,
-}
-
-#[derive(Default)]
-struct Seen {
-    resident_peak_kib: u64,
-    /// Deliveries of each process.
-    by_process: Vec<u64>,
-}
-
-impl Watch {
-    fn begin(pids: Vec<u32>, books: Arc<Books>) -> Self {
-        let (stop, mut stopped) = tokio::sync::oneshot::channel();
-        let watching = tokio::spawn(async move {
-            let mut seen = Seen { resident_peak_kib: 0, by_process: vec![0; pids.len()] };
-            loop {
-                seen.look(&pids, &books.take_connections());
-                if tokio::time::timeout(LOOK_EVERY, &mut stopped).await.is_ok() {
-                    seen.look(&pids, &books.take_connections());
-                    return seen;
-                }
-            }
-        });
-        Self { stop, watching }
-    }
-
-    async fn end(self) -> Outcome<Seen> {
-        drop(self.stop);
-        Ok(self.watching.await?)
-    }
-}
-
-impl Seen {
-    fn look(&mut self, pids: &[u32], deliveries: &HashMap<(u16, u16), u64>) {
-        let resident = pids.iter().map(|pid| process::status_kib(*pid, "RssAnon:")).max();
-        self.resident_peak_kib = self.resident_peak_kib.max(resident.unwrap_or(0));
-        if pids.len() < 2 {
-            return;
-        }
-        for (pid, count) in pids.iter().zip(&mut self.by_process) {
-            let connections = process::connections(*pid);
-            let own = deliveries.iter().filter(|(connection, _)| connections.contains(connection));
-            *count += own.map(|(_, deliveries)| deliveries).sum::<u64>();
-        }
-    }
-
-    /// Of the deliveries whose connection was still open at a look.
-    #[allow(clippy::float_arithmetic, reason = "a figure for people, not money")]
-    fn share_of_second(&self) -> f64 {
-        let all: u64 = self.by_process.iter().sum();
-        float(self.by_process.get(1).copied().unwrap_or(0)) / float(all.max(1))
-    }
-}
-
-/// What the rounds of a subject have shown.
-struct Measured {
-    name: &'static str,
-    rounds: Vec<Round>,
-    duplicates: u64,
-    hung: u64,
-    verified: u64,
-    not_verified: u64,
-}
-
-impl Round {
-    #[allow(clippy::float_arithmetic, reason = "a figure for people, not money")]
-    fn line(&self) -> String {
-        format!(
-            "{:.0} deliveries/s in the burst; {:.0}/s steady, delay p50 {:.0} ms, p99 {:.0} ms; at most {:.0} MiB; \
-             cores: nodes {:.2}, database {:.2}, machine {:.2}; second node {:.0} %",
-            self.burst_rate,
-            self.steady_rate,
-            self.lag_p50_ms,
-            self.lag_p99_ms,
-            self.resident_peak_mib,
-            self.nodes_cpu,
-            self.database_cpu,
-            self.machine_cpu,
-            self.other_share * 100.0
-        )
-    }
-}
-
-#[allow(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "a figure for people, not money")]
-fn float(number: u64) -> f64 {
-    number as f64
-}
-
-#[allow(clippy::float_arithmetic, reason = "a figure for people, not money")]
-fn a_second(number: u64, time: Duration) -> f64 {
-    float(number) / time.as_secs_f64()
-}
-
-fn percentile(sorted: &[u64], percent: usize) -> f64 {
-    let at = sorted.len().saturating_sub(1) * percent / 100;
-    float(sorted.get(at).copied().unwrap_or(0))
-}
-
-#[allow(clippy::float_arithmetic, reason = "a figure for people, not money")]
-fn print_table(subjects: &[Measured], options: &Options) {
-    println!();
-    println!(
-        "medians of {} rounds; {} accounts with {} webhooks each, one in {HANGING_EACH} hangs; steady: {} deliveries/s \
-         offered for {} s",
-        options.rounds, options.accounts, options.webhooks, options.rate, options.seconds
-    );
-    println!(
-        "{:<20} {:>9} {:>9} {:>7} {:>7} {:>12} {:>10} {:>8} {:>10} {:>12} {:>6} {:>11} {:>6}",
-        "",
-        "burst/s",
-        "steady/s",
-        "p50 ms",
-        "p99 ms",
-        "peak MiB",
-        "node cores",
-        "database",
-        "all cores",
-        "second node",
-        "twice",
-        "signed",
-        "hung"
-    );
-    for subject in subjects {
-        let of = |figure: fn(&Round) -> f64| median(&subject.rounds.iter().map(figure).collect::<Vec<_>>());
-        let peaks: Vec<String> =
-            subject.rounds.iter().map(|round| format!("{:.0}", round.resident_peak_mib)).collect();
-        println!(
-            "{:<20} {:>9.0} {:>9.0} {:>7.0} {:>7.0} {:>12} {:>10.2} {:>8.2} {:>10.2} {:>11.0}% {:>6} {:>11} {:>6}",
-            subject.name,
-            of(|round| round.burst_rate),
-            of(|round| round.steady_rate),
-            of(|round| round.lag_p50_ms),
-            of(|round| round.lag_p99_ms),
-            peaks.join("/"),
-            of(|round| round.nodes_cpu),
-            of(|round| round.database_cpu),
-            of(|round| round.machine_cpu),
-            of(|round| round.other_share) * 100.0,
-            subject.duplicates,
-            format!("{}/{}", subject.verified, subject.verified + subject.not_verified),
-            subject.hung,
-        );
     }
 }
