@@ -59,18 +59,6 @@ macro_rules! waiting {
 }
 pub(crate) use waiting;
 
-macro_rules! begin_attempts {
-    ($lock:literal) => {
-        concat!(
-            "UPDATE deliveries SET due_at = :lost_at, began_at = :began_at \
-             WHERE client_id = :client_id AND id IN (SELECT id FROM deliveries \
-                WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND due_at <= :began_at",
-            $lock,
-            ")"
-        )
-    };
-}
-
 sql! {
     /// Adds a delivery.
     pub INSERT_DELIVERY = "
@@ -113,9 +101,15 @@ sql! {
                         is_next_of_its_object!(), " ORDER BY d.due_at LIMIT 1) AS oldest
             FROM waiting JOIN webhooks w ON w.id = waiting.webhook_id
             WHERE w.active = 1 AND w.deleted_at IS NULL) of_webhook");
-    /// Begins attempts. Nobody waits for another node that is just beginning some of them: those are not touched, so
-    /// whoever comes second is refused at once.
-    pub BEGIN_ATTEMPTS = split(begin_attempts!(""), begin_attempts!(" FOR UPDATE SKIP LOCKED"));
+    /// Begins an attempt; whoever comes second is refused. On PostgreSQL nobody waits for another node that is just
+    /// beginning it: two nodes that begin several in different orders would wait for each other.
+    pub BEGIN_ATTEMPT = split(
+        "UPDATE deliveries SET due_at = :lost_at, began_at = :began_at
+         WHERE id = :id AND client_id = :client_id AND due_at = :due_at",
+        "UPDATE deliveries SET due_at = :lost_at, began_at = :began_at
+         WHERE id = :id AND client_id = :client_id AND id IN (SELECT id FROM deliveries
+            WHERE id = :id AND client_id = :client_id AND due_at = :due_at FOR UPDATE SKIP LOCKED)"
+    );
     /// Counts an attempt whose process is gone.
     pub COUNT_INTERRUPTED = "
         UPDATE deliveries SET attempts = attempts + 1
@@ -238,12 +232,11 @@ pub fn insert(batch: &mut Batch, delivery: &Delivery) {
     );
 }
 
-/// Begins an attempt of each. Refused as a whole when another node has begun one of them, or is just beginning it.
-pub fn begin_attempts(batch: &mut Batch, ids: &[DeliveryId], begun: Begun) {
-    let (client_id, number) = (batch.client_id(), u64::try_from(ids.len()).unwrap_or(u64::MAX));
-    let ids = Json::list(Some(ids), DeliveryId::to_string);
-    let args = args! { client_id, ids, began_at: begun.at, lost_at: begun.lost_at };
-    batch.push_n(&BEGIN_ATTEMPTS, args, number);
+/// Begins an attempt. Guards the batch: when another node has begun it, or is just beginning it, it is refused.
+pub fn begin_attempt(batch: &mut Batch, delivery: &Delivery, begun: Begun) {
+    let (id, client_id, due_at) = (delivery.id, delivery.client_id, delivery.due_at);
+    let args = args! { id, client_id, due_at, began_at: begun.at, lost_at: begun.lost_at };
+    batch.guard(&BEGIN_ATTEMPT, args);
 }
 
 /// Records an attempt that no process ended; the schedule does not count it. Guards the batch: only one node does it.

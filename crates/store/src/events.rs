@@ -40,20 +40,6 @@ macro_rules! is_old {
     };
 }
 
-macro_rules! end_dispatch {
-    ($lock:literal) => {
-        concat!(
-            "UPDATE events SET dispatch_at = NULL, snapshot = :snapshot \
-             WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id \
-               AND client_id IN (SELECT client_id FROM events \
-                 WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal \
-                   AND client_id = :client_id AND dispatch_at IS NOT NULL",
-            $lock,
-            ")"
-        )
-    };
-}
-
 sql! {
     /// Adds one event.
     pub INSERT_EVENT = insert!("");
@@ -83,9 +69,18 @@ sql! {
         SELECT id, object_id, version, ordinal, object_kind, name, snapshot FROM events
         WHERE client_id = :client_id AND dispatch_at IS NOT NULL AND dispatch_at <= :now
         ORDER BY id LIMIT :limit";
-    /// An event has become deliveries. Nobody waits for another node that is at it: whoever comes second is refused at
-    /// once.
-    pub END_DISPATCH = split(end_dispatch!(""), end_dispatch!(" FOR UPDATE SKIP LOCKED"));
+    /// An event has become deliveries; whoever comes second is refused. On PostgreSQL nobody waits for another node that
+    /// is at it.
+    pub END_DISPATCH = split(
+        "UPDATE events SET dispatch_at = NULL, snapshot = :snapshot
+         WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id
+           AND dispatch_at IS NOT NULL",
+        "UPDATE events SET dispatch_at = NULL, snapshot = :snapshot
+         WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id
+           AND client_id IN (SELECT client_id FROM events
+             WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id
+               AND dispatch_at IS NOT NULL FOR UPDATE SKIP LOCKED)"
+    );
     /// Events that cannot become deliveries now.
     pub POSTPONE_DISPATCH = "
         UPDATE events SET dispatch_at = :dispatch_at

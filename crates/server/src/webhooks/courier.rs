@@ -224,14 +224,13 @@ impl Courier {
             due.iter().map(|due| attempt::answer_max(app, &due.delivery)).max().unwrap_or_default();
         let begun = Begun { at: now, lost_at: now + answer_max + LOST_GRACE };
         let mut batch = Batch::new(webhook.client_id);
-        let ids: Vec<_> = due.iter().map(|due| due.delivery.id).collect();
         for DueDelivery { delivery, .. } in &mut due {
             if let Some(attempt) = attempt::interrupted(delivery) {
                 deliveries::interrupted(&mut batch, delivery, &attempt);
                 delivery.attempts += 1;
             }
+            deliveries::begin_attempt(&mut batch, delivery, begun);
         }
-        deliveries::begin_attempts(&mut batch, &ids, begun);
         if attempt::apply(app, batch).await? != Commit::Applied {
             left.leave(webhook.id, app.clock.machine());
             return Ok(Took::Begun(Vec::new()));
