@@ -1,6 +1,7 @@
 # make run    builds Regente and starts it on an embedded database, with a sandbox account ready
 #             (make run DEV="--listen 127.0.0.1:9090" takes another port)
 # make test   installs what the tests need and runs all of them
+# make test-long  every order of what can become of purchases, stopped at each step, and many more sequences; takes hours
 # make check  formatting, lints, licences
 # make openapi  writes the OpenAPI document anew
 # make container         builds the container image (ENGINE=podman takes another engine than docker)
@@ -12,8 +13,9 @@ DEV ?=
 ENGINE ?= docker
 TAG ?= regente
 FORMAT ?=
+SEEDS ?= 2000
 
-.PHONY: run test check tools format openapi container container-static
+.PHONY: run test test-long check tools format openapi container container-static
 
 run:
 	@echo "Building Regente; the first time takes some minutes."
@@ -21,6 +23,9 @@ run:
 
 test: tools
 	$(CARGO) test --workspace --quiet
+
+test-long: tools
+	REGENTE_ORDERS=all REGENTE_SEEDS=$(SEEDS) $(CARGO) test --package regente --test it -- purchases::orders sequences::
 
 check: tools
 	@$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --quiet --locked cargo-deny

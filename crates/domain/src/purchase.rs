@@ -103,6 +103,8 @@ pub enum Noted {
     Refused,
     /// What was taken is to be given back.
     RefundRequested,
+    /// Its provider refused to give it back for so long that it is not asked any more.
+    GivenUp,
     /// Nothing is held any more.
     Released,
 }
@@ -130,7 +132,7 @@ pub enum Phase {
     Undoing(Undoing),
     /// Every card was charged.
     Paid,
-    /// It ended without charging any card.
+    /// It ended without charging any card, or giving back was given up.
     Failed,
     /// It was undone.
     Cancelled,
@@ -156,8 +158,11 @@ pub enum UndoCause {
 pub struct Undoing {
     /// Why.
     pub cause: UndoCause,
-    /// How often it did not succeed.
+    /// How often a provider refused.
     pub failures: usize,
+    /// How often the outcome was not known; no reason to give up while somebody asks for it.
+    #[serde(default)]
+    pub looks: usize,
     /// When it is tried next.
     pub next_at: Timestamp,
     /// Whether the history already says that it did not succeed.
@@ -218,14 +223,35 @@ impl Purchase {
         }
     }
 
-    /// Begins to undo: releases what is reserved, or gives back what was taken.
+    /// Begins to undo: releases what is reserved, or gives back what was taken. `seen` has an element for each card: what
+    /// was given back before is no success of this wish.
     ///
     /// # Errors
     /// What [`OperationRefusal`] says.
-    pub fn request_void(&self, now: Timestamp) -> Result<Step, OperationRefusal> {
+    pub fn request_void(&self, seen: &[Seen], now: Timestamp) -> Result<Step, OperationRefusal> {
         match self.operation_possible()? {
             Held::Reserved => Ok(self.apply(Change::VoidRequested, now)),
-            Held::Taken => Ok(self.apply(Change::RefundRequested, now)),
+            Held::Taken => {
+                let mut step = self.apply(Change::RefundRequested, now);
+                for (slot, seen) in step.purchase.slots.iter_mut().zip(seen) {
+                    if seen.holds_nothing() {
+                        slot.noted = Noted::Released;
+                    }
+                }
+                Ok(step)
+            }
+        }
+    }
+
+    /// Whether a single card of it may change alone (contract 04 open point 12): once it is decided and nothing is given
+    /// back any more.
+    pub const fn is_at_rest(&self) -> bool {
+        match self.phase {
+            Phase::Paid | Phase::Failed | Phase::Cancelled => true,
+            Phase::Authorizing { .. }
+            | Phase::PreAuthorized { .. }
+            | Phase::Capturing { .. }
+            | Phase::Undoing(_) => false,
         }
     }
 

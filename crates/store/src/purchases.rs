@@ -31,6 +31,9 @@ sql! {
         UPDATE purchases SET status = :status, doc = :doc, actor = :actor, version = :version,
             updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version_before";
+    /// Holds a purchase as it is until the batch is written, which changes something else.
+    pub HOLD_PURCHASE = "
+        UPDATE purchases SET version = :version WHERE id = :id AND client_id = :client_id AND version = :version";
     /// One purchase.
     pub FIND_PURCHASE = "
         SELECT id, client_id, merchant_id, amount, doc, private, key_id, version, updated_at FROM purchases
@@ -157,6 +160,28 @@ pub fn update(
         batch.push(&AMEND_PURCHASE_ENTRY, args! { purchase_id, ordinal, client_id, actions, updated_at });
     }
     add_entries(batch, step, entry_id)
+}
+
+/// A purchase in the version in which somebody decided about one of its charges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PurchaseVersion {
+    /// Its id.
+    pub id: PurchaseId,
+    /// Its version.
+    pub version: i64,
+}
+
+impl PurchaseVersion {
+    /// The version that was read.
+    pub const fn of(purchase: &Purchase) -> Self {
+        Self { id: purchase.id, version: purchase.version }
+    }
+}
+
+/// Refuses the batch when the purchase has moved on from this version.
+pub fn hold(batch: &mut Batch, held: PurchaseVersion) {
+    let (client_id, PurchaseVersion { id, version }) = (batch.client_id(), held);
+    batch.guard(&HOLD_PURCHASE, args! { id, client_id, version });
 }
 
 fn add_entries(

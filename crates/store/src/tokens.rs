@@ -20,6 +20,9 @@ sql! {
     /// Uses a token up.
     pub CONSUME_TOKEN = "
         DELETE FROM tokens WHERE digest = :digest AND client_id = :client_id AND expires_at > :now";
+    /// Deletes a token that is not needed any more, if it is still there.
+    pub DISCARD_TOKEN = "
+        DELETE FROM tokens WHERE digest = :digest AND client_id = :client_id";
     /// Clients with tokens that nobody used in time.
     pub CLIENTS_WITH_EXPIRED_TOKENS = "
         SELECT DISTINCT client_id FROM tokens WHERE expires_at <= :now LIMIT :limit";
@@ -72,6 +75,12 @@ pub fn insert(batch: &mut Batch, digest: [u8; 32], token: StoredToken, expires_a
 pub fn consume(batch: &mut Batch, digest: [u8; 32], now: Timestamp) {
     let client_id = batch.client_id();
     batch.guard(&CONSUME_TOKEN, args! { digest, client_id, now });
+}
+
+/// Deletes a token that is not needed any more, if it is still there.
+pub fn discard(batch: &mut Batch, digest: [u8; 32]) {
+    let client_id = batch.client_id();
+    batch.push_any(&DISCARD_TOKEN, args! { digest, client_id });
 }
 
 /// A token of a client that is still good.

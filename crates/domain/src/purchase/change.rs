@@ -15,7 +15,8 @@ use super::{
 };
 
 /// Waits between one try to give back and the next: soon first, then every five minutes and less and less often up to a
-/// day. After the last one the operator is alerted.
+/// day. After the last refusal the operator is alerted; an outcome that is not known is waited for as long as somebody
+/// asks the provider for it.
 pub const UNDO_WAITS: [Duration; 12] = {
     const fn seconds(seconds: u64) -> Duration {
         Duration::from_secs(seconds)
@@ -79,8 +80,14 @@ pub enum Change {
     UndoingRefused,
     /// A provider refused to give back.
     UndoingFailed,
-    /// What became of giving back is not known.
+    /// What became of giving back is not known, and somebody asks for it.
     UndoingUnknown,
+    /// What became of giving back is not known, and nobody asks any more.
+    UndoingUnanswered,
+    /// Giving this card back is given up with the next refusal of a provider.
+    SlotGivenUp(usize),
+    /// What became of a card came to light after giving back had been given up.
+    Resumed,
 }
 
 /// A purchase after a change.
@@ -271,6 +278,9 @@ impl Purchase {
             Change::UndoingRefused => step.undoing_refused(self, now),
             Change::UndoingFailed => step.undoing_troubled(self, Trouble::Refused, now),
             Change::UndoingUnknown => step.undoing_troubled(self, Trouble::Unknown, now),
+            Change::UndoingUnanswered => step.undoing_troubled(self, Trouble::Unanswered, now),
+            Change::SlotGivenUp(index) => step.note(index, Noted::GivenUp),
+            Change::Resumed => step.resume(now),
         }
         step
     }
@@ -281,12 +291,27 @@ impl Purchase {
 enum Trouble {
     Refused,
     Unknown,
+    Unanswered,
 }
 
 impl Step {
     fn undo(&mut self, cause: UndoCause, now: Timestamp) {
         self.purchase.phase =
-            Phase::Undoing(Undoing { cause, failures: 0, next_at: now, is_troubled: false });
+            Phase::Undoing(Undoing { cause, failures: 0, looks: 0, next_at: now, is_troubled: false });
+    }
+
+    /// Begins anew to give back. That the purchase has failed was said before.
+    fn resume(&mut self, now: Timestamp) {
+        self.mark(Milestone::RollbackStarted, &[]);
+        for slot in &mut self.purchase.slots {
+            // The provider is asked once more; what it holds is taken note of again.
+            if slot.noted == Noted::GivenUp {
+                slot.noted = Noted::Reserved;
+            }
+        }
+        let (cause, is_troubled) = (UndoCause::Failure, true);
+        self.purchase.phase =
+            Phase::Undoing(Undoing { cause, failures: 0, looks: 0, next_at: now, is_troubled });
     }
 
     fn roll_back(&mut self, actions: &[Action], now: Timestamp) {
@@ -316,7 +341,14 @@ impl Step {
                 let (from, to) = (ChargeStatus::RefundPending, ChargeStatus::Voided);
                 self.slot(index, Milestone::RefundCompleted, &[Action::RefundCompleted], from, to);
             }
-            Some(Noted::Nothing | Noted::Begun | Noted::Reserved | Noted::Refused | Noted::Released)
+            Some(
+                Noted::Nothing
+                | Noted::Begun
+                | Noted::Reserved
+                | Noted::Refused
+                | Noted::GivenUp
+                | Noted::Released,
+            )
             | None => {
                 let (from, to) = (ChargeStatus::PreAuthorized, ChargeStatus::Canceled);
                 self.slot(index, Milestone::SlotCancelled, &[Action::ChargeCancelled], from, to);
@@ -354,11 +386,15 @@ impl Step {
 
     fn undoing_troubled(&mut self, before: &Purchase, trouble: Trouble, now: Timestamp) {
         let Some(undoing) = before.undoing() else { return };
-        let failures = undoing.failures + 1;
-        let is_troubled = undoing.is_troubled || trouble == Trouble::Refused || failures >= UNKNOWN_LOOKS_MAX;
-        let wait = UNDO_WAITS.get(undoing.failures);
+        let Undoing { failures, looks, .. } = undoing;
+        let (failures, looks, wait) = match trouble {
+            Trouble::Refused => (failures + 1, looks, UNDO_WAITS.get(failures)),
+            Trouble::Unknown => (failures, looks + 1, UNDO_WAITS.get(looks).or(UNDO_WAITS.last())),
+            Trouble::Unanswered => (failures, looks, None),
+        };
+        let is_troubled = undoing.is_troubled || trouble != Trouble::Unknown || looks >= UNKNOWN_LOOKS_MAX;
         let next_at = now + wait.copied().unwrap_or_default();
-        let phase = Phase::Undoing(Undoing { failures, next_at, is_troubled, ..undoing });
+        let phase = Phase::Undoing(Undoing { failures, looks, next_at, is_troubled, ..undoing });
         let (milestone, action) = match undoing.cause {
             UndoCause::Failure => (Milestone::RollbackFailed, Action::VoidFailed),
             UndoCause::VoidRequested | UndoCause::Expired => (Milestone::CancelFailed, Action::VoidFailed),

@@ -7,7 +7,7 @@ use crate::charge::ChargeState;
 use crate::decline::DeclinedCode;
 use crate::time::Timestamp;
 
-use super::{Change, Noted, Phase, Purchase, Slot, UndoCause, Undoing};
+use super::{Change, Noted, Phase, Purchase, Slot, UNDO_WAITS, UndoCause, Undoing};
 
 /// How long to wait before looking again at a charge whose outcome is not known.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(5);
@@ -21,6 +21,30 @@ pub struct Seen {
     pub declined_code: Option<DeclinedCode>,
     /// Whether giving it back was refused just now.
     pub is_undoing_refused: bool,
+    /// Whether nobody asks its provider any more what became of it.
+    pub is_unanswered: bool,
+}
+
+impl Seen {
+    /// Whether nothing is left of it that could be given back.
+    pub(super) const fn holds_nothing(&self) -> bool {
+        match self.state {
+            None
+            | Some(
+                ChargeState::Failed { .. }
+                | ChargeState::ChargedBack { .. }
+                | ChargeState::Canceled { .. }
+                | ChargeState::Voided { .. },
+            ) => true,
+            Some(
+                ChargeState::Pending
+                | ChargeState::PreAuthorized { .. }
+                | ChargeState::CapturePending { .. }
+                | ChargeState::Authorized { .. }
+                | ChargeState::RefundPending { .. },
+            ) => false,
+        }
+    }
 }
 
 /// What is to be done.
@@ -47,6 +71,7 @@ enum Undone {
     ToDo,
     Refused,
     Unknown,
+    Unanswered,
 }
 
 impl Purchase {
@@ -58,6 +83,7 @@ impl Purchase {
             Phase::PreAuthorized { until } => Next::Wait(until),
             Phase::Capturing { until } => self.next_to_capture(seen, until, now),
             Phase::Undoing(undoing) => self.next_to_undo(seen, undoing, now),
+            Phase::Failed if self.has_news(seen) => Next::Note(Change::Resumed),
             Phase::Paid | Phase::Failed | Phase::Cancelled => Next::Rest,
         }
     }
@@ -139,30 +165,77 @@ impl Purchase {
     /// Everything that can be given back is tried before anything is waited for. What the merchant asked for stops at
     /// the first refusal, as long as nothing was given back.
     fn next_to_undo(&self, seen: &[Seen], undoing: Undoing, now: Timestamp) -> Next {
-        let (mut to_do, mut refused, mut unknown, mut given_back) = (None, false, false, false);
+        let (mut to_do, mut to_give_up) = (None, None);
+        let (mut refused, mut unknown, mut unanswered, mut given_back) = (false, false, false, false);
         for (index, slot, seen) in self.cards(seen) {
             match undone(index, slot, seen, undoing.cause) {
-                Undone::Entirely => given_back |= seen.state.is_some() && slot.noted != Noted::Refused,
+                Undone::Entirely => given_back |= is_given_back(slot, seen, undoing.cause),
                 Undone::Note(change) => return Next::Note(change),
                 Undone::ToDo => to_do = to_do.or(Some(index)),
-                Undone::Refused => refused = true,
+                Undone::Refused => {
+                    refused = true;
+                    to_give_up = to_give_up.or((slot.noted != Noted::GivenUp).then_some(index));
+                }
                 Undone::Unknown => unknown = true,
+                Undone::Unanswered => unanswered = true,
             }
         }
         let is_wish = matches!(undoing.cause, UndoCause::VoidRequested | UndoCause::RefundRequested);
+        let is_last_refusal = undoing.failures >= UNDO_WAITS.len();
         match to_do {
-            _ if refused && is_wish && !given_back && !unknown => Next::Note(Change::UndoingRefused),
+            _ if refused && is_wish && !given_back && !unknown && !unanswered => {
+                Next::Note(Change::UndoingRefused)
+            }
             _ if now < undoing.next_at && (to_do.is_some() || refused || unknown) => {
                 Next::Wait(undoing.next_at)
             }
             Some(index) => Next::Undo(index),
-            None if refused => Next::Note(Change::UndoingFailed),
-            None if unknown => Next::Note(Change::UndoingUnknown),
+            // Nothing is given up while somebody asks what became of another card.
+            None if unknown && (!refused || is_last_refusal) => Next::Note(Change::UndoingUnknown),
+            None if refused => Next::Note(match to_give_up.filter(|_| is_last_refusal) {
+                Some(index) => Change::SlotGivenUp(index),
+                None => Change::UndoingFailed,
+            }),
+            None if unanswered => Next::Note(Change::UndoingUnanswered),
             None => Next::Note(match undoing.cause {
                 UndoCause::Failure => Change::RolledBack,
                 UndoCause::VoidRequested | UndoCause::Expired => Change::AllReleased,
                 UndoCause::RefundRequested => Change::AllRefunded,
             }),
+        }
+    }
+
+    /// Whether there came to light what became of a card after giving back had been given up. One whose provider refused
+    /// to the end is no news.
+    fn has_news(&self, seen: &[Seen]) -> bool {
+        self.cards(seen).any(|(_, slot, seen)| {
+            let is_awaited = match slot.noted {
+                Noted::Begun | Noted::Reserved | Noted::RefundRequested => true,
+                Noted::Nothing | Noted::Refused | Noted::GivenUp | Noted::Released => false,
+            };
+            let is_known = matches!(
+                seen.state,
+                Some(
+                    ChargeState::PreAuthorized { .. }
+                        | ChargeState::Authorized { .. }
+                        | ChargeState::Canceled { .. }
+                        | ChargeState::Voided { .. }
+                )
+            );
+            is_awaited && is_known
+        })
+    }
+}
+
+/// Whether this undoing has given a card back, and not an earlier operation. A refund takes note of no single card, but
+/// of those that held nothing when it was asked for.
+fn is_given_back(slot: &Slot, seen: &Seen, cause: UndoCause) -> bool {
+    match cause {
+        UndoCause::Failure | UndoCause::VoidRequested | UndoCause::Expired => slot.noted == Noted::Released,
+        UndoCause::RefundRequested => {
+            let is_back =
+                matches!(seen.state, Some(ChargeState::Canceled { .. } | ChargeState::Voided { .. }));
+            is_back && slot.noted != Noted::Released
         }
     }
 }
@@ -173,13 +246,21 @@ fn undone(index: usize, slot: &Slot, seen: &Seen, cause: UndoCause) -> Undone {
         Some(ChargeState::Canceled { .. } | ChargeState::Voided { .. }) => match (slot.noted, cause) {
             (Noted::Released, _) | (_, UndoCause::RefundRequested) => Undone::Entirely,
             (
-                Noted::Nothing | Noted::Begun | Noted::Reserved | Noted::Refused | Noted::RefundRequested,
+                Noted::Nothing
+                | Noted::Begun
+                | Noted::Reserved
+                | Noted::Refused
+                | Noted::RefundRequested
+                | Noted::GivenUp,
                 UndoCause::Failure | UndoCause::VoidRequested | UndoCause::Expired,
             ) => Undone::Note(Change::SlotReleased(index)),
         },
         Some(
             ChargeState::Pending | ChargeState::CapturePending { .. } | ChargeState::RefundPending { .. },
-        ) => Undone::Unknown,
+        ) => match seen.is_unanswered {
+            true => Undone::Unanswered,
+            false => Undone::Unknown,
+        },
         Some(ChargeState::PreAuthorized { .. } | ChargeState::Authorized { .. })
             if seen.is_undoing_refused =>
         {
@@ -189,7 +270,12 @@ fn undone(index: usize, slot: &Slot, seen: &Seen, cause: UndoCause) -> Undone {
         Some(ChargeState::Authorized { .. }) => match (slot.noted, cause) {
             (Noted::RefundRequested, _) | (_, UndoCause::RefundRequested) => Undone::ToDo,
             (
-                Noted::Nothing | Noted::Begun | Noted::Reserved | Noted::Refused | Noted::Released,
+                Noted::Nothing
+                | Noted::Begun
+                | Noted::Reserved
+                | Noted::Refused
+                | Noted::GivenUp
+                | Noted::Released,
                 UndoCause::Failure | UndoCause::VoidRequested | UndoCause::Expired,
             ) => Undone::Note(Change::SlotRefundRequested(index)),
         },

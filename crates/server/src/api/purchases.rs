@@ -11,13 +11,13 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use regente_domain::charge::Operation;
+use regente_domain::charge::{Charge, Operation};
 use regente_domain::id::{ClientId, PurchaseId};
 use regente_domain::money::Amount;
 use regente_domain::problems::Problems;
 use regente_domain::purchase::{OperationRefusal, PurchaseStatus};
 use regente_store::Batch;
-use regente_store::purchases::{self, StoredPurchase};
+use regente_store::purchases::{self, PurchaseVersion, StoredPurchase};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -303,12 +303,12 @@ async fn plan(
 ) -> Result<Planned, ApiError> {
     let stored = find(app, caller.client_id, id).await?;
     let (before, now) = (&stored.purchase, app.clock.now());
+    let (cards, private) = (Cards::of(app, before).await?, Private::open(app, &stored).await?);
     let requested = match operation {
         Operation::Capture => before.request_capture(now),
-        Operation::Void => before.request_void(now),
+        Operation::Void => before.request_void(&cards.seen(before, &[]), now),
     };
     let step = requested.map_err(refused)?;
-    let (cards, private) = (Cards::of(app, before).await?, Private::open(app, &stored).await?);
     let view = PurchaseView::of(&step.purchase, &cards, &private);
     if amount.is_some_and(|amount| amount != view.amount()) {
         return Err(refused(OperationRefusal::IntentMismatch));
@@ -334,19 +334,27 @@ fn refused(refusal: OperationRefusal) -> ApiError {
     }
 }
 
-/// Single cards of a purchase that is not decided are captured and voided with it alone (contract 04 open point 12).
+/// What may be done with a single card of a purchase (contract 04 open point 12): captures are the purchase's own, and so
+/// is everything while it is under way. The version that says so is to be held by whoever goes on.
 pub async fn card_is_free(
     app: &App,
-    client_id: ClientId,
-    purchase_id: Option<PurchaseId>,
-) -> Result<(), ApiError> {
-    let Some(purchase_id) = purchase_id else { return Ok(()) };
-    match find(app, client_id, purchase_id).await?.purchase.status() {
-        PurchaseStatus::Pending => {
-            Err(ApiError::impossible(format!("charge is part of purchase {purchase_id}, which is pending")))
+    charge: &Charge,
+    operation: Option<Operation>,
+) -> Result<Option<PurchaseVersion>, ApiError> {
+    let Some(id) = charge.purchase_id else { return Ok(None) };
+    let purchase = find(app, charge.client_id, id).await?.purchase;
+    let why_not = match (operation, purchase.status()) {
+        (Some(Operation::Capture), _) => ", and captured only with it",
+        (Some(Operation::Void) | None, _) if purchase.is_at_rest() => {
+            return Ok(Some(PurchaseVersion::of(&purchase)));
         }
-        PurchaseStatus::Paid | PurchaseStatus::Failed | PurchaseStatus::Cancelled => Ok(()),
-    }
+        (Some(Operation::Void) | None, PurchaseStatus::Pending) => ", which is pending",
+        (
+            Some(Operation::Void) | None,
+            PurchaseStatus::Paid | PurchaseStatus::Failed | PurchaseStatus::Cancelled,
+        ) => ", which is being given back",
+    };
+    Err(ApiError::impossible(format!("charge is part of purchase {id}{why_not}")))
 }
 
 async fn find(app: &App, client_id: ClientId, id: PurchaseId) -> Result<StoredPurchase, ApiError> {

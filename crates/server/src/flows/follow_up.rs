@@ -9,6 +9,7 @@ use regente_domain::charge::{
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::money::Amount;
 use regente_providers::request::{FollowUp, Operation};
+use regente_store::purchases::{self, PurchaseVersion};
 use regente_store::transaction_requests::{self, StoredRequest};
 use regente_store::{Batch, Commit, charges};
 
@@ -33,6 +34,8 @@ pub struct NewFollowUp {
     pub operation: charge::Operation,
     /// How much; everything when it is absent.
     pub amount: Option<Amount>,
+    /// The purchase that it is one card of: whoever is too late for that version opens nothing.
+    pub purchase: Option<PurchaseVersion>,
     /// The idempotency claim.
     pub claim: Option<Claim>,
     /// Who asks.
@@ -60,12 +63,19 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, ApiError> {
         if let Some(claim) = &new.claim {
             claim.run(&app, &mut batch, "charge", opened.id.uuid());
         }
+        if let Some(purchase) = new.purchase {
+            purchases::hold(&mut batch, purchase);
+        }
         charges::update(&mut batch, &before, &opened, &new.actor)?;
         outcome::begin(&app, &mut batch, &request, None, &new.actor, now);
         match (app.store.apply(batch).await?, &new.claim) {
             (Commit::Applied, _) => return run(&app, &new, opened, request, requests).await,
             (Commit::Refused(refusal), Some(claim)) if Claim::lost(&refusal) => {
                 return claim.of_winner(&app).await.map(Created::Answered);
+            }
+            // The purchase has moved on: what is to be done now is decided anew.
+            (Commit::Refused(refusal), _) if refusal.statement == purchases::HOLD_PURCHASE.name() => {
+                return Err(ApiError::busy());
             }
             // The charge has moved on: what is allowed may be another thing now.
             (Commit::Refused(_), _) => {}

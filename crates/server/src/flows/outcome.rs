@@ -12,6 +12,7 @@ use regente_providers::request::OperationKind;
 use regente_store::transaction_requests::{self, Beginning, ObjectKind};
 use regente_store::{Batch, Commit, StoreError, cards, charges, events};
 
+use super::{purchase, reconcile};
 use crate::api::error::ApiError;
 use crate::api::idempotency;
 use crate::app::App;
@@ -117,6 +118,10 @@ fn outcome(
     // The cards of a purchase are let go together.
     if is_new_reservation && after.purchase_id.is_none() {
         reservation::plan(app, &mut batch, after);
+    }
+    // Whoever asked has gone on meanwhile; the purchase must not.
+    if *actor == Actor::Job(reconcile::KIND) {
+        purchase::wake(app, &mut batch, after);
     }
     if let Some(event) = step.announces {
         events::charge_changed(&mut batch, app.chance.id(now), after, event, actor);

@@ -8,15 +8,15 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{CaptureMode, Charge, ChargeState, Operation};
 use regente_domain::decline::DeclinedCode;
-use regente_domain::id::{ChargeId, ClientId, PurchaseId, TokenId};
-use regente_domain::purchase::{Change, Next, Purchase, Seen, Slot, Step};
+use regente_domain::id::{ChargeId, ClientId, Id, PurchaseId, TokenId};
+use regente_domain::purchase::{Change, Next, Phase, Purchase, Seen, Slot, Step};
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::EventName;
 use regente_store::charges::{self, ChargeFilter, Direction};
 use regente_store::events::NewEvent;
 use regente_store::jobs::NewJob;
-use regente_store::purchases::StoredPurchase;
-use regente_store::{Batch, Commit, events, jobs, purchases, transaction_requests};
+use regente_store::purchases::{PurchaseVersion, StoredPurchase};
+use regente_store::{Batch, Commit, events, jobs, purchases, tokens, transaction_requests};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -26,7 +26,7 @@ use crate::api::error::ApiError;
 use crate::api::purchases::view::PurchaseView;
 use crate::app::App;
 use crate::metrics;
-use crate::vault::{Binding, Purpose};
+use crate::vault::{Binding, Purpose, token_digest};
 use crate::work::Kind;
 
 mod slot;
@@ -38,7 +38,7 @@ pub const KIND: &str = "purchase";
 
 /// Steps of one run; a purchase that needs more would turn in a circle.
 const STEPS_MAX: usize = 64;
-/// After so long a run gives its place to others, by machine time: well within the lease of its job.
+/// After so long a run gives its place to others, by machine time. The lease of its job is made to last meanwhile.
 const RUN_FOR: Duration = Duration::from_secs(20);
 /// When a run that failed is made again.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
@@ -92,6 +92,17 @@ pub fn enqueue(app: &App, batch: &mut Batch, purchase: &Purchase) {
     jobs::enqueue(batch, &NewJob { id, kind, lane, key: &key, payload: &payload, run_at: now });
 }
 
+/// Has the purchase of a charge looked at, once it is known what became of the charge: whoever drove it may be waiting
+/// for a long time, or have given up.
+pub fn wake(app: &App, batch: &mut Batch, charge: &Charge) {
+    let Some(purchase_id) = charge.purchase_id else { return };
+    let now = app.clock.now();
+    let key = format!("{purchase_id}/{}/{}", charge.id, charge.version);
+    let payload = purchase_id.to_string();
+    let (id, kind, lane) = (app.chance.id(now), Kind::Purchase.word(), Kind::Purchase.lane().word());
+    jobs::enqueue(batch, &NewJob { id, kind, lane, key: &key, payload: &payload, run_at: now });
+}
+
 /// Does everything that can be done now. A failure of ours is no reason to leave a purchase half done: it is tried again.
 pub async fn run(app: &App, client_id: ClientId, id: PurchaseId) -> Rest {
     drive(app, client_id, id).await.unwrap_or_else(|error| {
@@ -120,11 +131,18 @@ async fn drive(app: &App, client_id: ClientId, id: PurchaseId) -> Result<Rest, A
                     write(app, &stored, &cards, Change::CaptureFailed(index)).await?;
                 }
             }
-            Next::Undo(index) => {
-                if let Followed::Refused = follow(app, &cards, purchase, index, Operation::Void).await? {
+            Next::Undo(index) => match follow(app, &cards, purchase, index, Operation::Void).await {
+                Ok(Followed::Begun) => {}
+                Ok(Followed::Refused) => refused.push(index),
+                Err(error @ (ApiError::Processing { .. } | ApiError::Unavailable { .. })) => {
+                    return Err(error);
+                }
+                // What can never be asked for is no better than a refusal: it is given up one day, and somebody told.
+                Err(error) => {
+                    tracing::error!(purchase = %id, card = index, error = ?error, "a card cannot be given back");
                     refused.push(index);
                 }
-            }
+            },
         }
         if app.clock.machine().since(started) > RUN_FOR {
             return Ok(Rest::Until(now));
@@ -139,6 +157,7 @@ async fn write(app: &App, stored: &StoredPurchase, cards: &Cards, change: Change
     let step = before.apply(change, now);
     let mut batch = Batch::new(before.client_id);
     purchases::update(&mut batch, before, &step, &Actor::Job(KIND), || app.chance.id(now))?;
+    discard_codes(app, &mut batch, stored, &step).await;
     announce(app, &mut batch, stored, cards, &step).await?;
     let _admission = app.store.admit_waiting().await?;
     match app.store.apply(batch).await? {
@@ -148,6 +167,28 @@ async fn write(app: &App, stored: &StoredPurchase, cards: &Cards, change: Change
         }
         Commit::Refused(_) => Ok(()),
         Commit::Unknown => Err(ApiError::unavailable()),
+    }
+}
+
+/// Deletes the security codes of the cards that will not be charged any more, in the batch that begins to undo.
+async fn discard_codes(app: &App, batch: &mut Batch, stored: &StoredPurchase, step: &Step) {
+    let has_stopped = matches!(stored.purchase.phase, Phase::Authorizing { .. })
+        && !matches!(step.purchase.phase, Phase::Authorizing { .. });
+    if !has_stopped || step.purchase.slots.iter().all(|slot| slot.charge_id.is_some()) {
+        return;
+    }
+    match Private::open(app, stored).await {
+        Ok(private) => {
+            for (slot, token) in step.purchase.slots.iter().zip(private.cvv_tokens) {
+                if let (None, Some(token)) = (slot.charge_id, token) {
+                    tokens::discard(batch, token_digest(token));
+                }
+            }
+        }
+        // They go when their own time is over; what is held must not wait for that.
+        Err(error) => tracing::error!(
+            purchase = %stored.purchase.id, error = ?error, "unused security codes could not be deleted"
+        ),
     }
 }
 
@@ -210,6 +251,7 @@ async fn follow(
         charge_id: before.id,
         operation,
         amount: None,
+        purchase: Some(PurchaseVersion::of(purchase)),
         claim: None,
         actor: Actor::Job(KIND),
         seed: None,
@@ -222,19 +264,23 @@ async fn follow(
 }
 
 /// The charges of a purchase, as far as they are there.
-pub struct Cards(Vec<Ran>);
+pub struct Cards {
+    ran: Vec<Ran>,
+    /// Those of which nobody asks any more what became of them.
+    unanswered: Vec<ChargeId>,
+}
 
 impl Cards {
     /// Of a purchase that has just been accepted.
     pub const fn none() -> Self {
-        Self(Vec::new())
+        Self { ran: Vec::new(), unanswered: Vec::new() }
     }
 
     /// Reads them.
     pub async fn of(app: &App, purchase: &Purchase) -> Result<Self, ApiError> {
         let ids: Vec<ChargeId> = purchase.slots.iter().filter_map(|slot| slot.charge_id).collect();
         if ids.is_empty() {
-            return Ok(Self(Vec::new()));
+            return Ok(Self::none());
         }
         let (store, client_id) = (&app.store, purchase.client_id);
         let uuids: Vec<_> = ids.iter().map(|id| id.uuid()).collect();
@@ -247,7 +293,9 @@ impl Cards {
             own.map(|stored| stored.request.clone()).collect()
         };
         let ran = found.into_iter().map(|stored| Ran { requests: of(&stored.charge), charge: stored.charge });
-        Ok(Self(ran.collect()))
+        let given_up = requests.iter().filter(|stored| stored.given_up_at.is_some());
+        let unanswered = given_up.map(|stored| Id::new(stored.request.object_id)).collect();
+        Ok(Self { ran: ran.collect(), unanswered })
     }
 
     /// The charge of a card, once there is one.
@@ -264,14 +312,16 @@ impl Cards {
     }
 
     fn ran(&self, slot: &Slot) -> Option<&Ran> {
-        self.0.iter().find(|ran| Some(ran.charge.id) == slot.charge_id)
+        self.ran.iter().find(|ran| Some(ran.charge.id) == slot.charge_id)
     }
 
-    fn seen(&self, purchase: &Purchase, refused: &[usize]) -> Vec<Seen> {
+    /// What is known of each card; of those in `refused`, that giving it back was refused just now.
+    pub fn seen(&self, purchase: &Purchase, refused: &[usize]) -> Vec<Seen> {
         let seen = |(index, slot): (usize, &Slot)| Seen {
             state: self.charge(slot).map(|charge| charge.state.clone()),
             declined_code: self.declined_code(slot),
             is_undoing_refused: refused.contains(&index),
+            is_unanswered: slot.charge_id.is_some_and(|id| self.unanswered.contains(&id)),
         };
         purchase.slots.iter().enumerate().map(seen).collect()
     }

@@ -57,6 +57,7 @@ pub(super) async fn expire(app: &App, job: &Job) -> Result<Ended, ApiError> {
         charge_id,
         operation: Operation::Void,
         amount: None,
+        purchase: None,
         claim: None,
         actor: Actor::Job(Kind::ExpireReservation.word()),
         seed: None,

@@ -1,6 +1,7 @@
 //! Purchases: every path of contract 04 §6, through HTTP, with the simulator's books held against what is answered.
 
 mod bad_input;
+mod late;
 mod orders;
 
 use std::time::Duration;

@@ -165,12 +165,13 @@ async fn run(
         Claimed::Answered(finished) => return replay(&app, &caller, finished, None).await,
     };
     let charge = find(&app, &caller, charge_id).await?.charge;
-    card_is_free(&app, caller.client_id, charge.purchase_id).await?;
+    let purchase = card_is_free(&app, &charge, Some(operation)).await?;
     let new = NewFollowUp {
         client_id: caller.client_id,
         charge_id,
         operation,
         amount,
+        purchase,
         claim: claim.clone(),
         actor: caller.actor(),
         seed,

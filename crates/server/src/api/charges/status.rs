@@ -10,7 +10,7 @@ use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::ChargeId;
 use regente_providers::request::Mode;
 use regente_store::transaction_requests::{self, ObjectKind};
-use regente_store::{Batch, charges, events};
+use regente_store::{Batch, charges, events, purchases};
 use utoipa::ToSchema;
 
 use super::view::ChargeView;
@@ -20,6 +20,7 @@ use crate::api::error::ApiError;
 use crate::api::fields::Body;
 use crate::api::idempotency::{Planned, commit_once};
 use crate::api::path_id;
+use crate::api::purchases::card_is_free;
 use crate::api::request_id::RequestId;
 use crate::api::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;
@@ -91,6 +92,7 @@ async fn plan(
     let now = app.clock.now();
     let stored = find(app, caller, charge_id).await?;
     let before = &stored.charge;
+    let purchase = card_is_free(app, before, None).await?;
     let Transition { charge: after, announces } = before.simulate(status, now).map_err(refused)?;
     let requests = transaction_requests::of_object(&app.store, before.client_id, before.id.uuid()).await?;
     let mut requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
@@ -99,6 +101,9 @@ async fn plan(
     };
     let (actor, told) = (caller.actor(), told(app, before, last, status));
     let mut batch = Batch::new(before.client_id);
+    if let Some(purchase) = purchase {
+        purchases::hold(&mut batch, purchase);
+    }
     charges::update(&mut batch, before, &after, &actor)?;
     transaction_requests::insert_ended(&mut batch, &told, ObjectKind::Charge, &actor)?;
     if let Some(event) = announces {

@@ -2,21 +2,21 @@
 
 use regente_domain::card::record::CardState;
 use regente_domain::charge::{CardPayment, PaymentSource, PaymentType};
-use regente_domain::id::Id;
 use regente_domain::purchase::CURRENCY;
 use regente_domain::routing::Needs;
 use regente_store::sealed::Sealed;
 use regente_store::tokens::TokenKind;
-use regente_store::{cards, merchants, tokens};
+use regente_store::{cards, merchants};
 use serde_json::json;
 
 use super::{
-    Actor, ApiError, App, CaptureMode, Cards, Change, Charge, ChargeState, Created, DeclinedCode, KIND, Map,
-    NewCharge, Private, PurchaseStep, Slot, StoredPurchase, Timestamp, TokenId, write,
+    Actor, ApiError, App, CaptureMode, Cards, Change, Charge, ChargeState, Created, DeclinedCode, Id, KIND,
+    Map, NewCharge, Private, PurchaseStep, Slot, StoredPurchase, Timestamp, TokenId, token_digest, tokens,
+    write,
 };
 use crate::card_data::{ChargedCard, TokenContents, open_token};
 use crate::flows::{charge, route};
-use crate::vault::{Binding, Purpose, token_digest};
+use crate::vault::{Binding, Purpose};
 
 /// Reserves the amount of a card. What cannot even be tried counts as refused.
 pub(super) async fn authorize(
