@@ -11,6 +11,7 @@ mod id;
 mod mcc;
 mod money;
 mod provider_type;
+mod purchase;
 mod purchase_undoing;
 mod routing;
 mod scope;
