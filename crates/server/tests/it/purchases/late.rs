@@ -35,9 +35,10 @@ sql! {
     LOSE_REQUESTS = "DELETE FROM transaction_requests WHERE object_id = :object_id AND client_id = :client_id";
 }
 
-/// A merchant whose provider takes the second card without saying so, and does not tell at so many looks.
+/// A merchant whose provider takes the second card without saying so, and tells neither the call itself, which asks once,
+/// nor so many looks.
 async fn silent(app: &TestApp, looks: u32) -> String {
-    let looks: Vec<u32> = (1..=looks).collect();
+    let looks: Vec<u32> = (1..=1 + looks).collect();
     let faults = json!([
         { "when": { "operation": "authorization", "amount": AMOUNTS[1] }, "then": { "timeout": "after_effect" } },
         { "when": { "operation": "probe" }, "then": { "timeout": "before_effect" }, "sequence": looks },
