@@ -76,7 +76,7 @@ fn purchase(phase: Phase, noted: Noted, capture: CaptureMode) -> Purchase {
 }
 
 fn undoing(cause: UndoCause) -> Undoing {
-    Undoing { cause, failures: 0, next_at: NOW, is_troubled: false }
+    Undoing { cause, failures: 0, looks: 0, next_at: NOW, is_troubled: false }
 }
 
 fn troubled(cause: UndoCause) -> Phase {

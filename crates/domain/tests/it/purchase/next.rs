@@ -15,11 +15,16 @@ use Next::{Authorize, Capture, Note, Rest, Undo, Wait};
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 fn seen(state: ChargeState) -> Seen {
-    Seen { state: Some(state), declined_code: Some(DeclinedCode::Generic), is_undoing_refused: false }
+    Seen {
+        state: Some(state),
+        declined_code: Some(DeclinedCode::Generic),
+        is_undoing_refused: false,
+        is_unanswered: false,
+    }
 }
 
 fn unseen() -> Seen {
-    Seen { state: None, declined_code: None, is_undoing_refused: false }
+    Seen { state: None, declined_code: None, is_undoing_refused: false, is_unanswered: false }
 }
 
 /// Nothing is held of the other card any more.

@@ -69,7 +69,7 @@ fn in_each_phase_a_wish_leads_on_or_is_refused() {
         let manual = purchase(phase, Noted::Reserved, Manual);
         assert_eq!(manual.status(), status, "{phase:?}");
         assert_eq!(leads(manual.request_capture(NOW)), captured, "capture in {phase:?}");
-        assert_eq!(leads(manual.request_void(NOW)), voided, "void in {phase:?}");
+        assert_eq!(leads(manual.request_void(&[], NOW)), voided, "void in {phase:?}");
     }
 }
 
@@ -82,7 +82,7 @@ fn what_captures_by_itself_is_not_captured_by_request() {
             PurchaseStatus::Pending | PurchaseStatus::Paid => IntentMismatch,
         };
         assert_eq!(leads(automatic.request_capture(NOW)), Leads::Refused(refusal), "{phase:?}");
-        assert_eq!(leads(automatic.request_void(NOW)), voided, "{phase:?}");
+        assert_eq!(leads(automatic.request_void(&[], NOW)), voided, "{phase:?}");
     }
 }
 
@@ -91,14 +91,14 @@ fn a_wish_about_what_is_reserved_is_noted_on_the_entry_of_the_reservation() {
     let reserved = purchase(Phase::PreAuthorized { until: NOW + RESERVED_FOR }, Noted::Reserved, Manual);
     for (step, action) in [
         (reserved.request_capture(NOW), Action::CaptureRequested),
-        (reserved.request_void(NOW), Action::VoidRequested),
+        (reserved.request_void(&[], NOW), Action::VoidRequested),
     ] {
         let step = step.unwrap();
         assert!(step.amends_reserved && step.entries.is_empty());
         assert_eq!(step.purchase.reserved.unwrap().actions, [Action::StatusChanged, action]);
     }
     let paid = purchase(Phase::Paid, Noted::Reserved, Manual);
-    let step = paid.request_void(NOW).unwrap();
+    let step = paid.request_void(&[], NOW).unwrap();
     assert_eq!(told(&step), [(Milestone::RefundRequested, vec![Action::RefundRequested])]);
     assert!(!step.amends_reserved);
 }

@@ -62,6 +62,7 @@ impl World {
             state: state.clone(),
             declined_code: None,
             is_undoing_refused: self.refused.contains(&index),
+            is_unanswered: false,
         };
         self.charges.iter().enumerate().map(seen).collect()
     }
@@ -277,7 +278,7 @@ proptest! {
         for wish in wishes {
             let step = match wish {
                 Wish::Capture => world.purchase.request_capture(world.now),
-                Wish::Void => world.purchase.request_void(world.now),
+                Wish::Void => world.purchase.request_void(&world.seen(), world.now),
                 Wish::Nothing => {
                     world.now = world.now + regente_domain::purchase::RESERVED_FOR;
                     world.until_it_rests();
