@@ -82,7 +82,7 @@ async fn messages_that_wait_are_counted_while_they_do(app: TestApp) {
     receiver.say(&[Say::With(503, "retry-after", "3600")]);
     app.run_jobs().await;
     app.clock.advance(Duration::from_secs(60));
-    assert_eq!(backlog().await, (1, None), "the second message waits for the first, which nobody owes yet");
+    assert_eq!(backlog().await, (0, None), "the second message waits with the first, which nobody owes yet");
 
     let due_at = deliveries::next_due(&app.app.store).await.unwrap().unwrap();
     app.clock.set(due_at + Duration::from_secs(60));

@@ -154,7 +154,8 @@ async fn while_messages_are_lost_and_their_webhook_is_switched_off(app: TestApp)
         assert_eq!(arrived(&receiver, "/", from).len(), 2, "after {steps} steps");
         if !has_stopped {
             assert_eq!(found.len() as u64, (2 * (steps + 1)).min(100), "nothing was made twice");
-            assert!(steps >= 20, "writes and sends are missing: {steps}");
+            // Both attempts of a round are begun by one write.
+            assert!(steps >= 18, "writes and sends are missing: {steps}");
             return;
         }
     }
