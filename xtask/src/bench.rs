@@ -18,6 +18,7 @@ mod report;
 mod requests;
 mod seeded;
 mod slow_provider;
+mod webhooks;
 mod wrk;
 
 use std::path::{Path, PathBuf};
@@ -86,11 +87,13 @@ pub(crate) enum Scenario {
     Overload,
     /// Many charges that wait for a provider
     SlowProvider,
+    /// Deliveries of events while some endpoints hang, and two nodes that share them
+    Webhooks,
 }
 
 impl Scenario {
     /// In the order in which they run.
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Charges,
         Self::Growth,
         Self::Latency,
@@ -99,6 +102,7 @@ impl Scenario {
         Self::Lean,
         Self::Overload,
         Self::SlowProvider,
+        Self::Webhooks,
     ];
 
     /// As it is asked for.
@@ -112,6 +116,7 @@ impl Scenario {
             Self::Lean => "lean",
             Self::Overload => "overload",
             Self::SlowProvider => "slow-provider",
+            Self::Webhooks => "webhooks",
         }
     }
 
@@ -126,6 +131,7 @@ impl Scenario {
             Self::Lean => "Memory, start and size",
             Self::Overload => "Overload",
             Self::SlowProvider => "Slow providers",
+            Self::Webhooks => "Webhook deliveries",
         }
     }
 
@@ -139,6 +145,7 @@ impl Scenario {
             Self::Lean => lean::measure(bench).await,
             Self::Overload => overload::measure(bench).await,
             Self::SlowProvider => slow_provider::measure(bench).await,
+            Self::Webhooks => webhooks::measure(bench).await,
         }
     }
 }

@@ -62,6 +62,16 @@ impl Usage {
     }
 }
 
+/// Processor seconds of everything that runs on the machine.
+pub(crate) fn machine_cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let all: Vec<&str> = stat.lines().next().unwrap_or_default().split_whitespace().collect();
+    let busy = BUSY.iter().filter_map(|&place| all.get(place)?.parse::<f64>().ok());
+    busy.sum::<f64>() / TICKS_PER_SECOND
+}
+
+// Places in the first line of /proc/stat: user, nice, system, and two kinds of interrupts; between them what was idle.
+const BUSY: [usize; 5] = [1, 2, 3, 6, 7];
 // Places in /proc/<pid>/stat behind the name of the program, which stands in brackets.
 const UTIME: usize = 11;
 const STIME: usize = 12;

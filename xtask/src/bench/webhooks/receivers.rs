@@ -1,0 +1,242 @@
+//! The merchants' side: endpoints that take what they get at once, and endpoints that take a connection and never answer.
+//! As little as possible of HTTP is spoken here, because what is measured shares the machine with it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
+use hdrhistogram::Histogram;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+use crate::Outcome;
+
+/// Bytes that a head and a body may have.
+const REQUEST_BYTES_MAX: usize = 512 * 1024;
+/// One in so many deliveries has its signature verified: the endpoints are not to be what is measured.
+const VERIFIED_EACH: u64 = 16;
+/// Bytes of an Ed25519 key; what stands before them in a document says what it is.
+const KEY_BYTES: usize = 32;
+/// The longest delay that is told from longer ones: five minutes.
+const DELAY_MICROS_MAX: u64 = 300_000_000;
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+
+/// How an endpoint behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// It answers 200 at once.
+    Quick,
+    /// It reads, and never answers.
+    Hanging,
+}
+
+/// One endpoint, at a port of its own.
+pub(super) struct Endpoint {
+    /// Where it listens.
+    pub(super) url: String,
+    manner: Manner,
+    public_key: OnceLock<Vec<u8>>,
+}
+
+/// The two ends of a connection on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Connection {
+    /// The port of the node.
+    pub(super) sender_port: u16,
+    /// The port of the endpoint.
+    pub(super) endpoint_port: u16,
+}
+
+/// What all endpoints together have got.
+pub(super) struct Books(Mutex<Entries>);
+
+struct Entries {
+    totals: Totals,
+    /// Events by the port of the endpoint that has taken them.
+    events: HashSet<(u16, u128)>,
+    delays: Histogram<u64>,
+    by_connection: HashMap<Connection, u64>,
+}
+
+/// Deliveries, counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals {
+    /// Taken by quick endpoints, each event of each endpoint once.
+    pub(super) taken: u64,
+    /// Those that the endpoint had taken before.
+    pub(super) twice: u64,
+    /// Never answered.
+    pub(super) hung: u64,
+    /// Of those whose signature was verified, those where it was right.
+    pub(super) right: u64,
+    /// And where it was wrong, or there was none.
+    pub(super) wrong: u64,
+}
+
+impl Totals {
+    /// Both together.
+    pub(super) const fn and(self, other: Self) -> Self {
+        Self {
+            taken: self.taken + other.taken,
+            twice: self.twice + other.twice,
+            hung: self.hung + other.hung,
+            right: self.right + other.right,
+            wrong: self.wrong + other.wrong,
+        }
+    }
+}
+
+impl Endpoint {
+    /// Starts one, which listens as long as `listening` is there.
+    pub(super) async fn start(
+        manner: Manner,
+        books: &Arc<Books>,
+        listening: &mut JoinSet<()>,
+    ) -> Outcome<Arc<Self>> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let url = format!("http://{}/hook", listener.local_addr()?);
+        let endpoint = Arc::new(Self { url, manner, public_key: OnceLock::new() });
+        let (books, serving) = (Arc::clone(books), Arc::clone(&endpoint));
+        listening.spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream, Arc::clone(&serving), Arc::clone(&books)));
+            }
+        });
+        Ok(endpoint)
+    }
+
+    /// What its webhook signs with, as it stands in a PEM document.
+    pub(super) fn expect_key(&self, document: &[u8]) -> Outcome {
+        let key = document.last_chunk::<KEY_BYTES>().ok_or("the public key is too short")?;
+        self.public_key.set(key.to_vec()).map_err(|_| "an endpoint has one key")?;
+        Ok(())
+    }
+
+    fn verifies(&self, head: &str, body: &[u8]) -> Option<()> {
+        let (date, signature) = (header(head, "x-plug-date")?, header(head, "x-plug-signature")?);
+        let message = [date.as_bytes(), b"\n", body].concat();
+        let signature = hex::decode(signature).ok()?;
+        UnparsedPublicKey::new(&ED25519, self.public_key.get()?).verify(&message, &signature).ok()
+    }
+}
+
+impl Books {
+    /// Empty ones.
+    pub(super) fn new() -> Outcome<Self> {
+        Ok(Self(Mutex::new(Entries {
+            totals: Totals::default(),
+            events: HashSet::new(),
+            delays: Histogram::new_with_bounds(1, DELAY_MICROS_MAX, 3)?,
+            by_connection: HashMap::new(),
+        })))
+    }
+
+    /// What was counted until now.
+    pub(super) fn totals(&self) -> Totals {
+        self.entries().totals
+    }
+
+    /// From each event to its delivery, since the last call, in microseconds; told by the millisecond.
+    pub(super) fn take_delays(&self) -> Histogram<u64> {
+        let mut entries = self.entries();
+        let delays = entries.delays.clone();
+        entries.delays.reset();
+        delays
+    }
+
+    /// Deliveries by their connection, since the last call.
+    pub(super) fn take_by_connection(&self) -> HashMap<Connection, u64> {
+        std::mem::take(&mut self.entries().by_connection)
+    }
+
+    fn take(&self, endpoint: &Endpoint, head: &str, body: &[u8], connection: Connection) {
+        let id =
+            header(head, "webhook-id").and_then(|id| u128::from_str_radix(&id.replace('-', ""), 16).ok());
+        let mut entries = self.entries();
+        let Some(id) = id else {
+            entries.totals.wrong += 1;
+            return;
+        };
+        if !entries.events.insert((connection.endpoint_port, id)) {
+            entries.totals.twice += 1;
+            return;
+        }
+        if entries.totals.taken.is_multiple_of(VERIFIED_EACH) {
+            match endpoint.verifies(head, body) {
+                Some(()) => entries.totals.right += 1,
+                None => entries.totals.wrong += 1,
+            }
+        }
+        entries.totals.taken += 1;
+        *entries.by_connection.entry(connection).or_insert(0) += 1;
+        // The id of an event begins with its time.
+        let happened_ms = u64::try_from(id >> 80).unwrap_or(0);
+        entries.delays.saturating_record(now_ms().saturating_sub(happened_ms) * 1000);
+    }
+
+    fn hang(&self) {
+        self.entries().totals.hung += 1;
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// One connection, until the sender ends it.
+async fn serve(mut stream: TcpStream, endpoint: Arc<Endpoint>, books: Arc<Books>) {
+    let (Ok(sender), Ok(own)) = (stream.peer_addr(), stream.local_addr()) else { return };
+    let connection = Connection { sender_port: sender.port(), endpoint_port: own.port() };
+    // An answer is one small packet.
+    let _ = stream.set_nodelay(true);
+    let mut received = Vec::with_capacity(8 * 1024);
+    while let Some((head_bytes, bytes)) = request(&mut stream, &mut received).await {
+        match endpoint.manner {
+            Manner::Quick => {
+                let head = String::from_utf8_lossy(&received[..head_bytes]);
+                books.take(&endpoint, &head, &received[head_bytes..bytes], connection);
+                if stream.write_all(ANSWER).await.is_err() {
+                    return;
+                }
+            }
+            Manner::Hanging => books.hang(),
+        }
+        received.drain(..bytes);
+    }
+}
+
+/// Reads one request: how many bytes its head has, and how many it has in all.
+async fn request(stream: &mut TcpStream, received: &mut Vec<u8>) -> Option<(usize, usize)> {
+    loop {
+        if let Some(at) = received.windows(4).position(|window| window == b"\r\n\r\n") {
+            let head_bytes = at + 4;
+            let head = String::from_utf8_lossy(&received[..head_bytes]);
+            let body_bytes: usize = header(&head, "content-length")?.parse().ok()?;
+            let bytes = head_bytes.checked_add(body_bytes).filter(|bytes| *bytes <= REQUEST_BYTES_MAX)?;
+            while received.len() < bytes {
+                if stream.read_buf(received).await.ok()? == 0 {
+                    return None;
+                }
+            }
+            return Some((head_bytes, bytes));
+        }
+        if received.len() > REQUEST_BYTES_MAX || stream.read_buf(received).await.ok()? == 0 {
+            return None;
+        }
+    }
+}
+
+fn header<'h>(head: &'h str, name: &str) -> Option<&'h str> {
+    head.lines().skip(1).find_map(|line| {
+        let (found, value) = line.split_once(':')?;
+        found.eq_ignore_ascii_case(name).then(|| value.trim())
+    })
+}
