@@ -8,6 +8,7 @@ mod clients;
 mod dice;
 mod faults;
 mod verdict;
+pub(crate) mod workers;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -20,6 +20,8 @@ enum Task {
     Bench(bench::Options),
     /// Kills a service again and again, and holds it against the simulator's books
     KillLoop(kill_loop::Options),
+    /// Kills one of two worker nodes again and again, in the middle of purchases and deliveries
+    KillWorkers(kill_loop::workers::Options),
 }
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -35,6 +37,10 @@ fn main() -> Outcome<ExitCode> {
         Task::KillLoop(options) => {
             let runtime = Builder::new_multi_thread().enable_all().build()?;
             runtime.block_on(kill_loop::run(options)).map(|()| ExitCode::SUCCESS)
+        }
+        Task::KillWorkers(options) => {
+            let runtime = Builder::new_multi_thread().enable_all().build()?;
+            runtime.block_on(kill_loop::workers::run(options)).map(|()| ExitCode::SUCCESS)
         }
     }
 }

@@ -32,9 +32,9 @@ struct Money {
 }
 
 /// What the books say of one authorization.
-struct Balance {
-    reserved: i64,
-    kept: i64,
+pub(super) struct Balance {
+    pub(super) reserved: i64,
+    pub(super) kept: i64,
 }
 
 /// # Errors
@@ -119,7 +119,8 @@ async fn unkept_promises(caller: &Caller, ledger: &Ledger, charges: &HashMap<Str
     broken
 }
 
-fn keys(charge: &Value) -> impl Iterator<Item = &str> {
+/// The keys of a charge's authorizations.
+pub(super) fn keys(charge: &Value) -> impl Iterator<Item = &str> {
     let requests = charge["transactionRequests"].as_array().into_iter().flatten();
     requests.filter_map(|request| request["idempotencyKey"].as_str())
 }
@@ -139,7 +140,8 @@ async fn all_charges(caller: &Caller) -> Outcome<HashMap<String, Value>> {
     Ok(charges)
 }
 
-async fn balances(simulator: &Simulator) -> Outcome<HashMap<String, Balance>> {
+/// What the books say, by the key of the authorization.
+pub(super) async fn balances(simulator: &Simulator) -> Outcome<HashMap<String, Balance>> {
     let mut balances = HashMap::new();
     let mut path = "/v1/balances?limit=10000".to_owned();
     loop {

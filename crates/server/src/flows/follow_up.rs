@@ -128,6 +128,12 @@ async fn run(
 pub async fn recover(app: &App, ended: TransactionRequest) -> Result<(), ApiError> {
     let opened = charge_of(app, &ended).await?;
     if !is_of(&opened, &ended) {
+        let written = requests_of(app, &opened).await?;
+        let is_ended = |stored: &TransactionRequest| stored.id == ended.id && stored.outcome != Outcome::Open;
+        if written.iter().any(is_ended) {
+            // Whoever had sent it was only slow, and has written its outcome meanwhile.
+            return Ok(());
+        }
         return super::stray::settle(app, &opened, ended).await;
     }
     let step = decide(app, &opened, &ended)?;

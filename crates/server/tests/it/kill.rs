@@ -1,6 +1,8 @@
 //! The process dies at a moment that it did not choose, while 64 clients charge. After a restart every answered charge is
 //! there, and every other one is what the simulator's books say.
 
+mod workers;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
@@ -196,6 +198,9 @@ impl Deployment {
             .env("REGENTE_SANDBOX__BOOKS", self.folder.path().join("books.db"))
             .env("REGENTE_SANDBOX__DEADLINE_MS", "200")
             .env("REGENTE_CHARGES__RECONCILE_GRACE_MS", "300")
+            .env("REGENTE_CHARGES__RECONCILE_WAITS_SECONDS", "1,1,1,2,2,2,5,5,5,10,10,10,20,20,20")
+            .env("REGENTE_OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8")
+            .env("REGENTE_WEBHOOKS__WAITS_SECONDS", "1,1,1,2,2,2,5,5,5,10,10,10,20,20,20")
             .env("REGENTE_LOG__LEVEL", "error");
         if let Some(url) = &self.postgres {
             command.env("REGENTE_DATABASE__URL", url);

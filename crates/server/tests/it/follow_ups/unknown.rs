@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use axum::http::Method;
+use regente::flows::follow_up;
 use regente_store::transaction_requests;
 use serde_json::{Value, json};
 
@@ -19,6 +20,7 @@ stories! {
     what_stays_unknown_is_given_up_after_the_whole_schedule,
     a_refund_that_a_crash_cut_off_is_announced_when_its_answer_does_not_come,
     what_is_known_to_be_unknown_is_asked_for_after_the_first_wait,
+    an_outcome_that_another_node_has_written_is_left_alone,
     faults_that_cannot_be_read_are_named,
 }
 
@@ -100,6 +102,18 @@ async fn what_stays_unknown_is_given_up_after_the_whole_schedule(app: TestApp) {
     assert_eq!(given_up.len(), 1);
     assert_eq!(given_up[0].probes, 4, "three waits have four looks around them");
     assert!(given_up[0].open_reason.is_some());
+}
+
+/// Another node sends the request again while the first call is only slow, and both get the answer.
+async fn an_outcome_that_another_node_has_written_is_left_alone(app: TestApp) {
+    let id = silent(&app, true, "void", "before_effect", &[1]).await;
+    let charge = void(&app, &id, json!({ "amount": 30 })).await.expect(201);
+    let before = announced(&app, &id).await;
+    let requests = transaction_requests::of_object(&app.app.store, app.client_id(), id.parse().unwrap());
+    let late = requests.await.unwrap().pop().unwrap().request;
+    follow_up::recover(&app.app, late).await.unwrap();
+    assert_eq!(told(&read(&app, &id).await), told(&charge));
+    assert_eq!(announced(&app, &id).await, before);
 }
 
 async fn faults_that_cannot_be_read_are_named(app: TestApp) {
