@@ -199,7 +199,7 @@ async fn deliver_many(app: &TestApp, webhook_id: WebhookId, many: usize) {
     let begun = Begun { at: now, lost_at: now + MINUTE };
     let (insert, begin, end): (Step<'_>, Step<'_>, Step<'_>) = (
         &|batch, delivery| deliveries::insert(batch, delivery),
-        &|batch, delivery| deliveries::begin_attempts(batch, &[delivery.id], begun),
+        &|batch, delivery| deliveries::begin_attempt(batch, delivery, begun),
         &|batch, delivery| {
             deliveries::end_attempt(batch, delivery, begun, &attempt, DeliveryStatus::Delivered, None);
         },
