@@ -143,7 +143,8 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
          those of that part; the machine's are those of everything, load and endpoints included."
     ));
     report.note(
-        "Memory is a node's own, of the node that has most. The share of the second node counts deliveries over connections \
+        "Memory is a node's own, of the node that has most; the books of the simulator are in a file, since in memory they grow \
+         with each charge. The share of the second node counts deliveries over connections \
          that were still open when it was looked, twice a second.",
     );
     Ok(report)
@@ -181,7 +182,12 @@ impl Subject {
             None => None,
         };
         let place = |stripe: usize| -> Outcome<Place> {
-            let place = bench.place()?.with("REGENTE_OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8");
+            let place = bench.place()?;
+            // Books in memory would grow with each charge, and what is measured here must not.
+            let books = place.folder().join("books.db").display().to_string();
+            let place = place
+                .with("REGENTE_SANDBOX__BOOKS", books)
+                .with("REGENTE_OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8");
             Ok(match &database {
                 Some(url) => place.on_postgres(url).with("REGENTE_DATABASE__POSTGRES_NODE_STRIPE", stripe),
                 None => place,
