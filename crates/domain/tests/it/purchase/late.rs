@@ -84,7 +84,9 @@ fn unanswered() -> Seen {
 fn step(purchase: &Purchase, seen: &[Seen]) -> Purchase {
     match purchase.next(seen, NOW) {
         Next::Note(change) => purchase.apply(change, NOW).purchase,
-        other => panic!("{other:?}"),
+        other @ (Next::Authorize(_) | Next::Capture(_) | Next::Undo(_) | Next::Wait(_) | Next::Rest) => {
+            panic!("{other:?}")
+        }
     }
 }
 
@@ -95,7 +97,12 @@ fn what_is_unknown_is_looked_for_as_long_as_somebody_asks() {
     for _ in 0..4 * UNDO_WAITS.len() {
         match purchase.next(&[voided(), pending()], now) {
             Next::Note(change @ Change::UndoingUnknown) => purchase = purchase.apply(change, now).purchase,
-            other => panic!("{other:?}"),
+            other @ (Next::Authorize(_)
+            | Next::Capture(_)
+            | Next::Undo(_)
+            | Next::Note(_)
+            | Next::Wait(_)
+            | Next::Rest) => panic!("{other:?}"),
         }
         let Phase::Undoing(Undoing { next_at, failures: 0, .. }) = purchase.phase else {
             panic!("{:?}", purchase.phase)
