@@ -12,7 +12,6 @@ mod mcc;
 mod money;
 mod provider_type;
 mod purchase;
-mod purchase_undoing;
 mod routing;
 mod scope;
 mod story;

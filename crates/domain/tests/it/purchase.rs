@@ -2,6 +2,7 @@
 //! each change tells, and that amounts and all-or-nothing hold whatever happens.
 
 mod changes;
+mod late;
 mod next;
 mod operations;
 mod whole;
@@ -9,12 +10,13 @@ mod whole;
 use std::time::Duration;
 
 use regente_domain::charge::{CaptureMode, ChargeState, Held, OpenOperation, References};
+use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{ChargeId, Id};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::purchase::{
-    Action, Milestone, Noted, Phase, Purchase, RESERVED_FOR, RESULT_WITHIN, Reserved, Slot, Step, UndoCause,
-    Undoing,
+    Action, Milestone, Noted, Phase, Purchase, RESERVED_FOR, RESULT_WITHIN, Reserved, Seen, Slot, Step,
+    UndoCause, Undoing,
 };
 use regente_domain::time::Timestamp;
 use serde_json::Map;
@@ -101,6 +103,21 @@ fn charge_states() -> [ChargeState; 9] {
         ChargeState::Voided { responsible },
         ChargeState::ChargedBack { responsible },
     ]
+}
+
+fn seen(state: ChargeState) -> Seen {
+    let declined_code = Some(DeclinedCode::Generic);
+    Seen { state: Some(state), declined_code, is_undoing_refused: false, is_unanswered: false }
+}
+
+/// A card that has no charge yet.
+const fn unseen() -> Seen {
+    Seen { state: None, declined_code: None, is_undoing_refused: false, is_unanswered: false }
+}
+
+/// Two cards that are charged.
+fn both_taken() -> [Seen; 2] {
+    [0, 1].map(|_| seen(ChargeState::Authorized { responsible: RESPONSIBLE }))
 }
 
 /// What a step adds to the history: milestones with their actions.

@@ -180,12 +180,29 @@ fn giving_back_is_tried_more_and_more_seldom_and_given_up_after_a_day() {
         (UndoCause::Expired, Milestone::CancelFailed, Phase::Failed),
         (UndoCause::RefundRequested, Milestone::RefundFailed, Phase::Paid),
     ] {
-        for change in [Change::UndoingFailed, Change::UndoingUnknown] {
-            let (waits, milestones, phase) = give_up(cause, change);
-            assert_eq!(waits, UNDO_WAITS, "{cause:?} {change:?}");
-            assert_eq!(milestones, [milestone, Milestone::ReconciliationFailed], "{cause:?} {change:?}");
-            assert_eq!(phase, end, "{cause:?} {change:?}");
-        }
+        let (waits, milestones, phase) = give_up(cause, Change::UndoingFailed);
+        assert_eq!(waits, UNDO_WAITS, "{cause:?}");
+        assert_eq!(milestones, [milestone, Milestone::ReconciliationFailed], "{cause:?}");
+        assert_eq!(phase, end, "{cause:?}");
+        // Nobody asks any more: there is nothing to wait for.
+        let (waits, milestones, phase) = give_up(cause, Change::UndoingUnanswered);
+        assert_eq!(waits, [], "{cause:?}");
+        assert_eq!(milestones, [milestone, Milestone::ReconciliationFailed], "{cause:?}");
+        assert_eq!(phase, end, "{cause:?}");
+    }
+}
+
+#[test]
+fn what_somebody_asks_for_is_never_given_up() {
+    let (mut purchase, mut now) = (undoing_for(UndoCause::Failure), NOW);
+    for look in 0..2 * UNDO_WAITS.len() {
+        let step = purchase.apply(Change::UndoingUnknown, now);
+        assert!(!step.gave_up);
+        purchase = step.purchase;
+        let Phase::Undoing(undoing) = purchase.phase else { panic!("{:?}", purchase.phase) };
+        assert_eq!(undoing.next_at.since(now), UNDO_WAITS[look.min(UNDO_WAITS.len() - 1)]);
+        assert_eq!(undoing.failures, 0, "it is no refusal");
+        now = undoing.next_at;
     }
 }
 

@@ -8,24 +8,11 @@ use regente_domain::purchase::{
     Change, Next, Noted, Phase, Purchase, RESERVED_FOR, RESULT_WITHIN, Seen, UndoCause,
 };
 
-use super::{CAUSES, NOW, RESPONSIBLE, SECOND, charge_states, purchase, undoing};
+use super::{CAUSES, NOW, RESPONSIBLE, SECOND, charge_states, purchase, seen, undoing, unseen};
 
 use Next::{Authorize, Capture, Note, Rest, Undo, Wait};
 
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
-
-fn seen(state: ChargeState) -> Seen {
-    Seen {
-        state: Some(state),
-        declined_code: Some(DeclinedCode::Generic),
-        is_undoing_refused: false,
-        is_unanswered: false,
-    }
-}
-
-fn unseen() -> Seen {
-    Seen { state: None, declined_code: None, is_undoing_refused: false, is_unanswered: false }
-}
 
 /// Nothing is held of the other card any more.
 fn released() -> Seen {
@@ -181,10 +168,42 @@ fn what_is_reserved_is_released_after_seven_days_and_what_has_ended_rests() {
         let both = [seen(state.clone()), seen(state)];
         assert_eq!(reserved.next(&both, NOW), Wait(until));
         assert_eq!(reserved.next(&both, until), Note(Change::Expired));
-        // One that failed begins again when something comes to light: `purchase_undoing`.
-        for phase in [Phase::Paid, Phase::Cancelled] {
-            let ended = purchase(phase, Noted::Reserved, CaptureMode::Manual);
+        for phase in [Phase::Paid, Phase::Failed, Phase::Cancelled] {
+            let ended = purchase(phase, Noted::Released, CaptureMode::Manual);
             assert_eq!(ended.next(&both, until), Rest, "{phase:?}");
+        }
+    }
+}
+
+#[test]
+fn what_comes_to_light_of_a_card_that_is_awaited_begins_anew() {
+    let responsible = RESPONSIBLE;
+    let is_news = |state: &ChargeState| match state {
+        ChargeState::PreAuthorized { .. }
+        | ChargeState::Authorized { .. }
+        | ChargeState::Canceled { .. }
+        | ChargeState::Voided { .. } => true,
+        ChargeState::Pending
+        | ChargeState::CapturePending { .. }
+        | ChargeState::RefundPending { .. }
+        | ChargeState::Failed { .. }
+        | ChargeState::ChargedBack { .. } => false,
+    };
+    for (noted, is_awaited) in [
+        (Noted::Nothing, false),
+        (Noted::Begun, true),
+        (Noted::Reserved, true),
+        (Noted::Refused, false),
+        (Noted::RefundRequested, true),
+        (Noted::GivenUp, false),
+        (Noted::Released, false),
+    ] {
+        let mut failed = purchase(Phase::Failed, Noted::Released, CaptureMode::Automatic);
+        failed.slots[0].noted = noted;
+        for state in charge_states() {
+            let expected = if is_awaited && is_news(&state) { Note(Change::Resumed) } else { Rest };
+            let other = seen(ChargeState::Canceled { responsible });
+            assert_eq!(failed.next(&[seen(state.clone()), other], NOW), expected, "{noted:?} {state:?}");
         }
     }
 }

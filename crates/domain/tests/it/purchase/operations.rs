@@ -1,12 +1,12 @@
 //! Capture and void in every phase, also where they are refused (contract 04 §6).
 
-use regente_domain::charge::CaptureMode;
+use regente_domain::charge::{CaptureMode, ChargeState};
 use regente_domain::purchase::{
     Action, Milestone, Noted, OperationRefusal, Phase, PurchaseStatus, RESERVED_FOR, RESULT_WITHIN, Step,
     UndoCause,
 };
 
-use super::{CAUSES, NOW, purchase, told, troubled, undoing};
+use super::{CAUSES, NOW, RESPONSIBLE, both_taken, purchase, seen, told, troubled, undoing};
 
 use CaptureMode::{Automatic, Manual};
 use OperationRefusal::{InProgress, IntentMismatch, InvalidState};
@@ -69,7 +69,7 @@ fn in_each_phase_a_wish_leads_on_or_is_refused() {
         let manual = purchase(phase, Noted::Reserved, Manual);
         assert_eq!(manual.status(), status, "{phase:?}");
         assert_eq!(leads(manual.request_capture(NOW)), captured, "capture in {phase:?}");
-        assert_eq!(leads(manual.request_void(&[], NOW)), voided, "void in {phase:?}");
+        assert_eq!(leads(manual.request_void(&both_taken(), NOW)), voided, "void in {phase:?}");
     }
 }
 
@@ -82,7 +82,7 @@ fn what_captures_by_itself_is_not_captured_by_request() {
             PurchaseStatus::Pending | PurchaseStatus::Paid => IntentMismatch,
         };
         assert_eq!(leads(automatic.request_capture(NOW)), Leads::Refused(refusal), "{phase:?}");
-        assert_eq!(leads(automatic.request_void(&[], NOW)), voided, "{phase:?}");
+        assert_eq!(leads(automatic.request_void(&both_taken(), NOW)), voided, "{phase:?}");
     }
 }
 
@@ -91,14 +91,24 @@ fn a_wish_about_what_is_reserved_is_noted_on_the_entry_of_the_reservation() {
     let reserved = purchase(Phase::PreAuthorized { until: NOW + RESERVED_FOR }, Noted::Reserved, Manual);
     for (step, action) in [
         (reserved.request_capture(NOW), Action::CaptureRequested),
-        (reserved.request_void(&[], NOW), Action::VoidRequested),
+        (reserved.request_void(&both_taken(), NOW), Action::VoidRequested),
     ] {
         let step = step.unwrap();
         assert!(step.amends_reserved && step.entries.is_empty());
         assert_eq!(step.purchase.reserved.unwrap().actions, [Action::StatusChanged, action]);
     }
     let paid = purchase(Phase::Paid, Noted::Reserved, Manual);
-    let step = paid.request_void(&[], NOW).unwrap();
+    let step = paid.request_void(&both_taken(), NOW).unwrap();
     assert_eq!(told(&step), [(Milestone::RefundRequested, vec![Action::RefundRequested])]);
     assert!(!step.amends_reserved);
+}
+
+#[test]
+fn what_was_given_back_before_is_no_success_of_a_later_wish() {
+    let paid = purchase(Phase::Paid, Noted::Reserved, Automatic);
+    let voided = seen(ChargeState::Voided { responsible: RESPONSIBLE });
+    let [_, taken] = both_taken();
+    let step = paid.request_void(&[voided, taken], NOW).unwrap();
+    let noted: Vec<Noted> = step.purchase.slots.iter().map(|slot| slot.noted).collect();
+    assert_eq!(noted, [Noted::Released, Noted::Reserved]);
 }

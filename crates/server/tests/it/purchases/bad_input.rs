@@ -4,7 +4,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::{AMOUNTS, body, send};
-use crate::harness::{APPROVED, TestApp, stories};
+use crate::harness::{APPROVED, Client, TestApp, stories};
 
 stories! {
     each_rule_has_its_code,
@@ -12,6 +12,8 @@ stories! {
     a_bad_body_burns_no_key,
     the_key_is_required,
     what_the_body_names_must_be_there,
+    whoever_may_not_ask_is_told_nothing_else,
+    the_key_is_looked_up_after_the_rules_and_before_the_records,
 }
 
 const NOBODYS_ID: &str = "3f1c1b1e-2a7b-4a57-9d35-000000000000";
@@ -159,4 +161,34 @@ async fn what_the_body_names_must_be_there(app: TestApp) {
     let reply = app.call(&other, Method::POST, "/v1/purchases", &key, Some(&by_token(&token))).await;
     assert_eq!(reply.expect(400)["error"]["businessCode"], "invalid_request", "records of another account");
     send(&app, "/v1/purchases", &by_token(&token)).await.expect(202);
+}
+
+async fn whoever_may_not_ask_is_told_nothing_else(app: TestApp) {
+    let stranger = Client { id: NOBODYS_ID.to_owned(), ..app.client.clone() };
+    let wrong_key = Client { key: "no-key-of-anybody".to_owned(), ..app.client.clone() };
+    let public_key = app.client_token(json!(["cards"])).await;
+    let bad = json!({ "payments": 7 });
+    for (client, status) in [(&stranger, 401), (&wrong_key, 403), (&public_key, 403)] {
+        let reply = app.call(client, Method::POST, "/v1/purchases", &[], Some(&bad)).await;
+        let told = reply.expect(status);
+        assert_eq!(told["error"].get("businessCode"), None, "{told}");
+    }
+}
+
+/// Contract 04 §5: a body that breaks a rule is refused whatever its key was used for, and a key that was used is
+/// answered whatever has become of what the body names.
+async fn the_key_is_looked_up_after_the_rules_and_before_the_records(app: TestApp) {
+    let merchant = app.merchant().await;
+    let good = body(&app, &merchant, &[APPROVED, APPROVED], true).await;
+    let first = app.post_with_key("/v1/purchases", "one", &good).await;
+    first.expect(202);
+    let bad = with(&good, "/currency", json!("USD"));
+    let reply = app.post_with_key("/v1/purchases", "one", &bad).await;
+    assert_eq!(reply.expect(400)["error"]["businessCode"], "currency_not_brl");
+    let nobodys = with(&good, "/merchantId", json!(NOBODYS_ID));
+    let reply = app.post_with_key("/v1/purchases", "one", &nobodys).await;
+    assert_eq!(reply.expect(409)["error"]["businessCode"], "idempotency_key_payload_mismatch");
+    app.delete(&format!("/v1/merchants/{merchant}")).await.expect(204);
+    let again = app.post_with_key("/v1/purchases", "one", &good).await;
+    assert_eq!((again.status, again.bytes), (first.status, first.bytes));
 }
