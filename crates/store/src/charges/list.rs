@@ -18,8 +18,7 @@ const SKIPPED_ROWS_MAX: i64 = 1000;
 // The casts tell PostgreSQL the type of an argument that is compared with nothing but null; SQLite lets a null be.
 macro_rules! filter {
     () => {
-        " FROM charges WHERE client_id = :client_id AND id >= :from_id AND id < :to_id \
-           AND (CAST(:ids AS JSONB) IS NULL OR id IN EACH_UUID(:ids)) \
+        " AND (CAST(:ids AS JSONB) IS NULL OR id IN EACH_UUID(:ids)) \
            AND (CAST(:order_ids AS JSONB) IS NULL OR order_id IN EACH_TEXT(:order_ids)) \
            AND (CAST(:session_ids AS JSONB) IS NULL OR session_id IN EACH_UUID(:session_ids)) \
            AND (CAST(:amounts AS JSONB) IS NULL OR CAST(original_amount AS TEXT) IN EACH_TEXT(:amounts)) \
@@ -30,14 +29,43 @@ macro_rules! filter {
     };
 }
 
-// The second condition repeats one of the filter, without its way out, so that the planner can use its index.
+// All charges of a span of time: its index is the way in.
+macro_rules! by_time {
+    () => {
+        " FROM charges WHERE client_id = :client_id AND id >= :from_id AND id < :to_id"
+    };
+}
+
+// Found by an index of their own. They are found first and sorted then: asked for in one step, SQLite reads the whole
+// account in the order of the list. `IS TRUE` keeps it from beginning with the span, which may be all that an account has.
+macro_rules! of_order {
+    () => {
+        "id IN (SELECT o.id FROM charges o WHERE o.client_id = :client_id AND o.order_id IN EACH_TEXT(:order_ids))"
+    };
+}
+macro_rules! of_session {
+    () => {
+        "id IN (SELECT o.id FROM charges o \
+            WHERE o.client_id = :client_id AND o.session_id IN EACH_UUID(:session_ids))"
+    };
+}
+macro_rules! by {
+    ($condition:expr) => {
+        concat!(
+            " FROM charges WHERE client_id = :client_id \
+               AND (id >= :from_id) IS TRUE AND (id < :to_id) IS TRUE AND ",
+            $condition
+        )
+    };
+}
+
 macro_rules! page {
-    ($by:literal, $direction:literal) => {
+    ($from:expr, $direction:literal) => {
         concat!(
             "SELECT ",
             columns!(),
+            $from,
             filter!(),
-            $by,
             " ORDER BY id ",
             $direction,
             " LIMIT :limit OFFSET :offset"
@@ -45,36 +73,36 @@ macro_rules! page {
     };
 }
 macro_rules! count {
-    ($by:literal) => {
-        concat!("SELECT COUNT(*) AS n", filter!(), $by)
+    ($from:expr) => {
+        concat!("SELECT COUNT(*) AS n", $from, filter!())
     };
 }
 
 sql! {
     /// Newest first.
-    CHARGES_DESC = page!("", "DESC");
+    CHARGES_DESC = page!(by_time!(), "DESC");
     /// Oldest first.
-    CHARGES_ASC = page!("", "ASC");
+    CHARGES_ASC = page!(by_time!(), "ASC");
     /// Chosen by id, newest first.
-    CHARGES_BY_ID_DESC = page!(" AND id IN EACH_UUID(:ids)", "DESC");
+    CHARGES_BY_ID_DESC = page!(by!("id IN EACH_UUID(:ids)"), "DESC");
     /// Chosen by id, oldest first.
-    CHARGES_BY_ID_ASC = page!(" AND id IN EACH_UUID(:ids)", "ASC");
+    CHARGES_BY_ID_ASC = page!(by!("id IN EACH_UUID(:ids)"), "ASC");
     /// Chosen by the merchant's reference, newest first.
-    CHARGES_BY_ORDER_DESC = page!(" AND order_id IN EACH_TEXT(:order_ids)", "DESC");
+    CHARGES_BY_ORDER_DESC = page!(by!(of_order!()), "DESC");
     /// Chosen by the merchant's reference, oldest first.
-    CHARGES_BY_ORDER_ASC = page!(" AND order_id IN EACH_TEXT(:order_ids)", "ASC");
+    CHARGES_BY_ORDER_ASC = page!(by!(of_order!()), "ASC");
     /// Chosen by session, newest first.
-    CHARGES_BY_SESSION_DESC = page!(" AND session_id IN EACH_UUID(:session_ids)", "DESC");
+    CHARGES_BY_SESSION_DESC = page!(by!(of_session!()), "DESC");
     /// Chosen by session, oldest first.
-    CHARGES_BY_SESSION_ASC = page!(" AND session_id IN EACH_UUID(:session_ids)", "ASC");
+    CHARGES_BY_SESSION_ASC = page!(by!(of_session!()), "ASC");
     /// How many there are, where counters do not tell.
-    COUNT_CHARGES = count!("");
+    COUNT_CHARGES = count!(by_time!());
     /// How many of these ids there are.
-    COUNT_CHARGES_BY_ID = count!(" AND id IN EACH_UUID(:ids)");
+    COUNT_CHARGES_BY_ID = count!(by!("id IN EACH_UUID(:ids)"));
     /// How many have these references.
-    COUNT_CHARGES_BY_ORDER = count!(" AND order_id IN EACH_TEXT(:order_ids)");
+    COUNT_CHARGES_BY_ORDER = count!(by!(of_order!()));
     /// How many belong to these sessions.
-    COUNT_CHARGES_BY_SESSION = count!(" AND session_id IN EACH_UUID(:session_ids)");
+    COUNT_CHARGES_BY_SESSION = count!(by!(of_session!()));
 }
 
 /// Oldest or newest first.
