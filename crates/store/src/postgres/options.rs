@@ -45,14 +45,14 @@ pub enum CommitGroups {
 pub(crate) const STRIPES_PER_NODE: i64 = 16;
 
 impl PostgresOptions {
-    /// The defaults: 16 connections for reads (waited for 2 s), 4 that write, mixed groups of at most 128 batches that
-    /// may take 20 s, 5 s to connect.
+    /// The defaults: 16 connections for reads (waited for 2 s), 2 that write (fewer writers make larger commit groups),
+    /// mixed groups of at most 128 batches that may take 20 s, 5 s to connect.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
             pool_size: 16,
             pool_wait: Duration::from_secs(2),
-            writers: 4,
+            writers: 2,
             node_stripe: 0,
             commit_groups: CommitGroups::Mixed,
             group_max: 128,
