@@ -12,14 +12,25 @@ use crate::batch::{CounterDelta, CounterKey};
 use crate::value::{Args, Json};
 use crate::{Sql, Store, StoreError, args, sql};
 
-macro_rules! counted {
+// What charges and their counters are narrowed by alike. The casts tell PostgreSQL the type of an argument that is compared
+// with nothing but null; SQLite lets a null be.
+macro_rules! is_counted {
     () => {
-        " FROM charge_counters \
-         WHERE client_id = :client_id AND hour >= :from_hour AND hour < :to_hour \
-           AND (CAST(:merchants AS JSONB) IS NULL OR merchant_id IN EACH_UUID(:merchants)) \
+        " AND (CAST(:merchants AS JSONB) IS NULL OR merchant_id IN EACH_UUID(:merchants)) \
            AND (CAST(:statuses AS JSONB) IS NULL OR status IN EACH_TEXT(:statuses)) \
            AND (CAST(:payment_types AS JSONB) IS NULL OR payment_type IN EACH_TEXT(:payment_types)) \
            AND (CAST(:provider_types AS JSONB) IS NULL OR provider_type IN EACH_TEXT(:provider_types))"
+    };
+}
+pub(crate) use is_counted;
+
+macro_rules! counted {
+    () => {
+        concat!(
+            " FROM charge_counters \
+             WHERE client_id = :client_id AND hour >= :from_hour AND hour < :to_hour",
+            is_counted!()
+        )
     };
 }
 
@@ -101,15 +112,15 @@ impl CounterFilter {
     }
 
     fn args(&self, client_id: ClientId, hours: Range<Timestamp>) -> Args {
-        args! {
-            client_id,
-            from_hour: hours.start.hour(),
-            to_hour: hours.end.hour(),
-            merchants: Json::list(self.merchants.as_deref(), ToString::to_string),
-            statuses: Json::list(self.statuses.as_deref(), |status| status.word().to_owned()),
-            payment_types: Json::list(self.payment_types.as_deref(), |kind| kind.word().to_owned()),
-            provider_types: Json::list(self.provider_types.as_deref(), |kind| kind.code().to_owned()),
-        }
+        self.narrow(args! { client_id, from_hour: hours.start.hour(), to_hour: hours.end.hour() })
+    }
+
+    /// Adds the arguments of `is_counted`.
+    pub(crate) fn narrow(&self, args: Args) -> Args {
+        args.with("merchants", Json::list(self.merchants.as_deref(), ToString::to_string))
+            .with("statuses", Json::list(self.statuses.as_deref(), |status| status.word().to_owned()))
+            .with("payment_types", Json::list(self.payment_types.as_deref(), |kind| kind.word().to_owned()))
+            .with("provider_types", Json::list(self.provider_types.as_deref(), |kind| kind.code().to_owned()))
     }
 }
 

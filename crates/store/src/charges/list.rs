@@ -8,24 +8,23 @@ use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
 use super::{StoredCharge, columns, from_row};
-use crate::counters::{self, CounterFilter};
+use crate::counters::{self, CounterFilter, is_counted};
 use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, sql};
 
 /// Up to here rows are skipped by reading them; it costs less than asking the counters.
 const SKIPPED_ROWS_MAX: i64 = 1000;
 
-// The casts tell PostgreSQL the type of an argument that is compared with nothing but null; SQLite lets a null be.
+// Casts as in `is_counted`.
 macro_rules! filter {
     () => {
-        " AND (CAST(:ids AS JSONB) IS NULL OR id IN EACH_UUID(:ids)) \
-           AND (CAST(:order_ids AS JSONB) IS NULL OR order_id IN EACH_TEXT(:order_ids)) \
-           AND (CAST(:session_ids AS JSONB) IS NULL OR session_id IN EACH_UUID(:session_ids)) \
-           AND (CAST(:amounts AS JSONB) IS NULL OR CAST(original_amount AS TEXT) IN EACH_TEXT(:amounts)) \
-           AND (CAST(:merchants AS JSONB) IS NULL OR merchant_id IN EACH_UUID(:merchants)) \
-           AND (CAST(:statuses AS JSONB) IS NULL OR status IN EACH_TEXT(:statuses)) \
-           AND (CAST(:payment_types AS JSONB) IS NULL OR payment_type IN EACH_TEXT(:payment_types)) \
-           AND (CAST(:provider_types AS JSONB) IS NULL OR provider_type IN EACH_TEXT(:provider_types))"
+        concat!(
+            " AND (CAST(:ids AS JSONB) IS NULL OR id IN EACH_UUID(:ids)) \
+               AND (CAST(:order_ids AS JSONB) IS NULL OR order_id IN EACH_TEXT(:order_ids)) \
+               AND (CAST(:session_ids AS JSONB) IS NULL OR session_id IN EACH_UUID(:session_ids)) \
+               AND (CAST(:amounts AS JSONB) IS NULL OR CAST(original_amount AS TEXT) IN EACH_TEXT(:amounts))",
+            is_counted!()
+        )
     };
 }
 
@@ -156,8 +155,7 @@ impl ChargeFilter {
     }
 
     fn args(&self, client_id: ClientId, from: Option<Timestamp>, to: Option<Timestamp>) -> Args {
-        let counted = &self.counted;
-        args! {
+        let args = args! {
             client_id,
             from_id: from.map_or_else(Uuid::nil, |from| Id::<of::Charge>::first_at(from).uuid()),
             to_id: to.map_or_else(Uuid::max, |to| Id::<of::Charge>::first_at(to).uuid()),
@@ -165,11 +163,8 @@ impl ChargeFilter {
             order_ids: Json::list(self.order_ids.as_deref(), Clone::clone),
             session_ids: Json::list(self.session_ids.as_deref(), ToString::to_string),
             amounts: Json::list(self.original_amounts.as_deref(), ToString::to_string),
-            merchants: Json::list(counted.merchants.as_deref(), ToString::to_string),
-            statuses: Json::list(counted.statuses.as_deref(), |status| status.word().to_owned()),
-            payment_types: Json::list(counted.payment_types.as_deref(), |kind| kind.word().to_owned()),
-            provider_types: Json::list(counted.provider_types.as_deref(), |kind| kind.code().to_owned()),
-        }
+        };
+        self.counted.narrow(args)
     }
 }
 

@@ -35,7 +35,7 @@ impl Many {
             let (token, after) = rest.split_at(length);
             rest = after;
             match (kind, token) {
-                (_, "FROM" | "RETURNING" | "DELETE") if depth == 0 => return None,
+                (_, "FROM" | "RETURNING") if depth == 0 => return None,
                 (Kind::Insert, "VALUES") if depth == 0 => {
                     let opening = rest.find('(')?;
                     rest = &rest[opening + 1..];
