@@ -254,8 +254,6 @@ pub struct Charge {
     pub explanation: Explanation,
     /// How many transaction requests belong to this version of the charge.
     pub requests: i64,
-    /// The idempotency claim that waits for the outcome, in hexadecimal; gone once it has its answer.
-    pub claim: Option<String>,
     /// Top-level members of the stored document that this release does not know; kept as they are.
     pub unknown_members: Map<String, Value>,
     /// Counts the changes; every write is guarded by it.
@@ -362,7 +360,7 @@ impl Charge {
 
     /// The next version, with nothing under way any more: whoever waits for the outcome has his answer.
     fn end(&self, state: ChargeState, announces: Option<ChargeEvent>, now: Timestamp) -> Transition {
-        Transition { charge: Self { claim: None, ..self.moved(state, now) }, announces }
+        Transition { charge: self.moved(state, now), announces }
     }
 }
 

@@ -14,7 +14,7 @@ use regente_domain::id::{ClientId, Id, of};
 use regente_domain::scope::{Scope, Scopes};
 use regente_domain::time::Timestamp;
 
-pub use credentials::{Credentials, digest};
+pub use credentials::{Credentials, digest, no_credentials};
 pub use keys::{
     AccessError, NewClient, NewSecretKey, SECRET_KEYS_ACTIVE_MAX, SecretKey, create_client,
     create_secret_key, forget_ended_credentials, revoke_secret_key, secret_keys, set_client_status,

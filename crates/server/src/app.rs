@@ -8,11 +8,13 @@ use regente_providers::provider::Providers;
 use regente_store::Store;
 
 use crate::access::Credentials;
+use crate::api::idempotency::Repeats;
 use crate::api::limits::RateLimiter;
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::flows::circuits::Circuits;
 use crate::flows::in_flight::InFlight;
+use crate::flows::route::Merchants;
 use crate::outbound::Outbound;
 use crate::settings::Settings;
 use crate::vault::Vault;
@@ -39,6 +41,10 @@ pub struct Parts {
     pub settings: Settings,
     /// Who is calling, remembered for a few seconds.
     pub credentials: Credentials,
+    /// What charges are routed by, remembered for a few seconds.
+    pub merchants: Merchants,
+    /// Whether callers repeat their idempotency keys lately.
+    pub repeats: Repeats,
     /// How often public keys may make tokens.
     pub token_limiter: RateLimiter,
     /// How often secret keys may ask.

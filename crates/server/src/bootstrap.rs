@@ -14,7 +14,8 @@ use regente_providers::sandbox::{Books, BooksError, Sandbox};
 use regente_store::{DatabaseKind, DiscardWrites, Store, StoreError, StoreOptions};
 use zeroize::Zeroizing;
 
-use crate::access::Credentials;
+use crate::access::no_credentials;
+use crate::api::idempotency::Repeats;
 use crate::api::limits::RateLimiter;
 use crate::api::request_id::MonotonicClock;
 use crate::app::{App, Parts};
@@ -23,6 +24,7 @@ use crate::clock::Clock;
 use crate::config::{Config, ConfigError, Place, Simulator, TooWeak};
 use crate::flows::circuits::Circuits;
 use crate::flows::in_flight::InFlight;
+use crate::flows::route::no_merchants;
 use crate::outbound::{Outbound, SystemLookup};
 use crate::vault::{Kek, Vault, VaultError};
 
@@ -171,7 +173,9 @@ async fn assemble(
         clock,
         chance,
         settings,
-        credentials: Credentials::new(),
+        credentials: no_credentials(),
+        merchants: no_merchants(),
+        repeats: Repeats::default(),
         token_limiter: RateLimiter::new(limits.public_key_tokens_per_second, now.clone()),
         secret_key_limiter: RateLimiter::new(limits.secret_key_requests_per_second, now),
         in_flight: InFlight::default(),

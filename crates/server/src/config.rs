@@ -173,8 +173,9 @@ pub struct LimitsConfig {
     pub card_token_life_seconds: u64,
     /// The longest life of a client token. Default 31 536 000.
     pub client_token_life_seconds_max: u64,
-    /// How long a key that was found valid is trusted without asking the database again. Default 5 000.
-    pub credential_cache_ms: u64,
+    /// How long a key that was found valid, and a merchant with its providers, are trusted without asking the database
+    /// again: a change that another server has made is noticed after so long. Default 5 000.
+    pub cache_ms: u64,
     /// Tokens that one public key may make from one address; 0 is no limit. Default 10.
     pub public_key_tokens_per_second: u32,
     /// Requests of one secret key; 0 is no limit. Default 0.
@@ -370,7 +371,7 @@ impl Default for LimitsConfig {
             idempotency_retention_seconds: settings.idempotency_retention.as_secs(),
             card_token_life_seconds: settings.token_life.as_secs(),
             client_token_life_seconds_max: settings.client_token_life_max.as_secs(),
-            credential_cache_ms: whole_millis(settings.credential_cache_life),
+            cache_ms: whole_millis(settings.cache_life),
             public_key_tokens_per_second: per_second(settings.rate_limits.public_key_tokens_per_second),
             secret_key_requests_per_second: per_second(settings.rate_limits.secret_key_requests_per_second),
         }

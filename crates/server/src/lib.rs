@@ -15,6 +15,7 @@ pub mod flows;
 pub mod health;
 pub mod metrics;
 pub mod outbound;
+pub mod remembered;
 pub mod sandbox_provider;
 pub mod serve;
 pub mod settings;

@@ -49,9 +49,9 @@ pub struct Settings {
     pub rate_limits: RateLimits,
     /// Largest JSON body in bytes (contract 00 open point 14).
     pub body_bytes_max: usize,
-    /// How long a credential that was found valid is trusted without asking the database again: a key revoked at
-    /// another node works for so long.
-    pub credential_cache_life: Duration,
+    /// How long a credential that was found valid, and a merchant with its providers, are trusted without asking the
+    /// database again: a key revoked at another node works for so long.
+    pub cache_life: Duration,
     /// How events are delivered.
     pub webhooks: WebhookSettings,
 }
@@ -71,7 +71,7 @@ impl Default for Settings {
             reconcile_waits: RECONCILE_WAITS_SECONDS.map(Duration::from_secs).to_vec(),
             rate_limits: RateLimits::default(),
             body_bytes_max: BODY_BYTES_MAX,
-            credential_cache_life: Duration::from_secs(5),
+            cache_life: Duration::from_secs(5),
             webhooks: WebhookSettings::default(),
         }
     }

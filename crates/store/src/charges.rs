@@ -14,6 +14,7 @@ use regente_domain::currency::Currency;
 use regente_domain::id::{ChargeId, ClientId, Id, PurchaseId, of};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
+use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -61,6 +62,16 @@ sql! {
             h.updated_at
         FROM charge_history h JOIN charges c ON c.id = h.id AND c.client_id = h.client_id
         WHERE h.id = :id AND h.version = :version AND h.client_id = :client_id";
+    /// The first version with nothing under way, from a version on, and when the charge moved last.
+    pub SETTLED_VERSION = "
+        SELECT MIN(v.version) AS version, MAX(v.updated_at) AS updated_at FROM (
+            SELECT version, updated_at FROM charge_history
+            WHERE id = :id AND client_id = :client_id AND version >= :version
+            UNION ALL
+            SELECT version, updated_at FROM charges
+            WHERE id = :id AND client_id = :client_id AND version >= :version
+                AND status NOT IN ('pending', 'capture_pending', 'refund_pending')
+        ) v";
     /// One charge.
     pub FIND_CHARGE = concat!("SELECT ", columns!(), " FROM charges WHERE id = :id AND client_id = :client_id");
     /// The account of a charge; for operators, who name a charge alone.
@@ -98,8 +109,6 @@ struct Doc {
     open: Option<OpenOperation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     customer_alias: Option<Id<of::CustomerAlias>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    claim: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     purchase_id: Option<PurchaseId>,
     #[serde(flatten)]
@@ -200,7 +209,6 @@ fn doc(charge: &Charge) -> Result<Json, StoreError> {
         requests: charge.requests,
         open: charge.state.open_operation().copied(),
         customer_alias: charge.customer_alias,
-        claim: charge.claim.clone(),
         purchase_id: charge.purchase_id,
         unknown: charge.unknown_members.clone(),
     })
@@ -213,6 +221,30 @@ pub async fn find(
     id: ChargeId,
 ) -> Result<Option<StoredCharge>, StoreError> {
     store.row(&FIND_CHARGE, args! { id, client_id }).await?.as_ref().map(from_row).transpose()
+}
+
+/// A version of a charge with nothing under way: one that is given as a final answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// The version.
+    pub version: i64,
+    /// When the charge moved last, in this version or in a later one.
+    pub moved_at: Timestamp,
+}
+
+/// The first version of a charge with nothing under way, `from` or later; absent while something is under way since.
+pub async fn settled(
+    store: &Store,
+    client_id: ClientId,
+    id: ChargeId,
+    from: i64,
+) -> Result<Option<Settled>, StoreError> {
+    let Some(row) = store.row(&SETTLED_VERSION, args! { id, client_id, version: from }).await? else {
+        return Ok(None);
+    };
+    let version: Option<i64> = row.get("version")?;
+    let moved_at: Option<Timestamp> = row.get("updated_at")?;
+    Ok(version.zip(moved_at).map(|(version, moved_at)| Settled { version, moved_at }))
 }
 
 /// A charge as it was at a version that an answer points at.
@@ -276,7 +308,6 @@ fn from_row(row: &Row) -> Result<StoredCharge, StoreError> {
             state,
             explanation: doc.explanation,
             requests: doc.requests,
-            claim: doc.claim,
             purchase_id: doc.purchase_id,
             unknown_members: doc.unknown,
             version: row.get("version")?,

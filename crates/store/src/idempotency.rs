@@ -1,7 +1,8 @@
-//! Claims of idempotency keys. The unique key decides races; a finished claim is a pointer to a version of a record,
-//! or a sealed body. Running claims are never purged.
+//! Claims of idempotency keys. The unique key decides races. A claim is a pointer to the charge that answers, written
+//! once, or ends as a sealed body. What is still under way is never purged.
 
-use regente_domain::id::ClientId;
+use regente_domain::charge::Charge;
+use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -9,25 +10,36 @@ use crate::batch::Batch;
 use crate::sealed::Sealed;
 use crate::{Store, StoreError, args, sql};
 
+// Whether the charge that a claim points at still moves, or did so while the claim's answer had to be kept: a charge that
+// ended late keeps its answer as long as any other.
+macro_rules! charge_moved_after {
+    ($moment:literal) => {
+        concat!(
+            "EXISTS (SELECT 1 FROM charges c \
+             WHERE c.id = idempotency.object_id AND c.client_id = idempotency.client_id \
+               AND (c.status IN ('pending', 'capture_pending', 'refund_pending') OR c.updated_at > ",
+            $moment,
+            "))"
+        )
+    };
+}
+
 sql! {
-    /// Claims a key. A finished claim whose time is over is taken over; any other one refuses the batch. `kept_ms` is for
-    /// how long the new claim is kept from now on: the same for all claims of a commit group, unlike the time itself.
-    pub CLAIM_KEY = "
+    /// Claims a key. A claim whose answer need not be kept any more is taken over; any other one refuses the batch.
+    /// `kept_ms` is for how long the new claim is kept from now on: the same for all claims of a commit group, unlike
+    /// the time itself.
+    pub CLAIM_KEY = concat!("
         INSERT INTO idempotency (digest, client_id, fingerprint, state, http_status, object_kind, object_id,
             version, body, key_id, expires_at)
         VALUES (:digest, :client_id, :fingerprint, :state, :http_status, :object_kind, :object_id,
-            NULL, :body, :key_id, :expires_at)
+            :version, :body, :key_id, :expires_at)
         ON CONFLICT (digest, client_id) DO UPDATE SET fingerprint = excluded.fingerprint,
             state = excluded.state, http_status = excluded.http_status, object_kind = excluded.object_kind,
-            object_id = excluded.object_id, version = NULL, body = excluded.body, key_id = excluded.key_id,
-            expires_at = excluded.expires_at
-        WHERE idempotency.state = 'done' AND idempotency.expires_at <= excluded.expires_at - :kept_ms";
-    /// Ends a running claim with a pointer to a version of a record. An end that stays as it was lets PostgreSQL change
-    /// the row in place.
-    pub END_KEY_WITH_RECORD = "
-        UPDATE idempotency SET state = 'done', http_status = :http_status, object_id = :object_id,
-            version = :version, expires_at = CASE WHEN expires_at < :expires_at THEN :expires_at ELSE expires_at END
-        WHERE digest = :digest AND client_id = :client_id AND state = 'running'";
+            object_id = excluded.object_id, version = excluded.version, body = excluded.body,
+            key_id = excluded.key_id, expires_at = excluded.expires_at
+        WHERE idempotency.state <> 'running' AND idempotency.expires_at <= excluded.expires_at - :kept_ms
+            AND NOT (idempotency.state = 'charge' AND ",
+        charge_moved_after!("excluded.expires_at - :kept_ms - :kept_ms"), ")");
     /// Ends a running claim with a sealed body.
     pub END_KEY_WITH_BODY = "
         UPDATE idempotency SET state = 'done', http_status = :http_status, body = :body, key_id = :key_id,
@@ -35,17 +47,19 @@ sql! {
         WHERE digest = :digest AND client_id = :client_id AND state = 'running'";
     /// One claim.
     pub FIND_KEY = "
-        SELECT fingerprint, state, http_status, object_kind, object_id, version, body, key_id, expires_at
+        SELECT fingerprint, state, http_status, object_id, version, body, key_id, expires_at
         FROM idempotency WHERE digest = :digest AND client_id = :client_id";
     /// Clients with answers that are kept no longer.
-    pub CLIENTS_WITH_EXPIRED_KEYS = "
+    pub CLIENTS_WITH_EXPIRED_KEYS = concat!("
         SELECT DISTINCT client_id FROM idempotency
-        WHERE expires_at <= :now AND state = 'done' LIMIT :limit";
+        WHERE expires_at <= :now AND state <> 'running'
+            AND NOT (state = 'charge' AND ", charge_moved_after!(":moved_after"), ") LIMIT :limit");
     /// Forgets answers of a client that are kept no longer, a bounded number at once.
-    pub PURGE_KEYS = "
-        DELETE FROM idempotency WHERE client_id = :client_id AND state = 'done' AND digest IN (
+    pub PURGE_KEYS = concat!("
+        DELETE FROM idempotency WHERE client_id = :client_id AND state <> 'running' AND digest IN (
             SELECT digest FROM idempotency
-            WHERE client_id = :client_id AND expires_at <= :now AND state = 'done' LIMIT :limit)";
+            WHERE client_id = :client_id AND expires_at <= :now AND state <> 'running'
+                AND NOT (state = 'charge' AND ", charge_moved_after!(":moved_after"), ") LIMIT :limit)");
 }
 
 /// The digest and fingerprint of one use of a key.
@@ -55,20 +69,6 @@ pub struct Claim {
     pub digest: [u8; 32],
     /// Keyed digest of the canonical body.
     pub fingerprint: [u8; 32],
-}
-
-/// A finished answer.
-#[derive(Clone, Debug)]
-pub enum Answer {
-    /// A version of a record, shown as it was then.
-    Record {
-        /// Its id.
-        id: Uuid,
-        /// Its version.
-        version: i64,
-    },
-    /// A body that the vault has sealed.
-    Body(Sealed),
 }
 
 /// A claim as stored.
@@ -87,16 +87,47 @@ pub struct StoredClaim {
 pub enum ClaimState {
     /// The request is not finished, or its outcome is unknown.
     Running,
-    /// The answer.
+    /// The answer is a charge: its first version without anything under way, from the one on that the request began.
+    /// The charge tells whether there is one ([`charges::settled`](crate::charges::settled)); the claim is written once.
+    Charge {
+        /// HTTP status of the answer.
+        http_status: u16,
+        /// The charge.
+        id: ChargeId,
+        /// The version that the request began.
+        begun: i64,
+    },
+    /// The answer is a body.
     Done {
         /// HTTP status.
         http_status: u16,
-        /// What the body was.
-        answer: Answer,
+        /// The body that the vault has sealed.
+        body: Sealed,
     },
 }
 
-/// Claims a key for a request that goes on after this batch.
+/// Claims a key for a request that is answered by a charge once nothing is under way any more. `charge` is as this batch
+/// writes it.
+pub fn claim_for_charge(
+    batch: &mut Batch,
+    claim: &Claim,
+    http_status: u16,
+    charge: &Charge,
+    now: Timestamp,
+    expires_at: Timestamp,
+) {
+    batch.guard(
+        &CLAIM_KEY,
+        args! {
+            digest: claim.digest, client_id: batch.client_id(), fingerprint: claim.fingerprint, state: "charge",
+            http_status, object_kind: "charge", object_id: charge.id, version: charge.version,
+            body: None::<Vec<u8>>, key_id: None::<Uuid>, expires_at,
+            kept_ms: expires_at.as_millis() - now.as_millis(),
+        },
+    );
+}
+
+/// Claims a key for a request that goes on after this batch, and ends with a body.
 pub fn claim_running(
     batch: &mut Batch,
     claim: &Claim,
@@ -109,8 +140,8 @@ pub fn claim_running(
         &CLAIM_KEY,
         args! {
             digest: claim.digest, client_id: batch.client_id(), fingerprint: claim.fingerprint, state: "running",
-            http_status: None::<i64>, object_kind, object_id, body: None::<Vec<u8>>, key_id: None::<Uuid>,
-            expires_at, kept_ms: expires_at.as_millis() - now.as_millis(),
+            http_status: None::<i64>, object_kind, object_id, version: None::<i64>, body: None::<Vec<u8>>,
+            key_id: None::<Uuid>, expires_at, kept_ms: expires_at.as_millis() - now.as_millis(),
         },
     );
 }
@@ -128,25 +159,10 @@ pub fn claim_done(
         &CLAIM_KEY,
         args! {
             digest: claim.digest, client_id: batch.client_id(), fingerprint: claim.fingerprint, state: "done",
-            http_status, object_kind: None::<&str>, object_id: None::<Uuid>, body: body.bytes,
-            key_id: body.key_id, expires_at, kept_ms: expires_at.as_millis() - now.as_millis(),
+            http_status, object_kind: None::<&str>, object_id: None::<Uuid>, version: None::<i64>,
+            body: body.bytes, key_id: body.key_id, expires_at,
+            kept_ms: expires_at.as_millis() - now.as_millis(),
         },
-    );
-}
-
-/// Ends a running claim with the version of the record that the answer shows.
-pub fn end_with_record(
-    batch: &mut Batch,
-    digest: &[u8; 32],
-    http_status: u16,
-    object_id: Uuid,
-    version: i64,
-    expires_at: Timestamp,
-) {
-    let client_id = batch.client_id();
-    batch.push(
-        &END_KEY_WITH_RECORD,
-        args! { digest: *digest, client_id, http_status, object_id, version, expires_at },
     );
 }
 
@@ -175,36 +191,36 @@ pub async fn find(
         return Ok(None);
     };
     let corrupt = |what: &str| StoreError::Corrupt(format!("idempotency.{what}"));
-    let state: String = row.get("state")?;
-    let state = if state == "running" {
-        ClaimState::Running
-    } else {
-        let body: Option<Vec<u8>> = row.get("body")?;
-        let answer = match body {
-            Some(bytes) => Answer::Body(Sealed { key_id: row.get("key_id")?, bytes }),
-            None => Answer::Record { id: row.get("object_id")?, version: row.get("version")? },
-        };
-        let http_status: i64 = row.get("http_status")?;
-        ClaimState::Done {
-            http_status: u16::try_from(http_status).map_err(|_| corrupt("http_status"))?,
-            answer,
-        }
+    let http_status = || u16::try_from(row.get::<i64>("http_status")?).map_err(|_| corrupt("http_status"));
+    let state = match row.get("state")? {
+        "running" => ClaimState::Running,
+        "charge" => ClaimState::Charge {
+            http_status: http_status()?,
+            id: row.get("object_id")?,
+            begun: row.get("version")?,
+        },
+        "done" => ClaimState::Done {
+            http_status: http_status()?,
+            body: Sealed { key_id: row.get("key_id")?, bytes: row.get("body")? },
+        },
+        _ => return Err(corrupt("state")),
     };
     Ok(Some(StoredClaim { fingerprint: row.get("fingerprint")?, state, expires_at: row.get("expires_at")? }))
 }
 
-/// Clients with answers that are kept no longer.
+/// Clients with answers that are kept no longer. The answer that a charge gives is kept while it moved after `moved_after`.
 pub async fn clients_with_expired(
     store: &Store,
     now: Timestamp,
+    moved_after: Timestamp,
     limit: i64,
 ) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_EXPIRED_KEYS, args! { now, limit }).await?;
+    let rows = store.rows(&CLIENTS_WITH_EXPIRED_KEYS, args! { now, moved_after, limit }).await?;
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 
 /// Forgets answers of the batch's client that are kept no longer, `limit` at most.
-pub fn purge(batch: &mut Batch, now: Timestamp, limit: i64) {
+pub fn purge(batch: &mut Batch, now: Timestamp, moved_after: Timestamp, limit: i64) {
     let client_id = batch.client_id();
-    batch.push_any(&PURGE_KEYS, args! { client_id, now, limit });
+    batch.push_any(&PURGE_KEYS, args! { client_id, now, moved_after, limit });
 }

@@ -37,6 +37,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 4, name: "0004_purchases", text: include_str!("../migrations/0004_purchases.sql") },
     Migration { version: 5, name: "0005_listeners", text: include_str!("../migrations/0005_listeners.sql") },
     Migration { version: 6, name: "0006_in_place", text: include_str!("../migrations/0006_in_place.sql") },
+    Migration {
+        version: 7,
+        name: "0007_claims_of_charges",
+        text: include_str!("../migrations/0007_claims_of_charges.sql"),
+    },
 ];
 
 /// Where a database remembers what was applied to it.

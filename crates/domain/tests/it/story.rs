@@ -64,7 +64,6 @@ fn charge(state: ChargeState, requests: i64, considered: Vec<Considered>) -> Cha
         state,
         explanation: Explanation { considered, stopped: None },
         requests,
-        claim: None,
         purchase_id: None,
         unknown_members: Map::new(),
         version: 1,

@@ -1,9 +1,7 @@
 //! From two headers to a caller. What was found valid is trusted for a few seconds without asking the database again;
 //! what was refused is never remembered, so that a new key works at once.
 
-use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use axum::http::HeaderMap;
@@ -18,7 +16,7 @@ use super::{Authority, Caller};
 use crate::api::error::ApiError;
 use crate::api::headers::{API_KEY, CLIENT_ID, single};
 use crate::app::App;
-use crate::clock::MachineTime;
+use crate::remembered::Remembered;
 use crate::vault::sha256;
 
 /// Credentials that are remembered; about 300 bytes each.
@@ -28,74 +26,31 @@ const UUID_CHARS: usize = 36;
 /// Milliseconds of a day.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
-/// Credentials that were found valid a moment ago.
-pub struct Credentials {
-    known: moka::sync::Cache<(ClientId, CredentialDigest), Known>,
-    /// Counts revocations: what was found before one is not trusted after it.
-    generation: AtomicU64,
+/// Credentials that were found valid a moment ago. To be forgotten after a revocation, or a change of a client's status.
+pub type Credentials = Remembered<(ClientId, CredentialDigest), Arc<Credential>>;
+
+/// None yet.
+pub fn no_credentials() -> Credentials {
+    Remembered::new(CREDENTIALS_REMEMBERED_MAX)
 }
 
-#[derive(Clone)]
-struct Known {
-    credential: Arc<Credential>,
-    asked_at: MachineTime,
-    generation: u64,
-}
-
-impl Credentials {
-    /// Nothing is known yet.
-    pub fn new() -> Self {
-        Self { known: moka::sync::Cache::new(CREDENTIALS_REMEMBERED_MAX), generation: AtomicU64::new(0) }
+/// Asks the database. `None` when the client has no such credential.
+async fn ask(
+    app: &App,
+    client_id: ClientId,
+    digest: &CredentialDigest,
+) -> Result<Option<Arc<Credential>>, ApiError> {
+    let asked = app.credentials.ask(app);
+    let found = credentials::look_up(&app.store, client_id, digest).await?.ok_or(ApiError::Unauthorized)?;
+    match found.client_status {
+        ClientStatus::Active => {}
+        ClientStatus::Suspended => return Err(ApiError::Unauthorized),
     }
-
-    /// Trusts nothing that was found before: after a revocation, or a change of a client's status. Other nodes notice
-    /// when what they know has become too old.
-    pub fn forget(&self) {
-        self.generation.fetch_add(1, Ordering::SeqCst);
+    let Some(credential) = found.credential.map(Arc::new) else { return Ok(None) };
+    if is_good(&credential, digest, app.clock.now()) {
+        app.credentials.keep((client_id, *digest), Arc::clone(&credential), asked);
     }
-
-    fn get(&self, app: &App, key: &(ClientId, CredentialDigest)) -> Option<Arc<Credential>> {
-        let known = self.known.get(key)?;
-        let age = app.clock.machine().since(known.asked_at);
-        let is_fresh = age < app.settings.credential_cache_life
-            && known.generation == self.generation.load(Ordering::SeqCst);
-        is_fresh.then_some(known.credential)
-    }
-
-    /// Asks the database. `None` when the client has no such credential.
-    async fn ask(
-        &self,
-        app: &App,
-        client_id: ClientId,
-        digest: &CredentialDigest,
-    ) -> Result<Option<Arc<Credential>>, ApiError> {
-        // Both before the question: a revocation that comes in between makes the answer worthless.
-        let (asked_at, generation) = (app.clock.machine(), self.generation.load(Ordering::SeqCst));
-        let found =
-            credentials::look_up(&app.store, client_id, digest).await?.ok_or(ApiError::Unauthorized)?;
-        match found.client_status {
-            ClientStatus::Active => {}
-            ClientStatus::Suspended => return Err(ApiError::Unauthorized),
-        }
-        let Some(credential) = found.credential.map(Arc::new) else { return Ok(None) };
-        if is_good(&credential, digest, app.clock.now()) {
-            let known = Known { credential: Arc::clone(&credential), asked_at, generation };
-            self.known.insert((client_id, *digest), known);
-        }
-        Ok(Some(credential))
-    }
-}
-
-impl Default for Credentials {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Credentials({} known)", self.known.entry_count())
-    }
+    Ok(Some(credential))
 }
 
 /// What a key is found by: its SHA-256. Keys are long and random, so a slower hash would protect nothing.
@@ -113,14 +68,14 @@ pub(super) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Calle
     let client_id = client_id(headers).ok_or(ApiError::Unauthorized)?;
     let Some(digest) = api_key(headers).map(digest) else {
         // No key has this digest; the question tells an unknown client (401) from a missing key (403).
-        app.credentials.ask(app, client_id, &[0; 32]).await?;
+        ask(app, client_id, &[0; 32]).await?;
         return Err(ApiError::Forbidden);
     };
     let known = app.credentials.get(app, &(client_id, digest));
     let credential = match known {
         Some(credential) => credential,
         None => {
-            let found = app.credentials.ask(app, client_id, &digest).await?.ok_or(ApiError::Forbidden)?;
+            let found = ask(app, client_id, &digest).await?.ok_or(ApiError::Forbidden)?;
             note_use(app, client_id, &found);
             found
         }

@@ -90,6 +90,7 @@ pub(super) async fn restore(app: &App, config: &Config, file: PathBuf) -> Result
     let replaced = store.restore(staged, kept, now).await?;
     // What is remembered of the database that is gone is trusted no longer.
     app.credentials.forget();
+    app.merchants.forget();
     app.vault.begin_anew().await?;
     if let Err(error) = Worker::new(app.clone()).prepare().await {
         tracing::warn!(?error, "the recurring jobs could not be made sure of; the next start does it");

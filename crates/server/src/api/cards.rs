@@ -11,7 +11,7 @@ use regente_domain::id::{CardId, MerchantId, TokenId};
 use regente_providers::request::CardDetails;
 use regente_store::cards::{self, StoredCard};
 use regente_store::tokens::{self, TokenKind};
-use regente_store::{Batch, Commit, merchants};
+use regente_store::{Batch, Commit};
 use serde_json::Map;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -31,7 +31,7 @@ use crate::app::App;
 use crate::audit;
 use crate::card_data::{TokenContents, open_holder, open_token, seal_card};
 use crate::flows::card_check::{self, Checked, NewCheck};
-use crate::flows::customers;
+use crate::flows::{customers, route};
 use crate::vault::token_digest;
 use view::CardView;
 
@@ -213,7 +213,7 @@ async fn checked(
     claim: Option<Claim>,
     seed: Option<String>,
 ) -> Result<Response, ApiError> {
-    let merchant = merchants::with_providers(&app.store, caller.client_id, merchant_id)
+    let merchant = route::merchant(&app, caller.client_id, merchant_id)
         .await?
         .ok_or(ApiError::ReferenceNotFound("merchantId"))?;
     let found = from_token(&app, &caller, token_id, CardState::Verifying).await;

@@ -206,7 +206,7 @@ pub async fn create(
     let admission = app.store.admit()?;
     let token_id = request.source.token_id();
     let seed = sandbox_seed(&headers)?;
-    let claim = match Box::pin(Claim::read(&app, &caller, &headers, "POST /v1/charges", &body)).await? {
+    let claim = match Box::pin(Claim::read_new(&app, &caller, &headers, "POST /v1/charges", &body)).await? {
         Claimed::Without => None,
         Claimed::Free(claim) => Some(claim),
         Claimed::Answered(finished) => return Box::pin(replay(&app, &caller, finished, token_id)).await,
@@ -238,10 +238,10 @@ async fn replay(
     finished: Finished,
     token_id: Option<TokenId>,
 ) -> Result<Response, ApiError> {
-    let Finished::Record { status, id, version } = finished else {
+    let Finished::Charge { status, id, version } = finished else {
         return finished.into_body_response();
     };
-    let stored = charges::find_version(&app.store, caller.client_id, ChargeId::new(id), version).await?;
+    let stored = charges::find_version(&app.store, caller.client_id, id, version).await?;
     let stored =
         stored.ok_or_else(|| ApiError::internal("an answer points at a version that is not kept"))?;
     let view = view_of(app, caller, &stored).await?.echoing(token_id);

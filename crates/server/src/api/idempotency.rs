@@ -1,18 +1,23 @@
 //! One answer for one idempotency key (contract 00 §5, quality I1–I6).
 //!
 //! A claim is written in the same batch as the effect: a unique key decides races, and what is refused leaves no claim.
-//! Requests that end in one batch go through [`commit_once`]; charges and card checks, which call a provider in
-//! between, hold their [`Claim`] open and end it with the outcome.
+//! Requests that end in one batch go through [`commit_once`]. Charges and card checks call a provider in between: the claim
+//! of a charge points at it, and the charge answers once nothing is under way; the claim of a check is held open and ended
+//! with the outcome.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use axum::body::Body as HttpBody;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use regente_domain::id::ClientId;
+use regente_domain::charge::Charge;
+use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::time::Timestamp;
-use regente_store::idempotency::{self as claims, Answer, ClaimState};
+use regente_store::charges;
+use regente_store::idempotency::{self as claims, ClaimState};
 use regente_store::{Batch, Commit, Refusal};
 use serde::Serialize;
-use std::time::Duration;
 use uuid::Uuid;
 
 use super::error::ApiError;
@@ -26,8 +31,8 @@ use crate::vault::{Binding, Purpose};
 /// When a caller whose first request is still running may ask again (contract 00 §5).
 const RUNNING_RETRY_AFTER: Duration = Duration::from_secs(10);
 
-/// How long a request may run before its end moves the end of its claim. Nearly all end sooner, and their rows keep it.
-const RUNNING_MARGIN: Duration = Duration::from_secs(60);
+/// For how long after a repeated key others are looked for.
+const REPEATS_LIKELY_FOR: Duration = Duration::from_secs(1);
 
 /// How often a plan is made anew after losing a race, before the caller is told to come back.
 const PLANS_MAX: usize = 4;
@@ -37,6 +42,8 @@ const PLANS_MAX: usize = 4;
 pub struct Claim {
     claim: claims::Claim,
     client_id: ClientId,
+    /// Whether it was looked for, and was free.
+    was_free: bool,
 }
 
 /// What a claim says about a request.
@@ -58,12 +65,12 @@ pub enum Finished {
         /// The body.
         bytes: Vec<u8>,
     },
-    /// A version of a record, shown as it was then.
-    Record {
+    /// A version of a charge, shown as it was then.
+    Charge {
         /// HTTP status.
         status: StatusCode,
-        /// The record's id.
-        id: Uuid,
+        /// The charge.
+        id: ChargeId,
         /// Its version.
         version: i64,
     },
@@ -74,8 +81,8 @@ impl Finished {
     pub fn into_body_response(self) -> Result<Response, ApiError> {
         match self {
             Self::Body { status, bytes } => Ok(replayed(json_response(status, bytes))),
-            Self::Record { id, .. } => {
-                Err(ApiError::internal(format!("this answer is a body, not record {id}")))
+            Self::Charge { id, .. } => {
+                Err(ApiError::internal(format!("this answer is a body, not charge {id}")))
             }
         }
     }
@@ -91,19 +98,49 @@ impl Claim {
         route: &str,
         body: &Body,
     ) -> Result<Claimed, ApiError> {
-        let Some(key) = idempotency_key(headers).map_err(ApiError::Invalid)? else {
-            return Ok(Claimed::Without);
-        };
+        match Self::of(app, caller, headers, route, body).await? {
+            None => Ok(Claimed::Without),
+            Some(claim) => claim.look(app).await,
+        }
+    }
+
+    /// The same for a request whose batch claims the key before anything else and that does nothing earlier: most keys are
+    /// new, so the claim itself finds out, and only while callers repeat theirs it is looked for before.
+    pub async fn read_new(
+        app: &App,
+        caller: &Caller,
+        headers: &HeaderMap,
+        route: &str,
+        body: &Body,
+    ) -> Result<Claimed, ApiError> {
+        match Self::of(app, caller, headers, route, body).await? {
+            None => Ok(Claimed::Without),
+            Some(claim) if app.repeats.are_likely(app) => claim.look(app).await,
+            Some(claim) => Ok(Claimed::Free(claim)),
+        }
+    }
+
+    async fn of(
+        app: &App,
+        caller: &Caller,
+        headers: &HeaderMap,
+        route: &str,
+        body: &Body,
+    ) -> Result<Option<Self>, ApiError> {
+        let Some(key) = idempotency_key(headers).map_err(ApiError::Invalid)? else { return Ok(None) };
         let client_id = caller.client_id;
         let keys = app.vault.client_keys(client_id).await?;
         let claim = claims::Claim {
             digest: keys.idempotency_digest(&[&caller.idempotency_scope(), route, key.as_str()]),
             fingerprint: keys.request_fingerprint(&body.canonical_bytes()),
         };
-        let claim = Self { claim, client_id };
-        Ok(match claim.look_up(app).await? {
+        Ok(Some(Self { claim, client_id, was_free: false }))
+    }
+
+    async fn look(self, app: &App) -> Result<Claimed, ApiError> {
+        Ok(match self.look_up(app).await? {
             Some(finished) => Claimed::Answered(finished),
-            None => Claimed::Free(claim),
+            None => Claimed::Free(Self { was_free: true, ..self }),
         })
     }
 
@@ -112,34 +149,56 @@ impl Claim {
         let Some(stored) = claims::find(&app.store, self.client_id, &self.claim.digest).await? else {
             return Ok(None);
         };
-        match stored.state {
-            ClaimState::Done { .. } if stored.expires_at <= app.clock.now() => Ok(None),
-            _ if stored.fingerprint != self.claim.fingerprint => {
-                metrics::idempotency_conflict(IdempotencyConflict::Mismatch);
-                Err(ApiError::IdempotencyMismatch)
+        let settled = match stored.state {
+            ClaimState::Charge { id, begun, .. } => {
+                charges::settled(&app.store, self.client_id, id, begun).await?
             }
-            ClaimState::Running => {
+            ClaimState::Running | ClaimState::Done { .. } => None,
+        };
+        let kept_until = match (&stored.state, settled) {
+            (ClaimState::Done { .. }, _) => Some(stored.expires_at),
+            // A charge that ended late keeps its answer as long as any other.
+            (ClaimState::Charge { .. }, Some(settled)) => {
+                Some(stored.expires_at.max(settled.moved_at + app.settings.idempotency_retention))
+            }
+            (ClaimState::Running | ClaimState::Charge { .. }, _) => None,
+        };
+        if kept_until.is_some_and(|end| end <= app.clock.now()) {
+            return Ok(None);
+        }
+        app.repeats.note(app);
+        if stored.fingerprint != self.claim.fingerprint {
+            metrics::idempotency_conflict(IdempotencyConflict::Mismatch);
+            return Err(ApiError::IdempotencyMismatch);
+        }
+        let status = |http_status| StatusCode::from_u16(http_status).map_err(ApiError::internal);
+        match (stored.state, settled) {
+            (ClaimState::Charge { http_status, id, .. }, Some(settled)) => {
+                Ok(Some(Finished::Charge { status: status(http_status)?, id, version: settled.version }))
+            }
+            (ClaimState::Done { http_status, body }, _) => {
+                let binding = body_binding(self.client_id, &self.claim.digest);
+                let bytes = app.vault.open(binding, &body).await?.to_vec();
+                Ok(Some(Finished::Body { status: status(http_status)?, bytes }))
+            }
+            (ClaimState::Running | ClaimState::Charge { .. }, _) => {
                 metrics::idempotency_conflict(IdempotencyConflict::Running);
                 Err(ApiError::IdempotencyRunning { retry_after: RUNNING_RETRY_AFTER })
-            }
-            ClaimState::Done { http_status, answer } => {
-                let status = StatusCode::from_u16(http_status).map_err(ApiError::internal)?;
-                Ok(Some(match answer {
-                    Answer::Record { id, version } => Finished::Record { status, id, version },
-                    Answer::Body(sealed) => {
-                        let binding = body_binding(self.client_id, &self.claim.digest);
-                        Finished::Body { status, bytes: app.vault.open(binding, &sealed).await?.to_vec() }
-                    }
-                }))
             }
         }
     }
 
-    /// Claims the key for a request that goes on after this batch.
+    /// Claims the key for a request that a charge answers once nothing is under way any more. `charge` is as this batch
+    /// writes it.
+    pub fn answer_with(&self, app: &App, batch: &mut Batch, status: StatusCode, charge: &Charge) {
+        let now = app.clock.now();
+        claims::claim_for_charge(batch, &self.claim, status.as_u16(), charge, now, keep_until(app));
+    }
+
+    /// Claims the key for a request that goes on after this batch, and ends with a body.
     pub fn run(&self, app: &App, batch: &mut Batch, object_kind: &str, object_id: Uuid) {
         let now = app.clock.now();
-        let expires_at = keep_until(app) + RUNNING_MARGIN;
-        claims::claim_running(batch, &self.claim, object_kind, object_id, now, expires_at);
+        claims::claim_running(batch, &self.claim, object_kind, object_id, now, keep_until(app));
     }
 
     /// The digest in hexadecimal: the record that waits for its outcome carries it, so that whoever ends the record
@@ -155,7 +214,9 @@ impl Claim {
 
     /// What the one that was first has answered. Called after [`Claim::lost`].
     pub async fn of_winner(&self, app: &App) -> Result<Finished, ApiError> {
-        metrics::idempotency_conflict(IdempotencyConflict::LostRace);
+        if self.was_free {
+            metrics::idempotency_conflict(IdempotencyConflict::LostRace);
+        }
         self.look_up(app).await?.ok_or(ApiError::IdempotencyRunning { retry_after: RUNNING_RETRY_AFTER })
     }
 }
@@ -185,19 +246,6 @@ pub async fn unless_overtaken<T>(
 /// Until when an answer given now is kept.
 pub fn keep_until(app: &App) -> Timestamp {
     app.clock.now() + app.settings.idempotency_retention
-}
-
-/// Ends the claim that a record carries with the version of the record that its answer shows.
-pub fn end_with_record(
-    app: &App,
-    batch: &mut Batch,
-    claim_hex: &str,
-    status: StatusCode,
-    id: Uuid,
-    version: i64,
-) -> Result<(), ApiError> {
-    claims::end_with_record(batch, &digest_of(claim_hex)?, status.as_u16(), id, version, keep_until(app));
-    Ok(())
 }
 
 /// Ends the claim that a record carries with a body of its own.
@@ -291,4 +339,27 @@ fn digest_of(claim_hex: &str) -> Result<[u8; 32], ApiError> {
     let mut digest = [0; 32];
     hex::decode_to_slice(claim_hex, &mut digest).map_err(ApiError::internal)?;
     Ok(digest)
+}
+
+/// Whether callers repeat their keys lately. Only then is a key looked for before it is claimed: one that is not new makes
+/// the whole commit group begin anew on PostgreSQL.
+#[derive(Debug, Default)]
+pub struct Repeats {
+    /// The machine time, in milliseconds, until which they are likely.
+    likely_until: AtomicU64,
+}
+
+impl Repeats {
+    fn note(&self, app: &App) {
+        self.likely_until
+            .store(millis(app.clock.machine().elapsed() + REPEATS_LIKELY_FOR), Ordering::Relaxed);
+    }
+
+    fn are_likely(&self, app: &App) -> bool {
+        millis(app.clock.machine().elapsed()) < self.likely_until.load(Ordering::Relaxed)
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

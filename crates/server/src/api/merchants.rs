@@ -263,7 +263,9 @@ pub async fn update(
         audit::record(&app, &mut batch, &caller, &request_id, "merchant.updated", id.uuid());
         add_providers(&app, &caller, &request_id, &mut batch, &added)?;
         let _admission = app.store.admit()?;
-        match app.store.apply(batch).await? {
+        let commit = app.store.apply(batch).await;
+        app.merchants.forget();
+        match commit? {
             Commit::Applied => {
                 found.providers.extend(added);
                 return Ok(axum::Json(MerchantView::of(&app, &found).await?));
@@ -302,7 +304,9 @@ pub async fn delete(
         merchants::delete(&mut batch, &merchant, later_of(app.clock.now(), merchant.updated_at));
         audit::record(&app, &mut batch, &caller, &request_id, "merchant.deleted", id.uuid());
         let _admission = app.store.admit()?;
-        match app.store.apply(batch).await? {
+        let commit = app.store.apply(batch).await;
+        app.merchants.forget();
+        match commit? {
             Commit::Applied => return Ok(StatusCode::NO_CONTENT.into_response()),
             Commit::Refused(_) => {}
             Commit::Unknown => is_ours = true,

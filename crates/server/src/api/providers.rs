@@ -127,7 +127,9 @@ pub async fn update(
         providers::update(&mut batch, &after)?;
         audit::record(&app, &mut batch, &caller, &request_id, "provider.updated", id.uuid());
         let _admission = app.store.admit()?;
-        match app.store.apply(batch).await? {
+        let commit = app.store.apply(batch).await;
+        app.merchants.forget();
+        match commit? {
             Commit::Applied => return Ok(StatusCode::OK),
             // Lost to another change, or perhaps written: the same change once more is right in both cases.
             Commit::Refused(_) | Commit::Unknown => {}

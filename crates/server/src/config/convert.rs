@@ -116,7 +116,7 @@ impl Config {
                 secret_key_requests_per_second: NonZeroU32::new(limits.secret_key_requests_per_second),
             },
             body_bytes_max: self.server.body_bytes_max,
-            credential_cache_life: Duration::from_millis(limits.credential_cache_ms),
+            cache_life: Duration::from_millis(limits.cache_ms),
             webhooks: self.webhook_settings(),
         }
     }

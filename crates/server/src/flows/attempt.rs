@@ -9,7 +9,7 @@ use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest, u
 use regente_domain::decline::Decline;
 use regente_providers::outcome::{Answer, Finding, Probe, UnknownReason};
 use regente_providers::request::{Call, Credentials, Inquiry, Mode, Operation};
-use regente_store::providers::Provider;
+use regente_store::providers::{self, Provider};
 use serde_json::{Map, Value};
 
 use super::observed;
@@ -171,7 +171,15 @@ const fn why_open(reason: UnknownReason) -> OpenReason {
 
 async fn credentials(app: &App, provider: &Provider) -> Result<Credentials, VaultError> {
     let binding = Binding::new(Purpose::ProviderCredentials, provider.client_id, provider.id.uuid());
-    let plain = app.vault.open(binding, &provider.credentials).await?;
+    let plain = match app.vault.open(binding, &provider.credentials).await {
+        // Since the provider was read, its credentials were sealed again under another key, and the former destroyed.
+        Err(VaultError::UnknownKey(_)) => {
+            let sealed_again = providers::find(&app.store, provider.client_id, provider.id).await?;
+            let sealed_again = sealed_again.ok_or(VaultError::DoesNotOpen)?;
+            app.vault.open(binding, &sealed_again.credentials).await?
+        }
+        opened => opened?,
+    };
     let members: Map<String, Value> = serde_json::from_slice(&plain).map_err(|_| VaultError::DoesNotOpen)?;
     Ok(Credentials::new(members))
 }

@@ -1,6 +1,8 @@
 //! Storing a card, with or without a zero-dollar check (contract 02 §4). With a check the card is not shown until the
 //! provider has answered; without an answer there is no card.
 
+use std::sync::Arc;
+
 use axum::http::StatusCode;
 use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, CardState};
@@ -35,7 +37,7 @@ pub struct NewCheck {
     /// The token it comes from.
     pub token: [u8; 32],
     /// The merchant whose provider checks it.
-    pub merchant: MerchantWithProviders,
+    pub merchant: Arc<MerchantWithProviders>,
     /// The idempotency claim.
     pub claim: Option<Claim>,
     /// Who stores it.

@@ -1,6 +1,9 @@
 //! Charging a card: the intent, the call, the outcome; and after a retryable refusal the outcome together with the
 //! next provider's intent. The same functions end a charge in daily life and after a crash.
 
+use std::sync::Arc;
+
+use axum::http::StatusCode;
 use regente_domain::actor::Actor;
 use regente_domain::card::record::Card;
 use regente_domain::charge::attempt::{Outcome, RequestType, TransactionRequest};
@@ -48,7 +51,7 @@ pub struct NewCharge {
     /// The tokens that the charge uses up.
     pub tokens: Vec<[u8; 32]>,
     /// The merchant and its providers.
-    pub merchant: MerchantWithProviders,
+    pub merchant: Arc<MerchantWithProviders>,
     /// The providers that this charge tries after they had stopped answering.
     pub trials: Trials,
     /// The idempotency claim.
@@ -127,7 +130,7 @@ fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Ba
     let now = app.clock.now();
     let mut batch = Batch::new(new.charge.client_id);
     if let Some(claim) = &new.claim {
-        claim.run(app, &mut batch, "charge", new.charge.id.uuid());
+        claim.answer_with(app, &mut batch, StatusCode::CREATED, &new.charge);
     }
     for digest in &new.tokens {
         tokens::consume(&mut batch, *digest, now);

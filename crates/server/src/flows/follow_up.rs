@@ -1,6 +1,7 @@
 //! Capturing and voiding a charge (contract 03 §8–9): the intent opens the operation, the call is made, the outcome
 //! settles or withdraws it. The reconcile job ends it by the same functions, after sending it again under the same key.
 
+use axum::http::StatusCode;
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
 use regente_domain::charge::{
@@ -55,13 +56,12 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, ApiError> {
             return Err(refused(&before, no_authorization(&before, new.operation)));
         };
         let now = app.clock.now();
-        let (mut opened, open) =
+        let (opened, open) =
             before.open(new.operation, new.amount, now).map_err(|refusal| refused(&before, refusal))?;
-        opened.claim = new.claim.as_ref().map(Claim::to_hex);
         let request = request_to(&app, &opened, &open, new.operation, authorization);
         let mut batch = Batch::new(new.client_id);
         if let Some(claim) = &new.claim {
-            claim.run(&app, &mut batch, "charge", opened.id.uuid());
+            claim.answer_with(&app, &mut batch, StatusCode::CREATED, &opened);
         }
         if let Some(purchase) = new.purchase {
             purchases::hold(&mut batch, purchase);

@@ -1,7 +1,6 @@
 //! What becomes of a charge when the outcome of a request is known: one batch, guarded by the version of the charge, for
 //! every operation, in daily life and after a crash alike. Also what is noted while an outcome stays open.
 
-use axum::http::StatusCode;
 use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, ChargeVerdict};
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
@@ -14,7 +13,6 @@ use regente_store::{Batch, Commit, StoreError, cards, charges, events};
 
 use super::{purchase, reconcile};
 use crate::api::error::ApiError;
-use crate::api::idempotency;
 use crate::app::App;
 use crate::work::reservation;
 
@@ -125,11 +123,6 @@ fn outcome(
     }
     if let Some(event) = step.announces {
         events::charge_changed(&mut batch, app.chance.id(now), after, event, actor);
-    }
-    // The answer that somebody waits for is the version that ended what he asked for.
-    if let (Some(claim), None) = (&before.claim, &after.claim) {
-        let (id, version) = (after.id.uuid(), after.version);
-        idempotency::end_with_record(app, &mut batch, claim, StatusCode::CREATED, id, version)?;
     }
     Ok(batch)
 }

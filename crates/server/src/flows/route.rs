@@ -1,11 +1,47 @@
 //! The route of a charge, from the providers of its merchant as they are stored.
 
+use std::sync::Arc;
+
 use regente_domain::charge::explanation::Explanation;
+use regente_domain::id::{ClientId, MerchantId};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing::{self, Candidate, Narrowed, Needs};
 use regente_providers::sandbox;
-use regente_store::merchants::MerchantWithProviders;
+use regente_store::StoreError;
+use regente_store::merchants::{self, MerchantWithProviders};
 use regente_store::providers::Provider;
+
+use crate::app::App;
+use crate::remembered::Remembered;
+
+/// Merchants that are remembered; a few KiB each.
+const MERCHANTS_REMEMBERED_MAX: u64 = 10_000;
+
+/// Merchants with their live providers that were asked for a moment ago. To be forgotten when one is changed.
+pub type Merchants = Remembered<(ClientId, MerchantId), Arc<MerchantWithProviders>>;
+
+/// None yet.
+pub fn no_merchants() -> Merchants {
+    Remembered::new(MERCHANTS_REMEMBERED_MAX)
+}
+
+/// The merchant that a payment names, with its live providers; `None` when the client has none of this id.
+pub async fn merchant(
+    app: &App,
+    client_id: ClientId,
+    id: MerchantId,
+) -> Result<Option<Arc<MerchantWithProviders>>, StoreError> {
+    let known = app.merchants.get(app, &(client_id, id));
+    if known.is_some() {
+        return Ok(known);
+    }
+    let asked = app.merchants.ask(app);
+    let found = merchants::with_providers(&app.store, client_id, id).await?.map(Arc::new);
+    if let Some(found) = &found {
+        app.merchants.keep((client_id, id), Arc::clone(found), asked);
+    }
+    Ok(found)
+}
 
 /// The route; nothing when no provider of the merchant can serve the charge.
 pub fn choose(merchant: &MerchantWithProviders, needs: &Needs) -> Option<Explanation> {

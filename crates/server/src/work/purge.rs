@@ -27,11 +27,12 @@ const PAGES_MAX: usize = 4;
 /// How long a client token is kept after its end, so that its use is answered like any other ended key.
 const CREDENTIAL_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Forgets answers that are kept no longer; running claims stay.
+/// Forgets answers that are kept no longer; claims of what is still under way stay.
 pub(super) async fn idempotency(app: &App) -> Result<Ended, ApiError> {
     let now = app.clock.now();
-    let clients = idempotency::clients_with_expired(&app.store, now, CLIENTS_MAX).await?;
-    purge(app, clients, |batch| idempotency::purge(batch, now, ROWS_MAX)).await
+    let moved_after = now - app.settings.idempotency_retention;
+    let clients = idempotency::clients_with_expired(&app.store, now, moved_after, CLIENTS_MAX).await?;
+    purge(app, clients, |batch| idempotency::purge(batch, now, moved_after, ROWS_MAX)).await
 }
 
 /// Deletes tokens that nobody used in time.

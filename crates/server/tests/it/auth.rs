@@ -9,16 +9,19 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, delete, get, post};
 use axum::{Extension, Router};
 use regente::access::{
-    Access, AccessError, Caller, Credentials, NewClient, NewSecretKey, SECRET_KEYS_ACTIVE_MAX, create_client,
-    create_secret_key, forget_ended_credentials, guard, revoke_secret_key, secret_keys, set_client_status,
+    Access, AccessError, Caller, NewClient, NewSecretKey, SECRET_KEYS_ACTIVE_MAX, create_client,
+    create_secret_key, forget_ended_credentials, guard, no_credentials, revoke_secret_key, secret_keys,
+    set_client_status,
 };
 use regente::api::auth;
+use regente::api::idempotency::Repeats;
 use regente::api::limits::RateLimiter;
 use regente::app::{App, Parts};
 use regente::chance::Chance;
 use regente::clock::Clock;
 use regente::flows::circuits::Circuits;
 use regente::flows::in_flight::InFlight;
+use regente::flows::route::no_merchants;
 use regente::settings::{Mode, Settings};
 use regente::vault::{Kek, Vault};
 use regente_domain::actor::Actor;
@@ -98,7 +101,9 @@ impl Deployment {
             clock: self.clock.clone(),
             chance: self.chance.clone(),
             settings,
-            credentials: Credentials::new(),
+            credentials: no_credentials(),
+            merchants: no_merchants(),
+            repeats: Repeats::default(),
             token_limiter: no_limit(),
             secret_key_limiter: no_limit(),
             in_flight: InFlight::default(),
@@ -542,7 +547,7 @@ on_both_databases! {
     async fn another_node_trusts_what_it_knows_only_for_a_while_and_never_past_the_end(d: Deployment) {
         let revoking = d.node(Settings::default()).await;
         let life =
-            |seconds| Settings { credential_cache_life: Duration::from_secs(seconds), ..Settings::default() };
+            |seconds| Settings { cache_life: Duration::from_secs(seconds), ..Settings::default() };
         let (trusting, asking) = (d.node(life(3600)).await, d.node(life(0)).await);
         let account = revoking.account().await;
         let revoked = revoking.token(&account, json!({ "scope": "tokens", "expires": 600 })).await;

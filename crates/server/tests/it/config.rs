@@ -289,7 +289,7 @@ fn settings_reach_the_parts_that_they_are_for() {
         ("REGENTE_LIMITS__IDEMPOTENCY_RETENTION_SECONDS", "11"),
         ("REGENTE_LIMITS__CARD_TOKEN_LIFE_SECONDS", "12"),
         ("REGENTE_LIMITS__CLIENT_TOKEN_LIFE_SECONDS_MAX", "13"),
-        ("REGENTE_LIMITS__CREDENTIAL_CACHE_MS", "14"),
+        ("REGENTE_LIMITS__CACHE_MS", "14"),
         ("REGENTE_LIMITS__PUBLIC_KEY_TOKENS_PER_SECOND", "0"),
         ("REGENTE_LIMITS__SECRET_KEY_REQUESTS_PER_SECOND", "15"),
         ("REGENTE_CHARGES__BUDGET_MS", "16"),
@@ -310,7 +310,7 @@ fn settings_reach_the_parts_that_they_are_for() {
     assert_eq!(settings.idempotency_retention.as_secs(), 11);
     assert_eq!(settings.token_life.as_secs(), 12);
     assert_eq!(settings.client_token_life_max.as_secs(), 13);
-    assert_eq!(settings.credential_cache_life.as_millis(), 14);
+    assert_eq!(settings.cache_life.as_millis(), 14);
     assert_eq!(settings.rate_limits.public_key_tokens_per_second, None);
     assert_eq!(settings.rate_limits.secret_key_requests_per_second.unwrap().get(), 15);
     assert_eq!(settings.charge_budget.as_millis(), 16);

@@ -11,7 +11,8 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
-use regente::access::{self, Credentials, NewClient};
+use regente::access::{self, NewClient, no_credentials};
+use regente::api::idempotency::Repeats;
 use regente::api::limits::RateLimiter;
 use regente::api::router::router;
 use regente::app::{App, Parts};
@@ -19,6 +20,7 @@ use regente::chance::Chance;
 use regente::clock::Clock;
 use regente::flows::circuits::Circuits;
 use regente::flows::in_flight::InFlight;
+use regente::flows::route::no_merchants;
 use regente::outbound::{Looked, Lookup, Outbound, Plain, Ports, Rules};
 use regente::settings::Settings;
 use regente::vault::{Kek, Vault};
@@ -550,7 +552,9 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         outbound: Outbound::new(rules(), names.clone()),
         clock: clock.clone(),
         chance,
-        credentials: Credentials::new(),
+        credentials: no_credentials(),
+        merchants: no_merchants(),
+        repeats: Repeats::default(),
         token_limiter: limiter(settings.rate_limits.public_key_tokens_per_second),
         secret_key_limiter: limiter(settings.rate_limits.secret_key_requests_per_second),
         in_flight: InFlight::default(),

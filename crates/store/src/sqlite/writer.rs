@@ -9,7 +9,7 @@ use super::checkpoint::Checkpoints;
 use super::failure;
 use super::statements::Statements;
 use crate::error::{Commit, StoreError};
-use crate::group::{ADD_TO_COUNTER, Answer, Failure, Work, counter_values, tally};
+use crate::group::{ADD_TO_COUNTER, Answer, BoundStep, Failure, Work, counter_values, tally};
 use crate::sql::DatabaseKind;
 use crate::store::CommitCounts;
 
@@ -58,12 +58,11 @@ struct Writer<'c> {
     commits: &'c CommitCounts,
 }
 
-/// What came of the attempt to apply a group as one.
-enum Attempt {
-    /// Every batch is applied.
-    Applied,
-    /// Nothing is applied, because of one of the batches.
-    OneFailed(Failure),
+/// Why a batch was not applied, and where it stopped.
+struct Stopped {
+    /// The place of the statement among those of the batch.
+    at: usize,
+    why: Failure,
 }
 
 impl<'c> Writer<'c> {
@@ -132,12 +131,10 @@ impl<'c> Writer<'c> {
     /// Applies a group, first as one; when one batch fails, each by itself.
     fn commit_group(&mut self, group: Vec<Work>) {
         let answers = match self.apply_as_one(&group) {
-            Attempt::Applied => vec![Ok(Commit::Applied); group.len()],
-            Attempt::OneFailed(Failure::Everybody(error) | Failure::Race(error)) => {
-                vec![Err(error); group.len()]
-            }
-            Attempt::OneFailed(Failure::Own(answer)) if group.len() == 1 => vec![answer],
-            Attempt::OneFailed(Failure::Own(_)) => self.apply_each(&group),
+            Ok(answers) => answers,
+            Err(Failure::Everybody(error) | Failure::Race(error)) => vec![Err(error); group.len()],
+            Err(Failure::Own(answer)) if group.len() == 1 => vec![answer],
+            Err(Failure::Own(_)) => self.apply_each(&group),
         };
         self.commits.add(&answers);
         for (work, answer) in group.into_iter().zip(answers) {
@@ -145,23 +142,25 @@ impl<'c> Writer<'c> {
         }
     }
 
-    fn apply_as_one(&mut self, group: &[Work]) -> Attempt {
-        match self.try_as_one(group) {
-            Ok(()) => Attempt::Applied,
-            Err(failure) => {
-                self.roll_back();
-                Attempt::OneFailed(failure)
-            }
-        }
+    /// Nothing is applied when it fails, because of one of the batches.
+    fn apply_as_one(&mut self, group: &[Work]) -> Result<Vec<Answer>, Failure> {
+        self.try_as_one(group).inspect_err(|_| self.roll_back())
     }
 
-    fn try_as_one(&mut self, group: &[Work]) -> Result<(), Failure> {
+    fn try_as_one(&mut self, group: &[Work]) -> Result<Vec<Answer>, Failure> {
         control(&mut self.begin)?;
+        let mut answers = Vec::with_capacity(group.len());
         for work in group {
-            self.run_steps(work)?;
+            match self.run_steps(work) {
+                Ok(()) => answers.push(Ok(Commit::Applied)),
+                // Its first statement has changed nothing: there is nothing to be undone. Most often a repeated key.
+                Err(Stopped { at: 0, why: Failure::Own(answer) }) => answers.push(answer),
+                Err(Stopped { why, .. }) => return Err(why),
+            }
         }
-        self.write_counters(group.iter())?;
-        control(&mut self.commit)
+        self.write_counters(applied(group, &answers))?;
+        control(&mut self.commit)?;
+        Ok(answers)
     }
 
     /// One transaction in which each batch stands in a savepoint of its own.
@@ -189,31 +188,30 @@ impl<'c> Writer<'c> {
             control(&mut self.savepoint)?;
             match self.run_steps(work) {
                 Ok(()) => answers.push(Ok(Commit::Applied)),
-                Err(Failure::Own(answer)) => {
+                Err(Stopped { why: Failure::Own(answer), .. }) => {
                     control(&mut self.rollback_to)?;
                     answers.push(answer);
                 }
-                Err(failure @ (Failure::Everybody(_) | Failure::Race(_))) => return Err(failure),
+                Err(Stopped { why: why @ (Failure::Everybody(_) | Failure::Race(_)), .. }) => {
+                    return Err(why);
+                }
             }
             control(&mut self.release)?;
         }
-        let applied = group.iter().zip(answers.iter()).filter_map(|(work, answer)| match answer {
-            Ok(Commit::Applied) => Some(work),
-            Ok(Commit::Refused(_) | Commit::Unknown) | Err(_) => None,
-        });
-        self.write_counters(applied)?;
+        self.write_counters(applied(group, answers))?;
         control(&mut self.commit)
     }
 
-    fn run_steps(&mut self, work: &Work) -> Result<(), Failure> {
-        for step in &work.steps {
-            let rows = self
-                .statements
-                .execute(step.sql, &step.values)
-                .map_err(|error| failure::of_step(step, error))?;
-            step.judge(rows)?;
+    fn run_steps(&mut self, work: &Work) -> Result<(), Stopped> {
+        for (at, step) in work.steps.iter().enumerate() {
+            self.run_step(step).map_err(|why| Stopped { at, why })?;
         }
         Ok(())
+    }
+
+    fn run_step(&mut self, step: &BoundStep) -> Result<(), Failure> {
+        let executed = self.statements.execute(step.sql, &step.values);
+        step.judge(executed.map_err(|error| failure::of_step(step, error))?)
     }
 
     fn write_counters<'a>(&mut self, works: impl Iterator<Item = &'a Work>) -> Result<(), Failure> {
@@ -236,6 +234,14 @@ impl<'c> Writer<'c> {
             tracing::error!(?failure, "rolling back failed");
         }
     }
+}
+
+/// The batches whose changes stand.
+fn applied<'a>(group: &'a [Work], answers: &'a [Answer]) -> impl Iterator<Item = &'a Work> {
+    group.iter().zip(answers).filter_map(|(work, answer)| match answer {
+        Ok(Commit::Applied) => Some(work),
+        Ok(Commit::Refused(_) | Commit::Unknown) | Err(_) => None,
+    })
 }
 
 fn control(statement: &mut Statement<'_>) -> Result<(), Failure> {

@@ -10,7 +10,7 @@ use regente_domain::routing::Needs;
 use regente_providers::request::CardDetails;
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::tokens::TokenKind;
-use regente_store::{cards, merchants, tokens};
+use regente_store::{cards, tokens};
 use serde_json::Map;
 
 use super::request::{ChargeRequest, CvvSource, Payer, Source};
@@ -33,7 +33,7 @@ pub(super) async fn prepare(
     claim: Option<Claim>,
     seed: Option<String>,
 ) -> Result<NewCharge, ApiError> {
-    let merchant = merchants::with_providers(&app.store, caller.client_id, request.merchant_id)
+    let merchant = route::merchant(app, caller.client_id, request.merchant_id)
         .await?
         .ok_or(ApiError::ReferenceNotFound("merchantId"))?;
     let customer = match request.customer_id {
@@ -73,7 +73,6 @@ pub(super) async fn prepare(
         state: ChargeState::Pending,
         explanation,
         requests: 1,
-        claim: claim.as_ref().map(Claim::to_hex),
         unknown_members: Map::new(),
         version: 1,
         updated_at: now,

@@ -8,7 +8,7 @@ use regente_domain::card::record::CardState;
 use regente_domain::id::{CardId, CustomerId, Id, TokenId, of};
 use regente_domain::purchase::{Noted, Phase, Purchase, RESULT_WITHIN, Slot, Step};
 use regente_store::tokens::{StoredToken, TokenKind};
-use regente_store::{Batch, cards, merchants, purchases, tokens};
+use regente_store::{Batch, cards, purchases, tokens};
 use serde_json::Map;
 
 use super::request::{Payment, PurchaseRequest, Source};
@@ -69,7 +69,7 @@ pub(super) async fn plan(app: &App, caller: &Caller, request: &PurchaseRequest) 
 
 /// There is a merchant, and a provider of it for each card.
 async fn can_be_processed(app: &App, caller: &Caller, request: &PurchaseRequest) -> Result<(), ApiError> {
-    let merchant = merchants::with_providers(&app.store, caller.client_id, request.merchant_id)
+    let merchant = route::merchant(app, caller.client_id, request.merchant_id)
         .await?
         .ok_or(ApiError::ReferenceNotFound("merchantId"))?;
     for payment in &request.payments {

@@ -4,9 +4,9 @@ use regente_domain::card::record::CardState;
 use regente_domain::charge::{CardPayment, PaymentSource, PaymentType};
 use regente_domain::purchase::CURRENCY;
 use regente_domain::routing::Needs;
+use regente_store::cards;
 use regente_store::sealed::Sealed;
 use regente_store::tokens::TokenKind;
-use regente_store::{cards, merchants};
 use serde_json::json;
 
 use super::{
@@ -50,7 +50,7 @@ async fn prepare(
     let purchase = &stored.purchase;
     let client_id = purchase.client_id;
     let private = Private::open(app, stored).await?;
-    let merchant = merchants::with_providers(&app.store, client_id, purchase.merchant_id).await?;
+    let merchant = route::merchant(app, client_id, purchase.merchant_id).await?;
     let card = cards::find_with_number(&app.store, client_id, slot.card_id).await?;
     let (Some(merchant), Some(card)) = (merchant, card) else { return Ok(None) };
     if matches!(card.stored.card.state, CardState::Failed { .. }) {
@@ -116,7 +116,6 @@ fn charge_of(app: &App, stored: &StoredPurchase, slot: &Slot, now: Timestamp) ->
         state: ChargeState::Pending,
         explanation: regente_domain::charge::explanation::Explanation::default(),
         requests: 1,
-        claim: None,
         unknown_members: Map::new(),
         version: 1,
         updated_at: now,
