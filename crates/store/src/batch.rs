@@ -26,6 +26,7 @@ pub(crate) struct Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rows {
     Exactly(u64),
+    AtMostOne,
     Any,
 }
 
@@ -65,6 +66,13 @@ impl Batch {
     /// A statement that must touch exactly `rows` rows.
     pub fn push_n(&mut self, sql: &'static Sql, args: Args, rows: u64) -> &mut Self {
         self.steps.push(Step { sql, args, rows: Rows::Exactly(rows) });
+        self
+    }
+
+    /// A statement that touches one row or none. Of several batches of one commit that reach for the same row any one
+    /// may be first, and the others find it changed.
+    pub fn push_at_most_one(&mut self, sql: &'static Sql, args: Args) -> &mut Self {
+        self.steps.push(Step { sql, args, rows: Rows::AtMostOne });
         self
     }
 

@@ -144,7 +144,7 @@ pub fn update(batch: &mut Batch, before: &Card, after: &Card) -> Result<(), Stor
 pub fn settle(batch: &mut Batch, after: &Card) -> Result<(), StoreError> {
     let (id, client_id) = (after.id, after.client_id);
     let (status, updated_at) = (after.state.word(), after.updated_at);
-    batch.push_any(&SETTLE_CARD, args! { id, client_id, status, doc: doc(after)?, updated_at });
+    batch.push_at_most_one(&SETTLE_CARD, args! { id, client_id, status, doc: doc(after)?, updated_at });
     Ok(())
 }
 

@@ -51,6 +51,11 @@ sql! {
         UPDATE charges SET status = :status, provider_type = :provider_type, amount = :amount, doc = :doc,
             actor = :actor, version = :version, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version_before";
+    /// The same where the document stays as it is: what an approval changes is in the columns.
+    pub MOVE_CHARGE = "
+        UPDATE charges SET status = :status, provider_type = :provider_type, amount = :amount,
+            actor = :actor, version = :version, updated_at = :updated_at
+        WHERE id = :id AND client_id = :client_id AND version = :version_before";
     /// Keeps a version that an answer may point at.
     pub KEEP_CHARGE_VERSION = "
         INSERT INTO charge_history (id, version, client_id, status, provider_type, amount, doc, updated_at)
@@ -157,21 +162,22 @@ pub fn update(batch: &mut Batch, before: &Charge, after: &Charge, actor: &Actor)
     if before.state.is_settled() {
         keep(batch, before)?;
     }
-    batch.guard(
-        &UPDATE_CHARGE,
-        args! {
-            id: after.id,
-            client_id: after.client_id,
-            status: after.state.status().word(),
-            provider_type: after.state.responsible().map(ProviderType::code),
-            amount: after.amount.minor_units(),
-            doc: doc(after)?,
-            actor: actor.to_string(),
-            version: after.version,
-            version_before: before.version,
-            updated_at: after.updated_at,
-        },
-    );
+    let columns = args! {
+        id: after.id,
+        client_id: after.client_id,
+        status: after.state.status().word(),
+        provider_type: after.state.responsible().map(ProviderType::code),
+        amount: after.amount.minor_units(),
+        actor: actor.to_string(),
+        version: after.version,
+        version_before: before.version,
+        updated_at: after.updated_at,
+    };
+    if has_same_doc(before, after) {
+        batch.guard(&MOVE_CHARGE, columns);
+    } else {
+        batch.guard(&UPDATE_CHARGE, columns.with("doc", doc(after)?));
+    }
     for delta in counters::delta(Some(before), after) {
         batch.count(delta);
     }
@@ -193,6 +199,19 @@ fn keep(batch: &mut Batch, charge: &Charge) -> Result<(), StoreError> {
         },
     );
     Ok(())
+}
+
+fn has_same_doc(before: &Charge, after: &Charge) -> bool {
+    before.payment == after.payment
+        && before.source == after.source
+        && before.capture == after.capture
+        && before.references == after.references
+        && before.explanation == after.explanation
+        && before.requests == after.requests
+        && before.state.open_operation() == after.state.open_operation()
+        && before.customer_alias == after.customer_alias
+        && before.purchase_id == after.purchase_id
+        && before.unknown_members == after.unknown_members
 }
 
 fn doc(charge: &Charge) -> Result<Json, StoreError> {

@@ -83,6 +83,8 @@ impl BoundStep {
     pub(crate) fn judge(&self, actual: u64) -> Result<(), Failure> {
         match self.rows {
             Rows::Any => Ok(()),
+            Rows::AtMostOne if actual <= 1 => Ok(()),
+            Rows::AtMostOne => Err(self.refuse(RefusalKind::RowCount { expected: 1, actual })),
             Rows::Exactly(expected) if expected == actual => Ok(()),
             Rows::Exactly(expected) => Err(self.refuse(RefusalKind::RowCount { expected, actual })),
         }

@@ -17,6 +17,7 @@ use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, R
 use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
 use regente_domain::time::Timestamp;
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_postgres::Client;
 
@@ -197,12 +198,14 @@ async fn start_writers(
         return Err(StoreError::Configuration(format!("a node has a number from 0 to {NODE_STRIPE_MAX}")));
     }
     let connected = Arc::new(AtomicUsize::new(0));
+    let turns = Arc::new(Semaphore::new(options.turns()));
     let writers: Vec<Writer> = (0..count)
         .map(|index| Writer {
             connector: connector.clone(),
             options: Arc::clone(options),
             stripe: options.node_stripe * STRIPES_PER_NODE + index,
             queue: Arc::clone(queue),
+            turns: Arc::clone(&turns),
             connected: Arc::clone(&connected),
             commits: Arc::clone(&common.commits),
         })

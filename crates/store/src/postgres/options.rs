@@ -61,6 +61,15 @@ impl PostgresOptions {
             admitted_max: ADMITTED_MAX_DEFAULT,
         }
     }
+
+    /// How many writers run statements at once: half of them, while the others wait for the sync of their commits, so that
+    /// groups are large. A database that is distributed by client runs the groups of its clients in different places.
+    pub(super) fn turns(&self) -> usize {
+        match self.commit_groups {
+            CommitGroups::Mixed => self.writers.div_ceil(2),
+            CommitGroups::ByClient => self.writers,
+        }
+    }
 }
 
 /// Without the address: it holds a password.

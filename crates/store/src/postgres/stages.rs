@@ -49,7 +49,12 @@ pub(super) fn stages<'a>(group: &[&'a Work]) -> Vec<Stage<'a>> {
 }
 
 fn is_mergeable(step: &BoundStep) -> bool {
-    step.rows == Rows::Exactly(1) && step.sql.many().is_some()
+    let touches_one = match step.rows {
+        Rows::Exactly(rows) => rows == 1,
+        Rows::AtMostOne => true,
+        Rows::Any => false,
+    };
+    touches_one && step.sql.many().is_some()
 }
 
 impl<'a> Stage<'a> {
@@ -60,7 +65,9 @@ impl<'a> Stage<'a> {
     fn takes(&self, step: &BoundStep) -> bool {
         let is_alike =
             |many: &Many| many.shared().iter().all(|at| self.first.values[*at] == step.values[*at]);
-        std::ptr::eq(self.sql, step.sql) && self.sql.many().is_some_and(is_alike)
+        std::ptr::eq(self.sql, step.sql)
+            && self.first.rows == step.rows
+            && self.sql.many().is_some_and(is_alike)
     }
 
     /// The statement for many rows, if it has many.
@@ -84,12 +91,13 @@ impl<'a> Stage<'a> {
             .collect()
     }
 
-    /// Whether it touched a row for each of its arguments. Whose is missing comes out when each is applied by itself.
+    /// Whether it touched as many rows as its arguments must. Whose is missing comes out when each is applied by itself.
     pub(super) fn judge(&self, actual: u64) -> Result<(), Failure> {
-        match u64::try_from(self.more.len()) {
-            Ok(0) => self.first.judge(actual),
-            Ok(more) if more + 1 == actual => Ok(()),
-            Ok(_) | Err(_) => self.first.judge(0),
+        let steps = 1 + self.more.len() as u64;
+        match self.first.rows {
+            Rows::Exactly(_) if steps > 1 && actual != steps => self.first.judge(0),
+            Rows::Exactly(_) | Rows::AtMostOne if steps > 1 && actual <= steps => Ok(()),
+            Rows::Exactly(_) | Rows::AtMostOne | Rows::Any => self.first.judge(actual),
         }
     }
 }

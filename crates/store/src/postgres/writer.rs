@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
 use super::connector::Connector;
 use super::options::PostgresOptions;
 use super::queue::Queue;
@@ -29,6 +31,8 @@ pub(super) struct Writer {
     pub(super) options: Arc<PostgresOptions>,
     pub(super) stripe: i64,
     pub(super) queue: Arc<Queue>,
+    /// The right to run statements, given back before the commit.
+    pub(super) turns: Arc<Semaphore>,
     /// How many writers have a connection. While none has, batches are refused at once instead of waiting.
     pub(super) connected: Arc<AtomicUsize>,
     pub(super) commits: Arc<CommitCounts>,
@@ -43,14 +47,16 @@ impl Writer {
     pub(super) async fn run(self, mut session: Session) {
         self.connected.fetch_add(1, Ordering::Relaxed);
         loop {
-            let group = tokio::select! {
+            let taken = tokio::select! {
                 biased;
-                () = session.ended() => Some(Vec::new()),
-                group = self.queue.take(self.options.group_max) => group,
+                () = session.ended() => None,
+                taken = self.take() => match taken {
+                    Some(taken) => Some(taken),
+                    None => break,
+                },
             };
-            let Some(group) = group else { break };
-            if !group.is_empty() {
-                let answers = commit_group(&mut session, &group).await;
+            if let Some((turn, group)) = taken {
+                let answers = commit_group(&mut session, &group, turn).await;
                 self.commits.add(&answers);
                 for (work, answer) in group.into_iter().zip(answers) {
                     work.answer(answer);
@@ -67,6 +73,14 @@ impl Writer {
             }
         }
         self.connected.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The next group, with the right to run its statements; nothing when the store is closed. Giving up the wait loses
+    /// nothing.
+    async fn take(&self) -> Option<(OwnedSemaphorePermit, Vec<Work>)> {
+        let turn = Arc::clone(&self.turns).acquire_owned().await.ok()?;
+        let group = self.queue.take(self.options.group_max).await?;
+        Some((turn, group))
     }
 
     /// Tries until it succeeds; nothing when the store is closed meanwhile.
@@ -113,7 +127,7 @@ impl Writer {
 }
 
 /// Applies a group, first as one; when one batch fails, each by itself. One answer for each batch.
-async fn commit_group(session: &mut Session, group: &[Work]) -> Vec<Answer> {
+async fn commit_group(session: &mut Session, group: &[Work], turn: OwnedSemaphorePermit) -> Vec<Answer> {
     let mut answers: Vec<Option<Answer>> = Vec::with_capacity(group.len());
     for work in group {
         answers.push(match prepare(session, work).await {
@@ -124,7 +138,7 @@ async fn commit_group(session: &mut Session, group: &[Work]) -> Vec<Answer> {
     }
     let ready: Vec<&Work> =
         group.iter().zip(&answers).filter(|(_, answer)| answer.is_none()).map(|(work, _)| work).collect();
-    let mut applied = apply(session, &ready).await.into_iter();
+    let mut applied = apply(session, &ready, turn).await.into_iter();
     let missing = || Err(StoreError::Programming("a batch was not answered".to_owned()));
     answers.into_iter().map(|answer| answer.or_else(|| applied.next()).unwrap_or_else(missing)).collect()
 }
@@ -136,11 +150,11 @@ async fn prepare(session: &mut Session, work: &Work) -> Result<(), Failure> {
     session.prepare(work).await
 }
 
-async fn apply(session: &mut Session, ready: &[&Work]) -> Vec<Answer> {
+async fn apply(session: &mut Session, ready: &[&Work], turn: OwnedSemaphorePermit) -> Vec<Answer> {
     if ready.is_empty() {
         return Vec::new();
     }
-    match apply_as_one(session, ready).await {
+    match apply_as_one(session, ready, turn).await {
         Ended::Committed => vec![Ok(Commit::Applied); ready.len()],
         Ended::Unknown => vec![Ok(Commit::Unknown); ready.len()],
         Ended::RolledBack(Failure::Everybody(error)) => vec![Err(error); ready.len()],
@@ -149,13 +163,16 @@ async fn apply(session: &mut Session, ready: &[&Work]) -> Vec<Answer> {
     }
 }
 
-async fn apply_as_one(session: &mut Session, ready: &[&Work]) -> Ended {
+async fn apply_as_one(session: &mut Session, ready: &[&Work], turn: OwnedSemaphorePermit) -> Ended {
     let stages = match session.stages(ready).await {
         Ok(stages) => stages,
         Err(failure) => return Ended::RolledBack(failure),
     };
     match session.in_time(session.apply_as_one(ready, &stages)).await {
-        Ok(()) => session.commit().await,
+        Ok(()) => {
+            drop(turn);
+            session.commit().await
+        }
         Err(failure) => {
             session.roll_back().await;
             Ended::RolledBack(failure)

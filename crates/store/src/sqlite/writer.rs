@@ -1,6 +1,7 @@
 //! The one thread that writes: it takes all waiting batches, commits them with one sync, then answers everybody.
 
 use std::fs::File;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, TryRecvError};
 use rusqlite::{Connection, Error, Statement};
@@ -12,6 +13,10 @@ use crate::error::{Commit, StoreError};
 use crate::group::{ADD_TO_COUNTER, Answer, BoundStep, Failure, Work, counter_values, tally};
 use crate::sql::DatabaseKind;
 use crate::store::CommitCounts;
+
+/// From the begin of one commit to that of the next while several batches come at once: as many as come meanwhile share the
+/// next sync. A caller who is alone never waits.
+const COMMITS_APART: Duration = Duration::from_millis(1);
 
 /// There is one writer, so its counters have one stripe.
 const STRIPE: i64 = 0;
@@ -56,6 +61,8 @@ struct Writer<'c> {
     group_max: usize,
     checkpoints: Checkpoints,
     commits: &'c CommitCounts,
+    /// When the next group may begin.
+    next_at: Option<Instant>,
 }
 
 /// Why a batch was not applied, and where it stopped.
@@ -83,6 +90,7 @@ impl<'c> Writer<'c> {
             group_max: group_max.max(1),
             checkpoints,
             commits,
+            next_at: None,
         })
     }
 
@@ -91,7 +99,9 @@ impl<'c> Writer<'c> {
         while let Some(command) = next {
             next = match command {
                 Command::Apply(first) => {
+                    self.pace();
                     let (group, beyond) = self.gather(first, queue);
+                    self.next_at = (group.len() > 1).then(|| Instant::now() + COMMITS_APART);
                     self.commit_group(group);
                     self.checkpoints.after_commit(self.statements.connection());
                     beyond
@@ -113,6 +123,13 @@ impl<'c> Writer<'c> {
         }
         let Self { checkpoints, statements, .. } = self;
         checkpoints.finish(statements.connection());
+    }
+
+    fn pace(&self) {
+        let wait = self.next_at.map(|next_at| next_at.saturating_duration_since(Instant::now()));
+        if let Some(wait) = wait.filter(|wait| !wait.is_zero()) {
+            std::thread::sleep(wait);
+        }
     }
 
     /// The batches that wait now, and the first command after them that is not a batch.

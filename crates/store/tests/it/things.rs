@@ -37,6 +37,8 @@ sql! {
     pub(crate) SET_N = "
         UPDATE things SET n = :n, version = CAST(:version AS BIGINT) + 1
         WHERE client_id = :client_id AND version = :version AND id = :id";
+    /// Sets `n` of everything.
+    pub(crate) SET_ALL = "UPDATE things SET n = :n WHERE client_id = :client_id";
     /// Adds one, whatever the version.
     pub(crate) INCREMENT = "UPDATE things SET n = n + 1 WHERE id = :id AND client_id = :client_id";
     /// Takes one while there are any.

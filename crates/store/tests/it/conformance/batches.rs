@@ -4,8 +4,8 @@ use futures_util::future::join_all;
 use regente_store::{Batch, Commit, RefusalKind, Store, StoreError, args};
 
 use crate::things::{
-    ADD_PART, ADD_THING, CLIENT, INCREMENT, SET_N, TAKE_ONE, TAKE_ONE_BLINDLY, add, adding, count, exists,
-    id, key, missed, n_of, refused, set_n, thing,
+    ADD_PART, ADD_THING, CLIENT, INCREMENT, SET_ALL, SET_N, TAKE_ONE, TAKE_ONE_BLINDLY, add, adding, count,
+    exists, id, key, missed, n_of, refused, set_n, thing,
 };
 
 on_both!(
@@ -17,6 +17,8 @@ on_both!(
     one_of_many_wins_each_version,
     no_increment_is_lost,
     a_guarded_decrement_never_goes_too_far,
+    what_may_be_missing_is_no_reason_to_refuse,
+    a_first_statement_that_misses_leaves_its_neighbours_alone,
 );
 
 async fn a_batch_is_all_or_nothing(store: Store) {
@@ -172,4 +174,48 @@ async fn a_guarded_decrement_never_goes_too_far(store: Store) {
     let answers = join_all(tries).await;
     assert_eq!(answers.iter().filter(|answer| **answer == Commit::Applied).count(), 20);
     assert_eq!(n_of(&store, 1).await, 0);
+}
+
+async fn what_may_be_missing_is_no_reason_to_refuse(store: Store) {
+    for number in 0..10 {
+        add(&store, number).await;
+    }
+    // Each thing is reached for four times: the even ones by the version that they have, the others by one that is not there.
+    let batches = (0..40).map(|at| {
+        let mut batch = Batch::new(CLIENT);
+        batch
+            .push(&ADD_THING, thing(100 + at))
+            .push_at_most_one(&SET_N, set_n(at % 10, 5, if at % 2 == 0 { 0 } else { 7 }));
+        batch
+    });
+    for answer in join_all(batches.map(|batch| store.apply(batch))).await {
+        assert_eq!(answer.unwrap(), Commit::Applied);
+    }
+    for number in 0..10 {
+        assert_eq!(n_of(&store, number).await, if number % 2 == 0 { 5 } else { 0 }, "{number}");
+    }
+    let mut several = Batch::new(CLIENT);
+    several.push_at_most_one(&SET_ALL, args! { client_id: CLIENT, n: 1 });
+    assert_eq!(
+        store.apply(several).await.unwrap(),
+        refused("SET_ALL", RefusalKind::RowCount { expected: 1, actual: 50 })
+    );
+}
+
+async fn a_first_statement_that_misses_leaves_its_neighbours_alone(store: Store) {
+    for number in 0..40 {
+        add(&store, number).await;
+    }
+    let batches = (0..40).map(|number| {
+        let mut batch = Batch::new(CLIENT);
+        let version = if number % 4 == 3 { 7 } else { 0 };
+        batch.guard(&SET_N, set_n(number, 1, version)).push(&ADD_THING, thing(100 + number));
+        batch
+    });
+    let answers = join_all(batches.map(|batch| store.apply(batch))).await;
+    for (number, answer) in (0..40).zip(answers) {
+        let expected = if number % 4 == 3 { missed("SET_N", 0) } else { Commit::Applied };
+        assert_eq!(answer.unwrap(), expected, "{number}");
+        assert_eq!(exists(&store, 100 + number).await, number % 4 != 3, "{number}");
+    }
 }
