@@ -25,6 +25,8 @@ use crate::batch::Batch;
 use crate::counters;
 use crate::row::Row;
 use crate::sealed::Sealed;
+use crate::store::only;
+use crate::transaction_requests::{self, StoredRequest};
 use crate::value::Json;
 use crate::{Store, StoreError, args, sql};
 
@@ -240,6 +242,19 @@ pub async fn find(
     id: ChargeId,
 ) -> Result<Option<StoredCharge>, StoreError> {
     store.row(&FIND_CHARGE, args! { id, client_id }).await?.as_ref().map(from_row).transpose()
+}
+
+/// One charge of a client with its requests, oldest first.
+pub async fn find_with_requests(
+    store: &Store,
+    client_id: ClientId,
+    id: ChargeId,
+) -> Result<Option<(StoredCharge, Vec<StoredRequest>)>, StoreError> {
+    let charge = (&FIND_CHARGE, args! { id, client_id });
+    let requests = transaction_requests::query_of_object(client_id, id.uuid());
+    let (charge, requests) = store.rows_of_both(charge, requests).await?;
+    let Some(row) = only(&FIND_CHARGE, charge)? else { return Ok(None) };
+    Ok(Some((from_row(&row)?, transaction_requests::from_rows(requests)?)))
 }
 
 /// A version of a charge with nothing under way: one that is given as a final answer.

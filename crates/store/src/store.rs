@@ -206,20 +206,31 @@ impl Store {
         }
     }
 
+    /// The rows of two queries, asked for in one go. What is written meanwhile one of them may see and the other not.
+    ///
+    /// # Errors
+    /// As [`Store::rows`].
+    pub async fn rows_of_both(
+        &self,
+        first: (&'static Sql, Args),
+        second: (&'static Sql, Args),
+    ) -> Result<(Vec<Row>, Vec<Row>), StoreError> {
+        if self.common().discard.load(Ordering::Relaxed) {
+            let first = self.rows_of_stand_in(first.0, first.1).await?;
+            return Ok((first, self.rows_of_stand_in(second.0, second.1).await?));
+        }
+        match self {
+            Self::Sqlite(store) => store.rows_of_both(first, second).await,
+            Self::Postgres(store) => store.rows_of_both(first, second).await,
+        }
+    }
+
     /// The row of a query that finds one at most.
     ///
     /// # Errors
     /// As [`Store::rows`]; [`StoreError::Programming`] when there are more.
     pub async fn row(&self, sql: &'static Sql, args: Args) -> Result<Option<Row>, StoreError> {
-        let mut rows = self.rows(sql, args).await?;
-        if rows.len() > 1 {
-            return Err(StoreError::Programming(format!(
-                "{}: {} rows instead of one",
-                sql.name(),
-                rows.len()
-            )));
-        }
-        Ok(rows.pop())
+        only(sql, self.rows(sql, args).await?)
     }
 
     /// A place for one change, at once or not at all.
@@ -338,5 +349,13 @@ impl Store {
             Self::Sqlite(store) => store.common(),
             Self::Postgres(store) => store.common(),
         }
+    }
+}
+
+/// The row of a query that finds one at most.
+pub(crate) fn only(sql: &Sql, mut rows: Vec<Row>) -> Result<Option<Row>, StoreError> {
+    match rows.len() {
+        0 | 1 => Ok(rows.pop()),
+        more => Err(StoreError::Programming(format!("{}: {more} rows instead of one", sql.name()))),
     }
 }

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::batch::Batch;
 use crate::row::Row;
 use crate::value::{Args, Json};
-use crate::{Store, StoreError, args, sql};
+use crate::{Sql, Store, StoreError, args, sql};
 
 macro_rules! columns {
     () => {
@@ -291,7 +291,12 @@ pub async fn of_object(
     client_id: ClientId,
     object_id: Uuid,
 ) -> Result<Vec<StoredRequest>, StoreError> {
-    from_rows(store.rows(&TRANSACTION_REQUESTS_OF, args! { object_id, client_id }).await?)
+    let (sql, args) = query_of_object(client_id, object_id);
+    from_rows(store.rows(sql, args).await?)
+}
+
+pub(crate) fn query_of_object(client_id: ClientId, object_id: Uuid) -> (&'static Sql, Args) {
+    (&TRANSACTION_REQUESTS_OF, args! { object_id, client_id })
 }
 
 /// The requests of many objects, by object, oldest first.
@@ -377,7 +382,7 @@ pub async fn find_given_up(
     row.as_ref().map(from_row).transpose()
 }
 
-fn from_rows(rows: Vec<Row>) -> Result<Vec<StoredRequest>, StoreError> {
+pub(crate) fn from_rows(rows: Vec<Row>) -> Result<Vec<StoredRequest>, StoreError> {
     rows.iter().map(from_row).collect()
 }
 

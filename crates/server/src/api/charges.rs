@@ -17,7 +17,7 @@ use regente_domain::id::{ChargeId, TokenId};
 use regente_domain::provider_type::ProviderType;
 use regente_store::charges::{self, ChargeFilter, Direction, StoredCharge};
 use regente_store::counters::CounterFilter;
-use regente_store::transaction_requests;
+use regente_store::transaction_requests::{self, StoredRequest};
 use serde_json::Map;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -251,8 +251,17 @@ async fn replay(
 async fn view_of(app: &App, caller: &Caller, stored: &StoredCharge) -> Result<ChargeView, ApiError> {
     let charge = &stored.charge;
     let requests = transaction_requests::of_object(&app.store, charge.client_id, charge.id.uuid()).await?;
+    view_with(app, caller, stored, requests).await
+}
+
+async fn view_with(
+    app: &App,
+    caller: &Caller,
+    stored: &StoredCharge,
+    requests: Vec<StoredRequest>,
+) -> Result<ChargeView, ApiError> {
     let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
-    Ok(ChargeView::of(charge, &open_private(app, stored).await?, &requests, caller))
+    Ok(ChargeView::of(&stored.charge, &open_private(app, stored).await?, &requests, caller))
 }
 
 async fn open_private(app: &App, stored: &StoredCharge) -> Result<Private, ApiError> {
@@ -281,8 +290,9 @@ pub async fn read_one(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let stored = find(&app, &caller, path_id(&id)?).await?;
-    Ok(axum::Json(view_of(&app, &caller, &stored).await?).into_response())
+    let found = charges::find_with_requests(&app.store, caller.client_id, path_id(&id)?).await?;
+    let (stored, requests) = found.ok_or(ApiError::NotFound)?;
+    Ok(axum::Json(view_with(&app, &caller, &stored, requests).await?).into_response())
 }
 
 /// A charge of the caller's account.

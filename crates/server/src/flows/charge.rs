@@ -18,7 +18,7 @@ use regente_providers::request::{Authorization, CardDetails, Operation};
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
 use regente_store::sealed::Sealed;
-use regente_store::transaction_requests::{self, StoredRequest};
+use regente_store::transaction_requests::StoredRequest;
 use regente_store::{Admission, Batch, Commit, Refusal, cards, charges, events, purchases, tokens};
 
 use super::attempt::{self, Asked, Wishes};
@@ -201,10 +201,9 @@ async fn drive(
 /// A charge as it is stored, with its requests.
 pub async fn reread(app: &App, charge: &Charge) -> Result<Ran, ApiError> {
     let (client_id, id) = (charge.client_id, charge.id);
-    let Some(stored) = charges::find(&app.store, client_id, id).await? else {
+    let Some((stored, requests)) = charges::find_with_requests(&app.store, client_id, id).await? else {
         return Err(ApiError::internal("a charge that is gone"));
     };
-    let requests = transaction_requests::of_object(&app.store, client_id, id.uuid()).await?;
     let requests = requests.into_iter().map(|stored| stored.request).collect();
     Ok(Ran { charge: stored.charge, requests })
 }

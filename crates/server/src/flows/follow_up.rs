@@ -49,9 +49,10 @@ pub struct NewFollowUp {
 pub async fn create(app: App, new: NewFollowUp) -> Result<Created, ApiError> {
     let _admission = app.store.admit()?;
     for _ in 0..RACES_MAX {
-        let found = charges::find(&app.store, new.client_id, new.charge_id).await?;
-        let before = found.ok_or(ApiError::NotFound)?.charge;
-        let requests = requests_of(&app, &before).await?;
+        let found = charges::find_with_requests(&app.store, new.client_id, new.charge_id).await?;
+        let (stored, requests) = found.ok_or(ApiError::NotFound)?;
+        let before = stored.charge;
+        let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
         let Some(authorization) = authorization_of(&requests) else {
             return Err(refused(&before, no_authorization(&before, new.operation)));
         };

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use futures_util::TryStreamExt;
-use futures_util::future::try_join_all;
+use futures_util::future::{try_join, try_join_all};
 use regente_domain::time::Timestamp;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -89,25 +89,16 @@ impl PostgresStore {
     }
 
     pub(crate) async fn rows(&self, sql: &'static Sql, args: Args) -> Result<Vec<Row>, StoreError> {
-        let bound = sql.bind(DatabaseKind::Postgres, args)?;
+        rows_of(&*self.reader().await?, sql, args).await
+    }
+
+    pub(crate) async fn rows_of_both(
+        &self,
+        first: (&'static Sql, Args),
+        second: (&'static Sql, Args),
+    ) -> Result<(Vec<Row>, Vec<Row>), StoreError> {
         let client = self.reader().await?;
-        let not_read = |error| failure::of_read(sql.name(), error);
-        let statement = client.prepare_cached(sql.text(DatabaseKind::Postgres)).await.map_err(not_read)?;
-        values::check(sql, &bound, statement.params())?;
-        let columns = sql.translated(DatabaseKind::Postgres).columns.get_or_init(|| {
-            Arc::from(statement.columns().iter().map(|column| column.name().to_owned()).collect::<Vec<_>>())
-        });
-        let rows: Vec<tokio_postgres::Row> = match client.query_raw(&statement, &bound).await {
-            Ok(rows) => rows.try_collect().await.map_err(not_read)?,
-            Err(error) => return Err(not_read(error)),
-        };
-        rows.iter()
-            .map(|row| {
-                let values = (0..row.len()).map(|at| row.try_get::<_, Value>(at));
-                let values = values.collect::<Result<_, _>>().map_err(not_read)?;
-                Ok(Row::new(sql.name(), Arc::clone(columns), values))
-            })
-            .collect()
+        try_join(rows_of(&client, first.0, first.1), rows_of(&client, second.0, second.1)).await
     }
 
     /// A connection of the pool.
@@ -163,6 +154,31 @@ impl PostgresStore {
     pub(crate) fn common(&self) -> &Common {
         &self.inner.common
     }
+}
+
+async fn rows_of(
+    client: &deadpool_postgres::ClientWrapper,
+    sql: &'static Sql,
+    args: Args,
+) -> Result<Vec<Row>, StoreError> {
+    let bound = sql.bind(DatabaseKind::Postgres, args)?;
+    let not_read = |error| failure::of_read(sql.name(), error);
+    let statement = client.prepare_cached(sql.text(DatabaseKind::Postgres)).await.map_err(not_read)?;
+    values::check(sql, &bound, statement.params())?;
+    let columns = sql.translated(DatabaseKind::Postgres).columns.get_or_init(|| {
+        Arc::from(statement.columns().iter().map(|column| column.name().to_owned()).collect::<Vec<_>>())
+    });
+    let rows: Vec<tokio_postgres::Row> = match client.query_raw(&statement, &bound).await {
+        Ok(rows) => rows.try_collect().await.map_err(not_read)?,
+        Err(error) => return Err(not_read(error)),
+    };
+    rows.iter()
+        .map(|row| {
+            let values = (0..row.len()).map(|at| row.try_get::<_, Value>(at));
+            let values = values.collect::<Result<_, _>>().map_err(not_read)?;
+            Ok(Row::new(sql.name(), Arc::clone(columns), values))
+        })
+        .collect()
 }
 
 fn pool(options: &PostgresOptions, connector: &Connector) -> Result<Pool, StoreError> {

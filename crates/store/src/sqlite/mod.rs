@@ -28,7 +28,7 @@ pub use options::SqliteOptions;
 pub use staged::{Replaced, Staged};
 
 use self::checkpoint::Checkpoints;
-use self::reader::ReadCommand;
+use self::reader::{Query, ReadCommand};
 use self::writer::Command;
 use crate::batch::Batch;
 use crate::error::{Commit, StoreError};
@@ -107,11 +107,24 @@ impl SqliteStore {
 
     pub(crate) async fn rows(&self, sql: &'static Sql, args: Args) -> Result<Vec<Row>, StoreError> {
         let values = sql.bind(DatabaseKind::Sqlite, args)?;
+        Ok(self.read(vec![(sql, values)]).await?.pop().unwrap_or_default())
+    }
+
+    pub(crate) async fn rows_of_both(
+        &self,
+        first: (&'static Sql, Args),
+        second: (&'static Sql, Args),
+    ) -> Result<(Vec<Row>, Vec<Row>), StoreError> {
+        let bind = |(sql, args): (&'static Sql, Args)| Ok((sql, sql.bind(DatabaseKind::Sqlite, args)?));
+        let mut rows = self.read(vec![bind(first)?, bind(second)?]).await?;
+        let second = rows.pop().unwrap_or_default();
+        Ok((rows.pop().unwrap_or_default(), second))
+    }
+
+    async fn read(&self, queries: Vec<Query>) -> Result<Vec<Vec<Row>>, StoreError> {
         let (answer, rows) = oneshot::channel();
-        self.inner
-            .read
-            .send(ReadCommand::Rows { sql, values, answer })
-            .map_err(|_ended| StoreError::closed())?;
+        let command = ReadCommand::Rows { queries, answer };
+        self.inner.read.send(command).map_err(|_ended| StoreError::closed())?;
         rows.await.unwrap_or_else(|_ended| Err(StoreError::closed()))
     }
 

@@ -13,29 +13,32 @@ use crate::value::Value;
 
 /// What a reader is asked for.
 pub(super) enum ReadCommand {
-    /// Run a query.
+    /// Run queries.
     Rows {
-        /// The query.
-        sql: &'static Sql,
-        /// Its arguments in order.
-        values: Vec<Value>,
-        /// Who wants the answer.
-        answer: oneshot::Sender<Result<Vec<Row>, StoreError>>,
+        /// The queries.
+        queries: Vec<Query>,
+        /// Who wants the answers, one for each.
+        answer: oneshot::Sender<Result<Vec<Vec<Row>>, StoreError>>,
     },
     /// End this thread.
     Close,
 }
+
+/// A query with its arguments in order.
+pub(super) type Query = (&'static Sql, Vec<Value>);
 
 /// The body of a thread.
 pub(super) fn run(connection: &Connection, queue: &Receiver<ReadCommand>) {
     let mut statements = Statements::new(connection);
     while let Ok(command) = queue.recv() {
         match command {
-            ReadCommand::Rows { sql, values, answer } => {
+            ReadCommand::Rows { queries, answer } => {
                 // Who hung up while waiting is not worked for: under overload that is most of the work.
                 if !answer.is_closed() {
-                    let rows = statements.query(sql, &values).map_err(|error| not_read(sql, error));
-                    drop(answer.send(rows));
+                    let run = |(sql, values): &Query| {
+                        statements.query(sql, values).map_err(|error| not_read(sql, error))
+                    };
+                    drop(answer.send(queries.iter().map(run).collect()));
                 }
             }
             ReadCommand::Close => return,
