@@ -54,6 +54,8 @@ pub(crate) struct Measured {
     pub(crate) others: u64,
     /// Requests that were due and not sent, since the time was over.
     pub(crate) unsent: u64,
+    /// Requests that waited for an answer at once: with as many as there are connections, the next ones had to wait.
+    pub(crate) in_flight_max: usize,
     /// From the first request to the last answer that was taken.
     pub(crate) seconds: f64,
     /// Processor seconds of this process.
@@ -72,6 +74,7 @@ impl Measured {
             without_retry_after: 0,
             others: 0,
             unsent: 0,
+            in_flight_max: 0,
             seconds: 0.0,
             generator_cpu_seconds: 0.0,
             server: Usage::default(),
@@ -174,6 +177,7 @@ impl Line {
             requests: (rate * seconds) as u64,
             next: Cell::new(0),
             idle: RefCell::default(),
+            in_flight: Cell::new(0),
             measured: RefCell::new(Measured::new()?),
             write,
         });
@@ -217,6 +221,7 @@ struct Schedule<W> {
     next: Cell<u64>,
     /// Those whose connection has nothing to send. The last one is woken first: what it uses is still in the caches.
     idle: RefCell<Vec<Waker>>,
+    in_flight: Cell<usize>,
     measured: RefCell<Measured>,
     write: W,
 }
@@ -284,8 +289,12 @@ async fn sender<W: Fn(u64, &mut Vec<u8>)>(
         }
         request.clear();
         (schedule.write)(number, &mut request);
+        let in_flight = schedule.in_flight.get() + 1;
+        schedule.in_flight.set(in_flight);
         let answer = connection.ask(&request).await;
+        schedule.in_flight.update(|in_flight| in_flight - 1);
         let mut measured = schedule.measured.borrow_mut();
+        measured.in_flight_max = measured.in_flight_max.max(in_flight);
         note(&mut measured.late, sent.saturating_duration_since(was_due));
         measured.count(answer, was_due, sent);
         measured.seconds = schedule.begun.elapsed().as_secs_f64();

@@ -227,10 +227,13 @@ fn numbers(subject: &Subject, bursts: &[Burst], report: &mut Report) {
             Reached::at_most(GROWTH_MAX, growth),
         );
     }
-    let late = bursts.iter().any(|burst| !burst.measured.kept_schedule());
-    if late {
+    if let Some(Burst { measured, .. }) = bursts.iter().find(|burst| !burst.measured.kept_schedule()) {
         report.note(format!(
-            "Limited by {what}: the generator did not keep its schedule; offered is what was really sent."
+            "Limited by {what}: the generator did not keep its schedule; offered is what was really sent. It used {} of a \
+             core, and at most {} of {} connections waited for an answer.",
+            number(measured.generator_cpu_seconds / measured.seconds, 2),
+            number(measured.in_flight_max as f64, 0),
+            number(subject.connections as f64, 0),
         ));
     }
     if let Some(halves) = &subject.halves {
@@ -240,8 +243,7 @@ fn numbers(subject: &Subject, bursts: &[Burst], report: &mut Report) {
         }
         report.note(format!(
             "Limited by {what}: the service runs on core {} and the load on core {}, also for the largest rate. A charge \
-             costs it {} µs and a refusal {} µs: what is offered {} times can be carried to {} at most, when all else is \
-             refused and nothing is waited for.",
+             costs it {} µs and a refusal {} µs: at {} times the largest rate that leaves time for {} of it at most.",
             cores::list(halves.of_service()),
             cores::list(halves.of_load()),
             number(subject.carried.server_cpu_us(), 0),

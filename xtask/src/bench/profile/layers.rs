@@ -37,6 +37,7 @@ const CRATES: &[(&str, &str)] = &[
     ("postgres_types", POSTGRES),
     ("deadpool", POSTGRES),
     ("deadpool_postgres", POSTGRES),
+    ("indexmap", JSON),
     ("aws_lc_rs", SEALING),
     ("hyper", HTTP),
     ("hyper_util", HTTP),
@@ -66,48 +67,42 @@ const CRATES: &[(&str, &str)] = &[
     ("metrics_exporter_prometheus", WATCHING),
 ];
 
-/// What the C library and Rust call what gives memory and takes it back.
-const ALLOCATORS: &[&str] = &[
-    "malloc",
-    "calloc",
-    "realloc",
-    "free",
-    "alloc_",
-    "rust_alloc",
-    "rust_dealloc",
-    "rust_realloc",
-    "tcache",
-];
+/// What the functions of the C library that give memory and take it back have in their names.
+const ALLOCATORS: &[&str] = &["alloc", "free", "tcache", "unlink_chunk", "arena"];
+
+/// What the names of aws-lc's functions begin with; those in assembly are not prefixed.
+const CIPHERS: &[&str] = &["aws_lc_", "sha256_", "aes", "gcm", "AES", "GCM"];
 
 /// A function that `perf` has found in an object: the kernel, a library, or the binary itself.
 pub(super) fn layer_of(object: &str, symbol: &str) -> &'static str {
     let name = symbol.split_once("] ").map_or(symbol, |(_, name)| name);
-    if symbol.starts_with("[k]") || object.starts_with("[kernel") {
-        return KERNEL;
+    let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    if symbol.starts_with("[k]") {
+        KERNEL
+    } else if object.starts_with("libc.") || object.starts_with("ld-") || object.starts_with('[') {
+        libc_layer(name)
+    } else if begins(&["__rustc::", "mi_", "_mi_"]) {
+        // What stands between Rust and the allocator, and mimalloc.
+        MEMORY
+    } else if name.contains("::") {
+        rust_layer(name)
+    } else if begins(CIPHERS) {
+        SEALING
+    } else if begins(&["0x", "__rust"]) {
+        REST
+    } else {
+        // Everything else that is written in C.
+        SQLITE
     }
-    let is_rust = name.contains("::");
-    let is_libc = object.starts_with("libc.") || object.starts_with("ld-") || object.starts_with('[');
-    if is_libc || (is_rust && name.starts_with("__rustc::")) {
-        return match name {
-            _ if ALLOCATORS.iter().any(|allocator| name.contains(allocator)) => MEMORY,
-            "unlink_chunk.isra.0" | "unlink_chunk" | "arena_get2" | "sysmalloc" => MEMORY,
-            _ if name.contains("mem") || name.contains("strlen") => COPYING,
-            _ => LIBC,
-        };
-    }
-    if is_rust {
-        return rust_layer(name);
-    }
-    // What is left is written in C or assembly.
-    match name {
-        _ if ["aws_lc_", "sha256_", "aes", "gcm", "AES", "GCM"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix)) =>
-        {
-            SEALING
-        }
-        _ if name.starts_with("0x") || name.starts_with("__rust") => REST,
-        _ => SQLITE,
+}
+
+fn libc_layer(name: &str) -> &'static str {
+    if ALLOCATORS.iter().any(|allocator| name.contains(allocator)) {
+        MEMORY
+    } else if name.contains("mem") || name.contains("strlen") {
+        COPYING
+    } else {
+        LIBC
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which table or index a page of an SQLite database belongs to.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::iter::Sum;
 use std::path::Path;
@@ -42,7 +43,7 @@ pub(super) fn by_tree(database: &Path, written: &BTreeMap<u32, u64>) -> Outcome<
         add(&mut trees, NO_TREE.to_owned(), times);
     }
     let mut trees: Vec<Tree> = trees.into_values().collect();
-    trees.sort_by(|one, other| other.frames.cmp(&one.frames));
+    trees.sort_by_key(|tree| Reverse(tree.frames));
     Ok(trees)
 }
 
