@@ -4,6 +4,7 @@
 #![allow(clippy::float_arithmetic, reason = "figures for people, not money")]
 
 mod charges;
+mod cores;
 mod figures;
 mod growth;
 mod latency;
@@ -13,6 +14,7 @@ mod meter;
 mod open_loop;
 mod overload;
 mod postgres;
+mod profile;
 mod reads;
 mod report;
 mod requests;
@@ -89,11 +91,13 @@ pub(crate) enum Scenario {
     SlowProvider,
     /// Deliveries of events while some endpoints hang, and two nodes that share them
     Webhooks,
+    /// Where a charge's time goes: by thread, by function, and the pages that it writes
+    Profile,
 }
 
 impl Scenario {
     /// In the order in which they run.
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Charges,
         Self::Growth,
         Self::Latency,
@@ -103,6 +107,7 @@ impl Scenario {
         Self::Overload,
         Self::SlowProvider,
         Self::Webhooks,
+        Self::Profile,
     ];
 
     /// As it is asked for.
@@ -117,6 +122,7 @@ impl Scenario {
             Self::Overload => "overload",
             Self::SlowProvider => "slow-provider",
             Self::Webhooks => "webhooks",
+            Self::Profile => "profile",
         }
     }
 
@@ -132,6 +138,7 @@ impl Scenario {
             Self::Overload => "Overload",
             Self::SlowProvider => "Slow providers",
             Self::Webhooks => "Webhook deliveries",
+            Self::Profile => "Where a charge's time goes",
         }
     }
 
@@ -146,6 +153,7 @@ impl Scenario {
             Self::Overload => overload::measure(bench).await,
             Self::SlowProvider => slow_provider::measure(bench).await,
             Self::Webhooks => webhooks::measure(bench).await,
+            Self::Profile => profile::measure(bench).await,
         }
     }
 }

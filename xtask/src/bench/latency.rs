@@ -1,10 +1,13 @@
 //! Number 3: how long a charge takes at half of the largest rate, in an open loop.
 
+use std::io::Write;
+
 use super::figures::{Reached, Samples, number};
 use super::open_loop::Line;
 use super::report::{Report, Table};
 use super::requests::{Charge, key_prefix};
-use super::{Bench, meter, wrk};
+use super::wrk::{self, Load};
+use super::{Bench, meter};
 use crate::Outcome;
 use crate::place::{Account, one_simulator};
 use crate::service::Service;
@@ -25,7 +28,7 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     let place = bench.place()?;
     let accounts = place.make_accounts(1, &one_simulator()).await?;
     let service = Service::start(&place)?;
-    let carried = largest_rate(&service, &accounts, bench.seconds)?;
+    let carried = largest_rate(&service, &accounts, bench.seconds)?.rate;
     let rate = carried * LOAD;
     let seconds = f64::from(bench.seconds * 2);
     let mut table = Table::new(
@@ -94,14 +97,17 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     Ok(report)
 }
 
-/// The most charges a second that a closed loop gets, with the number of connections that gets most.
-pub(super) fn largest_rate(service: &Service, accounts: &[Account], seconds: u32) -> Outcome<f64> {
+/// The closed loop that gets most charges a second, with the number of connections that gets most.
+pub(super) fn largest_rate(service: &Service, accounts: &[Account], seconds: u32) -> Outcome<Load> {
     wrk::charges(service, accounts, CONNECTIONS_MAX_RATE[0], WARM_UP_SECONDS)?;
-    let mut largest = Samples::default();
+    let mut largest: Option<Load> = None;
     for connections in CONNECTIONS_MAX_RATE {
-        largest.add(wrk::charges(service, accounts, connections, seconds)?.rate);
+        let load = wrk::charges(service, accounts, connections, seconds)?;
+        if largest.is_none_or(|largest| load.rate > largest.rate) {
+            largest = Some(load);
+        }
     }
-    Ok(largest.max())
+    Ok(largest.ok_or("nothing was measured")?)
 }
 
 /// Writes charges of these accounts in turn, each with a key of its own.
@@ -117,7 +123,8 @@ pub(super) fn write_in_turn(charges: Vec<Charge>) -> impl Fn(u64, &mut Vec<u8>) 
         let at = usize::try_from(number).unwrap_or(0) % charges.len().max(1);
         let Some(charge) = charges.get(at) else { return };
         request.extend_from_slice(charge.head.as_bytes());
-        request.extend_from_slice(format!("{prefix}-{number}").as_bytes());
+        // A vector takes everything.
+        drop(write!(request, "{prefix}-{number}"));
         request.extend_from_slice(charge.tail.as_bytes());
     }
 }

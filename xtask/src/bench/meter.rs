@@ -89,7 +89,8 @@ fn place_of(stat: &str, place: usize) -> f64 {
     behind_name.split_whitespace().nth(place).and_then(|word| word.parse().ok()).unwrap_or(0.0)
 }
 
-fn children(parent: u32) -> Vec<u32> {
+/// The processes that a process has started.
+pub(crate) fn children(parent: u32) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
         .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
@@ -112,11 +113,25 @@ pub(crate) fn threads(process_id: u32) -> f64 {
     member(&read(process_id, "status"), "Threads:")
 }
 
-fn read(process_id: u32, file: &str) -> String {
+/// The threads of a process.
+pub(crate) fn thread_ids(process_id: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir(format!("/proc/{process_id}/task")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// The part of a thread's processor time that the kernel has used for it, from its `stat`.
+pub(crate) fn kernel_part(stat: &str) -> f64 {
+    let (user, kernel) = (place_of(stat, UTIME), place_of(stat, STIME));
+    kernel / (user + kernel).max(1.0)
+}
+
+/// A file that the kernel has about a process; empty when it has ended.
+pub(crate) fn read(process_id: u32, file: &str) -> String {
     std::fs::read_to_string(format!("/proc/{process_id}/{file}")).unwrap_or_default()
 }
 
-fn member(text: &str, name: &str) -> f64 {
+/// The number behind a name at the begin of a line.
+pub(crate) fn member(text: &str, name: &str) -> f64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
     line.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0.0)
 }

@@ -8,14 +8,16 @@ mod connection;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use tokio::sync::Semaphore;
+use tokio::sync::Notify;
 use tokio::task::LocalSet;
 
 use super::meter::Usage;
@@ -23,7 +25,7 @@ use crate::Outcome;
 use crate::service::Service;
 use connection::Connection;
 
-/// How often requests that have become due are sent off.
+/// How often it is looked which requests have become due, at most.
 const TICK: Duration = Duration::from_micros(250);
 /// What is later than this when the time is over is not sent any more.
 const LATE_MAX: Duration = Duration::from_millis(250);
@@ -52,6 +54,8 @@ pub(crate) struct Measured {
     pub(crate) others: u64,
     /// Requests that were due and not sent, since the time was over.
     pub(crate) unsent: u64,
+    /// Requests that waited for an answer at once: with as many as there are connections, the next ones had to wait.
+    pub(crate) in_flight_max: usize,
     /// From the first request to the last answer that was taken.
     pub(crate) seconds: f64,
     /// Processor seconds of this process.
@@ -70,6 +74,7 @@ impl Measured {
             without_retry_after: 0,
             others: 0,
             unsent: 0,
+            in_flight_max: 0,
             seconds: 0.0,
             generator_cpu_seconds: 0.0,
             server: Usage::default(),
@@ -165,25 +170,27 @@ impl Line {
         seconds: f64,
         write: impl Fn(u64, &mut Vec<u8>) + 'static,
     ) -> Outcome<Measured> {
-        let requests = (rate * seconds) as u64;
-        let due = Arc::new(Semaphore::new(0));
         let schedule = Rc::new(Schedule {
             begun: Instant::now(),
             rate,
             end: Duration::from_secs_f64(seconds),
-            requests,
-            next: RefCell::new(0),
+            requests: (rate * seconds) as u64,
+            next: Cell::new(0),
+            idle: RefCell::default(),
+            in_flight: Cell::new(0),
             measured: RefCell::new(Measured::new()?),
             write,
         });
-        let over = Arc::new(AtomicBool::new(false));
+        let (ticks, over) = (Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
         let clock = std::thread::spawn({
-            let (due, over, begun) = (due.clone(), over.clone(), schedule.begun);
-            move || tick(&due, &over, begun, rate, requests)
+            let (ticks, over) = (ticks.clone(), over.clone());
+            let pause = TICK.max(Duration::from_secs_f64(1.0 / rate));
+            move || tick(&ticks, &over, pause)
         });
+        let waking = tokio::task::spawn_local(wake_when_due(schedule.clone(), ticks));
         let mut senders = Vec::new();
         for connection in self.connections.take() {
-            senders.push(tokio::task::spawn_local(sender(connection, schedule.clone(), due.clone())));
+            senders.push(tokio::task::spawn_local(sender(connection, schedule.clone())));
         }
         let all = async {
             let mut connections = Vec::with_capacity(senders.len());
@@ -194,6 +201,8 @@ impl Line {
         };
         let waited = tokio::time::timeout(schedule.end + ANSWERS_WAIT_MAX, all).await;
         over.store(true, Ordering::Relaxed);
+        waking.abort();
+        drop(waking.await);
         drop(clock.join());
         let connections = waited.map_err(|_| "requests were not answered in time")?;
         *self.connections.borrow_mut() = connections.into_iter().collect::<Result<_, _>>()?;
@@ -208,32 +217,70 @@ struct Schedule<W> {
     rate: f64,
     end: Duration,
     requests: u64,
-    next: RefCell<u64>,
+    /// The first one that nobody has taken to send.
+    next: Cell<u64>,
+    /// Those whose connection has nothing to send. The last one is woken first: what it uses is still in the caches.
+    idle: RefCell<Vec<Waker>>,
+    in_flight: Cell<usize>,
     measured: RefCell<Measured>,
     write: W,
 }
 
-/// Lets as many requests go as have become due. A thread of its own: the timers of the runtime are a millisecond wide.
-fn tick(due: &Semaphore, over: &AtomicBool, begun: Instant, rate: f64, requests: u64) {
-    let mut let_go = 0;
-    while let_go < requests && !over.load(Ordering::Relaxed) {
-        let by_now = ((begun.elapsed().as_secs_f64() * rate) as u64 + 1).min(requests);
-        due.add_permits(usize::try_from(by_now - let_go).unwrap_or(0));
-        let_go = by_now;
-        std::thread::sleep(TICK);
+impl<W> Schedule<W> {
+    /// How many have become due.
+    fn due(&self) -> u64 {
+        ((self.begun.elapsed().as_secs_f64() * self.rate) as u64 + 1).min(self.requests)
     }
-    // Whoever still waits finds that there is nothing left.
-    due.close();
+
+    /// The next one, once it is due; nothing when there is none.
+    async fn next(&self) -> Option<u64> {
+        poll_fn(|context| {
+            let number = self.next.get();
+            if number >= self.requests {
+                return Poll::Ready(None);
+            }
+            if number >= self.due() {
+                self.idle.borrow_mut().push(context.waker().clone());
+                return Poll::Pending;
+            }
+            self.next.set(number + 1);
+            Poll::Ready(Some(number))
+        })
+        .await
+    }
+}
+
+/// Ticks. A thread of its own: the timers of the runtime are a millisecond wide.
+fn tick(ticks: &Notify, over: &AtomicBool, pause: Duration) {
+    while !over.load(Ordering::Relaxed) {
+        ticks.notify_one();
+        std::thread::sleep(pause);
+    }
+}
+
+/// With each tick, wakes as many senders as requests have become due.
+async fn wake_when_due<W>(schedule: Rc<Schedule<W>>, ticks: Arc<Notify>) {
+    loop {
+        ticks.notified().await;
+        let next = schedule.next.get();
+        let is_over = next >= schedule.requests;
+        let mut idle = schedule.idle.borrow_mut();
+        // Whoever still waits when nothing is left is told so.
+        let waiting = if is_over { idle.len() } else { usize::try_from(schedule.due() - next).unwrap_or(0) };
+        let keep = idle.len().saturating_sub(waiting);
+        for waker in idle.drain(keep..).rev() {
+            waker.wake();
+        }
+    }
 }
 
 /// Sends what is due over one connection, until nothing is left.
 async fn sender<W: Fn(u64, &mut Vec<u8>)>(
     mut connection: Connection,
     schedule: Rc<Schedule<W>>,
-    due: Arc<Semaphore>,
 ) -> Connection {
     let mut request = Vec::with_capacity(2048);
-    while let Some(number) = next(&schedule, &due).await {
+    while let Some(number) = schedule.next().await {
         let was_due = schedule.begun + Duration::from_secs_f64(number as f64 / schedule.rate);
         let sent = Instant::now();
         if sent.duration_since(schedule.begun) > schedule.end + LATE_MAX {
@@ -242,28 +289,15 @@ async fn sender<W: Fn(u64, &mut Vec<u8>)>(
         }
         request.clear();
         (schedule.write)(number, &mut request);
+        let in_flight = schedule.in_flight.get() + 1;
+        schedule.in_flight.set(in_flight);
         let answer = connection.ask(&request).await;
+        schedule.in_flight.update(|in_flight| in_flight - 1);
         let mut measured = schedule.measured.borrow_mut();
+        measured.in_flight_max = measured.in_flight_max.max(in_flight);
         note(&mut measured.late, sent.saturating_duration_since(was_due));
         measured.count(answer, was_due, sent);
         measured.seconds = schedule.begun.elapsed().as_secs_f64();
     }
     connection
-}
-
-/// The next request, once it is due; nothing when there is none.
-async fn next<W>(schedule: &Schedule<W>, due: &Semaphore) -> Option<u64> {
-    match due.acquire().await {
-        Ok(permit) => permit.forget(),
-        // The clock has let all of them go and closed: those that are left are due.
-        Err(_) if *schedule.next.borrow() < schedule.requests => {}
-        Err(_) => return None,
-    }
-    let mut next = schedule.next.borrow_mut();
-    if *next >= schedule.requests {
-        return None;
-    }
-    let number = *next;
-    *next += 1;
-    Some(number)
 }

@@ -5,12 +5,14 @@
 
 use std::time::{Duration, Instant};
 
+use super::Bench;
+use super::cores::{self, Halves};
 use super::figures::{Reached, Samples, number};
 use super::latency::{largest_rate, sender};
 use super::meter::{self, Watch};
 use super::open_loop::{Line, Measured, quantile_ms};
 use super::report::{Report, Table};
-use super::{Bench, wrk};
+use super::wrk::{self, Load};
 use crate::Outcome;
 use crate::place::{Account, Place, one_simulator, slow_simulator};
 use crate::service::Service;
@@ -37,7 +39,10 @@ struct Subject {
     what: &'static str,
     service: Service,
     accounts: Vec<Account>,
-    carried: f64,
+    /// The largest rate.
+    carried: Load,
+    /// Cores that it has for itself.
+    halves: Option<Halves>,
     /// More connections than requests can be under way.
     connections: usize,
 }
@@ -66,24 +71,19 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
             "sent late, p99 ms",
             "MB before, peak, after",
             "normal after ms",
+            "a charge, CPU µs",
+            "a refusal, CPU µs",
+            "generator CPU µs",
         ],
     );
-    for subject in [little_room(bench).await?, the_machine(bench).await?] {
-        let mut bursts = Vec::with_capacity(bench.rounds);
-        for round in 1..=bench.rounds {
-            println!("overload: {}, burst {round} of {}", subject.what, bench.rounds);
-            let before_mib = meter::own_mib(subject.service.process_id());
-            let burst = subject.burst(bench).await?;
-            table.row(row(&subject, &burst, before_mib));
-            bursts.push(burst);
-        }
-        numbers(&subject, &bursts, &mut report);
-    }
+    little_room(bench).await?.measure(bench, &mut table, &mut report).await?;
+    the_machine(bench).await?.measure(bench, &mut table, &mut report).await?;
     report.tables.push(table);
     report.note(format!(
         "Where little room is the limit, the service has `database.admitted_max` {LITTLE_ROOM} and a provider that takes \
          {PROVIDER_MS} ms; the books of its simulator are in a file. Where the machine is the limit, everything is as \
-         delivered, and the books in memory grow with each charge."
+         delivered, and the books in memory grow with each charge. What a charge costs is measured at the largest rate; what \
+         a burst costs beyond its charges is divided among its refusals."
     ));
     Ok(report)
 }
@@ -96,27 +96,54 @@ async fn little_room(bench: &Bench) -> Outcome<Subject> {
     let accounts = place.make_accounts(1, &slow_simulator(PROVIDER_MS)).await?;
     let service = Service::start(&place)?;
     let carried = wrk::charges_taken(&service, &accounts, LITTLE_ROOM, bench.seconds)?;
-    Ok(Subject { what: "little room", service, accounts, carried, connections: 1000 })
+    Ok(Subject { what: "little room", service, accounts, carried, halves: None, connections: 1000 })
 }
 
 async fn the_machine(bench: &Bench) -> Outcome<Subject> {
     let place: Place = bench.place()?;
     let accounts = place.make_accounts(1, &one_simulator()).await?;
-    let service = Service::start(&place)?;
+    let (service, halves) = Halves::start(&place)?;
     let carried = largest_rate(&service, &accounts, bench.seconds)?;
-    Ok(Subject { what: "the machine", service, accounts, carried, connections: 6000 })
+    Ok(Subject { what: "the machine", service, accounts, carried, halves, connections: 6000 })
 }
 
 impl Subject {
+    async fn measure(self, bench: &Bench, table: &mut Table, report: &mut Report) -> Outcome {
+        let mut bursts = Vec::with_capacity(bench.rounds);
+        for round in 1..=bench.rounds {
+            println!("overload: {}, burst {round} of {}", self.what, bench.rounds);
+            let before_mib = meter::own_mib(self.service.process_id());
+            let burst = self.burst(bench).await?;
+            table.row(row(&self, &burst, before_mib));
+            bursts.push(burst);
+        }
+        numbers(&self, &bursts, report);
+        Ok(())
+    }
+
     async fn burst(&self, bench: &Bench) -> Outcome<Burst> {
         let line = Line::open(&self.service, self.connections).await?;
         let watch = Watch::begin(self.service.process_id());
         let seconds = f64::from(bench.seconds);
-        let measured = line.send(self.carried * FACTOR, seconds, sender(&self.accounts)?).await?;
+        let measured = line.send(self.carried.rate * FACTOR, seconds, sender(&self.accounts)?).await?;
         // The last answers were waited for as well.
         let waited = Duration::from_secs_f64((measured.seconds - seconds).max(0.0));
         let normal_after = waited + self.first_success().await?;
         Ok(Burst { measured, peak_mib: watch.end().own_mib, normal_after })
+    }
+
+    /// What a refusal costs the service: what a burst has cost beyond its charges.
+    fn refusal_cpu_us(&self, measured: &Measured) -> f64 {
+        let charges_us = measured.taken.len() as f64 * self.carried.server_cpu_us();
+        (measured.server.cpu_seconds * 1e6 - charges_us) / measured.refused.len().max(1) as f64
+    }
+
+    /// The part of the largest rate that its cores can carry at most, when everything else is to be refused. What is offered
+    /// in a second, the largest rate `C` several times, takes no more than the seconds of all cores:
+    /// `part · C · charge + (FACTOR − part) · C · refusal ≤ cores`.
+    fn part_max(&self, halves: &Halves, refusal_us: f64) -> f64 {
+        let cores_us = halves.of_service().len() as f64 * 1e6 / self.carried.rate;
+        ((cores_us - FACTOR * refusal_us) / (self.carried.server_cpu_us() - refusal_us)).clamp(0.0, 1.0)
     }
 
     /// How soon a charge is taken again.
@@ -133,13 +160,13 @@ impl Subject {
     }
 }
 
-fn row(subject: &Subject, burst: &Burst, before_mib: f64) -> [String; 12] {
+fn row(subject: &Subject, burst: &Burst, before_mib: f64) -> [String; 15] {
     let Burst { measured, peak_mib, normal_after } = burst;
     let sent = measured.answered() as f64 / measured.seconds;
     let after_mib = meter::own_mib(subject.service.process_id());
     [
         subject.what.to_owned(),
-        number(subject.carried, 0),
+        number(subject.carried.rate, 0),
         number(sent, 0),
         number(measured.taken.len() as f64 / measured.seconds, 0),
         number(measured.refused.len() as f64 / measured.seconds, 0),
@@ -150,6 +177,9 @@ fn row(subject: &Subject, burst: &Burst, before_mib: f64) -> [String; 12] {
         number(measured.late_p99_ms(), 1),
         [before_mib, *peak_mib, after_mib].map(|mib| number(mib, 0)).join(", "),
         normal_after.as_millis().to_string(),
+        number(subject.carried.server_cpu_us(), 0),
+        number(subject.refusal_cpu_us(measured), 0),
+        number(measured.for_each(measured.generator_cpu_seconds * 1e6), 0),
     ]
 }
 
@@ -157,7 +187,7 @@ fn numbers(subject: &Subject, bursts: &[Burst], report: &mut Report) {
     let (mut goodput, mut refusal_ms, mut normal_ms) =
         (Samples::default(), Samples::default(), Samples::default());
     for Burst { measured, normal_after, .. } in bursts {
-        goodput.add(measured.taken.len() as f64 / measured.seconds / subject.carried);
+        goodput.add(measured.taken.len() as f64 / measured.seconds / subject.carried.rate);
         refusal_ms.add(quantile_ms(&measured.refused, 0.99));
         normal_ms.add(normal_after.as_secs_f64() * 1000.0);
     }
@@ -197,10 +227,29 @@ fn numbers(subject: &Subject, bursts: &[Burst], report: &mut Report) {
             Reached::at_most(GROWTH_MAX, growth),
         );
     }
-    if bursts.iter().any(|burst| !burst.measured.kept_schedule()) {
+    if let Some(Burst { measured, .. }) = bursts.iter().find(|burst| !burst.measured.kept_schedule()) {
         report.note(format!(
-            "Limited by {what}: the generator did not keep its schedule, since it shares the cores with the service; offered is \
-             what was really sent."
+            "Limited by {what}: the generator did not keep its schedule; offered is what was really sent. It used {} of a \
+             core, and at most {} of {} connections waited for an answer.",
+            number(measured.generator_cpu_seconds / measured.seconds, 2),
+            number(measured.in_flight_max as f64, 0),
+            number(subject.connections as f64, 0),
+        ));
+    }
+    if let Some(halves) = &subject.halves {
+        let mut refusal_us = Samples::default();
+        for burst in bursts {
+            refusal_us.add(subject.refusal_cpu_us(&burst.measured));
+        }
+        report.note(format!(
+            "Limited by {what}: the service runs on core {} and the load on core {}, also for the largest rate. A charge \
+             costs it {} µs and a refusal {} µs: at {} times the largest rate that leaves time for {} of it at most.",
+            cores::list(halves.of_service()),
+            cores::list(halves.of_load()),
+            number(subject.carried.server_cpu_us(), 0),
+            refusal_us.show(0),
+            number(FACTOR, 0),
+            number(subject.part_max(halves, refusal_us.median()), 2),
         ));
     }
 }

@@ -86,19 +86,22 @@ impl Report {
         for note in &self.notes {
             println!("* {note}");
         }
-        println!("\n{}", numbers([(scenario, self)]).aligned());
+        if !self.numbers.is_empty() {
+            println!("\n{}", numbers([(scenario, self)]).aligned());
+        }
     }
 }
 
 impl Table {
     /// Without rows.
-    pub(crate) fn new<const N: usize>(title: impl Into<String>, columns: [&str; N]) -> Self {
-        Self { title: title.into(), columns: columns.map(str::to_owned).to_vec(), rows: Vec::new() }
+    pub(crate) fn new<'a>(title: impl Into<String>, columns: impl IntoIterator<Item = &'a str>) -> Self {
+        let columns = columns.into_iter().map(str::to_owned).collect();
+        Self { title: title.into(), columns, rows: Vec::new() }
     }
 
     /// One more row.
-    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.to_vec());
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
     }
 
     /// With columns of equal width; numbers stand on the right.

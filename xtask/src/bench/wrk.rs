@@ -66,14 +66,14 @@ pub(crate) fn charges(
     run(service, &charge_script(accounts)?, connections, seconds, Refusals::Fail)
 }
 
-/// The same at a service that has no room for all of them: charges that were taken in a second.
+/// The same at a service that has no room for all of them: those that were taken.
 pub(crate) fn charges_taken(
     service: &Service,
     accounts: &[Account],
     connections: u32,
     seconds: u32,
-) -> Outcome<f64> {
-    Ok(run(service, &charge_script(accounts)?, connections, seconds, Refusals::LeaveOut)?.rate)
+) -> Outcome<Load> {
+    run(service, &charge_script(accounts)?, connections, seconds, Refusals::LeaveOut)
 }
 
 fn charge_script(accounts: &[Account]) -> Outcome<String> {

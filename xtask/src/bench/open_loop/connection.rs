@@ -8,8 +8,8 @@ use tokio::net::TcpStream;
 
 /// Headers that an answer may have.
 const HEADERS_MAX: usize = 64;
-/// Bytes that are read at once.
-const READ_BYTES: usize = 16 * 1024;
+/// Bytes that are read at once: an answer, and no more memory than that for each of thousands of connections.
+const READ_BYTES: usize = 4 * 1024;
 
 /// An open connection.
 pub(super) struct Connection {

@@ -1,0 +1,75 @@
+//! The machine's cores in two halves: one for what is measured, the other one for what makes the load. What shares a core
+//! with a load of several times the largest rate shows the load, not the service.
+
+use std::process::Command;
+
+use super::meter;
+use crate::Outcome;
+use crate::place::Place;
+use crate::service::Service;
+
+/// Two halves, while this is kept: then this task has all cores again.
+pub(super) struct Halves {
+    service: Vec<u32>,
+    load: Vec<u32>,
+}
+
+impl Halves {
+    /// Starts a service on its half, and leaves this task the other one: with each thread and process that it starts from
+    /// now on. Nothing where there is a single core.
+    pub(super) fn start(place: &Place) -> Outcome<(Service, Option<Self>)> {
+        let all = allowed()?;
+        let (service, load) = all.split_at(all.len() / 2);
+        if service.is_empty() {
+            return Ok((Service::start(place)?, None));
+        }
+        let halves = Self { service: service.to_vec(), load: load.to_vec() };
+        restrict(&halves.service)?;
+        let started = Service::start(place);
+        restrict(&halves.load)?;
+        Ok((started?, Some(halves)))
+    }
+
+    /// Cores of the service.
+    pub(super) fn of_service(&self) -> &[u32] {
+        &self.service
+    }
+
+    /// Cores of the load.
+    pub(super) fn of_load(&self) -> &[u32] {
+        &self.load
+    }
+}
+
+impl Drop for Halves {
+    fn drop(&mut self) {
+        drop(restrict(&[self.service.as_slice(), &self.load].concat()));
+    }
+}
+
+/// Where this thread may run, and with it whatever it starts.
+fn restrict(cores: &[u32]) -> Outcome {
+    let process_id = std::process::id().to_string();
+    let output = Command::new("taskset").args(["--pid", "--cpu-list", &list(cores), &process_id]).output()?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("taskset: {}", String::from_utf8_lossy(&output.stderr)).into()),
+    }
+}
+
+/// As people and `taskset` write it.
+pub(super) fn list(cores: &[u32]) -> String {
+    cores.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Where this task may run, such as `0-3,6`.
+fn allowed() -> Outcome<Vec<u32>> {
+    let status = meter::read(std::process::id(), "status");
+    let ranges = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let mut cores = Vec::new();
+    for range in ranges.ok_or("the kernel does not tell the cores")?.trim().split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        cores.extend(first.parse::<u32>()?..=last.parse()?);
+    }
+    Ok(cores)
+}
