@@ -121,14 +121,16 @@ impl Sandbox {
 
     /// Does what is asked, and says how the answer travels.
     pub async fn act(&self, call: &Call) -> Delivery<Answer> {
-        let plans = match Plans::read(&call.options, call.mode, call.faults.as_ref()) {
-            Ok(plans) => plans,
-            Err(problems) => return self.write(call, Finding::Declined(options_not_valid(problems))).await,
-        };
         let draws = self.draws(call);
-        match self.fault(&plans, &Occasion::call(call), &draws) {
-            Some(Then::Decline(decline)) => self.write(call, Finding::Declined(decline)).await,
-            fault => spoil(fault, || self.judge_and_write(call, &draws)).await,
+        // The plans end here, and what writes is boxed: thousands may wait for a delay to pass.
+        let fault = Plans::read(&call.options, call.mode, call.faults.as_ref())
+            .map(|plans| self.fault(&plans, &Occasion::call(call), &draws));
+        match fault {
+            Ok(Some(Then::Decline(decline))) => Box::pin(self.write(call, Finding::Declined(decline))).await,
+            Ok(fault) => spoil(fault, || Box::pin(self.judge_and_write(call, &draws))).await,
+            Err(problems) => {
+                Box::pin(self.write(call, Finding::Declined(options_not_valid(problems)))).await
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::{CaptureMode, Charge, ChargeEvent, ChargeState, NotPending, Transition};
 use regente_domain::decline::Decline;
 use regente_domain::id::ProviderId;
+use regente_domain::mcc::Mcc;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::purchase::{self, Purchase};
 use regente_domain::routing::{self, Next};
@@ -147,6 +148,35 @@ fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Ba
     Ok(batch)
 }
 
+/// What asking needs of a charge that is written: all that is held while a provider is waited for.
+struct Asking {
+    charge: Charge,
+    card: Card,
+    details: CardDetails,
+    providers: Box<[Provider]>,
+    mcc: Mcc,
+    wishes: Wishes,
+    actor: Actor,
+    _trials: Trials,
+}
+
+impl Asking {
+    async fn of(app: &App, new: Box<NewCharge>) -> Result<Self, ApiError> {
+        let NewCharge { charge, card, details, merchant, trials, actor, seed, .. } = *new;
+        let MerchantWithProviders { merchant, providers } = merchant;
+        Ok(Self {
+            details: details.open(app).await?,
+            wishes: Wishes::of(app, &charge, seed),
+            providers: providers.into_boxed_slice(),
+            mcc: merchant.details.mcc,
+            charge,
+            card,
+            actor,
+            _trials: trials,
+        })
+    }
+}
+
 /// Asks one provider after the other until the charge has ended, or its outcome stays unknown.
 async fn drive(
     app: &App,
@@ -154,20 +184,18 @@ async fn drive(
     first: TransactionRequest,
     started: MachineTime,
 ) -> Result<Ran, ApiError> {
-    let (mut charge, mut request) = (new.charge.clone(), first);
+    let Asking { mut charge, card, details, providers, mcc, wishes, actor, _trials } =
+        Box::pin(Asking::of(app, new)).await?;
+    let mut request = first;
     let mut requests = Vec::with_capacity(1);
-    let card = Box::pin(new.details.open(app)).await?;
-    let wishes = Wishes::of(app, &charge, new.seed.clone());
     loop {
-        let Some(provider) =
-            new.merchant.providers.iter().find(|provider| provider.id == request.provider_id)
-        else {
+        let Some(provider) = providers.iter().find(|provider| provider.id == request.provider_id) else {
             return Err(ApiError::internal("a route to a provider that the merchant does not have"));
         };
-        let operation = authorization(&charge, &new, &card);
-        let asked = attempt::ask(app, provider, &request, wishes.clone(), operation).await?;
+        let operation = authorization(&charge, &details, &mcc);
+        let asked = attempt::ask(app, provider, &request, &wishes, operation).await?;
         if let Some(reason) = asked.open_reason {
-            Box::pin(outcome::leave_open(app, &charge, &request, reason, &new.actor)).await;
+            Box::pin(outcome::leave_open(app, &charge, &request, reason, &actor)).await;
             requests.push(request);
             return Ok(Ran { charge, requests });
         }
@@ -177,11 +205,11 @@ async fn drive(
             routing::next(&charge.explanation, tried, decline, elapsed, app.settings.charge_budget)
         })?;
         // Boxed: what is large only after the call would make every call in flight as large.
-        let writing = Box::pin(outcome::write(app, &charge, &ended, &step, Some(&new.card), &new.actor));
+        let writing = Box::pin(outcome::write(app, &charge, &ended, &step, Some(&card), &actor));
         match writing.await? {
             Written::ByUs => {}
             Written::Elsewhere(current) => {
-                Box::pin(stray::undo(app, *current, &ended, &new.actor)).await?;
+                Box::pin(stray::undo(app, *current, &ended, &actor)).await?;
                 return Box::pin(reread(app, &charge)).await;
             }
             Written::NotYet => {
@@ -209,7 +237,7 @@ pub async fn reread(app: &App, charge: &Charge) -> Result<Ran, ApiError> {
     Ok(Ran { charge: stored.charge, requests })
 }
 
-fn authorization(charge: &Charge, new: &NewCharge, card: &CardDetails) -> Operation {
+fn authorization(charge: &Charge, card: &CardDetails, mcc: &Mcc) -> Operation {
     Operation::Authorize(Authorization {
         amount: charge.amount,
         currency: charge.currency,
@@ -222,7 +250,7 @@ fn authorization(charge: &Charge, new: &NewCharge, card: &CardDetails) -> Operat
         order_id: charge.order_id.clone(),
         description: charge.references.description.clone(),
         provider_reference_key: charge.references.provider_reference_key.clone(),
-        merchant_mcc: Some(new.merchant.merchant.details.mcc.clone()),
+        merchant_mcc: Some(mcc.clone()),
     })
 }
 
