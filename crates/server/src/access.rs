@@ -113,7 +113,8 @@ pub fn guard(app: App, access: Access) -> impl Layer<Route, Service: Gate> + Clo
         service_fn(move |mut request: Request| {
             let (app, mut route) = (app.clone(), route.clone());
             async move {
-                match let_in(&app, access, request.headers()).await {
+                // Boxed: the route would otherwise wait in as much memory as looking a key up takes.
+                match Box::pin(let_in(&app, access, request.headers())).await {
                     Ok(caller) => {
                         request.extensions_mut().insert(caller);
                         route.call(request).await

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest, unanswered};
 use regente_domain::decline::Decline;
@@ -64,8 +65,9 @@ pub async fn ask(
     let _running = app.in_flight.enter(request.id);
     let started = app.clock.machine();
     let again = repeatable(&operation);
-    let answer = call(app, provider, request, wishes, operation).await?.await;
-    let (outcome, open_reason) = match answer {
+    // Boxed: what leads to the call is larger than the call.
+    let answering = Box::pin(call(app, provider, request, wishes, operation)).await?;
+    let (outcome, open_reason) = match answering.await {
         Answer::Approved(approval) => (Outcome::Approved(approval), None),
         Answer::Declined(decline) => (Outcome::Declined(decline), None),
         Answer::Unknown(reason) => {
@@ -116,7 +118,7 @@ async fn call<'a>(
     request: &'a TransactionRequest,
     wishes: &Wishes,
     operation: Operation,
-) -> Result<impl Future<Output = Answer> + use<'a>, VaultError> {
+) -> Result<BoxFuture<'a, Answer>, VaultError> {
     let call = Call {
         key: request.provider_key(),
         at: app.clock.now(),
@@ -130,11 +132,11 @@ async fn call<'a>(
     };
     let watch = app.circuits.watch(provider.id, &call);
     let answering = observed::call(app, request, app.providers.call(call));
-    Ok(async move {
+    Ok(Box::pin(async move {
         let answer = answering.await;
         watch.ended(&answer);
         answer
-    })
+    }))
 }
 
 async fn probe(

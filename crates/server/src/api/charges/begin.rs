@@ -23,7 +23,7 @@ pub(super) enum Begun {
     /// It was answered before.
     Answered(Response),
     /// Its charge is under way.
-    Running(Running),
+    Running(Box<Running>),
 }
 
 /// Reads a request, and begins its charge unless it was answered before.
@@ -49,7 +49,7 @@ pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<
         Plan::Overtaken(finished) => return replayed(&app, &caller, finished, token_id).await,
     };
     let flow = app.in_flight.run(charge::create(app.clone(), new, admission));
-    Ok(Begun::Running(Running { flow, app, caller, private, token_id }))
+    Ok(Begun::Running(Box::new(Running { flow, app, caller, private, token_id })))
 }
 
 async fn replayed(
@@ -72,8 +72,8 @@ pub(super) struct Running {
 
 impl Running {
     /// Waits for the charge.
-    pub(super) async fn answered(self) -> Result<Response, ApiError> {
-        let Self { flow, app, caller, private, token_id } = self;
+    pub(super) async fn answered(self: Box<Self>) -> Result<Response, ApiError> {
+        let Self { flow, app, caller, private, token_id } = *self;
         match flow.await? {
             Created::Answered(finished) => Box::pin(replay(&app, &caller, finished, token_id)).await,
             Created::Ran(ran) => {
