@@ -10,6 +10,7 @@ use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::Response;
+use futures_util::TryFutureExt;
 use tracing::Instrument;
 use uuid::Uuid;
 
@@ -80,18 +81,18 @@ pub(super) fn track<Next: FnOnce(Request) -> Answering, Answering: Future<Output
     let (answered, now) = (span.clone(), Arc::clone(&boundary.now));
     let started = now();
     let answering = span.in_scope(|| next(request));
-    async move {
-        let Ok(response) = answering.await;
-        let response = settle_fault(response, &id);
-        let (duration, route) = (now().saturating_sub(started), route(matched.as_ref()));
-        metrics::http_request(method, route, response.status().as_u16(), duration);
-        let (status, duration_us) =
-            (response.status().as_u16(), u64::try_from(duration.as_micros()).unwrap_or(u64::MAX));
-        tracing::info!(status, duration_us, "request answered");
-        spans::end_request(&answered, status);
-        Ok(with_id(response, &id))
-    }
-    .instrument(span)
+    answering
+        .map_ok(move |response| {
+            let response = settle_fault(response, &id);
+            let (duration, route) = (now().saturating_sub(started), route(matched.as_ref()));
+            let (status, duration_us) =
+                (response.status().as_u16(), u64::try_from(duration.as_micros()).unwrap_or(u64::MAX));
+            metrics::http_request(method, route, status, duration);
+            tracing::info!(status, duration_us, "request answered");
+            spans::end_request(&answered, status);
+            with_id(response, &id)
+        })
+        .instrument(span)
 }
 
 /// Logs what went wrong inside, and tells the caller the request id to ask about.

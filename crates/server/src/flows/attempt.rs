@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest, unanswered};
@@ -132,11 +133,7 @@ async fn call<'a>(
     };
     let watch = app.circuits.watch(provider.id, &call);
     let answering = observed::call(app, request, app.providers.call(call));
-    Ok(Box::pin(async move {
-        let answer = answering.await;
-        watch.ended(&answer);
-        answer
-    }))
+    Ok(answering.inspect(move |answer| watch.ended(answer)).boxed())
 }
 
 async fn probe(

@@ -1,5 +1,6 @@
 //! Calls to providers as those who watch see them: how long they took and how they ended. Nothing is decided here.
 
+use futures_util::FutureExt;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_providers::outcome::{Answer, Finding, Probe};
 use tracing::Instrument;
@@ -44,12 +45,9 @@ fn watch<'a, T: Send + 'a>(
 ) -> impl Future<Output = T> + Send + 'a {
     let span = spans::provider_call(request.provider_type, asked.word());
     let started = app.clock.machine();
-    let waiting = waiting.instrument(span.clone());
-    async move {
-        let answer = waiting.await;
-        let (duration, outcome) = (app.clock.machine().since(started), outcome(&answer));
+    waiting.instrument(span.clone()).inspect(move |answer| {
+        let (duration, outcome) = (app.clock.machine().since(started), outcome(answer));
         spans::end_provider_call(&span, outcome.word());
         metrics::provider_call(request.provider_type, asked, outcome, duration);
-        answer
-    }
+    })
 }
