@@ -11,7 +11,6 @@ use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::{CaptureMode, Charge, ChargeEvent, ChargeState, NotPending, Transition};
 use regente_domain::decline::Decline;
 use regente_domain::id::ProviderId;
-use regente_domain::mcc::Mcc;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::purchase::{self, Purchase};
 use regente_domain::routing::{self, Next};
@@ -171,8 +170,7 @@ struct Asking {
     charge: Charge,
     card: Card,
     details: CardDetails,
-    providers: Box<[Provider]>,
-    mcc: Mcc,
+    merchant: Arc<MerchantWithProviders>,
     wishes: Wishes,
     actor: Actor,
     started: MachineTime,
@@ -199,12 +197,10 @@ impl Asking {
         started: MachineTime,
     ) -> Result<Box<Self>, ApiError> {
         let NewCharge { charge, card, details, merchant, trials, actor, seed, .. } = *new;
-        let MerchantWithProviders { merchant, providers } = merchant;
         Ok(Box::new(Self {
             details: details.open(app).await?,
             wishes: Wishes::of(app, &charge, seed),
-            providers: providers.into_boxed_slice(),
-            mcc: merchant.details.mcc,
+            merchant,
             charge,
             card,
             actor,
@@ -217,7 +213,7 @@ impl Asking {
 
     async fn ask(&self, app: &App) -> Result<Asked, ApiError> {
         let is_asked = |provider: &&Provider| provider.id == self.request.provider_id;
-        let Some(provider) = self.providers.iter().find(is_asked) else {
+        let Some(provider) = self.merchant.providers.iter().find(is_asked) else {
             return Err(ApiError::internal("a route to a provider that the merchant does not have"));
         };
         Ok(attempt::ask(app, provider, &self.request, &self.wishes, self.authorization()).await?)
@@ -237,7 +233,7 @@ impl Asking {
             order_id: charge.order_id.clone(),
             description: charge.references.description.clone(),
             provider_reference_key: charge.references.provider_reference_key.clone(),
-            merchant_mcc: Some(self.mcc.clone()),
+            merchant_mcc: Some(self.merchant.merchant.details.mcc.clone()),
         })
     }
 
