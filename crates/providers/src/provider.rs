@@ -65,14 +65,21 @@ impl Providers {
 
     /// Calls the provider and waits no longer than its deadline. Dropping the future does not undo the call: to
     /// survive a caller that goes away, it must run in a task of its own.
-    pub async fn call(&self, call: Call) -> Answer {
+    pub fn call(&self, call: Call) -> impl Future<Output = Answer> + Send + '_ {
         let provider_type = call.provider_type;
-        let Some(provider) = self.adapters.get(&provider_type) else {
-            return Answer::Declined(no_adapter(provider_type));
-        };
-        match timeout(provider.deadline(call.operation.kind()), provider.call(call)).await {
-            Ok(answer) => answer,
-            Err(_elapsed) => Answer::Unknown(UnknownReason::TimedOut),
+        // The adapter's future has the call: ours would hold it once more.
+        let answering = self.adapters.get(&provider_type).map(|provider| {
+            let deadline = provider.deadline(call.operation.kind());
+            (deadline, provider.call(call))
+        });
+        async move {
+            let Some((deadline, answering)) = answering else {
+                return Answer::Declined(no_adapter(provider_type));
+            };
+            match timeout(deadline, answering).await {
+                Ok(answer) => answer,
+                Err(_elapsed) => Answer::Unknown(UnknownReason::TimedOut),
+            }
         }
     }
 

@@ -121,14 +121,13 @@ impl Sandbox {
 
     /// Does what is asked, and says how the answer travels.
     pub async fn act(&self, call: &Call) -> Delivery<Answer> {
-        let plans = match Plans::read(&call.options, call.mode, call.faults.as_ref()) {
-            Ok(plans) => plans,
-            Err(problems) => return self.write(call, Finding::Declined(options_not_valid(problems))).await,
-        };
-        let draws = self.draws(call);
-        match self.fault(&plans, &Occasion::call(call), &draws) {
-            Some(Then::Decline(decline)) => self.write(call, Finding::Declined(decline)).await,
-            fault => spoil(fault, || self.judge_and_write(call, &draws)).await,
+        // The plans and the draws end here, and what writes is boxed: thousands may wait for a delay to pass.
+        let fault = Plans::read(&call.options, call.mode, call.faults.as_ref())
+            .map(|plans| self.fault(&plans, &Occasion::call(call), &self.draws(call)));
+        match fault {
+            Ok(Some(Then::Decline(decline))) => Box::pin(self.write(call, Finding::Declined(decline))).await,
+            Ok(fault) => spoil(fault, || Box::pin(self.judge_and_write(call))).await,
+            Err(problems) => Box::pin(self.write(call, Finding::Declined(options_not_valid(problems)))).await,
         }
     }
 
@@ -165,8 +164,8 @@ impl Sandbox {
         Draws::new(self.seed, request_seed, call.key)
     }
 
-    async fn judge_and_write(&self, call: &Call, draws: &Draws) -> Delivery<Answer> {
-        let finding = match rules::judge(&call.operation, self.cvv_on_charge, draws) {
+    async fn judge_and_write(&self, call: &Call) -> Delivery<Answer> {
+        let finding = match rules::judge(&call.operation, self.cvv_on_charge, &self.draws(call)) {
             Verdict::Approve(approval) => Finding::Approved(approval),
             Verdict::Decline(decline) => Finding::Declined(decline),
             Verdict::Silence => return self.stay_silent(call).await,

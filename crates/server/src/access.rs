@@ -6,13 +6,18 @@
 mod credentials;
 mod keys;
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
+use std::convert::Infallible;
+
+use axum::extract::Request;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use axum::routing::Route;
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::scope::{Scope, Scopes};
 use regente_domain::time::Timestamp;
+use tower::layer::layer_fn;
+use tower::{Layer, Service, service_fn};
 
 pub use credentials::{Credentials, digest, no_credentials};
 pub use keys::{
@@ -99,18 +104,45 @@ impl Caller {
     }
 }
 
-/// The gate in front of a route: `route_layer(middleware::from_fn_with_state((app, access), guard))`. Behind it the
-/// request carries its [`Caller`], and the vault's keys are recent enough to seal with.
-///
-/// # Errors
-/// 401 when the client is not known, 403 when the key is not good enough (contract 00 open point 2), 503 when the
-/// database cannot be asked.
-pub async fn guard(
-    State((app, access)): State<(App, Access)>,
-    mut request: Request,
-    next: Next,
-) -> Result<Response, ApiError> {
-    let caller = credentials::authenticate(&app, request.headers()).await?;
+/// The gate in front of a route. Behind it the request carries its [`Caller`], and the vault's keys are recent enough to
+/// seal with. It answers 401 when the client is not known, 403 when the key is not good enough (contract 00 open point 2),
+/// 503 when the database cannot be asked.
+pub fn guard(app: App, access: Access) -> impl Layer<Route, Service: Gate> + Clone + Send + Sync + 'static {
+    layer_fn(move |route: Route| {
+        let app = app.clone();
+        service_fn(move |mut request: Request| {
+            let (app, mut route) = (app.clone(), route.clone());
+            async move {
+                // Boxed: the route would otherwise wait in as much memory as looking a key up takes.
+                match Box::pin(let_in(&app, access, request.headers())).await {
+                    Ok(caller) => {
+                        request.extensions_mut().insert(caller);
+                        route.call(request).await
+                    }
+                    Err(error) => Ok(error.into_response()),
+                }
+            }
+        })
+    })
+}
+
+/// What [`guard`] makes of a route.
+pub trait Gate:
+    Service<Request, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync + 'static
+{
+}
+
+impl<S> Gate for S where
+    S: Service<Request, Response = Response, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+async fn let_in(app: &App, access: Access, headers: &HeaderMap) -> Result<Caller, ApiError> {
+    let caller = credentials::authenticate(app, headers).await?;
     if !caller.may(access) {
         return Err(ApiError::Forbidden);
     }
@@ -118,6 +150,5 @@ pub async fn guard(
         app.secret_key_limiter.check(&RateKey::credential(caller.credential_id.uuid()))?;
     }
     app.vault.keep_current().await?;
-    request.extensions_mut().insert(caller);
-    Ok(next.run(request).await)
+    Ok(caller)
 }

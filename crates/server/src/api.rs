@@ -11,6 +11,7 @@ pub mod error;
 pub mod fields;
 pub mod headers;
 pub mod idempotency;
+pub mod layers;
 pub mod limits;
 pub mod merchants;
 pub mod openapi;

@@ -45,10 +45,10 @@ pub enum ChargedCard {
 
 impl ChargedCard {
     /// What goes to the provider.
-    pub async fn open(&self, app: &App) -> Result<CardDetails, VaultError> {
+    pub async fn open(self, app: &App) -> Result<CardDetails, VaultError> {
         match self {
-            Self::InHand(details) => Ok(details.clone()),
-            Self::Stored { found, cvv } => open_card(app, found, cvv.clone()).await,
+            Self::InHand(details) => Ok(details),
+            Self::Stored { found, cvv } => open_card(app, &found, cvv).await,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `/v1/charges`: charges by card (contract 03).
 
+mod begin;
 pub mod explanation;
 pub mod operations;
 mod prepare;
@@ -8,8 +9,7 @@ pub mod status;
 pub mod view;
 
 use axum::Extension;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{ChargeStatus, PaymentType};
@@ -23,17 +23,15 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::error::ApiError;
-use super::fields::Body;
-use super::headers::sandbox_seed;
-use super::idempotency::{Claim, Claimed, Finished, Plan, replayed, unless_overtaken};
+use super::idempotency::{Finished, replayed};
 use super::page::{Page, PageRequest};
 use super::path_id;
 use super::query::{Parameters, Query, SortOrder};
 use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::access::Caller;
 use crate::app::App;
-use crate::flows::charge::{self, Created, Ran};
 use crate::vault::{Binding, Purpose};
+use begin::Begun;
 use view::{ChargeView, Private};
 
 /// Charges on a page when nothing is asked for (contract 00 open point 5).
@@ -198,36 +196,12 @@ pub struct PaymentFlowBody {
 pub async fn create(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<Response, ApiError> {
-    let request = body.read(|fields| request::read(fields, app.settings.mode))?;
-    // Before anything is looked up: past the bound the answer must not have to wait for the database.
-    let admission = app.store.admit()?;
-    let token_id = request.source.token_id();
-    let seed = sandbox_seed(&headers)?;
-    let claim = match Box::pin(Claim::read_new(&app, &caller, &headers, "POST /v1/charges", &body)).await? {
-        Claimed::Without => None,
-        Claimed::Free(claim) => Some(claim),
-        Claimed::Answered(finished) => return Box::pin(replay(&app, &caller, finished, token_id)).await,
-    };
-    let private = request.private.clone();
-    // While the provider is asked, the request holds no more than it needs for its answer.
-    drop((headers, body));
-    let new = {
-        let prepared = Box::pin(prepare::prepare(&app, &caller, request, claim.clone(), seed)).await;
-        match Box::pin(unless_overtaken(&app, claim.as_ref(), prepared)).await? {
-            Plan::Own(new) => Box::new(new),
-            Plan::Overtaken(finished) => return Box::pin(replay(&app, &caller, finished, token_id)).await,
-        }
-    };
-    match app.in_flight.run(charge::create(app.clone(), new, admission)).await? {
-        Created::Answered(finished) => Box::pin(replay(&app, &caller, finished, token_id)).await,
-        Created::Ran(ran) => {
-            let Ran { charge, requests } = *ran;
-            let view = ChargeView::of(&charge, &private, &requests, &caller).echoing(token_id);
-            Ok((StatusCode::CREATED, axum::Json(view)).into_response())
-        }
+    // Boxed: what is needed until the provider is asked would otherwise be held until it has answered.
+    match Box::pin(begin::begin(app, caller, request)).await? {
+        Begun::Answered(response) => Ok(response),
+        Begun::Running(running) => running.answered().await,
     }
 }
 

@@ -3,10 +3,15 @@
 //! The answers of these routes carry the headers whatever their status, because a browser hides an answer without them
 //! and shipped checkouts break on what is hidden. So this layer is the outermost but for the request id.
 
+use std::future::ready;
+
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
+use futures_util::TryFutureExt;
+use futures_util::future::Either;
+
+use super::layers::Answered;
 
 const ALLOWED_HEADERS: HeaderValue =
     HeaderValue::from_static("content-type,x-api-key,x-client-id,x-idempotency-key");
@@ -17,26 +22,30 @@ const EXPOSED_HEADERS: HeaderValue =
 const SECONDS_MAX: HeaderValue = HeaderValue::from_static("600");
 const ANY_ORIGIN: HeaderValue = HeaderValue::from_static("*");
 
-/// The middleware, for [`axum::middleware::from_fn`]. Keys travel in headers, not cookies, so any origin may call; a
-/// preflight request carries no key and is answered here.
-pub async fn answer(request: Request, next: Next) -> Response {
-    if !is_open_to_pages(request.uri().path()) {
-        return next.run(request).await;
-    }
-    if request.method() == Method::OPTIONS {
+/// The layer. Keys travel in headers, not cookies, so any origin may call; a preflight request carries no key and is
+/// answered here.
+pub(super) fn answer<Next: Future<Output = Answered>>(
+    request: Request,
+    next: impl FnOnce(Request) -> Next,
+) -> impl Future<Output = Answered> {
+    let is_open = is_open_to_pages(request.uri().path());
+    if is_open && request.method() == Method::OPTIONS {
         let preflight: [(HeaderName, HeaderValue); 4] = [
             (header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY_ORIGIN),
             (header::ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED_HEADERS),
             (header::ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS),
             (header::ACCESS_CONTROL_MAX_AGE, SECONDS_MAX),
         ];
-        return (StatusCode::NO_CONTENT, preflight).into_response();
+        return Either::Left(ready(Ok((StatusCode::NO_CONTENT, preflight).into_response())));
     }
-    let mut response = next.run(request).await;
-    let headers = response.headers_mut();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY_ORIGIN);
-    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
-    response
+    Either::Right(next(request).map_ok(move |mut response| {
+        if is_open {
+            let headers = response.headers_mut();
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY_ORIGIN);
+            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
+        }
+        response
+    }))
 }
 
 /// `/v1/tokens`, `/v1/cards*`, `/v1/charges*`, `/v1/customers*` and what lies below `/v1/sessions`.

@@ -3,16 +3,17 @@
 
 use std::any::Any;
 use std::fmt;
+use std::future::ready;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
+use axum::extract::{DefaultBodyLimit, FromRequest, Request};
 use axum::http::{StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::future::Either;
 use governor::clock::Clock;
 use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::DashMapStateStore;
@@ -21,6 +22,7 @@ use tower_http::catch_panic::{CatchPanicLayer, ResponseForPanic};
 use uuid::Uuid;
 
 use super::error::ApiError;
+use super::layers::Answered;
 use super::request_id::MonotonicClock;
 
 /// Bytes of a JSON body (contract 00 open point 14).
@@ -32,15 +34,18 @@ pub const BODY_READ_TIME_MAX: Duration = Duration::from_secs(30);
 #[derive(Clone, Copy, Debug)]
 struct BodyBytesMax(usize);
 
-/// The middleware, for [`axum::middleware::from_fn_with_state`] with the highest number of bytes. Refuses at once what
-/// announces too much, and makes [`read_bytes`] stop where more comes than was announced.
-pub async fn limit_body(State(bytes_max): State<usize>, mut request: Request, next: Next) -> Response {
+/// The layer. Refuses at once what announces too much, and makes [`read_bytes`] stop where more comes than was announced.
+pub(super) fn limit_body<Next: Future<Output = Answered>>(
+    bytes_max: usize,
+    mut request: Request,
+    next: impl FnOnce(Request) -> Next,
+) -> impl Future<Output = Answered> {
     let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
     if announced.and_then(|length| length.parse().ok()).is_some_and(|length: u64| length > bytes_max as u64) {
-        return ApiError::TooLarge { bytes_max }.into_response();
+        return Either::Left(ready(Ok(ApiError::TooLarge { bytes_max }.into_response())));
     }
     request.extensions_mut().insert(BodyBytesMax(bytes_max));
-    next.run(request).await
+    Either::Right(next(request))
 }
 
 /// Reads a whole body, up to the limit of [`limit_body`] or else [`BODY_BYTES_MAX`].

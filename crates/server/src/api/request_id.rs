@@ -7,15 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
-use axum::middleware::Next;
 use axum::response::Response;
+use futures_util::TryFutureExt;
 use tracing::Instrument;
 use uuid::Uuid;
 
 use super::error::Fault;
 use super::headers::{self, REQUEST_ID};
+use super::layers::Answered;
 use crate::metrics;
 use crate::telemetry::spans;
 
@@ -65,29 +66,33 @@ impl fmt::Debug for Boundary {
     }
 }
 
-/// The middleware, for [`axum::middleware::from_fn_with_state`]. Add it with `Router::layer`, so that it knows the
-/// matched route, and last, so that it is the outermost.
-pub async fn track(State(boundary): State<Boundary>, mut request: Request, next: Next) -> Response {
+/// The layer. It must be the outermost, and inside of the router, so that it knows the matched route.
+pub(super) fn track<Next: FnOnce(Request) -> Answering, Answering: Future<Output = Answered>>(
+    boundary: &Boundary,
+    mut request: Request,
+    next: Next,
+) -> impl Future<Output = Answered> + use<Next, Answering> {
     let id = RequestId::of_caller(request.headers())
         .unwrap_or_else(|| RequestId((boundary.new_id)().to_string().into()));
     request.extensions_mut().insert(id.clone());
     let matched = request.extensions().get::<MatchedPath>().cloned();
-    let (method, route) = (method_name(request.method()), matched.as_ref().map_or("", MatchedPath::as_str));
-    let span = spans::request(method, route, id.as_str(), request.headers());
-    let answered = span.clone();
-    async move {
-        let started = (boundary.now)();
-        let response = settle_fault(next.run(request).await, &id);
-        let duration = (boundary.now)().saturating_sub(started);
-        metrics::http_request(method, route, response.status().as_u16(), duration);
-        let (status, duration_us) =
-            (response.status().as_u16(), u64::try_from(duration.as_micros()).unwrap_or(u64::MAX));
-        tracing::info!(status, duration_us, "request answered");
-        spans::end_request(&answered, status);
-        with_id(response, &id)
-    }
-    .instrument(span)
-    .await
+    let method = method_name(request.method());
+    let span = spans::request(method, route(matched.as_ref()), id.as_str(), request.headers());
+    let (answered, now) = (span.clone(), Arc::clone(&boundary.now));
+    let started = now();
+    let answering = span.in_scope(|| next(request));
+    answering
+        .map_ok(move |response| {
+            let response = settle_fault(response, &id);
+            let (duration, route) = (now().saturating_sub(started), route(matched.as_ref()));
+            let (status, duration_us) =
+                (response.status().as_u16(), u64::try_from(duration.as_micros()).unwrap_or(u64::MAX));
+            metrics::http_request(method, route, status, duration);
+            tracing::info!(status, duration_us, "request answered");
+            spans::end_request(&answered, status);
+            with_id(response, &id)
+        })
+        .instrument(span)
 }
 
 /// Logs what went wrong inside, and tells the caller the request id to ask about.
@@ -109,6 +114,11 @@ fn with_id(mut response: Response, id: &RequestId) -> Response {
         response.headers_mut().insert(REQUEST_ID, value);
     }
     response
+}
+
+/// The route that was found, with the names of what varies in it.
+fn route(matched: Option<&MatchedPath>) -> &str {
+    matched.map_or("", MatchedPath::as_str)
 }
 
 /// A bounded set of names: callers may make methods up (OpenTelemetry: `_OTHER`).

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state, map_response};
+use axum::middleware::map_response;
 use regente_domain::scope::Scope;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
 use super::error::ApiError;
-use super::request_id::{self, Boundary};
+use super::request_id::Boundary;
 use super::{
-    auth, cards, charges, cors, customer_cards, customers, limits, merchants, openapi, providers, purchases,
+    auth, cards, charges, customer_cards, customers, layers, merchants, openapi, providers, purchases,
     tokens, webhooks,
 };
 use crate::access::{Access, guard};
@@ -68,8 +68,7 @@ pub fn document() -> OpenApi {
     routes(|_, routes| OpenApiRouter::new().routes(routes)).into_openapi()
 }
 
-/// The whole interface. The layers stand from the inside to the outside: the body limit next to the handlers, the
-/// request id around everything.
+/// The whole interface.
 pub fn router(app: App) -> Router {
     let (chance, clock) = (app.chance.clone(), app.clock.clone());
     let boundary = Boundary {
@@ -77,17 +76,14 @@ pub fn router(app: App) -> Router {
         now: Arc::new(move || clock.machine().elapsed()),
     };
     let guarded = |access: Access, routes: UtoipaMethodRouter<App>| {
-        OpenApiRouter::new().routes(routes).route_layer(from_fn_with_state((app.clone(), access), guard))
+        OpenApiRouter::new().routes(routes).route_layer(guard(app.clone(), access))
     };
     let (routes, document) = routes(guarded).split_for_parts();
     let body_bytes_max = app.settings.body_bytes_max;
-    routes
+    let routes = routes
         .merge(openapi::pages(document))
         .fallback(async || ApiError::NotFound)
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
-        .with_state(app)
-        .layer(from_fn_with_state(body_bytes_max, limits::limit_body))
-        .layer(limits::catch_panic())
-        .layer(from_fn(cors::answer))
-        .layer(from_fn_with_state(boundary, request_id::track))
+        .with_state(app);
+    layers::around(routes, boundary, body_bytes_max)
 }

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest, unanswered};
 use regente_domain::decline::Decline;
@@ -58,14 +60,15 @@ pub async fn ask(
     app: &App,
     provider: &Provider,
     request: &TransactionRequest,
-    wishes: Wishes,
+    wishes: &Wishes,
     operation: Operation,
 ) -> Result<Asked, VaultError> {
     let _running = app.in_flight.enter(request.id);
     let started = app.clock.machine();
     let again = repeatable(&operation);
-    let answer = call(app, provider, request, wishes.clone(), operation).await?;
-    let (outcome, open_reason) = match answer {
+    // Boxed: what leads to the call is larger than the call.
+    let answering = Box::pin(call(app, provider, request, wishes, operation)).await?;
+    let (outcome, open_reason) = match answering.await {
         Answer::Approved(approval) => (Outcome::Approved(approval), None),
         Answer::Declined(decline) => (Outcome::Declined(decline), None),
         Answer::Unknown(reason) => {
@@ -90,7 +93,7 @@ pub async fn find_out(
     app: &App,
     provider: &Provider,
     request: &TransactionRequest,
-    wishes: Wishes,
+    wishes: &Wishes,
     again: Option<Operation>,
     absent: Decline,
 ) -> Result<Outcome, VaultError> {
@@ -102,20 +105,21 @@ pub async fn find_out(
             Probe::Unknown => Outcome::Open,
         });
     };
-    Ok(match call(app, provider, request, wishes, operation).await? {
+    Ok(match call(app, provider, request, wishes, operation).await?.await {
         Answer::Approved(approval) => Outcome::Approved(approval),
         Answer::Declined(decline) => Outcome::Declined(decline),
         Answer::Unknown(_) => Outcome::Open,
     })
 }
 
-async fn call(
-    app: &App,
+/// Begins a call. What is returned waits for its answer, and holds no more than that.
+async fn call<'a>(
+    app: &'a App,
     provider: &Provider,
-    request: &TransactionRequest,
-    wishes: Wishes,
+    request: &'a TransactionRequest,
+    wishes: &Wishes,
     operation: Operation,
-) -> Result<Answer, VaultError> {
+) -> Result<BoxFuture<'a, Answer>, VaultError> {
     let call = Call {
         key: request.provider_key(),
         at: app.clock.now(),
@@ -123,21 +127,20 @@ async fn call(
         credentials: credentials(app, provider).await?,
         options: provider.options.clone().unwrap_or_default(),
         mode: app.settings.mode,
-        seed: wishes.seed,
-        faults: wishes.faults,
+        seed: wishes.seed.clone(),
+        faults: wishes.faults.clone(),
         operation,
     };
     let watch = app.circuits.watch(provider.id, &call);
-    let answer = observed::call(app, request, app.providers.call(call)).await;
-    watch.ended(&answer);
-    Ok(answer)
+    let answering = observed::call(app, request, app.providers.call(call));
+    Ok(answering.inspect(move |answer| watch.ended(answer)).boxed())
 }
 
 async fn probe(
     app: &App,
     provider: &Provider,
     request: &TransactionRequest,
-    wishes: Wishes,
+    wishes: &Wishes,
 ) -> Result<Probe, VaultError> {
     let inquiry = Inquiry {
         key: request.provider_key(),
@@ -146,7 +149,7 @@ async fn probe(
         credentials: credentials(app, provider).await?,
         options: provider.options.clone().unwrap_or_default(),
         mode: app.settings.mode,
-        faults: wishes.faults,
+        faults: wishes.faults.clone(),
     };
     Ok(observed::probe(app, request, app.providers.probe(inquiry)).await)
 }

@@ -87,8 +87,8 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, ApiError> {
         card: new.details,
         merchant_mcc: Some(new.merchant.merchant.details.mcc.clone()),
     });
-    let asked =
-        attempt::ask(&app, provider, &request, Wishes { seed: new.seed, faults: None }, operation).await?;
+    let wishes = Wishes { seed: new.seed, faults: None };
+    let asked = attempt::ask(&app, provider, &request, &wishes, operation).await?;
     if asked.outcome == Outcome::Open {
         return Err(give_up(&app, &new.card, &request, asked.open_reason).await);
     }

@@ -109,7 +109,7 @@ pub async fn create(app: App, new: Box<NewCharge>, admission: Admission) -> Resu
             }
         }
     }
-    drive(&app, new, request, started).await.map(|ran| Created::Ran(Box::new(ran)))
+    drive(&app, new, request, started).await.map(Created::Ran)
 }
 
 async fn refused(new: &NewCharge, app: &App, refusal: &Refusal) -> Result<Created, ApiError> {
@@ -153,48 +153,125 @@ async fn drive(
     new: Box<NewCharge>,
     first: TransactionRequest,
     started: MachineTime,
-) -> Result<Ran, ApiError> {
-    let (mut charge, mut request) = (new.charge.clone(), first);
-    let mut requests = Vec::with_capacity(1);
-    let card = Box::pin(new.details.open(app)).await?;
-    let wishes = Wishes::of(app, &charge, new.seed.clone());
+) -> Result<Box<Ran>, ApiError> {
+    // Boxed: what is large only before or after a call would make every call in flight as large.
+    let mut asking = Box::pin(Asking::of(app, new, first, started)).await?;
     loop {
-        let Some(provider) =
-            new.merchant.providers.iter().find(|provider| provider.id == request.provider_id)
-        else {
+        let asked = asking.ask(app).await?;
+        match Box::pin(asking.conclude(app, asked)).await? {
+            Concluded::AskNext(next) => asking = next,
+            Concluded::Ran(ran) => return Ok(ran),
+        }
+    }
+}
+
+/// A charge that is written, and all that is held of it while a provider is waited for.
+struct Asking {
+    charge: Charge,
+    card: Card,
+    details: CardDetails,
+    merchant: Arc<MerchantWithProviders>,
+    wishes: Wishes,
+    actor: Actor,
+    started: MachineTime,
+    /// The request that is open.
+    request: TransactionRequest,
+    /// Those that have ended, oldest first.
+    ended: Vec<TransactionRequest>,
+    _trials: Trials,
+}
+
+/// What an answer has led to.
+enum Concluded {
+    /// The next provider is to be asked.
+    AskNext(Box<Asking>),
+    /// The charge has ended, or its outcome stays unknown.
+    Ran(Box<Ran>),
+}
+
+impl Asking {
+    async fn of(
+        app: &App,
+        new: Box<NewCharge>,
+        first: TransactionRequest,
+        started: MachineTime,
+    ) -> Result<Box<Self>, ApiError> {
+        let NewCharge { charge, card, details, merchant, trials, actor, seed, .. } = *new;
+        Ok(Box::new(Self {
+            details: details.open(app).await?,
+            wishes: Wishes::of(app, &charge, seed),
+            merchant,
+            charge,
+            card,
+            actor,
+            started,
+            request: first,
+            ended: Vec::with_capacity(1),
+            _trials: trials,
+        }))
+    }
+
+    async fn ask(&self, app: &App) -> Result<Asked, ApiError> {
+        let is_asked = |provider: &&Provider| provider.id == self.request.provider_id;
+        let Some(provider) = self.merchant.providers.iter().find(is_asked) else {
             return Err(ApiError::internal("a route to a provider that the merchant does not have"));
         };
-        let operation = authorization(&charge, &new, &card);
-        let asked = attempt::ask(app, provider, &request, wishes.clone(), operation).await?;
+        Ok(attempt::ask(app, provider, &self.request, &self.wishes, self.authorization()).await?)
+    }
+
+    fn authorization(&self) -> Operation {
+        let charge = &self.charge;
+        Operation::Authorize(Authorization {
+            amount: charge.amount,
+            currency: charge.currency,
+            capture: charge.capture_in_effect(),
+            payment_type: charge.payment_type,
+            installments: charge.payment.installments,
+            recurrence: charge.payment.recurrence,
+            card: self.details.clone(),
+            statement_descriptor: charge.references.statement_descriptor.clone(),
+            order_id: charge.order_id.clone(),
+            description: charge.references.description.clone(),
+            provider_reference_key: charge.references.provider_reference_key.clone(),
+            merchant_mcc: Some(self.merchant.merchant.details.mcc.clone()),
+        })
+    }
+
+    /// Writes what was answered.
+    async fn conclude(mut self: Box<Self>, app: &App, asked: Asked) -> Result<Concluded, ApiError> {
+        let Self { charge, request, actor, .. } = &*self;
         if let Some(reason) = asked.open_reason {
-            Box::pin(outcome::leave_open(app, &charge, &request, reason, &new.actor)).await;
-            requests.push(request);
-            return Ok(Ran { charge, requests });
+            outcome::leave_open(app, charge, request, reason, actor).await;
+            return Ok(self.still_open());
         }
-        let ended = end(app, &request, asked);
-        let elapsed = app.clock.machine().since(started);
-        let step = decide(app, &charge, &ended, |decline, tried| {
+        let ended = end(app, request, asked);
+        let elapsed = app.clock.machine().since(self.started);
+        let step = decide(app, charge, &ended, |decline, tried| {
             routing::next(&charge.explanation, tried, decline, elapsed, app.settings.charge_budget)
         })?;
-        // Boxed: what is large only after the call would make every call in flight as large.
-        let writing = Box::pin(outcome::write(app, &charge, &ended, &step, Some(&new.card), &new.actor));
-        match writing.await? {
+        match outcome::write(app, charge, &ended, &step, Some(&self.card), actor).await? {
             Written::ByUs => {}
             Written::Elsewhere(current) => {
-                Box::pin(stray::undo(app, *current, &ended, &new.actor)).await?;
-                return Box::pin(reread(app, &charge)).await;
+                stray::undo(app, *current, &ended, actor).await?;
+                return Ok(Concluded::Ran(Box::new(reread(app, charge).await?)));
             }
-            Written::NotYet => {
-                requests.push(request);
-                return Ok(Ran { charge, requests });
+            Written::NotYet => return Ok(self.still_open()),
+        }
+        self.ended.push(ended);
+        self.charge = step.charge;
+        Ok(match step.next {
+            Some(next) => {
+                self.request = next;
+                Concluded::AskNext(self)
             }
-        }
-        requests.push(ended);
-        charge = step.charge;
-        match step.next {
-            Some(next) => request = next,
-            None => return Ok(Ran { charge, requests }),
-        }
+            None => Concluded::Ran(Box::new(Ran { charge: self.charge, requests: self.ended })),
+        })
+    }
+
+    fn still_open(self) -> Concluded {
+        let Self { charge, request, mut ended, .. } = self;
+        ended.push(request);
+        Concluded::Ran(Box::new(Ran { charge, requests: ended }))
     }
 }
 
@@ -206,23 +283,6 @@ pub async fn reread(app: &App, charge: &Charge) -> Result<Ran, ApiError> {
     };
     let requests = requests.into_iter().map(|stored| stored.request).collect();
     Ok(Ran { charge: stored.charge, requests })
-}
-
-fn authorization(charge: &Charge, new: &NewCharge, card: &CardDetails) -> Operation {
-    Operation::Authorize(Authorization {
-        amount: charge.amount,
-        currency: charge.currency,
-        capture: charge.capture_in_effect(),
-        payment_type: charge.payment_type,
-        installments: charge.payment.installments,
-        recurrence: charge.payment.recurrence,
-        card: card.clone(),
-        statement_descriptor: charge.references.statement_descriptor.clone(),
-        order_id: charge.order_id.clone(),
-        description: charge.references.description.clone(),
-        provider_reference_key: charge.references.provider_reference_key.clone(),
-        merchant_mcc: Some(new.merchant.merchant.details.mcc.clone()),
-    })
 }
 
 /// The request with its outcome.

@@ -103,7 +103,7 @@ async fn run(
     let provider = provider_of(app, &request).await?;
     let operation = operation_of(&opened, &requests, &request)?;
     let wishes = Wishes::of(app, &opened, new.seed.clone());
-    let asked = attempt::ask(app, &provider, &request, wishes, operation).await?;
+    let asked = attempt::ask(app, &provider, &request, &wishes, operation).await?;
     if let Some(reason) = asked.open_reason {
         outcome::leave_open(app, &opened, &request, reason, &new.actor).await;
         requests.push(request);

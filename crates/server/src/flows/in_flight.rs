@@ -2,10 +2,13 @@
 //! one will write its outcome. A process that stops waits for the flows.
 
 use std::collections::HashSet;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
 
 use regente_domain::id::TransactionRequestId;
+use tokio::task::JoinHandle;
 use tracing::Instrument;
 
 use crate::api::error::ApiError;
@@ -41,20 +44,19 @@ impl InFlight {
     pub fn run<T: Send + 'static, F: Future<Output = Result<T, ApiError>> + Send + 'static>(
         &self,
         flow: F,
-    ) -> impl Future<Output = Result<T, ApiError>> + use<T, F> {
+    ) -> Flow<T> {
         let flows = Arc::clone(&self.flows);
         flows.fetch_add(1, Ordering::SeqCst);
         // Counted down however the flow ends, also when it panics.
         let counted = CountedFlow(flows);
         let flow = Box::pin(flow);
-        let task = tokio::spawn(
+        Flow(tokio::spawn(
             async move {
                 let _counted = counted;
                 flow.await
             }
             .in_current_span(),
-        );
-        async move { task.await.map_err(ApiError::internal)? }
+        ))
     }
 
     /// How many flows run: from before the intent until after the outcome.
@@ -74,6 +76,18 @@ impl InFlight {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<TransactionRequestId>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A flow under way, to be awaited. It goes on when this is dropped.
+#[derive(Debug)]
+pub struct Flow<T>(JoinHandle<Result<T, ApiError>>);
+
+impl<T> Future for Flow<T> {
+    type Output = Result<T, ApiError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Poll::Ready(ready!(Pin::new(&mut self.0).poll(context)).map_err(ApiError::internal)?)
     }
 }
 

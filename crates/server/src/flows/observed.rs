@@ -1,5 +1,6 @@
 //! Calls to providers as those who watch see them: how long they took and how they ended. Nothing is decided here.
 
+use futures_util::FutureExt;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_providers::outcome::{Answer, Finding, Probe};
 use tracing::Instrument;
@@ -9,46 +10,44 @@ use crate::metrics::{self, Asked, CallOutcome};
 use crate::telemetry::spans;
 
 /// Waits for the answer to a call.
-pub(super) async fn call(
-    app: &App,
-    request: &TransactionRequest,
-    call: impl Future<Output = Answer>,
-) -> Answer {
+pub(super) fn call<'a>(
+    app: &'a App,
+    request: &'a TransactionRequest,
+    call: impl Future<Output = Answer> + Send + 'a,
+) -> impl Future<Output = Answer> + Send + 'a {
     watch(app, request, Asked::ToDo(request.request_type), call, |answer| match answer {
         Answer::Approved(_) => CallOutcome::Approved,
         Answer::Declined(_) => CallOutcome::Declined,
         Answer::Unknown(_) => CallOutcome::Unknown,
     })
-    .await
 }
 
 /// Waits for the answer to the question what became of a call.
-pub(super) async fn probe(
-    app: &App,
-    request: &TransactionRequest,
-    probe: impl Future<Output = Probe>,
-) -> Probe {
+pub(super) fn probe<'a>(
+    app: &'a App,
+    request: &'a TransactionRequest,
+    probe: impl Future<Output = Probe> + Send + 'a,
+) -> impl Future<Output = Probe> + Send + 'a {
     watch(app, request, Asked::WhatBecameOf, probe, |probe| match probe {
         Probe::Found(Finding::Approved(_)) => CallOutcome::Approved,
         Probe::Found(Finding::Declined(_)) => CallOutcome::Declined,
         Probe::Absent => CallOutcome::Absent,
         Probe::Unknown => CallOutcome::Unknown,
     })
-    .await
 }
 
-async fn watch<T>(
-    app: &App,
-    request: &TransactionRequest,
+fn watch<'a, T: Send + 'a>(
+    app: &'a App,
+    request: &'a TransactionRequest,
     asked: Asked,
-    waiting: impl Future<Output = T>,
-    outcome: impl FnOnce(&T) -> CallOutcome,
-) -> T {
+    waiting: impl Future<Output = T> + Send + 'a,
+    outcome: fn(&T) -> CallOutcome,
+) -> impl Future<Output = T> + Send + 'a {
     let span = spans::provider_call(request.provider_type, asked.word());
     let started = app.clock.machine();
-    let answer = waiting.instrument(span.clone()).await;
-    let (duration, outcome) = (app.clock.machine().since(started), outcome(&answer));
-    spans::end_provider_call(&span, outcome.word());
-    metrics::provider_call(request.provider_type, asked, outcome, duration);
-    answer
+    waiting.instrument(span.clone()).inspect(move |answer| {
+        let (duration, outcome) = (app.clock.machine().since(started), outcome(answer));
+        spans::end_provider_call(&span, outcome.word());
+        metrics::provider_call(request.provider_type, asked, outcome, duration);
+    })
 }

@@ -92,7 +92,7 @@ async fn look(app: &App, stored: &StoredRequest) -> Result<Outcome, ApiError> {
         }
     };
     let wishes = charge.map(|charge| Wishes::of(app, &charge, None)).unwrap_or_default();
-    Ok(attempt::find_out(app, &provider, &stored.request, wishes, again, never_arrived()).await?)
+    Ok(attempt::find_out(app, &provider, &stored.request, &wishes, again, never_arrived()).await?)
 }
 
 /// Whether a request does something with an earlier authorization.

@@ -17,8 +17,9 @@ use super::tls::{Certificate, TlsGate};
 const HTTP2_STREAMS_MAX: u32 = 250;
 /// An HTTP/2 connection is asked so often whether somebody is there.
 const HTTP2_PING_EVERY: Duration = Duration::from_secs(30);
-/// Bytes of the headers of one request.
-const HEADER_BYTES_MAX: u32 = 32 * 1024;
+/// Bytes of the headers of one request. Over HTTP/1 also what a connection reads at once: with more than the 8 KiB that it
+/// begins with, it would hold twice as much for as long as a request waits for its answer.
+const HEADER_BYTES_MAX: u32 = 8 * 1024;
 
 /// What one listener grants.
 #[derive(Clone, Copy, Debug)]

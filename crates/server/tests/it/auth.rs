@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, delete, get, post};
 use axum::{Extension, Router};
 use regente::access::{
@@ -115,9 +114,7 @@ impl Deployment {
 }
 
 fn routes(app: &App) -> Router {
-    let guarded = |access: Access, route: MethodRouter<App>| {
-        route.route_layer(from_fn_with_state((app.clone(), access), guard))
-    };
+    let guarded = |access: Access, route: MethodRouter<App>| route.route_layer(guard(app.clone(), access));
     let probe = || get(async |Extension(caller): Extension<Caller>| caller.actor().to_string());
     let mut router = Router::new()
         .route("/v1/auth", guarded(Access::Scope(Scope::Auth), post(auth::create)))

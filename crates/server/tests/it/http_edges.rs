@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::harness::{APPROVED, Reply, TestApp, stories, token_body};
+use crate::harness::{APPROVED, Reply, TestApp, charge_body, stories, token_body};
 use crate::openapi::document::Document;
 use crate::openapi::records::{Records, customer_body, fresh_key, unique};
 
@@ -20,6 +20,7 @@ stories! {
     a_page_can_read_every_answer_of_its_routes,
     a_public_key_makes_ten_tokens_a_second_and_a_secret_key_any_number,
     a_database_that_is_gone_is_a_reason_to_come_back,
+    a_charge_without_room_is_refused_unread,
 }
 
 const NOBODYS_ID: &str = "3f1c1b1e-2a7b-4a57-9d35-000000000000";
@@ -149,6 +150,55 @@ async fn a_database_that_is_gone_is_a_reason_to_come_back(app: TestApp) {
         readable(&reply, 503);
         assert_eq!(reply.header("retry-after"), Some("1"), "{path}");
         assert_eq!(reply.json()["error"]["message"], "Service unavailable", "{path}");
+    }
+}
+
+/// Past the bound nothing is parsed, and who may not charge learns nothing of it. The connection goes on, with the body off
+/// it.
+async fn a_charge_without_room_is_refused_unread(app: TestApp) {
+    let merchant = app.merchant().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let service = router(app.app.clone()).into_make_service_with_connect_info::<SocketAddr>();
+    let serving = tokio::spawn(async move { axum::serve(listener, service).await });
+    let mut stream = TcpStream::connect(address).await.unwrap();
+
+    let taken: Vec<_> = std::iter::from_fn(|| app.app.store.admit().ok()).collect();
+    let mut body = charge_body(&merchant, APPROVED);
+    body["description"] = "x".repeat(300).into();
+    let body = body.to_string();
+    let (client_id, key) = (&app.client.id, &app.client.key);
+    let with_key = format!("x-client-id: {client_id}\r\nx-api-key: {key}\r\n");
+    for body in [body.as_str(), "{ no JSON"] {
+        let answer = next_answer(&mut stream, &with_key, body).await;
+        assert!(answer.starts_with("HTTP/1.1 503 Service Unavailable\r\n"), "{answer}");
+        for part in ["\r\nx-request-id: ", "\r\nretry-after: 1\r\n", "{\"error\":{\"type\":\"api_error\","] {
+            assert!(answer.contains(part), "{answer}");
+        }
+    }
+    bare(&app, Method::POST, "/v1/charges", &[], body.clone()).await.expect(401);
+    drop(taken);
+    let answer = next_answer(&mut stream, &with_key, &body).await;
+    assert!(answer.starts_with("HTTP/1.1 201 Created\r\n"), "{answer}");
+    serving.abort();
+}
+
+/// Charges over a connection that stays open.
+async fn next_answer(stream: &mut TcpStream, headers: &str, body: &str) -> String {
+    let head =
+        format!("POST /v1/charges HTTP/1.1\r\nhost: x\r\n{headers}content-length: {}\r\n\r\n", body.len());
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(body.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&answer).into_owned();
+        let length = text.split_once("content-length: ").and_then(|(_, rest)| rest.split_once("\r\n"));
+        if let (Some((length, _)), Some((_, body))) = (length, text.split_once("\r\n\r\n"))
+            && body.len() == length.parse::<usize>().unwrap()
+        {
+            return text;
+        }
+        assert_ne!(stream.read_buf(&mut answer).await.unwrap(), 0, "the connection was closed after {text}");
     }
 }
 

@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use axum::Router;
 use axum::body::{Body as HttpBody, to_bytes};
 use axum::http::{HeaderMap, Method, Request, Response};
 use axum::routing::{get, post};
-use axum::{Router, middleware};
 use futures_util::stream;
-use regente::api::cors;
 use regente::api::error::ApiError;
 use regente::api::fields::Body;
-use regente::api::limits::{self, BODY_BYTES_MAX, RateKey, RateLimiter};
-use regente::api::request_id::{self, Boundary, RequestId};
+use regente::api::layers;
+use regente::api::limits::{BODY_BYTES_MAX, RateKey, RateLimiter};
+use regente::api::request_id::{Boundary, RequestId};
 use tower::ServiceExt;
 use tracing::instrument::WithSubscriber;
 use uuid::Uuid;
@@ -27,7 +27,7 @@ const MADE_ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 fn app() -> Router {
     let boundary =
         Boundary { new_id: Arc::new(|| MADE_ID.parse().unwrap()), now: Arc::new(|| Duration::from_secs(5)) };
-    Router::new()
+    let routes = Router::new()
         .route("/v1/charges", post(async |body: Body| body.members().len().to_string()))
         .route("/v1/charges/{id}", get(async |id: axum::Extension<RequestId>| id.as_str().to_owned()))
         .route("/v1/fault", get(async || Err::<(), _>(ApiError::internal("the inner reason"))))
@@ -36,11 +36,8 @@ fn app() -> Router {
             get(async || if MADE_ID.is_empty() { "" } else { panic!("a secret of the inside") }),
         )
         .fallback(async || ApiError::NotFound)
-        .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
-        .layer(middleware::from_fn_with_state(BODY_BYTES_MAX, limits::limit_body))
-        .layer(limits::catch_panic())
-        .layer(middleware::from_fn(cors::answer))
-        .layer(middleware::from_fn_with_state(boundary, request_id::track))
+        .method_not_allowed_fallback(async || ApiError::MethodNotAllowed);
+    layers::around(routes, boundary, BODY_BYTES_MAX)
 }
 
 struct Answer {

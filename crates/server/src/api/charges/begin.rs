@@ -1,0 +1,86 @@
+//! From a request to a charge under way. What is needed on the way ends here: while a provider is asked, a request holds
+//! what its answer needs.
+
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use regente_domain::id::TokenId;
+
+use super::view::{ChargeView, Private};
+use super::{prepare, replay, request};
+use crate::access::Caller;
+use crate::api::error::ApiError;
+use crate::api::fields::Body;
+use crate::api::headers::sandbox_seed;
+use crate::api::idempotency::{Claim, Claimed, Finished, Plan, unless_overtaken};
+use crate::api::limits::read_bytes;
+use crate::app::App;
+use crate::flows::charge::{self, Created, Ran};
+use crate::flows::in_flight::Flow;
+
+/// A request that was understood.
+pub(super) enum Begun {
+    /// It was answered before.
+    Answered(Response),
+    /// Its charge is under way.
+    Running(Box<Running>),
+}
+
+/// Reads a request, and begins its charge unless it was answered before.
+pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<Begun, ApiError> {
+    let headers = request.headers().clone();
+    // All of it, so that the connection can carry the next request, whatever becomes of this one.
+    let bytes = read_bytes(request).await?;
+    // Before anything is parsed or looked up: past the bound an answer must cost little and not wait for the database.
+    let admission = app.store.admit()?;
+    let body = Body::parse(&bytes)?;
+    let request = body.read(|fields| request::read(fields, app.settings.mode))?;
+    let token_id = request.source.token_id();
+    let seed = sandbox_seed(&headers)?;
+    let claim = match Claim::read_new(&app, &caller, &headers, "POST /v1/charges", &body).await? {
+        Claimed::Without => None,
+        Claimed::Free(claim) => Some(claim),
+        Claimed::Answered(finished) => return replayed(&app, &caller, finished, token_id).await,
+    };
+    let private = request.private.clone();
+    let prepared = prepare::prepare(&app, &caller, request, claim.clone(), seed).await;
+    let new = match unless_overtaken(&app, claim.as_ref(), prepared).await? {
+        Plan::Own(new) => Box::new(new),
+        Plan::Overtaken(finished) => return replayed(&app, &caller, finished, token_id).await,
+    };
+    let flow = app.in_flight.run(charge::create(app.clone(), new, admission));
+    Ok(Begun::Running(Box::new(Running { flow, app, caller, private, token_id })))
+}
+
+async fn replayed(
+    app: &App,
+    caller: &Caller,
+    finished: Finished,
+    token_id: Option<TokenId>,
+) -> Result<Begun, ApiError> {
+    replay(app, caller, finished, token_id).await.map(Begun::Answered)
+}
+
+/// A charge under way, with what its answer needs.
+pub(super) struct Running {
+    flow: Flow<Created>,
+    app: App,
+    caller: Caller,
+    private: Private,
+    token_id: Option<TokenId>,
+}
+
+impl Running {
+    /// Waits for the charge.
+    pub(super) async fn answered(self: Box<Self>) -> Result<Response, ApiError> {
+        let Self { flow, app, caller, private, token_id } = *self;
+        match flow.await? {
+            Created::Answered(finished) => Box::pin(replay(&app, &caller, finished, token_id)).await,
+            Created::Ran(ran) => {
+                let Ran { charge, requests } = *ran;
+                let view = ChargeView::of(&charge, &private, &requests, &caller).echoing(token_id);
+                Ok((StatusCode::CREATED, axum::Json(view)).into_response())
+            }
+        }
+    }
+}
