@@ -99,13 +99,16 @@ pub struct DatabaseConfig {
     pub discard_writes: bool,
     /// SQLite: threads that read. Default 4.
     pub sqlite_readers: usize,
+    /// From the begin of one commit of SQLite to that of the next while several changes come at once, in microseconds,
+    /// at most 100 000: those that come meanwhile share a sync. Default 500.
+    pub sqlite_commits_apart_us: u64,
     /// SQLite: length of the write-ahead log past which it is started anew. Default 268 435 456.
     pub sqlite_wal_bytes_max: u64,
     /// PostgreSQL: connections for reads. Default 16.
     pub postgres_pool_size: usize,
     /// PostgreSQL: how long a read waits for a connection. Default 2 000.
     pub postgres_pool_wait_ms: u64,
-    /// PostgreSQL: connections that write. Default 4.
+    /// PostgreSQL: connections that write, of which half run statements at once. Default 2.
     pub postgres_writers: usize,
     /// PostgreSQL: this node's number among those that share the database, each another one. Default 0.
     pub postgres_node_stripe: u64,
@@ -334,6 +337,7 @@ impl Default for DatabaseConfig {
             admitted_max: sqlite.admitted_max,
             discard_writes: false,
             sqlite_readers: sqlite.readers,
+            sqlite_commits_apart_us: u64::try_from(sqlite.commits_apart.as_micros()).unwrap_or(u64::MAX),
             sqlite_wal_bytes_max: sqlite.wal_bytes_max,
             postgres_pool_size: postgres.pool_size,
             postgres_pool_wait_ms: whole_millis(postgres.pool_wait),

@@ -14,6 +14,8 @@ use super::{Config, Secret, convert};
 
 /// The most connections of PostgreSQL that write: each needs a stripe of the counters.
 const POSTGRES_WRITERS_MAX: usize = 16;
+/// Longer, and every change that comes with others would be slow.
+const COMMITS_APART_US_MAX: u64 = 100_000;
 /// The most nodes of PostgreSQL.
 const POSTGRES_NODES_MAX: u64 = 1 << 40;
 /// Requests are not served with less.
@@ -179,6 +181,8 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     }
     let writers = (1..=POSTGRES_WRITERS_MAX).contains(&database.postgres_writers);
     must(writers, "database.postgres_writers", &format!("must be 1 to {POSTGRES_WRITERS_MAX}"));
+    let are_close = database.sqlite_commits_apart_us <= COMMITS_APART_US_MAX;
+    must(are_close, "database.sqlite_commits_apart_us", &format!("must be 0 to {COMMITS_APART_US_MAX}"));
     let is_node = database.postgres_node_stripe <= POSTGRES_NODES_MAX;
     must(is_node, "database.postgres_node_stripe", &format!("must be 0 to {POSTGRES_NODES_MAX}"));
     let is_enough = server.body_bytes_max >= BODY_BYTES_MIN;

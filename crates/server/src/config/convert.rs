@@ -130,6 +130,7 @@ impl Config {
         Ok(match self.database_address()? {
             DatabaseAddress::Sqlite(path) => StoreOptions::Sqlite(SqliteOptions {
                 readers: database.sqlite_readers,
+                commits_apart: Duration::from_micros(database.sqlite_commits_apart_us),
                 wal_bytes_max: database.sqlite_wal_bytes_max,
                 admitted_max: database.admitted_max,
                 ..SqliteOptions::new(path)

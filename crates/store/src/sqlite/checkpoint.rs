@@ -1,5 +1,6 @@
-//! Copying the write-ahead log into the database: a background thread copies beside the writer, and the writer itself
-//! completes the copy once the log is longer than its bound, since under load the log otherwise never starts anew.
+//! Copying the write-ahead log into the database: a background thread copies beside the writer. Under load it never
+//! catches up, and the log would never start anew; so once the log is long, the writer itself completes the copy when the
+//! background thread has left little, and at the log's bound in any case. Nobody's commit goes on meanwhile.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +16,9 @@ use crate::error::StoreError;
 /// Bytes of the log for each page beside the page itself.
 const FRAME_HEADER_BYTES: u64 = 24;
 
+/// How much the writer copies itself while there is room in the log: a few milliseconds' work.
+const LITTLE_BYTES: u64 = 2 * 1024 * 1024;
+
 /// What the writer knows about the log.
 pub(super) struct Checkpoints {
     wake: Sender<()>,
@@ -24,10 +28,11 @@ pub(super) struct Checkpoints {
     /// Whether a backup reads an old state: the log cannot start anew as long as it does, and nobody waits for it.
     snapshot_is_held: Arc<AtomicBool>,
     passive_pages: u64,
+    little_pages: u64,
     pages_max: u64,
     /// Length of the log at which the background thread is woken next.
     wake_at: u64,
-    /// Length of the log at which the writer completes the copy next.
+    /// Length of the log at which the writer completes the copy next, whatever is left of it.
     complete_at: u64,
 }
 
@@ -37,6 +42,12 @@ struct LogState {
     busy: bool,
     pages: u64,
     copied: u64,
+}
+
+impl LogState {
+    const fn left(self) -> u64 {
+        self.pages.saturating_sub(self.copied)
+    }
 }
 
 impl Checkpoints {
@@ -66,6 +77,7 @@ impl Checkpoints {
             copying,
             snapshot_is_held,
             passive_pages,
+            little_pages: LITTLE_BYTES / frame_bytes,
             pages_max,
             wake_at,
             complete_at,
@@ -80,9 +92,11 @@ impl Checkpoints {
             self.wake_at = self.passive_pages;
             self.complete_at = self.pages_max;
         }
-        if log.pages >= self.complete_at && !self.snapshot_is_held.load(Ordering::Relaxed) {
+        let is_long = log.pages + self.pages_max / 4 >= self.complete_at;
+        let may_begin_anew = is_long && !self.snapshot_is_held.load(Ordering::Relaxed);
+        if may_begin_anew && (log.left() <= self.little_pages || log.pages >= self.complete_at) {
             self.complete(connection);
-        } else if log.pages >= self.wake_at {
+        } else if may_begin_anew || log.pages >= self.wake_at {
             self.wake_at = log.pages + self.passive_pages;
             match self.wake.try_send(()) {
                 // Full: it is awake already.

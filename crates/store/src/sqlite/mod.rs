@@ -81,11 +81,11 @@ impl SqliteStore {
             let queue = read_queue.clone();
             threads.push(spawn("sqlite-reader", move || reader::run(&connection, &queue))?);
         }
-        let group_max = options.group_max;
+        let of_writer = options.clone();
         let common = Common::new(options.admitted_max);
         let commits = Arc::clone(&common.commits);
         threads.push(spawn("sqlite-writer", move || {
-            writer::run(write_connection, &write_queue, group_max, checkpoints, &commits, lock);
+            writer::run(write_connection, &write_queue, &of_writer, checkpoints, &commits, lock);
         })?);
         let inner = Inner {
             path: options.path.clone(),

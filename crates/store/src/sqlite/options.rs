@@ -1,6 +1,7 @@
 //! How an SQLite database is used.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::admission::ADMITTED_MAX_DEFAULT;
 
@@ -26,13 +27,17 @@ pub struct SqliteOptions {
     pub wal_bytes_max: u64,
     /// The most batches that share a commit.
     pub group_max: usize,
+    /// From the begin of one commit to that of the next while several batches come at once: those that come meanwhile share
+    /// a sync. A caller who is alone never waits.
+    pub commits_apart: Duration,
     /// The most changes that may be under way at once.
     pub admitted_max: usize,
 }
 
 impl SqliteOptions {
     /// The defaults: 4 readers with 4 MiB each and a map of 1 GiB, 16 MiB for the writer, a write-ahead log of at most
-    /// 256 MiB that is copied every 64 MiB, groups of at most 256 batches.
+    /// 256 MiB that is copied every 16 MiB, groups of at most 256 batches,
+    /// half a millisecond apart.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -40,9 +45,10 @@ impl SqliteOptions {
             reader_cache_bytes: 4 * MIB,
             reader_mmap_bytes: 1024 * MIB,
             writer_cache_bytes: 16 * MIB,
-            wal_passive_bytes: 64 * MIB,
+            wal_passive_bytes: 16 * MIB,
             wal_bytes_max: 256 * MIB,
             group_max: 256,
+            commits_apart: Duration::from_micros(500),
             admitted_max: ADMITTED_MAX_DEFAULT,
         }
     }

@@ -8,15 +8,12 @@ use rusqlite::{Connection, Error, Statement};
 
 use super::checkpoint::Checkpoints;
 use super::failure;
+use super::options::SqliteOptions;
 use super::statements::Statements;
 use crate::error::{Commit, StoreError};
 use crate::group::{ADD_TO_COUNTER, Answer, BoundStep, Failure, Work, counter_values, tally};
 use crate::sql::DatabaseKind;
 use crate::store::CommitCounts;
-
-/// From the begin of one commit to that of the next while several batches come at once: as many as come meanwhile share the
-/// next sync. A caller who is alone never waits.
-const COMMITS_APART: Duration = Duration::from_millis(1);
 
 /// There is one writer, so its counters have one stripe.
 const STRIPE: i64 = 0;
@@ -35,12 +32,12 @@ pub(super) enum Command {
 pub(super) fn run(
     connection: Connection,
     queue: &Receiver<Command>,
-    group_max: usize,
+    options: &SqliteOptions,
     checkpoints: Checkpoints,
     commits: &CommitCounts,
     lock: File,
 ) {
-    match Writer::new(&connection, group_max, checkpoints, commits) {
+    match Writer::new(&connection, options, checkpoints, commits) {
         Ok(writer) => writer.serve(queue),
         Err(error) => tracing::error!(%error, "the writer cannot prepare its statements"),
     }
@@ -59,6 +56,7 @@ struct Writer<'c> {
     release: Statement<'c>,
     rollback_to: Statement<'c>,
     group_max: usize,
+    commits_apart: Duration,
     checkpoints: Checkpoints,
     commits: &'c CommitCounts,
     /// When the next group may begin.
@@ -75,7 +73,7 @@ struct Stopped {
 impl<'c> Writer<'c> {
     fn new(
         connection: &'c Connection,
-        group_max: usize,
+        options: &SqliteOptions,
         checkpoints: Checkpoints,
         commits: &'c CommitCounts,
     ) -> Result<Self, Error> {
@@ -87,7 +85,8 @@ impl<'c> Writer<'c> {
             savepoint: connection.prepare("SAVEPOINT batch")?,
             release: connection.prepare("RELEASE batch")?,
             rollback_to: connection.prepare("ROLLBACK TO batch")?,
-            group_max: group_max.max(1),
+            group_max: options.group_max.max(1),
+            commits_apart: options.commits_apart,
             checkpoints,
             commits,
             next_at: None,
@@ -101,7 +100,7 @@ impl<'c> Writer<'c> {
                 Command::Apply(first) => {
                     self.pace();
                     let (group, beyond) = self.gather(first, queue);
-                    self.next_at = (group.len() > 1).then(|| Instant::now() + COMMITS_APART);
+                    self.next_at = (group.len() > 1).then(|| Instant::now() + self.commits_apart);
                     self.commit_group(group);
                     self.checkpoints.after_commit(self.statements.connection());
                     beyond
