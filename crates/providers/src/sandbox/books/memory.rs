@@ -1,6 +1,6 @@
 //! Books in memory, for benchmarks and tests.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
@@ -15,8 +15,9 @@ pub(super) struct Memory(Mutex<Pages>);
 #[derive(Default)]
 struct Pages {
     entries: Vec<Entry>,
-    places: HashMap<Uuid, usize>,
-    follow_ups: HashMap<Uuid, Vec<usize>>,
+    // Trees grow by and by: a table that doubles would make everybody wait for it.
+    places: BTreeMap<Uuid, usize>,
+    follow_ups: BTreeMap<Uuid, Vec<usize>>,
 }
 
 impl Memory {
