@@ -181,6 +181,11 @@ pub fn end_with_body(
     );
 }
 
+/// Prepares the claim of a digest that is most likely new.
+pub fn expect(store: &Store, client_id: ClientId, digest: &[u8; 32]) -> Result<(), StoreError> {
+    store.warm(&FIND_KEY, args! { digest: *digest, client_id })
+}
+
 /// One claim of a client.
 pub async fn find(
     store: &Store,

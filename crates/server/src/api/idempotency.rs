@@ -116,7 +116,10 @@ impl Claim {
         match Self::of(app, caller, headers, route, body).await? {
             None => Ok(Claimed::Without),
             Some(claim) if app.repeats.are_likely(app) => claim.look(app).await,
-            Some(claim) => Ok(Claimed::Free(claim)),
+            Some(claim) => {
+                claims::expect(&app.store, claim.client_id, &claim.claim.digest)?;
+                Ok(Claimed::Free(claim))
+            }
         }
     }
 
