@@ -36,7 +36,7 @@ pub struct SqliteOptions {
 
 impl SqliteOptions {
     /// The defaults: 4 readers with 4 MiB each and a map of 1 GiB, 16 MiB for the writer, a write-ahead log of at most
-    /// 256 MiB that is copied every 16 MiB, groups of at most 256 batches,
+    /// 256 MiB that is copied every 4 MiB, groups of at most 256 batches,
     /// half a millisecond apart.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl SqliteOptions {
             reader_cache_bytes: 4 * MIB,
             reader_mmap_bytes: 1024 * MIB,
             writer_cache_bytes: 16 * MIB,
-            wal_passive_bytes: 16 * MIB,
+            wal_passive_bytes: 4 * MIB,
             wal_bytes_max: 256 * MIB,
             group_max: 256,
             commits_apart: Duration::from_micros(500),

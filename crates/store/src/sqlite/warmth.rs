@@ -19,7 +19,7 @@ pub(super) struct Warmth {
 impl Warmth {
     /// Whether the file is large.
     pub(super) fn is_wanted(&self, path: &Path) -> bool {
-        if self.calls.fetch_add(1, Ordering::Relaxed) % CALLS_PER_LOOK == 0 {
+        if self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(CALLS_PER_LOOK) {
             let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
             self.is_large.store(bytes > LARGE_BYTES, Ordering::Relaxed);
         }
