@@ -83,8 +83,10 @@ impl Drop for CardMessage {
     }
 }
 
-/// The answer to a call.
+/// The answer to a call. Nothing else can be read as one: what is still on the connection of an earlier request is often
+/// about the same key.
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AnswerMessage {
     /// The key of the call.
     pub key: Uuid,
@@ -105,12 +107,14 @@ pub struct InquiryMessage {
     faults: Option<Value>,
 }
 
-/// The answer to a probe.
+/// The answer to a probe. Nothing else can be read as one, least of all the answer to the call that is asked after.
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ProbeMessage {
     /// The key that was asked for.
     pub key: Uuid,
-    /// How its call ended; null when there was none and never will be one.
+    /// How its call ended; null when there was none and never will be one. Silence about it is not null.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub found: Option<Finding>,
 }
 

@@ -1,5 +1,6 @@
 //! Faults on the wire: what a caller sees of them, what the connection does, and what the books say afterwards.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use regente_domain::charge::CaptureMode;
@@ -9,6 +10,7 @@ use regente_providers::sandbox::http::CallMessage;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 use super::{
@@ -119,6 +121,30 @@ async fn a_duplicate_is_one_effect_and_its_second_answer_is_taken_for_no_other_c
     let effects = listening.books.effects().await.unwrap();
     assert!((1..40).contains(&effects), "{effects}");
     assert_eq!(listening.books.entries().await.unwrap().len(), effects, "nothing but charges");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_a_duplicate_leaves_on_a_connection_never_makes_a_probe_deny_what_was_done() {
+    let listening = Arc::new(Listening::start().await);
+    let providers = Arc::new(listening.providers());
+    let mut asking = JoinSet::new();
+    for asker in 0..8 {
+        let (listening, providers) = (Arc::clone(&listening), Arc::clone(&providers));
+        asking.spawn(async move {
+            for number in asker * 100..asker * 100 + 50 {
+                let answer = providers.call(with(json!({ "duplicate": true }), charge(number))).await;
+                if answer == Answer::Unknown(UnknownReason::ProviderFailed)
+                    && providers.probe(inquiry(number)).await == Probe::Absent
+                {
+                    let entry = listening.books.find(key(number)).await.unwrap().unwrap();
+                    assert!(entry.answered().is_none(), "{number} was done, and the probe says it was not");
+                }
+            }
+        });
+    }
+    while let Some(asked) = asking.join_next().await {
+        asked.unwrap();
+    }
 }
 
 /// Sends a call by hand, and reads until nothing more comes.
