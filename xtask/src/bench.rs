@@ -33,7 +33,7 @@ use crate::place::Place;
 use crate::service::build;
 use figures::Reached;
 use report::{Kept, Report};
-use seeded::{Keep, Seeded, SeededDatabases};
+use seeded::{Keep, Keys, Seeded, SeededDatabases};
 
 /// Where databases and results are kept.
 const FOLDER: &str = "target/bench";
@@ -61,6 +61,10 @@ pub(crate) struct Options {
     /// Keep the databases with many charges in target/bench for later runs
     #[arg(long)]
     keep: bool,
+    /// Let the databases with many charges keep every idempotency key, as if all charges were of one day, instead of those
+    /// of the last day
+    #[arg(long)]
+    all_keys: bool,
     /// Measure this binary instead of building one
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
@@ -211,7 +215,10 @@ pub(crate) async fn run(options: Options) -> Outcome<ExitCode> {
         rounds: options.rounds.unwrap_or(rounds).max(1),
         seconds: options.seconds.unwrap_or(seconds).max(1),
         charges: options.charges.unwrap_or(charges),
-        seeded: SeededDatabases::new(if options.keep { Keep::Yes } else { Keep::No }),
+        seeded: SeededDatabases::new(
+            if options.keep { Keep::Yes } else { Keep::No },
+            if options.all_keys { Keys::All } else { Keys::OfADay },
+        ),
     };
     std::fs::create_dir_all(FOLDER)?;
     let machine = machine::describe(Path::new(FOLDER))?;

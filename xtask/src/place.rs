@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -17,6 +18,7 @@ use regente::app::App;
 use regente::bootstrap::{self, Migrations, Missing};
 use regente::clock::Clock;
 use regente::config::{Loaded, Sources};
+use regente::work::Worker;
 use regente_domain::actor::Actor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -26,6 +28,8 @@ use crate::Outcome;
 
 /// Accounts that are made at once.
 const MAKING_MAX: usize = 64;
+/// A job with more to do comes back after so long.
+const SOON: Duration = Duration::from_secs(1);
 
 /// The files and settings of a service.
 #[derive(Clone)]
@@ -155,6 +159,17 @@ impl Inside {
     /// Writes what is left and closes the database.
     pub(crate) async fn close(self) {
         self.app.store.close().await;
+    }
+
+    /// Runs the jobs that are due, and again those that want to go on soon, until there is nothing more to do. The clock
+    /// goes on meanwhile.
+    pub(crate) async fn work_off(&self, clock: &Clock) -> Outcome {
+        let worker = Worker::new(self.app.clone());
+        worker.prepare().await.map_err(|error| format!("{error:?}"))?;
+        while worker.round().await.map_err(|error| format!("{error:?}"))?.jobs > 0 {
+            clock.advance(SOON);
+        }
+        Ok(())
     }
 
     /// An account with a merchant that has these providers.

@@ -42,6 +42,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0007_claims_of_charges",
         text: include_str!("../migrations/0007_claims_of_charges.sql"),
     },
+    Migration {
+        version: 8,
+        name: "0008_short_claims",
+        text: include_str!("../migrations/0008_short_claims.sql"),
+    },
 ];
 
 /// Where a database remembers what was applied to it.
@@ -53,11 +58,13 @@ const MEMORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
 ) {table_options};";
 
 /// The words of a migration, in SQLite and in PostgreSQL.
-const WORDS: [(&str, &str, &str); 7] = [
+const WORDS: [(&str, &str, &str); 8] = [
     ("{uuid}", "BLOB", "UUID"),
     ("{json}", "TEXT", "JSONB"),
     ("{bytes}", "BLOB", "BYTEA"),
     ("{int}", "INTEGER", "BIGINT"),
+    // The first half of a digest that was stored whole.
+    ("{half_of_digest}", "substr(digest, 1, 16)", "encode(substr(digest, 1, 16), 'hex')::uuid"),
     // Before a line that is for PostgreSQL alone.
     ("{postgres}", "--", ""),
     ("{table_options}", "STRICT", ""),

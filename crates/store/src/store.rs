@@ -225,18 +225,6 @@ impl Store {
         }
     }
 
-    /// Lets an embedded database that is larger than memory may be bring to memory what a batch is about to touch, the rows
-    /// of this query and their places. Nobody waits for it.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`], or [`StoreError::Programming`] when the arguments are wrong.
-    pub fn warm(&self, sql: &'static Sql, args: Args) -> Result<(), StoreError> {
-        match self {
-            Self::Sqlite(store) if !self.common().discard.load(Ordering::Relaxed) => store.warm(sql, args),
-            Self::Sqlite(_) | Self::Postgres(_) => Ok(()),
-        }
-    }
-
     /// The row of a query that finds one at most.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use super::figures::{Reached, Samples, number};
 use super::report::{Report, Table};
+use super::seeded::Keys;
 use super::wrk::{self, Load};
 use super::{Bench, meter};
 use crate::Outcome;
@@ -136,9 +137,13 @@ fn report(bench: &Bench, subjects: &[Subject]) -> Report {
     report.note(format!(
         "{} rounds of {} s in which the databases take turns. The charges are made by the product itself, by a clock that \
          moves through the last 30 days: 100 accounts of which one has half of all charges, three merchants each, every \
-         status, captures and refunds, and all idempotency keys still kept.",
+         status, captures and refunds, and {}.",
         bench.rounds,
-        bench.seconds * 2
+        bench.seconds * 2,
+        match bench.seeded.keys() {
+            Keys::OfADay => "the idempotency keys that the default retention keeps, those of the last day",
+            Keys::All => "every idempotency key still kept, as if all charges were of one day",
+        }
     ));
     report
 }

@@ -31,7 +31,7 @@ const ACCOUNTS: usize = 100;
 const AT_ONCE: usize = 512;
 /// After so many charges the simulator begins with empty books, which are in memory.
 const PART: u64 = 250_000;
-/// Keys are kept: purged ones would make the database smaller, and the purge would be measured.
+/// For how long keys are kept where all of them stay.
 const KEY_LIFE_SECONDS: u64 = 10 * 365 * 86_400;
 /// Cards that the simulator approves, and one that it refuses.
 const APPROVED: [(&str, &str); 2] = [("4916745120294124", "560"), ("5214254988499590", "220")];
@@ -55,15 +55,30 @@ pub(super) enum Keep {
     No,
 }
 
+/// Which idempotency keys are in a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keys {
+    /// Those of the last day, as it is by default.
+    OfADay,
+    /// All of them, as if all charges were of one day.
+    All,
+}
+
 /// The databases of a run, by their charges: made once, when somebody asks first.
 pub(super) struct SeededDatabases {
     keep: Keep,
+    keys: Keys,
     made: tokio::sync::Mutex<BTreeMap<u64, Arc<Seeded>>>,
 }
 
 impl SeededDatabases {
-    pub(super) fn new(keep: Keep) -> Self {
-        Self { keep, made: tokio::sync::Mutex::default() }
+    pub(super) fn new(keep: Keep, keys: Keys) -> Self {
+        Self { keep, keys, made: tokio::sync::Mutex::default() }
+    }
+
+    /// Which idempotency keys are in them.
+    pub(super) const fn keys(&self) -> Keys {
+        self.keys
     }
 
     /// The one with so many charges: of this run, or kept by an earlier one, or a new one.
@@ -72,10 +87,13 @@ impl SeededDatabases {
         if let Some(seeded) = made.get(&charges) {
             return Ok(seeded.clone());
         }
-        let folder = Path::new(FOLDER).join(format!("seeded-{charges}"));
+        let folder = Path::new(FOLDER).join(match self.keys {
+            Keys::OfADay => format!("seeded-{charges}"),
+            Keys::All => format!("seeded-{charges}-all-keys"),
+        });
         if !folder.join(facts::FILE).exists() {
             drop(std::fs::remove_dir_all(&folder));
-            make(binary, &folder, charges).await?;
+            make(binary, &folder, charges, self.keys).await?;
         }
         let (place, facts) = (Place::kept(binary, &folder)?, Facts::read(&folder)?);
         let seeded = Arc::new(Seeded { place, facts, keep: self.keep });
@@ -101,10 +119,12 @@ impl Drop for Seeded {
 }
 
 #[allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
-async fn make(binary: &Path, folder: &Path, charges: u64) -> Outcome {
+async fn make(binary: &Path, folder: &Path, charges: u64, keys: Keys) -> Outcome {
     let begun = Instant::now();
-    let place =
-        Place::kept(binary, folder)?.with("REGENTE_LIMITS__IDEMPOTENCY_RETENTION_SECONDS", KEY_LIFE_SECONDS);
+    let mut place = Place::kept(binary, folder)?;
+    if keys == Keys::All {
+        place = place.with("REGENTE_LIMITS__IDEMPOTENCY_RETENTION_SECONDS", KEY_LIFE_SECONDS);
+    }
     let start = Timestamp::from_millis(now_millis()) - DAY * u32::try_from(DAYS)?;
     let clock = Clock::manual(start);
     let inside = place.open(clock.clone()).await?;
@@ -182,6 +202,7 @@ impl Shop {
         while let Some(made) = making.join_next().await {
             made??;
         }
+        inside.work_off(clock).await?;
         inside.close().await;
         self.made = end;
         Ok(())

@@ -69,8 +69,8 @@ pub(super) async fn examine(caller: &Caller, simulator: &Simulator, ledger: &Led
         );
         if says != (held, taken, effects) {
             differences.push(format!(
-                "{} is {status} with {amount}, the books say (reserved, kept, effects) {says:?}",
-                charge["id"]
+                "{} is {status} with {amount}, the books say (reserved, kept, effects) {says:?}; its requests: {}",
+                charge["id"], charge["transactionRequests"]
             ));
         }
     }

@@ -28,7 +28,7 @@ pub enum Purpose {
     WebhookKey,
     /// `webhooks.next_private_key`, by the id of the webhook.
     NextWebhookKey,
-    /// `idempotency.body`, by the digest of the row ([`Binding::of_digest`]).
+    /// `idempotency.body`, by the digest of the row.
     AnswerBody,
     /// `clients.secret`, by the id of the client.
     ClientSecret,
@@ -69,13 +69,6 @@ impl Binding {
     /// The row that `id` names.
     pub fn new(purpose: Purpose, client_id: ClientId, id: Uuid) -> Self {
         Self { purpose, client_id, id }
-    }
-
-    /// The row that a digest names; half of it is enough to tell rows apart.
-    pub fn of_digest(purpose: Purpose, client_id: ClientId, digest: &[u8; 32]) -> Self {
-        let mut half = [0; 16];
-        half.copy_from_slice(&digest[..16]);
-        Self::new(purpose, client_id, Uuid::from_bytes(half))
     }
 
     /// The binding in bytes. The word is preceded by its length, all else has a fixed one, so no two bindings give

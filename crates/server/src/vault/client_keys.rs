@@ -51,9 +51,7 @@ impl ClientKeys {
     pub fn card_fingerprint(&self, number: &CardNumber, expiry: Expiry) -> Uuid {
         let expiry = expiry.to_string();
         let hash = hash_of(&self.card, &[number.expose_digits().as_bytes(), expiry.as_bytes()]);
-        let mut half = [0; 16];
-        half.copy_from_slice(&hash[..16]);
-        uuid::Builder::from_sha1_bytes(half).into_uuid()
+        uuid::Builder::from_sha1_bytes(half_of(&hash).into_bytes()).into_uuid()
     }
 
     /// The fingerprint of a request's canonical body; it reveals no card number.
@@ -71,12 +69,12 @@ impl ClientKeys {
         hash_of(key, &[normal.as_bytes()])
     }
 
-    /// The digest under which a use of an idempotency key is stored. `parts` are the credential's scope
+    /// Half of the digest under which a use of an idempotency key is stored. `parts` are the credential's scope
     /// ([`Caller::idempotency_scope`](crate::access::Caller::idempotency_scope)), the method and route with its path
     /// ids, and the caller's key.
-    pub fn idempotency_digest(&self, parts: &[&str]) -> [u8; 32] {
+    pub fn idempotency_digest(&self, parts: &[&str]) -> Uuid {
         let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
-        hash_of(&self.idempotency, &parts)
+        half_of(&hash_of(&self.idempotency, &parts))
     }
 }
 
@@ -88,6 +86,13 @@ impl fmt::Debug for ClientKeys {
 
 fn key(secret: &Prk, label: &[u8]) -> hmac::Key {
     secret.expand(&[label], HMAC_SHA256).expect("32 bytes are within what HKDF expands to").into()
+}
+
+/// The first half of a hash: 128 bits tell all that there will ever be apart.
+fn half_of(hash: &[u8; 32]) -> Uuid {
+    let mut half = [0; 16];
+    half.copy_from_slice(&hash[..16]);
+    Uuid::from_bytes(half)
 }
 
 /// Each part is preceded by its length: `["ab", "c"]` and `["a", "bc"]` differ.

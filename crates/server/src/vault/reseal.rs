@@ -14,7 +14,7 @@ use regente_domain::time::Timestamp;
 use regente_store::audit::{self, AuditEntry};
 use regente_store::data_keys::{self, DEPLOYMENT, Position, SealedRow, SealedTable};
 use regente_store::sealed::Sealed;
-use regente_store::{Batch, Commit, Value};
+use regente_store::{Batch, Commit};
 use uuid::Uuid;
 
 use super::binding::{Binding, Purpose};
@@ -154,7 +154,7 @@ impl Vault {
         let mut sealed = [None, None];
         for ((column, purpose), sealed) in row.sealed.iter().zip(purposes(row.table)).zip(&mut sealed) {
             let (Some(bytes), Some(purpose)) = (column, purpose) else { continue };
-            let binding = binding(row, purpose)?;
+            let binding = binding(row, purpose);
             let before = Sealed { key_id: row.key_id, bytes: bytes.clone() };
             let plain = self.open(binding, &before).await?;
             *sealed = Some(sealer.seal(binding, &plain).bytes);
@@ -164,10 +164,7 @@ impl Vault {
 
     /// Every decryption of a card number is on record (C5).
     fn record_opened_number(&self, batch: &mut Batch, row: &SealedRow) {
-        let (SealedTable::Cards, Value::Uuid(card_id), [Some(_), _]) = (row.table, &row.key, &row.sealed)
-        else {
-            return;
-        };
+        let (SealedTable::Cards, [Some(_), _]) = (row.table, &row.sealed) else { return };
         audit::record(
             batch,
             AuditEntry {
@@ -175,7 +172,7 @@ impl Vault {
                 actor: ACTOR,
                 action: "card.pan_resealed",
                 object_kind: "card",
-                object_id: *card_id,
+                object_id: row.key,
                 request_id: None,
             },
         );
@@ -261,15 +258,8 @@ const fn purposes(table: SealedTable) -> [Option<Purpose>; 2] {
     }
 }
 
-fn binding(row: &SealedRow, purpose: Purpose) -> Result<Binding, VaultError> {
-    match &row.key {
-        Value::Uuid(id) => Ok(Binding::new(purpose, row.client_id, *id)),
-        Value::Blob(digest) => {
-            let digest = digest.as_slice().try_into().map_err(|_| VaultError::DoesNotOpen)?;
-            Ok(Binding::of_digest(purpose, row.client_id, digest))
-        }
-        Value::Null | Value::Int(_) | Value::Text(_) | Value::Json(_) => Err(VaultError::DoesNotOpen),
-    }
+fn binding(row: &SealedRow, purpose: Purpose) -> Binding {
+    Binding::new(purpose, row.client_id, row.key)
 }
 
 /// The rows in pieces of at most `size`.

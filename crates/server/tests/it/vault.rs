@@ -27,7 +27,7 @@ sql! {
         VALUES (:digest, :client_id, 'card', :sealed, :key_id, :expires_at, 'operator')";
     INSERT_ANSWER = "
         INSERT INTO idempotency (digest, client_id, fingerprint, state, body, key_id, expires_at)
-        VALUES (:digest, :client_id, :digest, 'done', :body, :key_id, 0)";
+        VALUES (:digest, :client_id, :body, 'done', :body, :key_id, 0)";
     INSERT_PROVIDER = "
         INSERT INTO providers (id, client_id, merchant_id, provider_type, priority, credentials, key_id, doc,
             version, updated_at)
@@ -356,9 +356,9 @@ on_both_databases! {
         let client_id = d.client();
         let doc = || Json("{}".to_owned());
         let id = d.chance.uuid();
-        let digest: [u8; 32] = d.chance.bytes();
+        let digest = d.chance.uuid();
         let bound = |purpose| Binding::new(purpose, client_id, id);
-        let answer = Binding::of_digest(Purpose::AnswerBody, client_id, &digest);
+        let answer = Binding::new(Purpose::AnswerBody, client_id, digest);
         let secret = Binding::new(Purpose::ClientSecret, client_id, client_id.uuid());
         let sealed = |binding| node.seal(binding, b"what nobody may read");
         let key_id = current(&node);

@@ -4,7 +4,7 @@
 use regente_domain::id::ClientId;
 use uuid::Uuid;
 
-use crate::{Args, Batch, Row, Sql, Store, StoreError, Value, args, sql};
+use crate::{Args, Batch, Row, Sql, Store, StoreError, args, sql};
 
 // A page is bounded by the rows it looks at, not by those it finds: a search for the last few stale rows of a large
 // table stays a short statement. It crosses clients, because two of the tables have no index that begins with one.
@@ -153,49 +153,20 @@ impl SealedTable {
             Self::Answers => (&PAGE_ANSWERS, &RESEAL_ANSWER),
         }
     }
-
-    /// The key before the first row.
-    fn lowest_key(self) -> Value {
-        match self {
-            Self::Answers => Value::Blob(Vec::new()),
-            Self::Clients
-            | Self::Providers
-            | Self::Customers
-            | Self::CustomerAliases
-            | Self::Cards
-            | Self::Charges
-            | Self::Purchases
-            | Self::Webhooks => Value::Uuid(Uuid::nil()),
-        }
-    }
-
-    fn read_key(self, row: &Row) -> Result<Value, StoreError> {
-        match self {
-            Self::Answers => row.get::<Vec<u8>>("row_key").map(Value::Blob),
-            Self::Clients
-            | Self::Providers
-            | Self::Customers
-            | Self::CustomerAliases
-            | Self::Cards
-            | Self::Charges
-            | Self::Purchases
-            | Self::Webhooks => row.get("row_key").map(Value::Uuid),
-        }
-    }
 }
 
 /// How far a walk through one table has come.
 #[derive(Clone, Debug)]
 pub struct Position {
     table: SealedTable,
-    key: Value,
+    key: Uuid,
     client_id: ClientId,
 }
 
 impl Position {
     /// Before the first row of `table`.
     pub fn start(table: SealedTable) -> Self {
-        Self { table, key: table.lowest_key(), client_id: super::DEPLOYMENT }
+        Self { table, key: Uuid::nil(), client_id: super::DEPLOYMENT }
     }
 }
 
@@ -205,7 +176,7 @@ pub struct SealedRow {
     /// Where it lies.
     pub table: SealedTable,
     /// Its id, or its digest for [`SealedTable::Answers`].
-    pub key: Value,
+    pub key: Uuid,
     /// Whose it is.
     pub client_id: ClientId,
     /// The key under which it stands.
@@ -229,7 +200,7 @@ pub async fn page(
     let (page, _) = table.statements();
     let args = args! {
         current_key_id,
-        after_key: position.key.clone(),
+        after_key: position.key,
         after_client_id: position.client_id,
         limit: rows_max,
     };
@@ -237,7 +208,7 @@ pub async fn page(
     let is_last = rows.len() < usize::try_from(rows_max).unwrap_or(usize::MAX);
     let next = match rows.last() {
         Some(row) if !is_last => {
-            Some(Position { table, key: table.read_key(row)?, client_id: row.get("client_id")? })
+            Some(Position { table, key: row.get("row_key")?, client_id: row.get("client_id")? })
         }
         Some(_) | None => None,
     };
@@ -250,7 +221,7 @@ fn stale(table: SealedTable, row: &Row) -> Result<Option<SealedRow>, StoreError>
     if sealed.iter().all(Option::is_none) {
         return Ok(None);
     }
-    let (key, client_id, key_id) = (table.read_key(row)?, row.get("client_id")?, row.get("key_id")?);
+    let (key, client_id, key_id) = (row.get("row_key")?, row.get("client_id")?, row.get("key_id")?);
     Ok(Some(SealedRow { table, key, client_id, key_id, sealed }))
 }
 
@@ -265,14 +236,14 @@ pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [
     let args = match before.table {
         SealedTable::Clients => args,
         SealedTable::Cards | SealedTable::Webhooks => {
-            args.with("row_key", before.key.clone()).with("sealed_2", sealed_2).with("before_2", before_2)
+            args.with("row_key", before.key).with("sealed_2", sealed_2).with("before_2", before_2)
         }
         SealedTable::Providers
         | SealedTable::Customers
         | SealedTable::CustomerAliases
         | SealedTable::Charges
         | SealedTable::Purchases
-        | SealedTable::Answers => args.with("row_key", before.key.clone()),
+        | SealedTable::Answers => args.with("row_key", before.key),
     };
     batch.push_any(update, args);
 }

@@ -10,7 +10,6 @@ mod options;
 mod reader;
 mod staged;
 mod statements;
-mod warmth;
 mod writer;
 
 use std::path::PathBuf;
@@ -30,7 +29,6 @@ pub use staged::{Replaced, Staged};
 
 use self::checkpoint::Checkpoints;
 use self::reader::{Query, ReadCommand};
-use self::warmth::Warmth;
 use self::writer::Command;
 use crate::batch::Batch;
 use crate::error::{Commit, StoreError};
@@ -53,7 +51,6 @@ struct Inner {
     write: Sender<Command>,
     read: Sender<ReadCommand>,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    warmth: Warmth,
     /// Whether a backup is under way: there is one at a time.
     snapshot_is_held: Arc<AtomicBool>,
 }
@@ -96,7 +93,6 @@ impl SqliteStore {
             write,
             read,
             threads: Mutex::new(threads),
-            warmth: Warmth::default(),
             snapshot_is_held,
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -123,15 +119,6 @@ impl SqliteStore {
         let mut rows = self.read(vec![bind(first)?, bind(second)?]).await?;
         let second = rows.pop().unwrap_or_default();
         Ok((rows.pop().unwrap_or_default(), second))
-    }
-
-    pub(crate) fn warm(&self, sql: &'static Sql, args: Args) -> Result<(), StoreError> {
-        if self.inner.warmth.is_wanted(&self.inner.path) {
-            let values = sql.bind(DatabaseKind::Sqlite, args)?;
-            let command = ReadCommand::Warm { query: (sql, values) };
-            self.inner.read.send(command).map_err(|_ended| StoreError::closed())?;
-        }
-        Ok(())
     }
 
     async fn read(&self, queries: Vec<Query>) -> Result<Vec<Vec<Row>>, StoreError> {

@@ -20,11 +20,6 @@ pub(super) enum ReadCommand {
         /// Who wants the answers, one for each.
         answer: oneshot::Sender<Result<Vec<Vec<Row>>, StoreError>>,
     },
-    /// Run a query for the pages that it reads: they are in memory afterwards.
-    Warm {
-        /// The query.
-        query: Query,
-    },
     /// End this thread.
     Close,
 }
@@ -46,7 +41,6 @@ pub(super) fn run(connection: &Connection, queue: &Receiver<ReadCommand>) {
                     drop(answer.send(queries.iter().map(run).collect()));
                 }
             }
-            ReadCommand::Warm { query: (sql, values) } => drop(statements.query(sql, &values)),
             ReadCommand::Close => return,
         }
     }

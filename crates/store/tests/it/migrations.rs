@@ -1,8 +1,12 @@
 //! Migrations: applied once, in order, never changed.
 
 use futures_util::future::join_all;
+use regente_domain::id::ClientId;
+use regente_domain::time::Timestamp;
+use regente_store::idempotency::{self, ClaimState};
 use regente_store::testing::{self, TEST_TIME, TestDatabase, TestPostgres};
 use regente_store::{DatabaseKind, Store, StoreError, args, sql};
+use uuid::Uuid;
 
 const FIRST: (i64, &str, &str) =
     (1, "0001_first", "CREATE TABLE first (id {uuid} PRIMARY KEY) {table_options};");
@@ -10,6 +14,23 @@ const SECOND: (i64, &str, &str) =
     (2, "0002_second", "CREATE TABLE second (id {int} PRIMARY KEY, doc {json}) {table_options};");
 const BROKEN: (i64, &str, &str) =
     (2, "0002_broken", "CREATE TABLE half (id {int} PRIMARY KEY) {table_options}; CREATE NONSENSE;");
+
+macro_rules! released {
+    ($version:literal, $name:literal) => {
+        ($version, $name, include_str!(concat!("../../migrations/", $name, ".sql")))
+    };
+}
+
+/// What was applied before claims became short.
+const BEFORE_SHORT_CLAIMS: [(i64, &str, &str); 7] = [
+    released!(1, "0001_foundation"),
+    released!(2, "0002_follow_ups"),
+    released!(3, "0003_webhooks"),
+    released!(4, "0004_purchases"),
+    released!(5, "0005_listeners"),
+    released!(6, "0006_in_place"),
+    released!(7, "0007_claims_of_charges"),
+];
 
 sql! {
     /// What is remembered.
@@ -92,6 +113,36 @@ async fn a_broken_migration_leaves_nothing_behind() {
         assert_eq!(store.schema_version().await.unwrap(), 1);
         assert!(testing::run_script(&store, "SELECT id FROM half").await.is_err());
         testing::migrate_to(&store, &[FIRST, SECOND]).await.unwrap();
+    })
+    .await;
+}
+
+/// What a release with [`BEFORE_SHORT_CLAIMS`] has stored: the digest whole.
+const OLD_CLAIM: &str =
+    "INSERT INTO idempotency (digest, client_id, fingerprint, state, http_status, body, key_id, expires_at)
+    VALUES ({digest}, {client}, {fingerprint}, 'done', 400, {fingerprint}, {client}, 7)";
+
+#[tokio::test]
+async fn a_claim_of_an_earlier_release_is_found_by_the_first_half_of_its_digest() {
+    on_both(async |store| {
+        testing::migrate_to(&store, &BEFORE_SHORT_CLAIMS).await.unwrap();
+        let (first_half, second_half) = ("0102030405060708090a0b0c0d0e0f10", "ff".repeat(16));
+        let client_id = Uuid::from_u128(0xc1);
+        let (bytes, uuid): (fn(&str) -> String, fn(Uuid) -> String) = match store.database_kind() {
+            DatabaseKind::Sqlite => (|hex| format!("X'{hex}'"), |id| format!("X'{}'", id.simple())),
+            DatabaseKind::Postgres => (|hex| format!("'\\x{hex}'"), |id| format!("'{id}'")),
+        };
+        let insert = OLD_CLAIM
+            .replace("{digest}", &bytes(&format!("{first_half}{second_half}")))
+            .replace("{fingerprint}", &bytes(&"05".repeat(32)))
+            .replace("{client}", &uuid(client_id));
+        testing::run_script(&store, &insert).await.unwrap();
+        store.migrate(TEST_TIME).await.unwrap();
+        let digest = Uuid::parse_str(first_half).unwrap();
+        let found = idempotency::find(&store, ClientId::new(client_id), digest).await.unwrap().unwrap();
+        assert_eq!((found.fingerprint, found.expires_at), ([5; 32], Timestamp::from_millis(7)));
+        let ClaimState::Done { body, .. } = found.state else { panic!("{found:?}") };
+        assert_eq!((body.key_id, body.bytes), (client_id, vec![5; 32]));
     })
     .await;
 }
