@@ -304,7 +304,7 @@ impl Charge {
             CaptureMode::Manual => (ChargeState::PreAuthorized { responsible }, ChargeEvent::PreAuthorized),
         };
         self.must_be_pending()?;
-        Ok(self.end(state, Some(event), now))
+        Ok(self.transition(state, Some(event), now))
     }
 
     /// The charge ends without a provider that takes it.
@@ -315,7 +315,7 @@ impl Charge {
         now: Timestamp,
     ) -> Result<Transition, NotPending> {
         self.must_be_pending()?;
-        let mut failed = self.end(ChargeState::Failed { responsible }, Some(ChargeEvent::Failed), now);
+        let mut failed = self.transition(ChargeState::Failed { responsible }, Some(ChargeEvent::Failed), now);
         failed.charge.explanation.stopped = Some(stopped);
         Ok(failed)
     }
@@ -335,8 +335,7 @@ impl Charge {
 
     /// What [`Self::undo_stray`] asked for was done, and the merchant is told.
     pub fn confirm_stray_undone(&self, now: Timestamp) -> Transition {
-        let charge = self.moved(self.state.clone(), now);
-        Transition { charge, announces: Some(ChargeEvent::ProbeVoid) }
+        self.transition(self.state.clone(), Some(ChargeEvent::ProbeVoid), now)
     }
 
     const fn must_be_pending(&self) -> Result<(), NotPending> {
@@ -358,8 +357,8 @@ impl Charge {
         Self { state, version: self.version + 1, updated_at: later_of(now, self.updated_at), ..self.clone() }
     }
 
-    /// The next version, with nothing under way any more: whoever waits for the outcome has his answer.
-    fn end(&self, state: ChargeState, announces: Option<ChargeEvent>, now: Timestamp) -> Transition {
+    /// The next version, in this state, and what it announces.
+    fn transition(&self, state: ChargeState, announces: Option<ChargeEvent>, now: Timestamp) -> Transition {
         Transition { charge: self.moved(state, now), announces }
     }
 }

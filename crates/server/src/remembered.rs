@@ -4,6 +4,9 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use regente_store::{Batch, Commit};
+
+use crate::api::error::ApiError;
 use crate::app::App;
 use crate::clock::MachineTime;
 
@@ -13,6 +16,17 @@ pub struct Remembered<K, V> {
     known: moka::sync::Cache<K, Known<V>>,
     /// Counts changes: what was asked before one is not trusted after it.
     generation: AtomicU64,
+}
+
+/// Applies a change of what is remembered, and has it forgotten then. A caller who hangs up in between keeps it from neither.
+pub async fn change(app: &App, batch: Batch, forget: fn(&App)) -> Result<Commit, ApiError> {
+    let changing = app.clone();
+    let change = async move {
+        let commit = changing.store.apply(batch).await;
+        forget(&changing);
+        Ok(commit?)
+    };
+    app.in_flight.run(change).await
 }
 
 /// When something was asked.

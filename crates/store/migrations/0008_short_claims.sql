@@ -1,5 +1,11 @@
 -- Keys are random, so each claim is written to a page of its own wherever keys decide the place. In that index are now only
 -- half of the digest, which tells keys apart as well, and the client; the rows lie behind one another as they come.
+{postgres} LOCK TABLE idempotency IN ACCESS EXCLUSIVE MODE;
+-- What a node of the former release has claimed after migration 7, as that one did.
+UPDATE idempotency SET state = 'charge', http_status = 201,
+    version = COALESCE(version, (SELECT c.version FROM charges c
+        WHERE c.id = idempotency.object_id AND c.client_id = idempotency.client_id))
+WHERE object_kind = 'charge' AND state <> 'charge';
 CREATE TABLE claims (
     digest      {uuid} NOT NULL,
     client_id   {uuid} NOT NULL,

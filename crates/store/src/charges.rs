@@ -71,13 +71,14 @@ sql! {
         WHERE h.id = :id AND h.version = :version AND h.client_id = :client_id";
     /// The first version with nothing under way, from a version on, and when the charge moved last.
     pub SETTLED_VERSION = "
-        SELECT MIN(v.version) AS version, MAX(v.updated_at) AS updated_at FROM (
-            SELECT version, updated_at FROM charge_history
+        SELECT MIN(CASE WHEN v.status NOT IN ('pending', 'capture_pending', 'refund_pending') THEN v.version END) AS version,
+            MAX(v.updated_at) AS updated_at
+        FROM (
+            SELECT version, status, updated_at FROM charge_history
             WHERE id = :id AND client_id = :client_id AND version >= :version
             UNION ALL
-            SELECT version, updated_at FROM charges
+            SELECT version, status, updated_at FROM charges
             WHERE id = :id AND client_id = :client_id AND version >= :version
-                AND status NOT IN ('pending', 'capture_pending', 'refund_pending')
         ) v";
     /// One charge.
     pub FIND_CHARGE = concat!("SELECT ", columns!(), " FROM charges WHERE id = :id AND client_id = :client_id");
@@ -203,17 +204,41 @@ fn keep(batch: &mut Batch, charge: &Charge) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Whether nothing of what the document holds differs. What is left out here is in columns.
 fn has_same_doc(before: &Charge, after: &Charge) -> bool {
-    before.payment == after.payment
-        && before.source == after.source
-        && before.capture == after.capture
-        && before.references == after.references
-        && before.explanation == after.explanation
-        && before.requests == after.requests
-        && before.state.open_operation() == after.state.open_operation()
-        && before.customer_alias == after.customer_alias
-        && before.purchase_id == after.purchase_id
-        && before.unknown_members == after.unknown_members
+    let Charge {
+        id: _,
+        client_id: _,
+        merchant_id: _,
+        customer_id: _,
+        customer_alias,
+        order_id: _,
+        payment_type: _,
+        payment,
+        source,
+        amount: _,
+        original_amount: _,
+        currency: _,
+        capture,
+        references,
+        state,
+        explanation,
+        requests,
+        purchase_id,
+        unknown_members,
+        version: _,
+        updated_at: _,
+    } = before;
+    *payment == after.payment
+        && *source == after.source
+        && *capture == after.capture
+        && *references == after.references
+        && *explanation == after.explanation
+        && *requests == after.requests
+        && state.open_operation() == after.state.open_operation()
+        && *customer_alias == after.customer_alias
+        && *purchase_id == after.purchase_id
+        && *unknown_members == after.unknown_members
 }
 
 fn doc(charge: &Charge) -> Result<Json, StoreError> {

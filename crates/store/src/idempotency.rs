@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::batch::Batch;
 use crate::sealed::Sealed;
+use crate::value::Json;
 use crate::{Store, StoreError, args, sql};
 
 // Whether the charge that a claim points at still moves, or did so while the claim's answer had to be kept: a charge that
@@ -20,6 +21,16 @@ macro_rules! charge_moved_after {
                AND (c.status IN ('pending', 'capture_pending', 'refund_pending') OR c.updated_at > ",
             $moment,
             "))"
+        )
+    };
+}
+
+macro_rules! is_expired {
+    () => {
+        concat!(
+            "expires_at <= :now AND state <> 'running' AND NOT (state = 'charge' AND ",
+            charge_moved_after!(":moved_after"),
+            ")"
         )
     };
 }
@@ -49,17 +60,12 @@ sql! {
     pub FIND_KEY = "
         SELECT fingerprint, state, http_status, object_id, version, body, key_id, expires_at
         FROM idempotency WHERE digest = :digest AND client_id = :client_id";
-    /// Clients with answers that are kept no longer.
-    pub CLIENTS_WITH_EXPIRED_KEYS = concat!("
-        SELECT DISTINCT client_id FROM idempotency
-        WHERE expires_at <= :now AND state <> 'running'
-            AND NOT (state = 'charge' AND ", charge_moved_after!(":moved_after"), ") LIMIT :limit");
-    /// Forgets answers of a client that are kept no longer, a bounded number at once.
+    /// Answers that are kept no longer, the oldest first.
+    pub EXPIRED_KEYS = concat!("
+        SELECT digest, client_id FROM idempotency WHERE ", is_expired!(), " ORDER BY expires_at LIMIT :limit");
+    /// Forgets those of these answers that are kept no longer: a key may have been claimed anew since it was found.
     pub PURGE_KEYS = concat!("
-        DELETE FROM idempotency WHERE client_id = :client_id AND state <> 'running' AND digest IN (
-            SELECT digest FROM idempotency
-            WHERE client_id = :client_id AND expires_at <= :now AND state <> 'running'
-                AND NOT (state = 'charge' AND ", charge_moved_after!(":moved_after"), ") LIMIT :limit)");
+        DELETE FROM idempotency WHERE client_id = :client_id AND digest IN EACH_UUID(:digests) AND ", is_expired!());
 }
 
 /// The digest and fingerprint of one use of a key.
@@ -203,19 +209,21 @@ pub async fn find(
     Ok(Some(StoredClaim { fingerprint: row.get("fingerprint")?, state, expires_at: row.get("expires_at")? }))
 }
 
-/// Clients with answers that are kept no longer. The answer that a charge gives is kept while it moved after `moved_after`.
-pub async fn clients_with_expired(
+/// Answers that are kept no longer, the oldest first: whose they are, and their digests. The answer that a charge gives is
+/// kept while it moved after `moved_after`.
+pub async fn expired(
     store: &Store,
     now: Timestamp,
     moved_after: Timestamp,
     limit: i64,
-) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_EXPIRED_KEYS, args! { now, moved_after, limit }).await?;
-    rows.iter().map(|row| row.get("client_id")).collect()
+) -> Result<Vec<(ClientId, Uuid)>, StoreError> {
+    let rows = store.rows(&EXPIRED_KEYS, args! { now, moved_after, limit }).await?;
+    rows.iter().map(|row| Ok((row.get("client_id")?, row.get("digest")?))).collect()
 }
 
-/// Forgets answers of the batch's client that are kept no longer, `limit` at most.
-pub fn purge(batch: &mut Batch, now: Timestamp, moved_after: Timestamp, limit: i64) {
+/// Forgets those of these answers of the batch's client that are kept no longer.
+pub fn purge(batch: &mut Batch, digests: &[Uuid], now: Timestamp, moved_after: Timestamp) {
     let client_id = batch.client_id();
-    batch.push_any(&PURGE_KEYS, args! { client_id, now, moved_after, limit });
+    let digests = Json::list(Some(digests), Uuid::to_string);
+    batch.push_any(&PURGE_KEYS, args! { client_id, digests, now, moved_after });
 }

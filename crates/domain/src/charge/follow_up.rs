@@ -152,7 +152,7 @@ impl Charge {
         match &self.state {
             ChargeState::CapturePending { responsible, open } => {
                 let state = ChargeState::Authorized { responsible: *responsible };
-                let mut captured = self.end(state, Some(ChargeEvent::Authorized), now);
+                let mut captured = self.transition(state, Some(ChargeEvent::Authorized), now);
                 captured.charge.amount = open.amount;
                 Some(captured)
             }
@@ -171,7 +171,7 @@ impl Charge {
                         (ChargeState::Authorized { responsible }, Some(ChargeEvent::Voided))
                     }
                 };
-                let mut given_back = self.end(state, announces, now);
+                let mut given_back = self.transition(state, announces, now);
                 given_back.charge.amount = rest;
                 Some(given_back)
             }
@@ -192,7 +192,7 @@ impl Charge {
             Held::Reserved => ChargeState::PreAuthorized { responsible },
             Held::Taken => ChargeState::Authorized { responsible },
         };
-        Some(self.end(state, None, now))
+        Some(self.transition(state, None, now))
     }
 
     /// What is announced when the outcome of the open operation does not come at once.

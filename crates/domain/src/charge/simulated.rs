@@ -79,7 +79,7 @@ impl Charge {
             // Card refunds are done at once (contract 07 §4).
             SimulatedStatus::RefundPending => return Err(StatusRefusal::NotForPaymentType),
         };
-        let mut simulated = self.end(state, Some(event), now);
+        let mut simulated = self.transition(state, Some(event), now);
         simulated.charge.requests += 1;
         simulated.charge.amount = amount;
         Ok(simulated)

@@ -26,6 +26,7 @@ use super::request_id::RequestId;
 use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::access::{Authority, Caller, digest};
 use crate::app::App;
+use crate::remembered;
 
 /// How often a revocation that lost a race is looked at again.
 const REVOCATION_ATTEMPTS_MAX: usize = 3;
@@ -176,9 +177,7 @@ pub async fn revoke(
                 request_id: request_id.clone(),
             },
         );
-        let commit = app.store.apply(batch).await?;
-        app.credentials.forget();
-        match commit {
+        match remembered::change(&app, batch, |app| app.credentials.forget()).await? {
             Commit::Applied => return Ok(StatusCode::NO_CONTENT),
             Commit::Refused(_) | Commit::Unknown => {}
         }

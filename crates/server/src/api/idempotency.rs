@@ -105,8 +105,8 @@ impl Claim {
     }
 
     /// The same for a request whose batch claims the key before anything else and that does nothing earlier: most keys are
-    /// new, so the claim itself finds out, and only while callers repeat theirs it is looked for before.
-    pub async fn read_new(
+    /// new, so it is taken to be, and the claim itself finds out; only while callers repeat theirs it is looked for before.
+    pub async fn presume_new(
         app: &App,
         caller: &Caller,
         headers: &HeaderMap,

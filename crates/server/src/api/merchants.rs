@@ -34,6 +34,7 @@ use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::access::Caller;
 use crate::app::App;
 use crate::audit;
+use crate::remembered;
 use request::{NewMerchant, merchant_changes, new_merchant};
 
 pub use request::{MccBody, MerchantChangesBody, NewMerchantBody, PROVIDERS_MAX};
@@ -263,9 +264,7 @@ pub async fn update(
         audit::record(&app, &mut batch, &caller, &request_id, "merchant.updated", id.uuid());
         add_providers(&app, &caller, &request_id, &mut batch, &added)?;
         let _admission = app.store.admit()?;
-        let commit = app.store.apply(batch).await;
-        app.merchants.forget();
-        match commit? {
+        match remembered::change(&app, batch, |app| app.merchants.forget()).await? {
             Commit::Applied => {
                 found.providers.extend(added);
                 return Ok(axum::Json(MerchantView::of(&app, &found).await?));
@@ -304,9 +303,7 @@ pub async fn delete(
         merchants::delete(&mut batch, &merchant, later_of(app.clock.now(), merchant.updated_at));
         audit::record(&app, &mut batch, &caller, &request_id, "merchant.deleted", id.uuid());
         let _admission = app.store.admit()?;
-        let commit = app.store.apply(batch).await;
-        app.merchants.forget();
-        match commit? {
+        match remembered::change(&app, batch, |app| app.merchants.forget()).await? {
             Commit::Applied => return Ok(StatusCode::NO_CONTENT.into_response()),
             Commit::Refused(_) => {}
             Commit::Unknown => is_ours = true,

@@ -27,6 +27,7 @@ use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::access::Caller;
 use crate::app::App;
 use crate::audit;
+use crate::remembered;
 use crate::vault::{Binding, Purpose};
 use request::changed;
 
@@ -127,9 +128,7 @@ pub async fn update(
         providers::update(&mut batch, &after)?;
         audit::record(&app, &mut batch, &caller, &request_id, "provider.updated", id.uuid());
         let _admission = app.store.admit()?;
-        let commit = app.store.apply(batch).await;
-        app.merchants.forget();
-        match commit? {
+        match remembered::change(&app, batch, |app| app.merchants.forget()).await? {
             Commit::Applied => return Ok(StatusCode::OK),
             // Lost to another change, or perhaps written: the same change once more is right in both cases.
             Commit::Refused(_) | Commit::Unknown => {}

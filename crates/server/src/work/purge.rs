@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use futures_util::{StreamExt, TryStreamExt, stream};
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_store::{Batch, deliveries, events, idempotency, listeners, tokens};
@@ -24,15 +25,26 @@ const ROWS_MAX: i64 = 500;
 const DELIVERIES_EVERY: Duration = Duration::from_secs(60 * 60);
 /// Pages of [`ROWS_MAX`] rows of one run.
 const PAGES_MAX: usize = 4;
+/// Clients whose rows of a page are deleted side by side.
+const CLIENTS_AT_ONCE: usize = 16;
 /// How long a client token is kept after its end, so that its use is answered like any other ended key.
 const CREDENTIAL_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Forgets answers that are kept no longer; claims of what is still under way stay.
 pub(super) async fn idempotency(app: &App) -> Result<Ended, ApiError> {
     let now = app.clock.now();
+    for _ in 0..PAGES_MAX {
+        if page_of_keys(app, now).await? < ROWS_MAX {
+            return Ok(again(now, false));
+        }
+    }
+    Ok(again(now, true))
+}
+
+async fn page_of_keys(app: &App, now: Timestamp) -> Result<i64, ApiError> {
     let moved_after = now - app.settings.idempotency_retention;
-    let clients = idempotency::clients_with_expired(&app.store, now, moved_after, CLIENTS_MAX).await?;
-    purge(app, clients, |batch| idempotency::purge(batch, now, moved_after, ROWS_MAX)).await
+    let expired = idempotency::expired(&app.store, now, moved_after, ROWS_MAX).await?;
+    delete_each(app, expired, |batch, digests| idempotency::purge(batch, digests, now, moved_after)).await
 }
 
 /// Deletes tokens that nobody used in time.
@@ -61,40 +73,43 @@ pub(super) async fn listeners(app: &App) -> Result<Ended, ApiError> {
 pub(super) async fn deliveries(app: &App) -> Result<Ended, ApiError> {
     let now = app.clock.now();
     for _ in 0..PAGES_MAX {
-        let found = page_of_deliveries(app, now).await?.max(page_of_events(app, now).await?);
-        if i64::try_from(found).unwrap_or(i64::MAX) < ROWS_MAX {
+        if page_of_deliveries(app, now).await?.max(page_of_events(app, now).await?) < ROWS_MAX {
             return Ok(Ended::Again { at: now + DELIVERIES_EVERY });
         }
     }
     Ok(again(now, true))
 }
 
-async fn page_of_deliveries(app: &App, now: Timestamp) -> Result<usize, ApiError> {
+async fn page_of_deliveries(app: &App, now: Timestamp) -> Result<i64, ApiError> {
     let before = now - app.settings.webhooks.delivery_retention;
     let ended = deliveries::ended(&app.store, before, ROWS_MAX).await?;
-    let found = ended.len();
-    for (client_id, ended) in by_client(ended.into_iter().map(|ended| (ended.client_id, ended))) {
-        delete(app, client_id, |batch| deliveries::purge(batch, &ended, before)).await?;
-    }
-    Ok(found)
+    let ended = ended.into_iter().map(|ended| (ended.client_id, ended));
+    delete_each(app, ended, |batch, ended| deliveries::purge(batch, ended, before)).await
 }
 
-async fn page_of_events(app: &App, now: Timestamp) -> Result<usize, ApiError> {
+async fn page_of_events(app: &App, now: Timestamp) -> Result<i64, ApiError> {
     let before = now - app.settings.webhooks.event_retention;
     let old = events::old(&app.store, before, ROWS_MAX).await?;
-    let found = old.len();
-    for (client_id, objects) in by_client(old) {
-        delete(app, client_id, |batch| events::purge(batch, &objects, before)).await?;
-    }
-    Ok(found)
+    delete_each(app, old, |batch, objects| events::purge(batch, objects, before)).await
 }
 
-fn by_client<T>(found: impl IntoIterator<Item = (ClientId, T)>) -> BTreeMap<ClientId, Vec<T>> {
+/// Deletes what was found, by `fill` for the rows of each client, some clients at once. How many rows there were.
+async fn delete_each<T>(
+    app: &App,
+    found: impl IntoIterator<Item = (ClientId, T)>,
+    fill: impl Fn(&mut Batch, &[T]),
+) -> Result<i64, ApiError> {
     let mut by_client: BTreeMap<ClientId, Vec<T>> = BTreeMap::new();
-    for (client_id, found) in found {
-        by_client.entry(client_id).or_default().push(found);
+    for (client_id, row) in found {
+        by_client.entry(client_id).or_default().push(row);
     }
-    by_client
+    let rows: usize = by_client.values().map(Vec::len).sum();
+    let fill = &fill;
+    let deleting = by_client
+        .into_iter()
+        .map(|(client_id, rows)| async move { delete(app, client_id, |batch| fill(batch, &rows)).await });
+    stream::iter(deleting).buffer_unordered(CLIENTS_AT_ONCE).try_collect::<()>().await?;
+    Ok(i64::try_from(rows).unwrap_or(i64::MAX))
 }
 
 /// Deletes what `fill` names of each client. While there was something, the next look comes at once.

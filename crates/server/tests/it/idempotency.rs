@@ -28,6 +28,7 @@ stories! {
     a_refusal_leaves_no_claim,
     without_a_key_every_request_counts,
     an_answer_is_kept_for_a_day,
+    a_charge_that_moves_again_keeps_its_first_answer,
     old_answers_are_purged,
     every_creation_is_replayed,
     a_link_is_replayed_without_a_body,
@@ -242,6 +243,20 @@ async fn an_answer_is_kept_for_a_day(app: TestApp) {
     assert!(!is_replayed(&later) && !is_replayed(&other));
     assert_same(&charge_with(&app, "k", &body).await, &later);
     assert_eq!(app.books.effects().await.unwrap(), 2);
+}
+
+async fn a_charge_that_moves_again_keeps_its_first_answer(app: TestApp) {
+    let mut body = charge_body(&app.merchant().await, APPROVED);
+    body["capture"] = json!(false);
+    let fault = json!({ "when": { "operation": "capture" }, "then": { "timeout": "before_effect" } });
+    body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": [fault] } });
+    let first = charge_with(&app, "k", &body).await;
+    let id = text(&first.json()["id"]).to_owned();
+    app.clock.advance(Duration::from_secs(23 * 60 * 60));
+    let captured = app.post(&format!("/v1/charges/{id}/capture"), &json!({})).await;
+    assert_eq!(captured.expect(201)["status"], "capture_pending");
+    app.clock.advance(Duration::from_secs(2 * 60 * 60));
+    assert_same(&charge_with(&app, "k", &body).await, &first);
 }
 
 async fn old_answers_are_purged(app: TestApp) {

@@ -32,6 +32,8 @@ pub(super) struct Checkpoints {
     pages_max: u64,
     /// Length of the log at which the background thread is woken next.
     wake_at: u64,
+    /// Length of the log from which the writer completes the copy when little is left.
+    complete_early_at: u64,
     /// Length of the log at which the writer completes the copy next, whatever is left of it.
     complete_at: u64,
 }
@@ -70,8 +72,7 @@ impl Checkpoints {
             .name("sqlite-checkpoint".to_owned())
             .spawn(move || copy_when_woken(&connection, &woken, &copying_in_background))
             .map_err(StoreError::unavailable)?;
-        let (wake_at, complete_at) = (passive_pages, pages_max);
-        Ok(Self {
+        let mut checkpoints = Self {
             wake,
             background,
             copying,
@@ -79,9 +80,24 @@ impl Checkpoints {
             passive_pages,
             little_pages: LITTLE_BYTES / frame_bytes,
             pages_max,
-            wake_at,
-            complete_at,
-        })
+            wake_at: 0,
+            complete_early_at: 0,
+            complete_at: 0,
+        };
+        checkpoints.log_begins_anew();
+        Ok(checkpoints)
+    }
+
+    fn log_begins_anew(&mut self) {
+        self.wake_at = self.passive_pages;
+        self.complete_early_at = self.pages_max / 4 * 3;
+        self.complete_at = self.pages_max;
+    }
+
+    /// Nothing is waited for again before the log, which is so long now, has grown by a part.
+    fn complete_later(&mut self, pages: u64) {
+        self.complete_early_at = pages + self.passive_pages;
+        self.complete_at = self.complete_early_at;
     }
 
     /// Looks at the length of the log and does what is due.
@@ -89,10 +105,9 @@ impl Checkpoints {
         let Some(log) = checkpoint(connection, "NOOP") else { return };
         if log.pages + self.passive_pages < self.wake_at {
             // The log is shorter than when the thread was last woken: it was started anew.
-            self.wake_at = self.passive_pages;
-            self.complete_at = self.pages_max;
+            self.log_begins_anew();
         }
-        let is_long = log.pages + self.pages_max / 4 >= self.complete_at;
+        let is_long = log.pages >= self.complete_early_at;
         let may_begin_anew = is_long && !self.snapshot_is_held.load(Ordering::Relaxed);
         if may_begin_anew && (log.left() <= self.little_pages || log.pages >= self.complete_at) {
             self.complete(connection);
@@ -107,12 +122,12 @@ impl Checkpoints {
 
     /// Waits for the background thread, which has then left little to copy, and for readers.
     fn complete(&mut self, connection: &Connection) {
-        let _copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
-        match checkpoint(connection, "RESTART") {
-            Some(log) if !log.busy && log.copied >= log.pages => {
-                self.wake_at = self.passive_pages;
-                self.complete_at = self.pages_max;
-            }
+        let log = {
+            let _copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
+            checkpoint(connection, "RESTART")
+        };
+        match log {
+            Some(log) if !log.busy && log.copied >= log.pages => self.log_begins_anew(),
             Some(log) => {
                 // A long read still needs the old part. Waiting for it again after each commit would stop all writes.
                 tracing::debug!(
@@ -120,9 +135,9 @@ impl Checkpoints {
                     copied = log.copied,
                     "the write-ahead log is still being read"
                 );
-                self.complete_at = log.pages + self.passive_pages;
+                self.complete_later(log.pages);
             }
-            None => self.complete_at += self.passive_pages,
+            None => self.complete_later(self.complete_at),
         }
     }
 

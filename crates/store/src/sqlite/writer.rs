@@ -12,7 +12,7 @@ use super::checkpoint::Checkpoints;
 use super::failure;
 use super::options::SqliteOptions;
 use super::statements::Statements;
-use crate::error::{Commit, StoreError};
+use crate::error::{Commit, Refusal, RefusalKind, StoreError};
 use crate::group::{ADD_TO_COUNTER, Answer, BoundStep, Failure, Work, counter_values, tally};
 use crate::sql::DatabaseKind;
 use crate::store::CommitCounts;
@@ -171,8 +171,10 @@ impl<'c> Writer<'c> {
         for work in group {
             match self.run_steps(work) {
                 Ok(()) => answers.push(Ok(Commit::Applied)),
-                // Its first statement has changed nothing: there is nothing to be undone. Most often a repeated key.
-                Err(Stopped { at: 0, why: Failure::Own(answer) }) => answers.push(answer),
+                // Nothing of it is there to be undone. Most often it is a repeated key.
+                Err(Stopped { at: 0, why: Failure::Own(answer) }) if has_touched_nothing(&answer) => {
+                    answers.push(answer);
+                }
                 Err(Stopped { why, .. }) => return Err(why),
             }
         }
@@ -251,6 +253,20 @@ impl<'c> Writer<'c> {
         if let Err(failure) = control(&mut self.rollback) {
             tracing::error!(?failure, "rolling back failed");
         }
+    }
+}
+
+/// Whether the statement that was answered so has changed no row.
+fn has_touched_nothing(answer: &Answer) -> bool {
+    match answer {
+        Ok(Commit::Refused(Refusal { why: RefusalKind::RowCount { actual, .. }, .. })) => *actual == 0,
+        // SQLite undoes a statement that fails.
+        Ok(Commit::Refused(Refusal {
+            why: RefusalKind::Unique | RefusalKind::ForeignKey | RefusalKind::Constraint(_),
+            ..
+        }))
+        | Err(_) => true,
+        Ok(Commit::Applied | Commit::Unknown) => false,
     }
 }
 

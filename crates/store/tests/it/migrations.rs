@@ -117,32 +117,43 @@ async fn a_broken_migration_leaves_nothing_behind() {
     .await;
 }
 
-/// What a release with [`BEFORE_SHORT_CLAIMS`] has stored: the digest whole.
-const OLD_CLAIM: &str =
-    "INSERT INTO idempotency (digest, client_id, fingerprint, state, http_status, body, key_id, expires_at)
-    VALUES ({digest}, {client}, {fingerprint}, 'done', 400, {fingerprint}, {client}, 7)";
+/// What a release with [`BEFORE_SHORT_CLAIMS`] has stored, the digests whole: an answer, and what a node of the release before
+/// it has claimed for a charge.
+const OLD_CLAIMS: &str = "
+    INSERT INTO idempotency (digest, client_id, fingerprint, state, http_status, body, key_id, expires_at)
+    VALUES ({one}, {client}, {fingerprint}, 'done', 400, {fingerprint}, {client}, 7);
+    INSERT INTO idempotency (digest, client_id, fingerprint, state, object_kind, object_id, version, expires_at)
+    VALUES ({other}, {client}, {fingerprint}, 'running', 'charge', {client}, 3, 7);";
 
 #[tokio::test]
-async fn a_claim_of_an_earlier_release_is_found_by_the_first_half_of_its_digest() {
+async fn claims_of_earlier_releases_are_found_by_the_first_half_of_their_digests() {
     on_both(async |store| {
         testing::migrate_to(&store, &BEFORE_SHORT_CLAIMS).await.unwrap();
-        let (first_half, second_half) = ("0102030405060708090a0b0c0d0e0f10", "ff".repeat(16));
         let client_id = Uuid::from_u128(0xc1);
+        let [one, other] = [1, 2].map(|number| Uuid::from_u128(0x0102_0304_0506_0708 << 64 | number));
         let (bytes, uuid): (fn(&str) -> String, fn(Uuid) -> String) = match store.database_kind() {
             DatabaseKind::Sqlite => (|hex| format!("X'{hex}'"), |id| format!("X'{}'", id.simple())),
             DatabaseKind::Postgres => (|hex| format!("'\\x{hex}'"), |id| format!("'{id}'")),
         };
-        let insert = OLD_CLAIM
-            .replace("{digest}", &bytes(&format!("{first_half}{second_half}")))
+        let whole = |half: Uuid| bytes(&format!("{}{}", half.simple(), "ff".repeat(16)));
+        let script = OLD_CLAIMS
+            .replace("{one}", &whole(one))
+            .replace("{other}", &whole(other))
             .replace("{fingerprint}", &bytes(&"05".repeat(32)))
             .replace("{client}", &uuid(client_id));
-        testing::run_script(&store, &insert).await.unwrap();
+        testing::run_script(&store, &script).await.unwrap();
         store.migrate(TEST_TIME).await.unwrap();
-        let digest = Uuid::parse_str(first_half).unwrap();
-        let found = idempotency::find(&store, ClientId::new(client_id), digest).await.unwrap().unwrap();
-        assert_eq!((found.fingerprint, found.expires_at), ([5; 32], Timestamp::from_millis(7)));
-        let ClaimState::Done { body, .. } = found.state else { panic!("{found:?}") };
+        let find = async |digest| {
+            let found = idempotency::find(&store, ClientId::new(client_id), digest).await.unwrap().unwrap();
+            assert_eq!((found.fingerprint, found.expires_at), ([5; 32], Timestamp::from_millis(7)));
+            found.state
+        };
+        let state = find(one).await;
+        let ClaimState::Done { body, .. } = state else { panic!("{state:?}") };
         assert_eq!((body.key_id, body.bytes), (client_id, vec![5; 32]));
+        let state = find(other).await;
+        let ClaimState::Charge { begun, .. } = state else { panic!("{state:?}") };
+        assert_eq!(begun, 3);
     })
     .await;
 }

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use regente_domain::id::ClientId;
+use regente_domain::time::Timestamp;
+use regente_store::idempotency::{self, Claim};
+use regente_store::sealed::Sealed;
 use regente_store::testing::{TestDatabase, TestPostgres};
 use regente_store::{Batch, Commit, CommitGroups, PostgresOptions, Store, StoreError, StoreOptions};
 use tokio_postgres::NoTls;
@@ -29,6 +32,37 @@ fn options(url: &str, writers: usize) -> PostgresOptions {
     options.pool_size = 4;
     options.writers = writers;
     options
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_is_claimed_anew_while_it_is_purged_stays() {
+    let (url, store) = fresh().await;
+    let (before, now) = (Timestamp::from_millis(1_000), Timestamp::from_millis(2_000));
+    let claim = Claim { digest: Uuid::from_u128(7), fingerprint: [7; 32] };
+    let mut batch = Batch::new(CLIENT);
+    let body = Sealed { key_id: Uuid::from_u128(8), bytes: vec![8] };
+    idempotency::claim_done(&mut batch, &claim, 201, body, Timestamp::from_millis(0), before);
+    assert_eq!(store.apply(batch).await.unwrap(), Commit::Applied);
+
+    let (other, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    other.batch_execute("BEGIN; UPDATE idempotency SET expires_at = 3000").await.unwrap();
+    let purging = {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let mut batch = Batch::new(CLIENT);
+            idempotency::purge(&mut batch, &[Uuid::from_u128(7)], now, before);
+            store.apply(batch).await
+        })
+    };
+    let waiting =
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while other.query(waiting, &[]).await.unwrap().is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    other.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(purging.await.unwrap().unwrap(), Commit::Applied);
+    assert!(idempotency::find(&store, CLIENT, claim.digest).await.unwrap().is_some());
 }
 
 /// Tries until the store works again.

@@ -37,7 +37,7 @@ pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<
     let request = body.read(|fields| request::read(fields, app.settings.mode))?;
     let token_id = request.source.token_id();
     let seed = sandbox_seed(&headers)?;
-    let claim = match Claim::read_new(&app, &caller, &headers, "POST /v1/charges", &body).await? {
+    let claim = match Claim::presume_new(&app, &caller, &headers, "POST /v1/charges", &body).await? {
         Claimed::Without => None,
         Claimed::Free(claim) => Some(claim),
         Claimed::Answered(finished) => return replayed(&app, &caller, finished, token_id).await,

@@ -200,6 +200,7 @@ async fn what_may_be_missing_is_no_reason_to_refuse(store: Store) {
         store.apply(several).await.unwrap(),
         refused("SET_ALL", RefusalKind::RowCount { expected: 1, actual: 50 })
     );
+    assert_eq!(n_of(&store, 0).await, 5, "what was refused has changed nothing");
 }
 
 async fn a_first_statement_that_misses_leaves_its_neighbours_alone(store: Store) {
