@@ -40,7 +40,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 50)]
     rounds: u32,
     /// Clients at once
-    #[arg(long, default_value_t = 32)]
+    #[arg(long, default_value_t = 64)]
     clients: usize,
     /// Decides the faults, the operations and the moments [default: another one each time, and printed]
     #[arg(long)]
