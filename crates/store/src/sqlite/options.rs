@@ -35,7 +35,7 @@ pub struct SqliteOptions {
 }
 
 impl SqliteOptions {
-    /// The defaults: 4 readers with 4 MiB each and a map of 1 GiB, 16 MiB for the writer, a write-ahead log of at most
+    /// The defaults: 4 readers with 4 MiB each and a map of 1 GiB, 64 MiB for the writer, a write-ahead log of at most
     /// 256 MiB that is copied every 4 MiB, groups of at most 256 batches,
     /// half a millisecond apart.
     pub fn new(path: impl Into<PathBuf>) -> Self {
@@ -44,7 +44,7 @@ impl SqliteOptions {
             readers: 4,
             reader_cache_bytes: 4 * MIB,
             reader_mmap_bytes: 1024 * MIB,
-            writer_cache_bytes: 16 * MIB,
+            writer_cache_bytes: 64 * MIB,
             wal_passive_bytes: 4 * MIB,
             wal_bytes_max: 256 * MIB,
             group_max: 256,

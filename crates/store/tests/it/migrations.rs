@@ -131,9 +131,13 @@ async fn claims_of_earlier_releases_are_found_by_the_first_half_of_their_digests
         testing::migrate_to(&store, &BEFORE_SHORT_CLAIMS).await.unwrap();
         let client_id = Uuid::from_u128(0xc1);
         let [one, other] = [1, 2].map(|number| Uuid::from_u128(0x0102_0304_0506_0708 << 64 | number));
-        let (bytes, uuid): (fn(&str) -> String, fn(Uuid) -> String) = match store.database_kind() {
-            DatabaseKind::Sqlite => (|hex| format!("X'{hex}'"), |id| format!("X'{}'", id.simple())),
-            DatabaseKind::Postgres => (|hex| format!("'\\x{hex}'"), |id| format!("'{id}'")),
+        let bytes = |hex: &str| match store.database_kind() {
+            DatabaseKind::Sqlite => format!("X'{hex}'"),
+            DatabaseKind::Postgres => format!("'\\x{hex}'"),
+        };
+        let uuid = |id: Uuid| match store.database_kind() {
+            DatabaseKind::Sqlite => bytes(&id.simple().to_string()),
+            DatabaseKind::Postgres => format!("'{id}'"),
         };
         let whole = |half: Uuid| bytes(&format!("{}{}", half.simple(), "ff".repeat(16)));
         let script = OLD_CLAIMS
