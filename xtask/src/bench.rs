@@ -175,7 +175,10 @@ impl Options {
     /// The second binary, which `compare` needs and no other scenario knows.
     fn against(&self) -> Outcome<Option<PathBuf>> {
         match (self.scenarios.contains(&Scenario::Compare), &self.against) {
-            (true, Some(binary)) => Ok(Some(binary.canonicalize()?)),
+            (true, Some(binary)) => match binary.canonicalize() {
+                Ok(binary) => Ok(Some(binary)),
+                Err(error) => Err(format!("--against {}: {error}", binary.display()).into()),
+            },
             (false, None) => Ok(None),
             (true, None) => Err("`compare` needs a second binary: --against FILE".into()),
             (false, Some(_)) => Err("--against FILE is for the scenario `compare`".into()),
@@ -186,14 +189,14 @@ impl Options {
 /// What all scenarios share.
 pub(crate) struct Bench {
     binary: PathBuf,
-    /// The older binary of the scenario `compare`.
-    against: Option<PathBuf>,
     size: Size,
     rounds: usize,
     seconds: u32,
     /// Charges of the large database.
     charges: u64,
     seeded: SeededDatabases,
+    /// The older binary of the scenario `compare`.
+    against: Option<PathBuf>,
 }
 
 /// How thorough a run is.
@@ -232,15 +235,14 @@ impl Bench {
 
 /// Measures. Fails when a number was not reached, so that a script notices.
 pub(crate) async fn run(options: Options) -> Outcome<ExitCode> {
-    wrk::require()?;
     let against = options.against()?;
+    wrk::require()?;
     let (rounds, seconds, charges) = if options.quick { (1, 2, 50_000) } else { (3, 8, 5_000_000) };
     let bench = Bench {
         binary: match &options.binary {
             Some(binary) => binary.canonicalize()?,
             None => build()?,
         },
-        against,
         size: if options.quick { Size::Quick } else { Size::Full },
         rounds: options.rounds.unwrap_or(rounds).max(1),
         seconds: options.seconds.unwrap_or(seconds).max(1),
@@ -249,6 +251,7 @@ pub(crate) async fn run(options: Options) -> Outcome<ExitCode> {
             if options.keep { Keep::Yes } else { Keep::No },
             if options.all_keys { Keys::All } else { Keys::OfADay },
         ),
+        against,
     };
     std::fs::create_dir_all(FOLDER)?;
     let machine = machine::describe(Path::new(FOLDER))?;

@@ -17,8 +17,7 @@ use crate::service::Service;
 
 /// The part of the old binary's rate that the new one must reach.
 const RATE_MIN: f64 = 0.97;
-/// A charge in flight may cost this much of what it costs with the old binary: measured again, one binary differs from
-/// itself by as much.
+/// A charge in flight may cost this part of what it costs with the old binary; less than 3 % is taken for noise.
 const MEMORY_MAX: f64 = 1.03;
 
 /// One of the binaries.
