@@ -16,10 +16,10 @@ use regente::access::{NewClient, create_client, create_secret_key};
 use regente::api::router::router;
 use regente::app::App;
 use regente::bootstrap::{self, Migrations, Missing};
-use regente::clock::Clock;
 use regente::config::{Loaded, Sources};
-use regente::work::Worker;
 use regente_domain::actor::Actor;
+use regente_engine::clock::Clock;
+use regente_engine::jobs::Worker;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -187,7 +187,7 @@ impl Inside {
     /// Runs the jobs that are due, and again those that want to go on soon, until there is nothing more to do. The clock
     /// goes on meanwhile.
     pub(crate) async fn work_off(&self, clock: &Clock) -> Outcome {
-        let worker = Worker::new(self.app.clone());
+        let worker = Worker::new(self.app.engine.clone());
         worker.prepare().await.map_err(|error| format!("{error:?}"))?;
         while worker.round().await.map_err(|error| format!("{error:?}"))?.jobs > 0 {
             clock.advance(SOON);
