@@ -43,7 +43,7 @@ impl Caller {
     }
 
     /// Within what an idempotency key counts: the secret keys of a client share one scope, so that a retry may come
-    /// after a rotation; each public key has its own (I2).
+    /// after a rotation; each public key has its own (`docs/interface/conventions.md#idempotency`).
     pub fn idempotency_scope(&self) -> String {
         match self.authority {
             Authority::SecretKey => "secret_key".to_owned(),

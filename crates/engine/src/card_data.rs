@@ -30,7 +30,7 @@ pub enum TokenContents {
 }
 
 /// The card of a charge. A stored one is opened only after the charge's intent, which is the record of the opening, is
-/// written (C5).
+/// written.
 pub enum ChargedCard {
     /// It came with the charge.
     InHand(CardDetails),

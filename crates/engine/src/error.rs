@@ -33,7 +33,7 @@ pub enum Error {
         /// More about it; may be empty.
         details: Vec<String>,
     },
-    /// A card was refused before there was a charge (contract 02 §2).
+    /// A card was refused before there was a charge (`docs/interface/tokens-and-cards.md#tokens`).
     CardDeclined {
         /// Why.
         code: DeclinedCode,
@@ -68,12 +68,12 @@ pub enum Error {
         /// The rule in words.
         message: Cow<'static, str>,
     },
-    /// A voucher cannot be voided as asked (contract 03 open point 3).
+    /// A voucher cannot be voided as asked (`docs/interface/charges.md#refusals`).
     VoucherRefused {
         /// Why not.
         message: Cow<'static, str>,
     },
-    /// A provider was needed and could not do it (contract 02 §4).
+    /// A provider was needed and could not do it (`docs/interface/tokens-and-cards.md#checks`).
     ProviderNeeded {
         /// What it was needed for.
         message: Cow<'static, str>,
@@ -121,8 +121,8 @@ impl Error {
         Self::Processing { detail, retry_after: PROCESSING_RETRY_AFTER }
     }
 
-    /// A token that is expired, used or another client's: one answer for the three cases (contract 02 open point 1).
-    /// `path` is the member that names it.
+    /// A token that is expired, used or another client's: one answer for the three cases
+    /// (`docs/interface/tokens-and-cards.md#tokens`). `path` is the member that names it.
     pub fn token_not_found(path: &'static str) -> Self {
         let details = vec![format!("{path} must be a token that is not used and not expired")];
         Self::Impossible { message: "token not found or expired".into(), details }

@@ -1,4 +1,4 @@
-//! One answer for one idempotency key (contract 00 §5, quality I1–I6).
+//! One answer for one idempotency key (`docs/interface/conventions.md#idempotency`).
 //!
 //! A claim is written in the same batch as the effect: a unique key decides races, and what is refused leaves no claim.
 //! Requests that end in one batch go through [`commit_once`]. Charges and card checks call a provider in between: the claim
@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::metrics::{self, IdempotencyConflict};
 use crate::vault::{Binding, Purpose};
 
-/// When a caller whose first request is still running may ask again (contract 00 §5).
+/// When a caller whose first request is still running may ask again (`docs/interface/conventions.md#idempotency`).
 const RUNNING_RETRY_AFTER: Duration = Duration::from_secs(10);
 
 /// The status of an answer that shows what was made, or done with it: the HTTP status 201, as the store keeps it.
@@ -69,8 +69,7 @@ pub struct KeyedRequest<'a> {
     pub caller: &'a Caller,
     /// The key.
     pub key: &'a str,
-    /// The operation and the ids of the records that it works on, so that a key counts for one operation on one record
-    /// (I2).
+    /// The operation and the ids of the records that it works on, so that a key counts for one operation on one record.
     pub route: &'a str,
     /// What is asked for, in a form in which the same request is always the same bytes.
     pub payload: &'a [u8],

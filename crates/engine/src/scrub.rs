@@ -1,4 +1,5 @@
-//! Finds card numbers in a line and leaves of each what may be shown: the first six and the last four digits (C2).
+//! Finds card numbers in a line and leaves of each what may be shown: the first six and the last four digits (PCI DSS
+//! 4.0.1, requirement 3.4.1).
 
 use std::borrow::Cow;
 use std::ops::Range;

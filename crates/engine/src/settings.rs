@@ -28,23 +28,25 @@ const PURCHASE_PAYMENT_MIN: Amount = match Amount::new(100) {
 pub struct Settings {
     /// Sandbox or production.
     pub mode: Mode,
-    /// How long a finished answer is kept for its idempotency key (contract 00 open point 9).
+    /// How long a finished answer is kept for its idempotency key (`docs/interface/conventions.md#idempotency`).
     pub idempotency_retention: Duration,
-    /// How long a card or CVV token lives (contract 02 §2).
+    /// How long a card or CVV token lives (`docs/interface/tokens-and-cards.md#tokens`).
     pub token_life: Duration,
-    /// The longest life of a client token, and the one that `expires: 0` gives (contract 01 open point 7).
+    /// The longest life of a client token, and the one that `expires: 0` gives
+    /// (`docs/interface/auth.md#client-tokens`).
     pub client_token_life_max: Duration,
-    /// No new provider is tried after this long (contract 14 §6).
+    /// No new provider is tried after this long (`docs/interface/routing.md#budget`).
     pub charge_budget: Duration,
     /// When a provider that does not answer is left out; `None` never leaves one out.
     pub circuits: Option<circuit::Bounds>,
     /// A call that has not ended this long after its deadline was lost with its process: the reconcile job asks.
     pub reconcile_grace: Duration,
-    /// How long a reservation stands before it is voided (contract 03 open point 10).
+    /// How long a reservation stands before it is voided (`docs/interface/charges.md#reservations`).
     pub reservation_life: Duration,
-    /// The least that one card of a purchase may be charged (contract 04 open point 3).
+    /// The least that one card of a purchase may be charged (`docs/interface/purchases.md#creating`).
     pub purchase_payment_min: Amount,
-    /// Waits between the looks at an unknown outcome. After the last one the operator is alerted (U4).
+    /// Waits between the looks at an unknown outcome. After the last one the operator is alerted
+    /// (`docs/interface/charges.md#unknown-outcomes`).
     pub reconcile_waits: Vec<Duration>,
     /// How long a credential that was found valid, and a merchant with its providers, are trusted without asking the
     /// database again: a key revoked at another node works for so long.

@@ -1,4 +1,4 @@
-//! Who is calling, and what they may call: the gate that every route passes (contract 01, 00 §6.4).
+//! Who is calling, and what they may call: the gate that every route passes (`docs/interface/auth.md#gate`).
 //!
 //! Whose a record is, is not decided here: every query carries the caller's client, so another client's record is
 //! not found.
@@ -27,14 +27,14 @@ use crate::api::error::ApiError;
 use crate::api::limits::RateKey;
 use crate::app::App;
 
-/// What a route demands of its caller (contract 01 §3). Secret keys may call everything.
+/// What a route demands of its caller (`docs/interface/auth.md#routes`). Secret keys may call everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// A client token with this scope.
     Scope(Scope),
-    /// A client token with every scope: a list that shows people or payments (contract 01 open point 1).
+    /// A client token with every scope: a list that shows people or payments (`docs/interface/auth.md#routes`).
     ListOf(Scope),
-    /// No public key at all (contract 01 open point 3).
+    /// No public key at all (`docs/interface/auth.md#routes`).
     SecretKeyOnly,
 }
 
@@ -53,8 +53,8 @@ impl Access {
 }
 
 /// The gate in front of a route. Behind it the request carries its [`Caller`], and the vault's keys are recent enough to
-/// seal with. It answers 401 when the client is not known, 403 when the key is not good enough (contract 00 open point 2),
-/// 503 when the database cannot be asked.
+/// seal with. It answers 401 when the client is not known, 403 when the key is not good enough
+/// (`docs/interface/auth.md#gate`), 503 when the database cannot be asked.
 pub fn guard(app: App, access: Access) -> impl Layer<Route, Service: Gate> + Clone + Send + Sync + 'static {
     layer_fn(move |route: Route| {
         let app = app.clone();

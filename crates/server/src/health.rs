@@ -1,4 +1,4 @@
-//! Whether the process lives, and whether it may be sent requests (O1). Nothing here tells a caller more than the name
+//! Whether the process lives, and whether it may be sent requests. Nothing here tells a caller more than the name
 //! of what fails; the log has the reason.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Events become deliveries, one for each webhook that asks for them (W1), in the order in which they happened.
+//! Events become deliveries, one for each webhook that asks for them, in the order in which they happened.
 //!
 //! The batch that adds the deliveries of an event ends its dispatch, and who comes second is refused: any number of
 //! nodes may do it at once, and none of them adds a delivery twice.

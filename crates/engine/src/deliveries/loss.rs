@@ -1,5 +1,5 @@
 //! A message that no attempt could hand over: the operator is told, and where that is wanted a webhook that loses too
-//! many in a row is switched off (contract 06 open point 8). The message itself is kept for a replay.
+//! many in a row is switched off (`docs/interface/webhooks.md#losses`). The message itself is kept for a replay.
 
 use regente_domain::actor::Actor;
 use regente_store::audit::{self, AuditEntry};

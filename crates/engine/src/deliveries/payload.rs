@@ -1,5 +1,5 @@
 //! What an event says: `data` as it was right after the change, put together once and kept, and the envelope around it
-//! (contract 06 §3). The bytes are the same in every attempt.
+//! (`docs/interface/webhooks.md#envelope`). The bytes are the same in every attempt.
 
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
 use regente_domain::charge::{Charge, ChargeEvent, ChargeStatus};
@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::events::transaction_request::TransactionRequestView;
 
-/// The largest body; above it older transaction requests are left out (contract 06 open point 18).
+/// The largest body; above it older transaction requests are left out (`docs/interface/webhooks.md#payloads`).
 const BODY_BYTES_MAX: usize = 256 * 1024;
 /// What the envelope takes of it at most.
 const ENVELOPE_BYTES_MAX: usize = 1024;

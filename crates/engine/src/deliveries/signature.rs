@@ -1,5 +1,5 @@
-//! Signatures of deliveries: Ed25519, written in two ways that name the same key (contract 06 §2 and the Standard Webhooks
-//! headers). Nothing is sent here.
+//! Signatures of deliveries: Ed25519, written in two ways that name the same key
+//! (`docs/interface/webhooks.md#signatures`). Nothing is sent here.
 
 use std::fmt;
 
@@ -84,7 +84,7 @@ impl fmt::Debug for SigningKey {
 }
 
 /// The headers of one attempt. While a key is being replaced the Standard Webhooks header carries both signatures, and
-/// the other one, which has no room for two, that of the key in force (contract 06 open point 3).
+/// the other one, which has no room for two, that of the key in force (`docs/interface/webhooks.md#signatures`).
 pub fn headers(
     event_id: Uuid,
     at: Timestamp,

@@ -1,4 +1,5 @@
-//! A card as answers show it (contract 02 §3). The full number and the security code are in none of them.
+//! A card as answers show it (`docs/interface/tokens-and-cards.md#cards`). The full number and the security code are in
+//! none of them.
 
 use regente_domain::card::record::{Card, CardState, NOT_CHECKED};
 use regente_domain::charge::attempt::TransactionRequest;
@@ -83,7 +84,7 @@ impl CardView {
     }
 
     /// As a read of one card shows it to a public key: the buyer is not named. Whoever typed somebody's document into a
-    /// page has an alias, and a card linked by it must not lead to the person (contract 10 §2.1).
+    /// page has an alias, and a card linked by it must not lead to the person (`docs/interface/customers.md#aliases`).
     pub fn read_by_public_key(card: &Card, holder_name: Option<String>) -> Self {
         Self { customer_id: None, ..Self::listed(card, holder_name) }
     }

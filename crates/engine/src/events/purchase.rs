@@ -1,4 +1,4 @@
-//! A purchase as answers and events show it (contract 04 §3–4).
+//! A purchase as answers and events show it (`docs/interface/purchases.md#record`).
 
 use regente_domain::charge::{Charge, ChargeStatus};
 use regente_domain::decline::DeclinedCode;

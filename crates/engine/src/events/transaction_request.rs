@@ -1,4 +1,4 @@
-//! A call to a provider as answers and events show it (contract 03 §7).
+//! A call to a provider as answers and events show it (`docs/interface/charges.md#transaction-requests`).
 
 use regente_domain::charge::attempt::{Approval, Outcome, RequestType, TransactionRequest};
 use regente_domain::decline::Decline;

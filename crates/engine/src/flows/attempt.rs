@@ -1,6 +1,6 @@
 //! One call to a provider for a transaction request that is already written down, and what follows at once when no
-//! answer comes (contract 07 §2, quality U2): an authorization is asked after by its key, what follows an authorization
-//! is sent once more under the same key.
+//! answer comes (`docs/interface/charges.md#unknown-outcomes`): an authorization is asked after by its key, what
+//! follows an authorization is sent once more under the same key.
 
 use std::time::Duration;
 
@@ -155,7 +155,7 @@ async fn probe(
 }
 
 /// What may be sent again under its key, once more. An authorization may not: the security code is gone by the time
-/// anybody would (U4).
+/// anybody would (`docs/interface/charges.md#unknown-outcomes`).
 fn repeatable(operation: &Operation) -> Option<Operation> {
     match operation {
         Operation::Authorize(_) | Operation::VerifyCard(_) => None,

@@ -1,5 +1,5 @@
-//! Storing a card, with or without a zero-dollar check (contract 02 §4). With a check the card is not shown until the
-//! provider has answered; without an answer there is no card.
+//! Storing a card, with or without a zero-dollar check (`docs/interface/tokens-and-cards.md#checks`). With a check the
+//! card is not shown until the provider has answered; without an answer there is no card.
 
 use std::sync::Arc;
 

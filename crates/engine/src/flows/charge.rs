@@ -316,7 +316,8 @@ pub fn decide(
     })
 }
 
-/// What recovery makes of a refusal: the buyer and the security code are gone, so nobody else is asked (U4).
+/// What recovery makes of a refusal: the buyer and the security code are gone, so nobody else is asked
+/// (`docs/interface/charges.md#unknown-outcomes`).
 pub fn interrupted(decline: &Decline, _tried: usize) -> Next {
     Next::Stop(if decline.retryable { Stopped::Interrupted } else { Stopped::NotRetryable })
 }

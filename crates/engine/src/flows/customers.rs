@@ -1,5 +1,5 @@
-//! Buyers: found or created by the cases of contract 10 §2.1, and found again by an id or an alias. One path for
-//! `POST /v1/customers` and for charges that bring their buyer along.
+//! Buyers: found or created by the cases of `docs/interface/customers.md#matching`, and found again by an id or an
+//! alias. One path for `POST /v1/customers` and for charges that bring their buyer along.
 //!
 //! The cases themselves are decided in the domain; here is what they are decided from and what follows. Two callers
 //! that look up at the same time are told apart by the unique indexes: the second one's batch is refused, and it looks
@@ -146,7 +146,7 @@ pub async fn resolve_customer(
 }
 
 /// The customer that a caller may read or change under `id`: a secret key also under an alias, a public key only
-/// under the customer's own id, which it has from the merchant (contract 10 §2.1).
+/// under the customer's own id, which it has from the merchant (`docs/interface/customers.md#aliases`).
 ///
 /// # Errors
 /// [`Error::NotFound`].

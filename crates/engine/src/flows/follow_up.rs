@@ -1,5 +1,6 @@
-//! Capturing and voiding a charge (contract 03 §8–9): the intent opens the operation, the call is made, the outcome
-//! settles or withdraws it. The reconcile job ends it by the same functions, after sending it again under the same key.
+//! Capturing and voiding a charge (`docs/interface/charges.md#states`): the intent opens the operation, the call is
+//! made, the outcome settles or withdraws it. The reconcile job ends it by the same functions, after sending it again
+//! under the same key.
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
@@ -263,7 +264,7 @@ fn no_authorization(charge: &Charge, operation: charge::Operation) -> FollowUpRe
     }
 }
 
-/// How a refusal is answered (contract 03 open point 3).
+/// How a refusal is answered (`docs/interface/charges.md#refusals`).
 fn refused(charge: &Charge, refusal: FollowUpRefusal) -> Error {
     match refusal {
         FollowUpRefusal::UnderWay(status) => Error::processing(status.word()),

@@ -1,5 +1,6 @@
 //! What must not stand: a provider took money for an authorization that its own books had said was not there, and the
-//! charge has ended without it. It is given back by a void that is repeated until the provider confirms it (U3).
+//! charge has ended without it. It is given back by a void that is repeated until the provider confirms it
+//! (`docs/interface/charges.md#orphaned`).
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Outcome, RequestType, TransactionRequest};

@@ -1,5 +1,5 @@
 //! Reservations that nobody captured: after about a week the acquirer lets them go, so the charge is voided at the provider
-//! and ends as `canceled` (contract 03 §8 and open point 10).
+//! and ends as `canceled` (`docs/interface/charges.md#reservations`).
 
 use std::time::Duration;
 

@@ -25,7 +25,8 @@ pub struct WebhookSettings {
     pub concurrent_per_endpoint_max: usize,
     /// After so many lost messages in a row a webhook is switched off; `None` never switches one off.
     pub disable_after: Option<NonZeroU32>,
-    /// How long a delivery is kept with its attempts after it has ended, also a lost one (contract 06 open point 9).
+    /// How long a delivery is kept with its attempts after it has ended, also a lost one
+    /// (`docs/interface/webhooks.md#losses`).
     pub delivery_retention: Duration,
     /// How long an event is kept, which says who changed what and when; one with a delivery is kept with it.
     pub event_retention: Duration,
@@ -33,7 +34,7 @@ pub struct WebhookSettings {
     pub endpoints: EndpointUse,
 }
 
-/// How often an endpoint may be registered (contract 06 open point 1).
+/// How often an endpoint may be registered (`docs/interface/webhooks.md#resource`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndpointUse {
     /// Once for each event.

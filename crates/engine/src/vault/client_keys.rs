@@ -46,8 +46,8 @@ impl ClientKeys {
         }
     }
 
-    /// The fingerprint of a card: the same for the same number and expiry (contract 02 §8). It has the form of a
-    /// version 5 UUID.
+    /// The fingerprint of a card: the same for the same number and expiry
+    /// (`docs/interface/tokens-and-cards.md#fingerprint`). It has the form of a version 5 UUID.
     pub fn card_fingerprint(&self, number: &CardNumber, expiry: Expiry) -> Uuid {
         let expiry = expiry.to_string();
         let hash = hash_of(&self.card, &[number.expose_digits().as_bytes(), expiry.as_bytes()]);

@@ -162,7 +162,7 @@ impl Vault {
         Ok(sealed)
     }
 
-    /// Every decryption of a card number is on record (C5).
+    /// Every decryption of a card number is on record.
     fn record_opened_number(&self, batch: &mut Batch, row: &SealedRow) {
         let (SealedTable::Cards, [Some(_), _]) = (row.table, &row.sealed) else { return };
         audit::record(

@@ -19,10 +19,11 @@ use zeroize::{Zeroize, Zeroizing};
 use super::digest;
 use crate::app::App;
 
-/// Secret keys that a client may have at once: one in use and one that takes over (contract 01 open point 11).
+/// Secret keys that a client may have at once: one in use and one that takes over
+/// (`docs/interface/auth.md#secret-keys`).
 pub const SECRET_KEYS_ACTIVE_MAX: usize = 2;
 
-/// Random bytes of a secret key (contract 01 open point 10).
+/// Random bytes of a secret key (`docs/interface/auth.md#secret-keys`).
 const SECRET_KEY_BYTES: usize = 32;
 /// Digits that 256 bits need in base 62.
 const SECRET_KEY_CHARS: usize = 43;

@@ -1,4 +1,5 @@
-//! `POST /v1/auth` and `DELETE /v1/auth/{publicKey}`: client tokens, the public keys of front ends (contract 01).
+//! `POST /v1/auth` and `DELETE /v1/auth/{publicKey}`: client tokens, the public keys of front ends
+//! (`docs/interface/auth.md`).
 //!
 //! Secret keys are made by the operator and never here.
 
@@ -187,7 +188,7 @@ pub async fn revoke(
     Err(Error::busy().into())
 }
 
-/// What the caller may give away at most (contract 01 open points 4 and 7).
+/// What the caller may give away at most (`docs/interface/auth.md#client-tokens`).
 struct Limits {
     now: Timestamp,
     scopes: Scopes,

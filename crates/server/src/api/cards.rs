@@ -1,4 +1,4 @@
-//! `/v1/cards`: stored cards (contract 02 §3–4).
+//! `/v1/cards`: stored cards (`docs/interface/tokens-and-cards.md#cards`).
 
 pub mod view;
 
@@ -38,7 +38,7 @@ use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;
 use view::{CardSchema, CardWithCustomer};
 
-/// Cards on a page when nothing is asked for (contract 00 open point 5).
+/// Cards on a page when nothing is asked for (`docs/interface/conventions.md#lists`).
 const LIMIT_DEFAULT: u32 = 15;
 
 /// A card from a token.

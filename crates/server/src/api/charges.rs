@@ -1,4 +1,4 @@
-//! `/v1/charges`: charges by card (contract 03).
+//! `/v1/charges`: charges by card (`docs/interface/charges.md`).
 
 mod begin;
 pub mod explanation;
@@ -36,7 +36,7 @@ use crate::app::App;
 use begin::Begun;
 use view::{ChargeView, Private};
 
-/// Charges on a page when nothing is asked for (contract 00 open point 5).
+/// Charges on a page when nothing is asked for (`docs/interface/conventions.md#lists`).
 const LIMIT_DEFAULT: u32 = 15;
 /// Characters of one `orderId` in a filter.
 const ORDER_ID_CHARS_MAX: usize = regente_domain::text::chars_max::LINE;

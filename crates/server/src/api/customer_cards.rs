@@ -1,4 +1,4 @@
-//! `/v1/customers/{id}/cards`: the cards of a buyer (contract 02 §5, 10 §5).
+//! `/v1/customers/{id}/cards`: the cards of a buyer (`docs/interface/tokens-and-cards.md#linking`).
 
 use axum::Extension;
 use axum::extract::{Path, State};

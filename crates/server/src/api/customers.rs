@@ -1,5 +1,5 @@
-//! Buyers (contract 10). Who is created, found or updated is decided in [`regente_engine::flows::customers`]; the cards of a
-//! customer have a file of their own.
+//! Buyers (`docs/interface/customers.md`). Who is created, found or updated is decided in
+//! [`regente_engine::flows::customers`]; the cards of a customer have a file of their own.
 
 mod request;
 mod view;

@@ -22,13 +22,13 @@ pub use fault::Fault;
 
 use super::schema::{ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody};
 
-/// What is said while an outcome is not known (contract 00 §5).
+/// What is said while an outcome is not known (`docs/interface/conventions.md#idempotency`).
 const PROCESSING: &str = "Transaction is processing";
 
 /// Why a request was not done. Closed: a new case is a new variant and a new arm of [`ApiError::answer`].
 #[derive(Debug)]
 pub enum ApiError {
-    /// `X-Client-Id` is missing, empty, no UUID or unknown (contract 00 open points 1 and 2).
+    /// `X-Client-Id` is missing, empty, no UUID or unknown (`docs/interface/auth.md#gate`).
     Unauthorized,
     /// The key is missing, wrong, expired or out of scope.
     Forbidden,
@@ -51,7 +51,7 @@ pub enum ApiError {
 }
 
 impl ApiError {
-    /// The one mapping from a case to its answer (contract 00 §6).
+    /// The one mapping from a case to its answer (`docs/interface/conventions.md#errors`).
     pub fn answer(self) -> Answer {
         use ErrorType as Type;
         match self {

@@ -26,7 +26,7 @@ use super::error::ApiError;
 use super::layers::Answered;
 use super::request_id::MonotonicClock;
 
-/// Bytes of a JSON body (contract 00 open point 14).
+/// Bytes of a JSON body (`docs/interface/conventions.md#limits`).
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// From the headers to the last byte of the body.
 pub const BODY_READ_TIME_MAX: Duration = Duration::from_secs(30);
@@ -91,7 +91,7 @@ impl ResponseForPanic for PanicAnswer {
 /// How many requests are let through; `None` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimits {
-    /// Creations of tokens in a second, for each public key and address (contract 00 open point 13).
+    /// Creations of tokens in a second, for each public key and address (`docs/interface/conventions.md#limits`).
     pub public_key_tokens_per_second: Option<NonZeroU32>,
     /// Requests in a second for each secret key.
     pub secret_key_requests_per_second: Option<NonZeroU32>,
@@ -108,7 +108,7 @@ impl Default for RateLimits {
 pub struct HttpLimits {
     /// How often keys may ask.
     pub rates: RateLimits,
-    /// Largest JSON body in bytes (contract 00 open point 14).
+    /// Largest JSON body in bytes (`docs/interface/conventions.md#limits`).
     pub body_bytes_max: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Merchants with their providers (contract 11 §2–3). The platform fee of a merchant is not here yet: it is shown as
-//! switched off.
+//! Merchants with their providers (`docs/interface/merchants-and-providers.md`). The platform fee of a merchant is not
+//! here yet: it is shown as switched off.
 //!
 //! A deleted merchant is not found any more; its charges stay readable.
 
@@ -146,7 +146,8 @@ async fn plan_creation(
         updated_at: id.created_at(),
     };
     if !merchant.details.mcc.is_listed() {
-        // Taken all the same: published examples use such codes (contract 11 open point 1).
+        // Taken all the same: examples in use have such codes
+        // (`docs/interface/merchants-and-providers.md#category-codes`).
         tracing::info!(merchant = %id, mcc = merchant.details.mcc.digits(), "the category code is not in the list");
     }
     let mut batch = Batch::new(caller.client_id);

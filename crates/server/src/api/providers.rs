@@ -1,5 +1,6 @@
-//! Providers of a merchant: how one is read from a request, how it is shown, and `PATCH /v1/providers/{id}` (contract
-//! 11 §5). Providers are created with their merchant and through it; see [`super::merchants`].
+//! Providers of a merchant: how one is read from a request, how it is shown, and `PATCH /v1/providers/{id}`
+//! (`docs/interface/merchants-and-providers.md#providers`). Providers are created with their merchant and through it;
+//! see [`super::merchants`].
 //!
 //! Credentials are sealed as one value and never shown in full; what each type needs is said by the domain.
 

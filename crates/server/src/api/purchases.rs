@@ -1,5 +1,5 @@
-//! `/v1/purchases`: orders paid with two or three cards (contract 04). What is asked for is written down and done by a job;
-//! callers look again until the purchase has ended.
+//! `/v1/purchases`: orders paid with two or three cards (`docs/interface/purchases.md`). What is asked for is written
+//! down and done by a job; callers look again until the purchase has ended.
 
 mod accept;
 pub mod error;
@@ -336,8 +336,9 @@ fn refused(refusal: OperationRefusal) -> Error {
     }
 }
 
-/// What may be done with a single card of a purchase (contract 04 open point 12): captures are the purchase's own, and so
-/// is everything while it is under way. The version that says so is to be held by whoever goes on.
+/// What may be done with a single card of a purchase (`docs/interface/purchases.md#single-cards`): captures are the
+/// purchase's own, and so is everything while it is under way. The version that says so is to be held by whoever goes
+/// on.
 pub async fn card_is_free(
     app: &App,
     charge: &Charge,

@@ -1,4 +1,4 @@
-//! Every route of the product on one page, with what it demands of its caller (contract 01 §3).
+//! Every route of the product on one page, with what it demands of its caller (`docs/interface/auth.md#routes`).
 
 use std::sync::Arc;
 

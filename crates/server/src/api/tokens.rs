@@ -1,4 +1,4 @@
-//! `POST /v1/tokens`: card data for two hours and one use (contract 02 §2).
+//! `POST /v1/tokens`: card data for two hours and one use (`docs/interface/tokens-and-cards.md#tokens`).
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,5 +1,5 @@
-//! Webhooks (contract 06 §1): addresses that are told of events, each with a key pair of its own. What is delivered, and
-//! how, is in `regente_engine::deliveries`.
+//! Webhooks (`docs/interface/webhooks.md#resource`): addresses that are told of events, each with a key pair of its
+//! own. What is delivered, and how, is in `regente_engine::deliveries`.
 
 pub mod deliveries;
 mod error;
@@ -107,7 +107,7 @@ async fn plan_creation(
     Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
 }
 
-/// Whether another webhook of the client is registered there (contract 06 open point 1).
+/// Whether another webhook of the client is registered there (`docs/interface/webhooks.md#resource`).
 async fn is_duplicate(
     app: &App,
     caller: &Caller,

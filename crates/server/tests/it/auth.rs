@@ -1,4 +1,4 @@
-//! The gate and the client tokens, through HTTP: who is let in, what for, and until when (contract 01).
+//! The gate and the client tokens, through HTTP: who is let in, what for, and until when (`docs/interface/auth.md`).
 
 use std::sync::Arc;
 use std::time::Duration;

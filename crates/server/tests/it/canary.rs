@@ -1,4 +1,4 @@
-//! Card data never rests in the clear (C1, C4, C5): known numbers and codes go through every route that takes or could
+//! Card data never rests in the clear: known numbers and codes go through every route that takes or could
 //! repeat them, and are looked for everywhere afterwards.
 
 mod cards;

@@ -49,7 +49,7 @@ pub const START: &str = "2026-03-23T15:12:38.379Z";
 /// How long the simulator's silence lasts in tests.
 pub const SANDBOX_DEADLINE: Duration = Duration::from_millis(60);
 
-/// Approved by the simulator (contract 07 §2).
+/// Approved by the simulator (`docs/interface/sandbox.md#cards`).
 pub const APPROVED: (&str, &str) = ("4916745120294124", "560");
 /// Not answered by the simulator.
 pub const TIMED_OUT: (&str, &str) = ("4485401945979546", "600");

@@ -1,4 +1,4 @@
-//! Jobs: rows that are leased while they run, tried again when they fail, and there after a restart (design §6).
+//! Jobs: rows that are leased while they run, tried again when they fail, and there after a restart.
 
 mod lanes;
 

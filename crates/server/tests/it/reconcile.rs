@@ -1,5 +1,6 @@
 //! What becomes of calls whose outcome nobody wrote down: the process died, or the provider did not tell. The
-//! provider's books decide, nobody is asked twice, and nobody else is asked meanwhile (quality I4, U1–U5).
+//! provider's books decide, nobody is asked twice, and nobody else is asked meanwhile
+//! (`docs/interface/charges.md#unknown-outcomes`).
 
 mod checks;
 mod stray;

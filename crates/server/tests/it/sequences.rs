@@ -1,5 +1,5 @@
 //! Random sequences of operations with random faults and crashes, each from a seed. Whatever happens, in the end every
-//! charge is what the simulator's books say, to the cent, and nothing is unknown (quality U7).
+//! charge is what the simulator's books say, to the cent, and nothing is unknown.
 //!
 //! `REGENTE_SEEDS=2000` runs more of them, `REGENTE_FIRST_SEED=17 REGENTE_SEEDS=1` runs one again.
 

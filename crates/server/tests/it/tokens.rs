@@ -1,4 +1,4 @@
-//! Tokens: card data for two hours and one use (contract 02 §2).
+//! Tokens: card data for two hours and one use (`docs/interface/tokens-and-cards.md#tokens`).
 
 use std::time::Duration;
 

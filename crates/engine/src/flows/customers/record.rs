@@ -49,7 +49,7 @@ pub struct CustomerData {
     pub unknown: Map<String, Value>,
 }
 
-/// An address with the id and times that one answer shows (contract 10 §4).
+/// An address with the id and times that one answer shows (`docs/interface/customers.md#changing`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredAddress {

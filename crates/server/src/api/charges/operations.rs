@@ -1,5 +1,5 @@
-//! `/v1/charges/{id}/capture` and `/v1/charges/{id}/void`: what is done with a charge after its authorization (contract 03
-//! §9).
+//! `/v1/charges/{id}/capture` and `/v1/charges/{id}/void`: what is done with a charge after its authorization
+//! (`docs/interface/charges.md#captures`).
 
 use axum::Extension;
 use axum::extract::{Path, State};

@@ -98,7 +98,7 @@ fn alias_of(customer: &ResolvedCustomer) -> Option<Id<of::CustomerAlias>> {
     customer.via_alias.then(|| Id::new(customer.shown_id.uuid()))
 }
 
-/// A buyer named twice must be the same (contract 03 open point 14).
+/// A buyer named twice must be the same (`docs/interface/charges.md#creating`).
 fn same_customer(
     named: Option<ResolvedCustomer>,
     paying: Option<ResolvedCustomer>,
@@ -112,7 +112,7 @@ fn same_customer(
     }
 }
 
-/// The route, unless no provider of the merchant can serve the charge (contract 03 open point 16).
+/// The route, unless no provider of the merchant can serve the charge (`docs/interface/charges.md#creating`).
 fn route_of(merchant: &MerchantWithProviders, request: &ChargeRequest) -> Result<Explanation, Error> {
     let needs = Needs {
         payment_type: request.payment_type,
@@ -216,7 +216,7 @@ async fn resolve_cvv(
     }
 }
 
-/// The card that was linked last and may be used (contract 02 open point 4).
+/// The card that was linked last and may be used (`docs/interface/tokens-and-cards.md#default-card`).
 async fn default_card(app: &App, caller: &Caller, payer: Payer, cvv: CvvSource) -> Result<Charged, Error> {
     const NO_CARD: &str = "customer has no card that can be charged";
     let (path, id) = match payer {

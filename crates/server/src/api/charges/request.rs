@@ -1,4 +1,4 @@
-//! `POST /v1/charges`: the body, parsed once into values that cannot be wrong (contract 03 §2–5).
+//! `POST /v1/charges`: the body, parsed once into values that cannot be wrong (`docs/interface/charges.md#creating`).
 
 use regente_domain::card::{CardNumber, CardNumberError, Cvv, Expiry};
 use regente_domain::charge::{
@@ -56,7 +56,7 @@ pub struct ChargeRequest {
     pub private: Map<String, Value>,
 }
 
-/// What the charge is paid with (contract 03 §4).
+/// What the charge is paid with (`docs/interface/charges.md#payment-sources`).
 pub enum Source {
     /// A stored card.
     StoredCard {
@@ -120,8 +120,8 @@ pub struct InlineCard {
 }
 
 impl InlineCard {
-    /// The card, unless its check digit is wrong or it has expired: both are answered as a declined card (contract 02
-    /// §2, open point 9).
+    /// The card, unless its check digit is wrong or it has expired: both are answered as a declined card
+    /// (`docs/interface/tokens-and-cards.md#tokens`).
     pub fn checked(self, now: Timestamp) -> Result<CardDetails, Error> {
         let Self { number, holder_name, expiry, cvv } = self;
         let declined = |code, message: &'static str| Error::CardDeclined { code, message: message.into() };
@@ -267,7 +267,8 @@ fn read_cvv_source(fields: &Fields<'_>) -> Option<CvvSource> {
     or_default(fields, "cardCvv", CvvSource::None, |field| read_cvv(field).map(CvvSource::Inline))
 }
 
-/// A card with all its members; the name of the security code differs in tokens (contract 02 open point 8).
+/// A card with all its members; the name of the security code differs in tokens
+/// (`docs/interface/tokens-and-cards.md#tokens`).
 pub fn read_card(fields: &Fields<'_>, cvv: &'static str) -> Option<InlineCard> {
     let holder_name = fields.required("cardHolderName").non_empty_text(HOLDER_CHARS_MAX);
     let number = read_card_number(fields.required("cardNumber"));

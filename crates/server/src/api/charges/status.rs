@@ -1,4 +1,5 @@
-//! `POST /v1/charges/{id}`: the status that a tester sets by hand, in the sandbox alone (contract 07 §4).
+//! `POST /v1/charges/{id}`: the status that a tester sets by hand, in the sandbox alone
+//! (`docs/interface/sandbox.md#status`).
 
 use axum::Extension;
 use axum::extract::{Path, State};

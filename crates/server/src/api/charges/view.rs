@@ -1,4 +1,4 @@
-//! A charge as answers show it (contract 03 §7).
+//! A charge as answers show it (`docs/interface/charges.md#record`).
 
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{Charge, PaymentSource, PaymentType};
@@ -258,7 +258,8 @@ impl PaymentSourceView {
     }
 }
 
-/// Members of `fraudAnalysis` that answers repeat; what was not sent is null (contract 03 §5).
+/// Members of `fraudAnalysis` that answers repeat; what was not sent is null
+/// (`docs/interface/charges.md#fraud-analysis`).
 fn fraud_analysis_metadata(sent: &Value) -> Value {
     const MEMBERS: &[&str] = &["sla", "cart", "orderOrigin", "operationalSystem", "country"];
     const CUSTOMER_MEMBERS: &[&str] = &[

@@ -51,7 +51,7 @@ pub fn read_document(fields: &Fields<'_>, path: &str) -> Option<Document> {
     document
 }
 
-/// An address of blanks alone, or `{}`, is nothing (contract 10 §2.1).
+/// An address of blanks alone, or `{}`, is nothing (`docs/interface/customers.md#addresses`).
 fn read_address(fields: &Fields<'_>, name: &str, demand: Demand, path: &str) -> Option<Address> {
     let sent = fields.optional(name).raw_object(ADDRESS_BYTES_MAX)?;
     let mut problems = Problems::new();

@@ -218,7 +218,7 @@ impl CustomerView {
     }
 
     /// What a public key is answered: the alias, and nothing but what it sent. Whether the customer existed does not
-    /// show (contract 10 §2.1).
+    /// show (`docs/interface/customers.md#aliases`).
     pub fn of_alias(id: Id<of::CustomerAlias>, client_id: ClientId, sent: &NewCustomer) -> Self {
         Self {
             id: id.uuid(),

@@ -23,7 +23,7 @@ pub struct Body {
 
 impl Body {
     /// Reads a body. No bytes at all, or white space alone, are an empty object: shipped clients send POST without a
-    /// body (contract 00 §1). Of a member that is there twice, the last one counts.
+    /// body (`docs/interface/conventions.md#requests`). Of a member that is there twice, the last one counts.
     ///
     /// # Errors
     /// [`ApiError::MalformedBody`] when it is no JSON object of bounded depth, [`Error::Invalid`] when a string in

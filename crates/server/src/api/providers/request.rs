@@ -125,7 +125,8 @@ fn read_options(
     stored.map_err(|problems| fields.problems(problems)).ok()
 }
 
-/// The ids at the acquirer: one for all brands, or one in each entry of `bin`, or both (contract 11 §2). Kept as sent.
+/// The ids at the acquirer: one for all brands, or one in each entry of `bin`, or both
+/// (`docs/interface/merchants-and-providers.md#acquirer`). Kept as sent.
 fn read_acquirer(fields: &Fields<'_>) -> Option<Map<String, Value>> {
     let sent = fields.optional("acquirer").raw_object(OPTIONS_BYTES_MAX)?;
     fields.optional("acquirer").object(|acquirer| {

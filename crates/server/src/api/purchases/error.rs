@@ -1,4 +1,5 @@
-//! The envelope of errors that purchases have for their own (contract 04 §5): seven types, one for each status.
+//! The envelope of errors that purchases have for their own (`docs/interface/purchases.md#errors`): seven types, one
+//! for each status.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -33,7 +34,7 @@ pub enum PurchaseError {
     Other(ApiError),
 }
 
-/// The rules of the body (contract 04 §5).
+/// The rules of the body (`docs/interface/purchases.md#errors`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyCode {
     /// The shape is wrong.

@@ -1,5 +1,5 @@
-//! `POST /v1/purchases`: the body, checked in the order of contract 04 §5. What stands inside of `payments` is strict:
-//! raw card data in an unexpected place must not get in.
+//! `POST /v1/purchases`: the body, checked in the order of `docs/interface/purchases.md#checks`. What stands inside of
+//! `payments` is strict: raw card data in an unexpected place must not get in.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! The envelope of everything that goes wrong with webhooks (contract 00 §6.3): one type, no code. The duplicate carries
-//! the published members beside it.
+//! The envelope of everything that goes wrong with webhooks (`docs/interface/webhooks.md#errors`): one type, no code.
+//! The duplicate carries the published members beside it.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use utoipa::{IntoResponses, ToSchema};
 use super::super::error::ApiError;
 use super::super::schema::{CommonErrors, ErrorType};
 
-/// The message of a duplicate (contract 06 §1).
+/// The message of a duplicate (`docs/interface/webhooks.md#errors`).
 const DUPLICATE: &str = "webhook already registered for this endpoint";
 
 /// Why an operation on webhooks was not done.

@@ -1,4 +1,4 @@
-//! Webhooks and deliveries as answers show them (contract 06 §1).
+//! Webhooks and deliveries as answers show them (`docs/interface/webhooks.md#resource`).
 
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::Version;

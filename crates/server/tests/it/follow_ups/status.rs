@@ -1,4 +1,4 @@
-//! `POST /v1/charges/{id}`: a tester sets the status (contract 07 §4).
+//! `POST /v1/charges/{id}`: a tester sets the status (`docs/interface/sandbox.md#status`).
 
 use axum::http::Method;
 use regente_engine::settings::Mode;

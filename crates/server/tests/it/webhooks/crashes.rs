@@ -1,5 +1,5 @@
 //! The process stops after every write and around every send while events become deliveries and deliveries are handed
-//! over, one step after the other, until all of it runs through (quality W1, W6). Nothing is lost, nothing is made twice;
+//! over, one step after the other, until all of it runs through. Nothing is lost, nothing is made twice;
 //! what was being sent at that moment may arrive twice, with the same id and the same bytes.
 
 use std::collections::BTreeMap;
