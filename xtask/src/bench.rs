@@ -25,12 +25,13 @@ mod wrk;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
 use crate::place::Place;
-use crate::service::build;
+use crate::service::{build, build_without_storage};
 use figures::Reached;
 use report::{Kept, Report};
 use seeded::{Keep, Keys, Seeded, SeededDatabases};
@@ -165,6 +166,8 @@ impl Scenario {
 /// What all scenarios share.
 pub(crate) struct Bench {
     binary: PathBuf,
+    /// The binary of the ceiling, once a scenario has asked for it.
+    without_storage: OnceLock<PathBuf>,
     size: Size,
     rounds: usize,
     seconds: u32,
@@ -186,6 +189,15 @@ impl Bench {
     /// A fresh place for a service, on the disk that the results are about.
     fn place(&self) -> Outcome<Place> {
         Place::passing(&self.binary, Path::new(FOLDER))
+    }
+
+    /// The binary whose rate is the ceiling: it works without storage. Built when it is first asked for.
+    fn binary_without_storage(&self) -> Outcome<&Path> {
+        if let Some(built) = self.without_storage.get() {
+            return Ok(built);
+        }
+        let built = build_without_storage()?;
+        Ok(self.without_storage.get_or_init(|| built))
     }
 
     /// The large database.
@@ -211,6 +223,7 @@ pub(crate) async fn run(options: Options) -> Outcome<ExitCode> {
             Some(binary) => binary.canonicalize()?,
             None => build()?,
         },
+        without_storage: OnceLock::new(),
         size: if options.quick { Size::Quick } else { Size::Full },
         rounds: options.rounds.unwrap_or(rounds).max(1),
         seconds: options.seconds.unwrap_or(seconds).max(1),
