@@ -8,6 +8,7 @@ use regente_domain::provider_type::{Ability, AntiFraud, ProviderType};
 use serde_json::{Map, Value};
 
 mod credentials;
+mod facts;
 mod options;
 
 /// What each type charges (contract 12 §1, §6, §8).
