@@ -34,7 +34,8 @@ fn abilities(can: &Capabilities) -> Vec<(&'static str, Vec<&'static str>)> {
         ("chargeback_notice", can.chargeback_notice),
         ("vendors", can.vendors),
     ];
-    let risk = can.anti_fraud.map(|risk| [("real_time", risk.real_time), ("asynchronous", risk.asynchronous)]);
+    let risk =
+        can.anti_fraud.map(|risk| [("real_time", risk.real_time), ("asynchronous", risk.asynchronous)]);
     let brands = can.zero_dollar_brands.unwrap_or_default().iter().map(|brand| brand.name());
     vec![
         ("charges", words(can.payment_types)),
@@ -59,11 +60,8 @@ fn given(abilities: &[(&'static str, Ability)]) -> Vec<&'static str> {
 
 fn credentials(one: ProviderType) -> Vec<(&'static str, Vec<&'static str>)> {
     match one.credential_fields() {
-        CredentialFields::Known(fields) => {
-            let names = |wanted: bool| -> Vec<&'static str> {
-                fields.iter().filter(|field| field.required == wanted).map(|field| field.name).collect()
-            };
-            vec![("needs", names(true)), ("takes", names(false))]
+        CredentialFields::Known { required, optional } => {
+            vec![("needs", required.to_vec()), ("takes", optional.to_vec())]
         }
         CredentialFields::AnyText => vec![("takes", vec!["any text"])],
     }
