@@ -1,6 +1,7 @@
 //! The rules of the domain as tables and properties.
 #![allow(clippy::unwrap_used)]
 
+mod backoff;
 mod card;
 mod circuit;
 mod country;
@@ -12,6 +13,7 @@ mod mcc;
 mod money;
 mod provider_type;
 mod purchase;
+mod reconciliation;
 mod routing;
 mod scope;
 mod story;
