@@ -25,6 +25,11 @@ pub const FIRST_ANSWER_MAX: Duration = Duration::from_secs(30);
 /// How long each later attempt waits for its answer.
 pub const RETRY_ANSWER_MAX: Duration = Duration::from_secs(5);
 
+/// How long after the longest answer an attempt counts as lost with its process.
+pub const LOST_GRACE: Duration = Duration::from_secs(30);
+/// When to come back to an event or a delivery that this release cannot read.
+pub const POSTPONED_FOR: Duration = times(5, MINUTE);
+
 /// How long a delivery is kept with its attempts after it has ended.
 pub const DELIVERY_KEPT_FOR: Duration = times(45, DAY);
 /// How long an event is kept.
