@@ -26,12 +26,13 @@ mod wrk;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
 use crate::place::Place;
-use crate::service::build;
+use crate::service::{build, build_without_storage};
 use figures::Reached;
 use report::{Kept, Report};
 use seeded::{Keep, Keys, Seeded, SeededDatabases};
@@ -189,6 +190,8 @@ impl Options {
 /// What all scenarios share.
 pub(crate) struct Bench {
     binary: PathBuf,
+    /// The binary of the ceiling, once a scenario has asked for it.
+    without_storage: OnceLock<PathBuf>,
     size: Size,
     rounds: usize,
     seconds: u32,
@@ -219,6 +222,15 @@ impl Bench {
         Place::passing(binary, Path::new(FOLDER))
     }
 
+    /// The binary whose rate is the ceiling: it works without storage. Built when it is first asked for.
+    fn binary_without_storage(&self) -> Outcome<&Path> {
+        if let Some(built) = self.without_storage.get() {
+            return Ok(built);
+        }
+        let built = build_without_storage()?;
+        Ok(self.without_storage.get_or_init(|| built))
+    }
+
     /// The large database.
     async fn large(&self) -> Outcome<std::sync::Arc<Seeded>> {
         self.seeded.of(&self.binary, self.charges).await
@@ -243,6 +255,7 @@ pub(crate) async fn run(options: Options) -> Outcome<ExitCode> {
             Some(binary) => binary.canonicalize()?,
             None => build()?,
         },
+        without_storage: OnceLock::new(),
         size: if options.quick { Size::Quick } else { Size::Full },
         rounds: options.rounds.unwrap_or(rounds).max(1),
         seconds: options.seconds.unwrap_or(seconds).max(1),

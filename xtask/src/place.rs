@@ -91,9 +91,10 @@ impl Place {
         self.with("REGENTE_DATABASE__URL", url)
     }
 
-    /// Everything but storage: writes are thrown away, reads answered from memory.
-    pub(crate) fn without_storage(self) -> Self {
-        self.with("REGENTE_DATABASE__DISCARD_WRITES", true)
+    /// Everything but storage: writes are thrown away, reads answered from memory. Only a binary that was built for it
+    /// knows the setting.
+    pub(crate) fn without_storage(self, binary: &Path) -> Self {
+        Self { binary: binary.to_owned(), ..self }.with("REGENTE_DATABASE__DISCARD_WRITES", true)
     }
 
     /// Where the data is.

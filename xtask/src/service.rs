@@ -20,15 +20,28 @@ const START_LOOK_EVERY: Duration = Duration::from_millis(2);
 /// One for all: making one takes longer than what is asked for.
 static HTTP: LazyLock<reqwest::Client> = LazyLock::new(reqwest::Client::new);
 
-/// Builds the binary that is measured.
+/// Builds the binary that is measured: the one that is released.
 pub(crate) fn build() -> Outcome<PathBuf> {
     println!("building regente for release");
-    let status =
-        Command::new("cargo").args(["build", "--quiet", "--release", "--package", "regente"]).status()?;
+    build_in("target", &[])
+}
+
+/// Builds the same binary with the mode that throws writes away. It has a folder of its own, so that it is never found where
+/// the released one is.
+pub(crate) fn build_without_storage() -> Outcome<PathBuf> {
+    println!("building regente for the ceiling, which works without storage; the first time takes minutes");
+    build_in("target/without-storage", &["--features", "bench-without-storage"])
+}
+
+fn build_in(folder: &str, arguments: &[&str]) -> Outcome<PathBuf> {
+    let status = Command::new("cargo")
+        .args(["build", "--quiet", "--release", "--package", "regente", "--target-dir", folder])
+        .args(arguments)
+        .status()?;
     if !status.success() {
         return Err("the build failed".into());
     }
-    Ok(Path::new("target/release/regente").canonicalize()?)
+    Ok(Path::new(folder).join("release/regente").canonicalize()?)
 }
 
 /// What a process does for the deployment.

@@ -4,6 +4,8 @@
 pub mod attempt;
 pub mod explanation;
 mod follow_up;
+pub mod reconciliation;
+pub mod reservation;
 mod simulated;
 pub mod story;
 pub(crate) mod words;

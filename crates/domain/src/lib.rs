@@ -3,14 +3,17 @@
 //! Nothing here does I/O, awaits, asks a clock or a random source: time, ids and chance come in as arguments.
 
 pub mod actor;
+pub mod backoff;
 pub mod card;
 pub mod charge;
 pub mod circuit;
 pub mod country;
+pub mod credential;
 pub mod currency;
 pub mod customer;
 pub mod decline;
 pub mod id;
+pub mod idempotency;
 pub mod mcc;
 pub mod merchant;
 pub mod money;
@@ -21,4 +24,5 @@ pub mod routing;
 pub mod scope;
 pub mod text;
 pub mod time;
+pub mod token;
 pub mod webhook;

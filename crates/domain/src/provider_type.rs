@@ -12,8 +12,7 @@ mod table;
 
 pub use capabilities::{Ability, AntiFraud, Capabilities, Refund};
 pub use credentials::{
-    CREDENTIAL_CHARS_MAX, CredentialField, CredentialFields, mask_credentials, merge_credentials,
-    validate_credentials,
+    CREDENTIAL_CHARS_MAX, CredentialFields, mask_credentials, merge_credentials, validate_credentials,
 };
 pub use options::validate_options;
 

@@ -27,6 +27,11 @@ pub use words::{Action, Milestone, PurchaseStatus};
 pub const SLOTS: std::ops::RangeInclusive<usize> = 2..=3;
 /// The one currency of purchases.
 pub const CURRENCY: Currency = Currency::BRL;
+/// The least that one card may be charged, the usual least amount of an acquirer: BRL 1.00.
+pub const PAYMENT_MIN: Amount = match Amount::new(100) {
+    Some(amount) => amount,
+    None => Amount::ZERO,
+};
 /// Authorizing or capturing without a result for so long is given up (`docs/interface/purchases.md#states`).
 pub const RESULT_WITHIN: Duration = Duration::from_secs(15 * 60);
 /// A reservation that is not captured for so long is released (`docs/interface/purchases.md#capture-and-void`).

@@ -1,10 +1,11 @@
-//! Webhooks: which events there are, which of them a webhook asks for, and when a delivery that failed is tried again.
+//! Webhooks: which events there are, which of them a webhook asks for, and what becomes of a delivery. When one that failed
+//! is tried again is in [`schedule`].
 //!
 //! What an event says and how it travels is not decided here.
 
-use std::time::Duration;
-
 use crate::purchase::PurchaseStatus;
+
+pub mod schedule;
 
 /// What an event is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,55 +190,6 @@ impl Version {
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|version| version.word() == word)
     }
-
-    /// The waits between attempts (`docs/interface/webhooks.md#schedule`).
-    pub const fn waits(self) -> &'static [Duration] {
-        match self {
-            Self::V1_0 => &WAITS_1_0,
-            Self::V1_1 => &WAITS_1_1,
-        }
-    }
-}
-
-const MINUTE: Duration = Duration::from_secs(60);
-const HOUR: Duration = Duration::from_secs(60 * 60);
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-const WAITS_1_1: [Duration; 6] = [
-    Duration::from_secs(5 * MINUTE.as_secs()),
-    Duration::from_secs(45 * MINUTE.as_secs()),
-    Duration::from_secs(6 * HOUR.as_secs()),
-    DAY,
-    Duration::from_secs(2 * DAY.as_secs()),
-    Duration::from_secs(4 * DAY.as_secs()),
-];
-const WAITS_1_0: [Duration; 5] = [
-    Duration::from_secs(5 * MINUTE.as_secs()),
-    Duration::from_secs(45 * MINUTE.as_secs()),
-    Duration::from_secs(6 * HOUR.as_secs()),
-    Duration::from_secs(2 * DAY.as_secs()),
-    Duration::from_secs(4 * DAY.as_secs()),
-];
-
-/// By how much a wait may be shorter or longer than the schedule says, in thousandths: endpoints that came back must
-/// not be met by everything at once.
-pub const JITTER_PER_MILLE: u32 = 100;
-/// The longest wait that an endpoint may ask for.
-pub const RETRY_AFTER_MAX: Duration = DAY;
-
-/// How long after the end of the attempt number `tries` (from 1) the next one begins; `None` after the last. `drawn`
-/// is a number up to twice [`JITTER_PER_MILLE`]. What the endpoint asks for counts when it is later than the schedule.
-pub fn wait_after(
-    waits: &[Duration],
-    tries: u32,
-    asked_for: Option<Duration>,
-    drawn: u32,
-) -> Option<Duration> {
-    let at = usize::try_from(tries).ok()?.checked_sub(1)?;
-    let scheduled = *waits.get(at)?;
-    let per_mille = 1000 - JITTER_PER_MILLE + drawn.min(2 * JITTER_PER_MILLE);
-    let drawn = scheduled * per_mille / 1000;
-    Some(asked_for.map_or(drawn, |asked_for| drawn.max(asked_for.min(RETRY_AFTER_MAX))))
 }
 
 /// Where a delivery stands.

@@ -5,10 +5,9 @@
 //! of a charge points at it, and the charge answers once nothing is under way; the claim of a check is held open and ended
 //! with the outcome.
 
-use std::time::Duration;
-
 use regente_domain::charge::Charge;
 use regente_domain::id::{ChargeId, ClientId};
+use regente_domain::idempotency::RUNNING_RETRY_AFTER;
 use regente_domain::time::Timestamp;
 use regente_store::charges;
 use regente_store::idempotency::{self as claims, ClaimState};
@@ -21,9 +20,6 @@ use crate::caller::Caller;
 use crate::error::Error;
 use crate::metrics::{self, IdempotencyConflict};
 use crate::vault::{Binding, Purpose};
-
-/// When a caller whose first request is still running may ask again (`docs/interface/conventions.md#idempotency`).
-const RUNNING_RETRY_AFTER: Duration = Duration::from_secs(10);
 
 /// The status of an answer that shows what was made, or done with it: the HTTP status 201, as the store keeps it.
 const CREATED: u16 = 201;
@@ -174,7 +170,7 @@ impl Claim {
 
     /// Whether this refusal of a batch means that another request was first with the key.
     pub fn lost(refusal: &Refusal) -> bool {
-        refusal.statement == claims::CLAIM_KEY.name()
+        refusal.is(&claims::CLAIM_KEY)
     }
 
     /// What the one that was first has answered. Called after [`Claim::lost`].

@@ -16,14 +16,14 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use regente_domain::id::{ClientId, Id};
 use regente_domain::time::Timestamp;
-use regente_store::jobs::{self, NewJob};
+use regente_store::jobs;
 use regente_store::{Batch, Commit, DatabaseKind, StoreError, deliveries, events, transaction_requests};
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::deliveries::Courier;
 use crate::error::Error;
-use crate::queue::{Kind, Lane};
+use crate::queue::{self, Kind, Lane};
 use job::Jobs;
 pub use purge::forget_ended_credentials;
 use runner::Runner;
@@ -74,11 +74,8 @@ impl Worker {
             }
         }
         let mut batch = Batch::new(DEPLOYMENT);
-        let now = self.app.clock.now();
-        for kind in Kind::RECURRING {
-            let (id, kind, lane) = (self.app.chance.id(now), kind.word(), kind.lane().word());
-            let job = NewJob { id, kind, lane, key: "", payload: "{}", run_at: now };
-            jobs::ensure(&mut batch, &job);
+        for kind in Kind::recurring() {
+            queue::ensure(&self.app, &mut batch, kind);
         }
         apply(&self.app, batch).await.map(drop)
     }

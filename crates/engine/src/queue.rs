@@ -30,70 +30,89 @@ pub enum Kind {
     PurgeListeners,
 }
 
+/// Whether every deployment has one job of a kind, for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Recurs {
+    Yes,
+    No,
+}
+
+/// What is known of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
+#[rustfmt::skip]
+const KINDS: [(Kind, &str, Lane, Recurs); 9] = [
+    (Kind::PurgeIdempotency,  "purge_idempotency",  Lane::Housekeeping, Recurs::Yes),
+    (Kind::PurgeTokens,       "purge_tokens",       Lane::Housekeeping, Recurs::Yes),
+    (Kind::PurgeCredentials,  "purge_credentials",  Lane::Housekeeping, Recurs::Yes),
+    (Kind::PurgeDeliveries,   "purge_deliveries",   Lane::Housekeeping, Recurs::Yes),
+    (Kind::Reseal,            "reseal",             Lane::Housekeeping, Recurs::Yes),
+    (Kind::ExpireReservation, "expire_reservation", Lane::Money,        Recurs::No),
+    (Kind::Purchase,          "purchase",           Lane::Purchases,    Recurs::No),
+    (Kind::EndKeyRotation,    "end_key_rotation",   Lane::Housekeeping, Recurs::No),
+    (Kind::PurgeListeners,    "purge_listeners",    Lane::Housekeeping, Recurs::Yes),
+];
+
+const _: () = {
+    let mut row = 0;
+    while row < KINDS.len() {
+        assert!(KINDS[row].0 as usize == row, "a kind has no row, or stands in the wrong place");
+        row += 1;
+    }
+};
+
 impl Kind {
-    /// Every kind.
-    pub const ALL: [Self; 9] = [
-        Self::PurgeIdempotency,
-        Self::PurgeTokens,
-        Self::PurgeCredentials,
-        Self::PurgeDeliveries,
-        Self::Reseal,
-        Self::ExpireReservation,
-        Self::Purchase,
-        Self::EndKeyRotation,
-        Self::PurgeListeners,
-    ];
-
-    /// The kinds that every deployment has one job of, for ever.
-    pub const RECURRING: [Self; 6] = [
-        Self::PurgeIdempotency,
-        Self::PurgeTokens,
-        Self::PurgeCredentials,
-        Self::PurgeDeliveries,
-        Self::Reseal,
-        Self::PurgeListeners,
-    ];
-
     /// Its name in the jobs table.
     pub const fn word(self) -> &'static str {
-        match self {
-            Self::PurgeIdempotency => "purge_idempotency",
-            Self::PurgeTokens => "purge_tokens",
-            Self::PurgeCredentials => "purge_credentials",
-            Self::PurgeDeliveries => "purge_deliveries",
-            Self::Reseal => "reseal",
-            Self::ExpireReservation => "expire_reservation",
-            Self::Purchase => "purchase",
-            Self::EndKeyRotation => "end_key_rotation",
-            Self::PurgeListeners => "purge_listeners",
-        }
+        KINDS[self as usize].1
     }
 
     /// From its name.
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
+        Self::all().find(|kind| kind.word() == word)
     }
 
     /// Where it stands.
     pub const fn lane(self) -> Lane {
-        match self {
-            Self::PurgeIdempotency
-            | Self::PurgeTokens
-            | Self::PurgeCredentials
-            | Self::PurgeDeliveries
-            | Self::Reseal
-            | Self::EndKeyRotation
-            | Self::PurgeListeners => Lane::Housekeeping,
-            Self::ExpireReservation => Lane::Money,
-            Self::Purchase => Lane::Purchases,
-        }
+        KINDS[self as usize].2
+    }
+
+    /// Whether every deployment has one job of it, for ever.
+    pub fn recurs(self) -> bool {
+        KINDS[self as usize].3 == Recurs::Yes
+    }
+
+    /// The kinds that recur.
+    pub fn recurring() -> impl Iterator<Item = Self> {
+        Self::all().filter(|kind| kind.recurs())
+    }
+
+    fn all() -> impl Iterator<Item = Self> {
+        KINDS.into_iter().map(|(kind, ..)| kind)
     }
 }
 
-/// Has a job run from `run_at` on. One with the same kind and `key` is there at most once.
+/// Has a job run from `run_at` on. One with the same kind and `key` is there at most once; it is brought forward.
 pub fn enqueue(app: &App, batch: &mut Batch, kind: Kind, key: &str, payload: &str, run_at: Timestamp) {
-    let (id, kind, lane) = (app.chance.id(app.clock.now()), kind.word(), kind.lane().word());
-    jobs::enqueue(batch, &NewJob { id, kind, lane, key, payload, run_at });
+    jobs::enqueue(batch, &job(app, kind, key, payload, run_at));
+}
+
+/// Brings the job of a kind that recurs forward to now, in a batch of the deployment.
+pub fn bring_forward(app: &App, batch: &mut Batch, kind: Kind) {
+    enqueue(app, batch, kind, RECURRING_KEY, NO_PAYLOAD, app.clock.now());
+}
+
+/// Makes sure that the job of a kind that recurs is there, in a batch of the deployment.
+pub(crate) fn ensure(app: &App, batch: &mut Batch, kind: Kind) {
+    jobs::ensure(batch, &job(app, kind, RECURRING_KEY, NO_PAYLOAD, app.clock.now()));
+}
+
+/// The key of the one job of a kind that recurs.
+const RECURRING_KEY: &str = "";
+/// The payload of a job that needs none.
+pub(crate) const NO_PAYLOAD: &str = "{}";
+
+fn job<'a>(app: &App, kind: Kind, key: &'a str, payload: &'a str, run_at: Timestamp) -> NewJob<'a> {
+    let id = app.chance.id(app.clock.now());
+    NewJob { id, kind: kind.word(), lane: kind.lane().word(), key, payload, run_at }
 }
 
 /// How a run of a job ended.

@@ -1,27 +1,17 @@
 //! What an operator may set, past the door: parsed, bounded, complete. `config.rs` reads it from file, environment
-//! and flags; everything else only takes it.
+//! and flags; everything else only takes it. What an operator does not set is as the domain says.
 
 use std::time::Duration;
 
-use regente_domain::circuit;
+use regente_domain::charge::{reconciliation, reservation};
 use regente_domain::money::Amount;
+use regente_domain::{circuit, credential, idempotency, purchase, routing, token};
 
 mod webhooks;
 
 pub use webhooks::{DAY_SECONDS, EndpointUse, WebhookSettings};
 
 pub use regente_providers::request::Mode;
-
-/// Looks at an unknown outcome: soon and often first, since most providers come back within minutes, then for three
-/// days, which covers a weekend.
-const RECONCILE_WAITS_SECONDS: [u64; 12] =
-    [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 86_400, 86_400];
-
-/// The usual least amount of an acquirer, BRL 1.00.
-const PURCHASE_PAYMENT_MIN: Amount = match Amount::new(100) {
-    Some(amount) => amount,
-    None => Amount::ZERO,
-};
 
 /// The settings that requests and jobs are served by.
 #[derive(Clone, Debug)]
@@ -59,15 +49,15 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             mode: Mode::Sandbox,
-            idempotency_retention: Duration::from_secs(24 * 60 * 60),
-            token_life: Duration::from_secs(2 * 60 * 60),
-            client_token_life_max: Duration::from_secs(31_536_000),
-            charge_budget: regente_domain::routing::BUDGET,
+            idempotency_retention: idempotency::RETENTION,
+            token_life: token::LIFE,
+            client_token_life_max: credential::CLIENT_TOKEN_LIFE_MAX,
+            charge_budget: routing::BUDGET,
             circuits: Some(circuit::Bounds::default()),
-            reconcile_grace: Duration::from_secs(30),
-            reservation_life: Duration::from_secs(7 * 24 * 60 * 60),
-            purchase_payment_min: PURCHASE_PAYMENT_MIN,
-            reconcile_waits: RECONCILE_WAITS_SECONDS.map(Duration::from_secs).to_vec(),
+            reconcile_grace: reconciliation::GRACE,
+            reservation_life: reservation::RESERVED_FOR,
+            purchase_payment_min: purchase::PAYMENT_MIN,
+            reconcile_waits: reconciliation::WAITS.to_vec(),
             cache_life: Duration::from_secs(5),
             webhooks: WebhookSettings::default(),
         }

@@ -19,8 +19,8 @@ use tower::{Layer, Service, service_fn};
 
 pub use credentials::digest;
 pub use keys::{
-    AccessError, NewClient, NewSecretKey, SECRET_KEYS_ACTIVE_MAX, SecretKey, create_client,
-    create_secret_key, revoke_secret_key, secret_keys, set_client_status,
+    AccessError, NewClient, NewSecretKey, SecretKey, create_client, create_secret_key, revoke_secret_key,
+    secret_keys, set_client_status,
 };
 
 use crate::api::error::ApiError;

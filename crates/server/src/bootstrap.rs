@@ -20,7 +20,7 @@ use regente_engine::vault::{Kek, Vault, VaultError};
 use regente_providers::provider::{Provider, Providers};
 use regente_providers::sandbox::http::{RemoteError, RemoteSandbox};
 use regente_providers::sandbox::{Books, BooksError, Sandbox};
-use regente_store::{DatabaseKind, DiscardWrites, Store, StoreError, StoreOptions};
+use regente_store::{DatabaseKind, Store, StoreError, StoreOptions};
 use zeroize::Zeroizing;
 
 use crate::api::error::kept_answer;
@@ -139,9 +139,10 @@ pub async fn open_by(
     let store = open_store(config, &clock, migrations, missing).await?;
     match assemble(config, &store, &kek, clock, chance).await {
         Ok(app) => {
+            #[cfg(feature = "bench-without-storage")]
             if config.database.discard_writes {
                 tracing::warn!("every write is thrown away: this is a benchmark");
-                app.store.discard_writes(DiscardWrites::Yes);
+                app.store.discard_writes(regente_store::DiscardWrites::Yes);
             }
             Ok(app)
         }

@@ -94,8 +94,9 @@ pub struct DatabaseConfig {
     pub url_file: Option<PathBuf>,
     /// Changes that may be under way at once; further requests are answered 503. Default 4 096.
     pub admitted_max: usize,
-    /// Answer every write and throw it away, and what was read once from memory: everything but storage, the ceiling that
-    /// benchmarks compare with. Refused in production mode. Default false.
+    /// Acknowledge every write and throw it away, and answer from memory what was read once: everything but storage, the
+    /// ceiling that benchmarks compare with. Refused in production mode. Default false.
+    #[cfg(feature = "bench-without-storage")]
     pub discard_writes: bool,
     /// SQLite: threads that read. Default 4.
     pub sqlite_readers: usize,
@@ -335,6 +336,7 @@ impl Default for DatabaseConfig {
             url: None,
             url_file: None,
             admitted_max: sqlite.admitted_max,
+            #[cfg(feature = "bench-without-storage")]
             discard_writes: false,
             sqlite_readers: sqlite.readers,
             sqlite_commits_apart_us: u64::try_from(sqlite.commits_apart.as_micros()).unwrap_or(u64::MAX),

@@ -44,9 +44,9 @@ use columns;
 sql! {
     /// Adds a charge.
     pub INSERT_CHARGE = "
-        INSERT INTO charges (id, client_id, merchant_id, status, payment_type, provider_type, order_id, session_id,
+        INSERT INTO charges (id, client_id, merchant_id, status, payment_type, provider_type, order_id,
             customer_id, amount, original_amount, currency, doc, private, key_id, actor, version, updated_at)
-        VALUES (:id, :client_id, :merchant_id, :status, :payment_type, :provider_type, :order_id, NULL,
+        VALUES (:id, :client_id, :merchant_id, :status, :payment_type, :provider_type, :order_id,
             :customer_id, :amount, :original_amount, :currency, :doc, :private, :key_id, :actor, :version, :updated_at)";
     /// Moves a charge on; the version is the lock.
     pub UPDATE_CHARGE = "

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::sql::Sql;
+
 /// Why a call of the store failed. Its text never contains that of its source: the chain is logged once, at the
 /// boundary.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -63,6 +65,13 @@ pub struct Refusal {
     pub statement: &'static str,
     /// What was wrong.
     pub why: RefusalKind,
+}
+
+impl Refusal {
+    /// Whether this statement refused the batch. Names are unique among all statements.
+    pub fn is(&self, statement: &Sql) -> bool {
+        self.statement == statement.name()
+    }
 }
 
 /// Why a statement refused its batch.

@@ -14,6 +14,7 @@ pub mod readable;
 mod row;
 mod sql;
 mod sqlite;
+#[cfg(feature = "bench-without-storage")]
 mod stand_in;
 mod store;
 #[cfg(feature = "testing")]
@@ -27,7 +28,9 @@ pub use postgres::{CommitGroups, PostgresOptions, PostgresStore};
 pub use row::Row;
 pub use sql::{DatabaseKind, Sql};
 pub use sqlite::{BackupError, Existing, Integrity, Replaced, SqliteOptions, SqliteStore, Staged, Written};
-pub use store::{Activity, COMMIT_SPANS, DiscardWrites, Store, StoreOptions, StoreSize};
+#[cfg(feature = "bench-without-storage")]
+pub use stand_in::DiscardWrites;
+pub use store::{Activity, COMMIT_SPANS, Store, StoreOptions, StoreSize};
 pub use value::{Args, FromValue, Json, Value};
 
 #[doc(hidden)]

@@ -47,6 +47,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0008_short_claims",
         text: include_str!("../migrations/0008_short_claims.sql"),
     },
+    Migration {
+        version: 10,
+        name: "0010_unused_index",
+        text: include_str!("../migrations/0010_unused_index.sql"),
+    },
 ];
 
 /// Where a database remembers what was applied to it.

@@ -1,24 +1,60 @@
-//! What stands in for the database where everything but storage is measured: writes are thrown away, and since nothing
-//! changes any more, reads are answered from memory. For benchmarks alone.
+//! What benchmarks compare the database with: writes are acknowledged and thrown away, and since nothing changes any more,
+//! reads are answered from memory. Releases are built without it: see the feature `bench-without-storage`.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use crate::row::Row;
 use crate::sql::Sql;
 use crate::value::Args;
+use crate::{Store, StoreError};
 
-/// Answers that are remembered; further ones are asked for again.
+/// Answers that are kept; further questions go to the database.
 const ANSWERS_MAX: usize = 100_000;
 
-/// Answers of the database, by statement.
+/// Whether the database is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiscardWrites {
+    /// Writes are written.
+    No,
+    /// [`Store::apply`] answers [`Commit::Applied`](crate::Commit::Applied) at once and writes nothing. Since nothing
+    /// changes, [`Store::rows`] answers from memory what it was asked before.
+    Yes,
+}
+
+impl Store {
+    /// Leaves the database out from now on, or asks it again.
+    pub fn discard_writes(&self, discard: DiscardWrites) {
+        self.common().stand_in.used.store(discard == DiscardWrites::Yes, Ordering::Relaxed);
+    }
+
+    pub(crate) async fn rows_of_stand_in(
+        &self,
+        sql: &'static Sql,
+        args: Args,
+    ) -> Result<Vec<Row>, StoreError> {
+        let stand_in = &self.common().stand_in;
+        if let Some(rows) = stand_in.answer(sql, &args) {
+            return Ok(rows);
+        }
+        let rows = self.rows_of_database(sql, args.clone()).await?;
+        stand_in.remember(sql, args, &rows);
+        Ok(rows)
+    }
+}
+
+/// Answers of the database, by statement, and whether they are used in its place.
 #[derive(Debug, Default)]
-pub(crate) struct StandIn(RwLock<Answers>);
+pub(crate) struct StandIn {
+    used: AtomicBool,
+    answers: RwLock<Answers>,
+}
 
 #[derive(Debug, Default)]
 struct Answers {
     by_statement: HashMap<(&'static str, &'static str), Known>,
-    remembered: usize,
+    kept: usize,
 }
 
 /// What is known of a statement.
@@ -32,22 +68,25 @@ enum Known {
 }
 
 impl StandIn {
-    /// The remembered answer.
-    pub(crate) fn answer(&self, sql: &'static Sql, args: &Args) -> Option<Vec<Row>> {
-        let answers = self.0.read().unwrap_or_else(PoisonError::into_inner);
+    /// Whether it is asked instead of the database.
+    pub(crate) fn is_used(&self) -> bool {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    fn answer(&self, sql: &'static Sql, args: &Args) -> Option<Vec<Row>> {
+        let answers = self.answers.read().unwrap_or_else(PoisonError::into_inner);
         match answers.by_statement.get(&statement(sql))? {
             Known::Nothing => Some(Vec::new()),
             Known::Rows(by_args) => by_args.get(args).cloned(),
         }
     }
 
-    /// Remembers an answer of the database.
-    pub(crate) fn remember(&self, sql: &'static Sql, args: Args, rows: &[Row]) {
-        let mut answers = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if answers.remembered >= ANSWERS_MAX {
+    fn remember(&self, sql: &'static Sql, args: Args, rows: &[Row]) {
+        let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
+        if answers.kept >= ANSWERS_MAX {
             return;
         }
-        answers.remembered += 1;
+        answers.kept += 1;
         let nothing = if rows.is_empty() { Known::Nothing } else { Known::Rows(HashMap::new()) };
         match answers.by_statement.entry(statement(sql)).or_insert(nothing) {
             Known::Nothing => {}

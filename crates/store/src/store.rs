@@ -1,7 +1,7 @@
 //! The store: two databases behind one enum, with the same answers.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
@@ -17,6 +17,7 @@ use crate::row::Row;
 use crate::sql;
 use crate::sql::{DatabaseKind, Sql};
 use crate::sqlite::{SqliteOptions, SqliteStore};
+#[cfg(feature = "bench-without-storage")]
 use crate::stand_in::StandIn;
 use crate::value::Args;
 
@@ -45,16 +46,6 @@ pub enum Store {
     Sqlite(SqliteStore),
     /// A server.
     Postgres(PostgresStore),
-}
-
-/// Whether the database is left out: the ceiling of a benchmark without storage. Never in production.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DiscardWrites {
-    /// Writes are written.
-    No,
-    /// [`Store::apply`] answers [`Commit::Applied`] at once and writes nothing. Since nothing changes, [`Store::rows`]
-    /// answers from memory what it was asked before.
-    Yes,
 }
 
 /// How much room the database takes.
@@ -104,8 +95,8 @@ impl CommitCounts {
 pub(crate) struct Common {
     pub(crate) gate: Gate,
     pub(crate) commits: Arc<CommitCounts>,
-    discard: AtomicBool,
-    stand_in: StandIn,
+    #[cfg(feature = "bench-without-storage")]
+    pub(crate) stand_in: StandIn,
     #[cfg(feature = "testing")]
     fuse: std::sync::OnceLock<crate::testing::Fuse>,
 }
@@ -115,7 +106,7 @@ impl Common {
         Self {
             gate: Gate::new(admitted_max),
             commits: Arc::default(),
-            discard: false.into(),
+            #[cfg(feature = "bench-without-storage")]
             stand_in: StandIn::default(),
             #[cfg(feature = "testing")]
             fuse: std::sync::OnceLock::new(),
@@ -154,7 +145,11 @@ impl Store {
     /// [`StoreError::Unavailable`] when certainly nothing was written; [`StoreError::Programming`] when a statement
     /// or its arguments are wrong. Nothing was written in any of them.
     pub async fn apply(&self, batch: Batch) -> Result<Commit, StoreError> {
-        if self.common().discard.load(Ordering::Relaxed) || batch.is_empty() {
+        if batch.is_empty() {
+            return Ok(Commit::Applied);
+        }
+        #[cfg(feature = "bench-without-storage")]
+        if self.common().stand_in.is_used() {
             return Ok(Commit::Applied);
         }
         let span =
@@ -183,23 +178,18 @@ impl Store {
     /// # Errors
     /// [`StoreError::Unavailable`], or [`StoreError::Programming`] when the statement or its arguments are wrong.
     pub async fn rows(&self, sql: &'static Sql, args: Args) -> Result<Vec<Row>, StoreError> {
-        if self.common().discard.load(Ordering::Relaxed) {
+        #[cfg(feature = "bench-without-storage")]
+        if self.common().stand_in.is_used() {
             return self.rows_of_stand_in(sql, args).await;
         }
         self.rows_of_database(sql, args).await
     }
 
-    async fn rows_of_stand_in(&self, sql: &'static Sql, args: Args) -> Result<Vec<Row>, StoreError> {
-        let stand_in = &self.common().stand_in;
-        if let Some(rows) = stand_in.answer(sql, &args) {
-            return Ok(rows);
-        }
-        let rows = self.rows_of_database(sql, args.clone()).await?;
-        stand_in.remember(sql, args, &rows);
-        Ok(rows)
-    }
-
-    async fn rows_of_database(&self, sql: &'static Sql, args: Args) -> Result<Vec<Row>, StoreError> {
+    pub(crate) async fn rows_of_database(
+        &self,
+        sql: &'static Sql,
+        args: Args,
+    ) -> Result<Vec<Row>, StoreError> {
         match self {
             Self::Sqlite(store) => store.rows(sql, args).await,
             Self::Postgres(store) => store.rows(sql, args).await,
@@ -215,7 +205,8 @@ impl Store {
         first: (&'static Sql, Args),
         second: (&'static Sql, Args),
     ) -> Result<(Vec<Row>, Vec<Row>), StoreError> {
-        if self.common().discard.load(Ordering::Relaxed) {
+        #[cfg(feature = "bench-without-storage")]
+        if self.common().stand_in.is_used() {
             let first = self.rows_of_stand_in(first.0, first.1).await?;
             return Ok((first, self.rows_of_stand_in(second.0, second.1).await?));
         }
@@ -332,11 +323,6 @@ impl Store {
         Activity { admissions_max, admissions_in_use, admissions_refused, commits, batches }
     }
 
-    /// For benchmarks alone: measures everything but storage.
-    pub fn discard_writes(&self, discard: DiscardWrites) {
-        self.common().discard.store(discard == DiscardWrites::Yes, Ordering::Relaxed);
-    }
-
     async fn applied_migrations(&self) -> Result<Vec<crate::migrate::Applied>, StoreError> {
         match self {
             Self::Sqlite(store) => store.applied_migrations().await,
@@ -344,7 +330,7 @@ impl Store {
         }
     }
 
-    fn common(&self) -> &Common {
+    pub(crate) fn common(&self) -> &Common {
         match self {
             Self::Sqlite(store) => store.common(),
             Self::Postgres(store) => store.common(),

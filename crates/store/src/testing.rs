@@ -194,6 +194,26 @@ pub async fn writer_pragma(store: &Store, name: &'static str) -> Result<i64, Sto
         .await
 }
 
+/// The indexes of an SQLite database that migrations have made, without those of primary keys.
+///
+/// # Errors
+/// What the database says; [`StoreError::Programming`] on PostgreSQL.
+pub async fn indexes(store: &Store) -> Result<Vec<String>, StoreError> {
+    const INDEXES: &str =
+        "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name";
+    let Store::Sqlite(store) = store else {
+        return Err(StoreError::Programming("only SQLite has this catalogue".to_owned()));
+    };
+    store
+        .exclusively(|connection| {
+            let names = |connection: &rusqlite::Connection| {
+                connection.prepare(INDEXES)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()
+            };
+            names(connection).map_err(|error| StoreError::Programming(error.to_string()))
+        })
+        .await
+}
+
 /// How the database would find the rows of a statement, as text of its own.
 ///
 /// # Errors
@@ -206,7 +226,8 @@ pub async fn query_plan(store: &Store, sql: &'static Sql) -> Result<String, Stor
                 .exclusively(move |connection| {
                     let explain = |connection: &rusqlite::Connection| {
                         let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {text}"))?;
-                        let details = statement.query_map([], |row| row.get::<_, String>(3))?;
+                        // Raw: the arguments stay NULL, a plan does not depend on them.
+                        let details = statement.raw_query().mapped(|row| row.get::<_, String>(3));
                         details.collect::<Result<Vec<_>, _>>()
                     };
                     let details =

@@ -45,6 +45,7 @@ impl Measured {
 
 pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     let place = bench.place()?;
+    let without_storage = bench.binary_without_storage()?;
     let accounts = place.make_accounts(ACCOUNTS[1], &one_simulator()).await?;
     let mut report = Report::new();
     let mut rates = Table::new(
@@ -69,7 +70,8 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
             let mut measured = Measured::default();
             for round in 1..=bench.rounds {
                 println!("charges: {what}, round {round} of {}", bench.rounds);
-                let (ceiling, _) = once(bench, &place.copy()?.without_storage(), accounts, connections)?;
+                let of_ceiling = place.copy()?.without_storage(without_storage);
+                let (ceiling, _) = once(bench, &of_ceiling, accounts, connections)?;
                 let (durable, resident_mib) = once(bench, &place.copy()?, accounts, connections)?;
                 measured.add(&ceiling, &durable, resident_mib);
             }

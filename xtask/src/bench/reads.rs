@@ -46,12 +46,13 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
 }
 
 fn by_id(bench: &Bench, seeded: &Seeded, report: &mut Report) -> Outcome {
+    let without_storage = bench.binary_without_storage()?;
     let (mut ceiling, mut stored) = (Samples::default(), Samples::default());
     let (mut p99_ms, mut server_cpu_us, mut generator_cpu_us) =
         (Samples::default(), Samples::default(), Samples::default());
     for round in 1..=bench.rounds {
         println!("reads: by id, round {round} of {}", bench.rounds);
-        let service = Service::start(&seeded.place.clone().without_storage())?;
+        let service = Service::start(&seeded.place.clone().without_storage(without_storage))?;
         // Each id once, so that all of them are remembered.
         read_by_id(&service, seeded, IDS_WITHOUT_STORAGE, WARM_UP_SECONDS)?;
         ceiling.add(read_by_id(&service, seeded, IDS_WITHOUT_STORAGE, bench.seconds)?.rate);

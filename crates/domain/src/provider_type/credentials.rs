@@ -7,6 +7,8 @@ use crate::problems::Problems;
 use crate::text::last_four;
 
 use super::ProviderType;
+use CredentialFields::AnyText;
+use ProviderType as Type;
 
 /// Most characters of one credential; certificates in Base64 need the most.
 pub const CREDENTIAL_CHARS_MAX: usize = 32_768;
@@ -18,28 +20,24 @@ const FULLY_MASKED_CHARS_MAX: usize = 8;
 /// The member that names the provider type; it is no secret.
 const TYPE: &str = "type";
 
-/// One member of `credentials`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CredentialField {
-    /// Its name.
-    pub name: &'static str,
-    /// Whether it must be there.
-    pub required: bool,
-}
-
 /// What `credentials` of a type hold beside `type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CredentialFields {
-    /// These; others are kept, but nobody looks at them.
-    Known(&'static [CredentialField]),
-    /// No list is published: any texts (`docs/interface/provider-types.md#credentials`).
+    /// Members of these names; others are kept, but nobody looks at them.
+    Known {
+        /// Those that must be there.
+        required: &'static [&'static str],
+        /// Those that may be there.
+        optional: &'static [&'static str],
+    },
+    /// No list is published: any texts.
     AnyText,
 }
 
 impl CredentialFields {
-    fn known(self) -> &'static [CredentialField] {
+    fn required(self) -> &'static [&'static str] {
         match self {
-            Self::Known(fields) => fields,
+            Self::Known { required, .. } => required,
             Self::AnyText => &[],
         }
     }
@@ -53,16 +51,17 @@ pub fn validate_credentials(
     path: &str,
 ) -> Result<(), Problems> {
     let mut problems = Problems::new();
-    for field in provider_type.credential_fields().known().iter().filter(|field| field.required) {
-        if matches!(credentials.get(field.name), None | Some(Value::Null)) {
-            problems.add(format_args!("{path}.{}", field.name), "should not be empty");
+    let required = provider_type.credential_fields().required();
+    for name in required {
+        if matches!(credentials.get(*name), None | Some(Value::Null)) {
+            problems.add(format_args!("{path}.{name}"), "should not be empty");
         }
     }
     for (name, value) in credentials.iter().filter(|(name, _)| *name != TYPE) {
         let path = format_args!("{path}.{name}");
         match value {
             Value::Null => {}
-            Value::String(text) if text.is_empty() && provider_type.requires(name) => {
+            Value::String(text) if text.is_empty() && required.contains(&name.as_str()) => {
                 problems.add(path, "should not be empty");
             }
             Value::String(text) if text.chars().count() > CREDENTIAL_CHARS_MAX => {
@@ -126,119 +125,65 @@ fn is_mask(value: &Value) -> bool {
         .is_some_and(|rest| matches!(rest.chars().count(), 0 | 4))
 }
 
-const fn required(name: &'static str) -> CredentialField {
-    CredentialField { name, required: true }
-}
-
-const fn optional(name: &'static str) -> CredentialField {
-    CredentialField { name, required: false }
-}
-
-/// The fields of a row below, named once.
-macro_rules! fields {
-    ($($need:ident $name:literal),* $(,)?) => {
-        const { CredentialFields::Known(&[$($need($name)),*]) }
-    };
-}
-
 impl ProviderType {
-    fn requires(self, name: &str) -> bool {
-        self.credential_fields().known().iter().any(|field| field.required && field.name == name)
-    }
-
-    /// The credentials of this type (`docs/interface/provider-types.md#credentials`).
+    /// The credentials of this type.
     pub const fn credential_fields(self) -> CredentialFields {
-        match self {
-            Self::Banrisul | Self::Owempay => CredentialFields::AnyText,
-            Self::Sandbox | Self::SandboxAntifraud => fields![optional "apiKey"],
-            Self::Adyen => fields![
-                required "apiKey",
-                required "liveUrlPrefix",
-                required "merchantAccount",
-                optional "webhookHmacKey",
-                optional "version",
-            ],
-            Self::B2e => fields![required "user", required "password", required "merchantId"],
-            Self::Barte => fields![required "tokenApi"],
-            Self::Bb => fields![
-                required "authBasic",
-                required "devAppKey",
-                required "pixKey",
-                optional "version",
-                optional "mtlsPemBase64",
-                optional "mtlsPassPhrase",
-            ],
-            Self::Bolt => fields![
-                optional "gatewayId",
-                optional "gatewayKey",
-                optional "merchantId",
-                optional "merchantKey",
-                optional "merchantTerminal",
-            ],
-            Self::Braintree => fields![required "merchantId", required "publicKey", required "privateKey"],
-            Self::Braspag => fields![
-                required "clientSecret",
-                required "merchantId",
-                required "merchantKey",
-            ],
-            Self::Bs2 => fields![required "clientKey", required "clientSecret", required "pixKey"],
-            Self::Bs2Boleto => fields![
-                required "clientKey",
-                required "clientSecret",
-                required "refreshToken",
-            ],
-            Self::Cielo => fields![required "merchantKey", required "merchantId"],
-            Self::Clearsale => fields![required "name", required "password", optional "app"],
-            Self::Drip | Self::PagarmeV5 | Self::Stripe => fields![required "secretKey"],
-            Self::Getnet => fields![required "clientId", required "clientSecret", required "sellerId"],
-            Self::GetnetSep => fields![
-                required "clientApiKey",
-                required "clientSecret",
-                required "sellerId",
-            ],
-            Self::Itau => fields![
-                optional "pixSecretKey",
-                optional "pixClientId",
-                optional "pixMtlsCert",
-                optional "pixMtlsCertKey",
-                optional "pixKey",
-                optional "boletoSecretKey",
-                optional "boletoClientId",
-                optional "boletoMtlsCert",
-                optional "boletoMtlsCertKey",
-                optional "boletoBeneficiaryKey",
-            ],
-            Self::Klap => fields![
-                required "apiKey",
-                required "commerceId",
-                required "keyComponent1",
-                required "keyComponent2",
-            ],
-            Self::Konduto => fields![required "secretKey", optional "publicKey"],
-            Self::Mapinvest => fields![
-                optional "clientId",
-                optional "clientSecret",
-                optional "pixKey",
-                optional "publicKey",
-                optional "privateKey",
-            ],
-            Self::MercadoPago => fields![required "accessToken"],
-            Self::Nupay => fields![required "merchantApiToken", required "merchantApiKey"],
-            Self::Pagarme => fields![required "apiKey"],
-            Self::Pagseguro => fields![required "token", required "email"],
-            Self::Paypal | Self::Picpay => fields![required "clientId", required "clientSecret"],
-            Self::Rede => fields![required "merchantId", required "apiKey"],
-            Self::Safrapay => fields![required "token"],
-            Self::Vr => fields![required "affiliationId", optional "clientId", optional "clientSecret"],
-            Self::Worldpay => fields![required "merchantCode", required "userAPI", required "senha"],
-            Self::Zoop => fields![
-                required "marketplaceId",
-                required "sellerId",
-                required "apiKey",
-                required "xApiKeyToken",
-                required "privateKey",
-                required "publicKey",
-            ],
-        }
+        CREDENTIALS[self as usize].1
     }
 }
+
+const fn needs(required: &'static [&'static str]) -> CredentialFields {
+    known(required, &[])
+}
+
+const fn known(required: &'static [&'static str], optional: &'static [&'static str]) -> CredentialFields {
+    CredentialFields::Known { required, optional }
+}
+
+/// What each type needs, and what it may be given beside that; in the order of [`ProviderType`].
+#[rustfmt::skip]
+const CREDENTIALS: [(Type, CredentialFields); ProviderType::ALL.len()] = [
+    (Type::Sandbox, known(&[], &["apiKey"])),
+    (Type::SandboxAntifraud, known(&[], &["apiKey"])),
+    (Type::Adyen, known(&["apiKey", "liveUrlPrefix", "merchantAccount"], &["webhookHmacKey", "version"])),
+    (Type::B2e, needs(&["user", "password", "merchantId"])),
+    (Type::Banrisul, AnyText),
+    (Type::Barte, needs(&["tokenApi"])),
+    (Type::Bb, known(&["authBasic", "devAppKey", "pixKey"], &["version", "mtlsPemBase64", "mtlsPassPhrase"])),
+    (Type::Bolt, known(&[], &["gatewayId", "gatewayKey", "merchantId", "merchantKey", "merchantTerminal"])),
+    (Type::Braintree, needs(&["merchantId", "publicKey", "privateKey"])),
+    (Type::Braspag, needs(&["clientSecret", "merchantId", "merchantKey"])),
+    (Type::Bs2, needs(&["clientKey", "clientSecret", "pixKey"])),
+    (Type::Bs2Boleto, needs(&["clientKey", "clientSecret", "refreshToken"])),
+    (Type::Cielo, needs(&["merchantKey", "merchantId"])),
+    (Type::Clearsale, known(&["name", "password"], &["app"])),
+    (Type::Drip, needs(&["secretKey"])),
+    (Type::Getnet, needs(&["clientId", "clientSecret", "sellerId"])),
+    (Type::GetnetSep, needs(&["clientApiKey", "clientSecret", "sellerId"])),
+    (Type::Itau, known(&[], &["pixSecretKey", "pixClientId", "pixMtlsCert", "pixMtlsCertKey", "pixKey", "boletoSecretKey", "boletoClientId", "boletoMtlsCert", "boletoMtlsCertKey", "boletoBeneficiaryKey"])),
+    (Type::Klap, needs(&["apiKey", "commerceId", "keyComponent1", "keyComponent2"])),
+    (Type::Konduto, known(&["secretKey"], &["publicKey"])),
+    (Type::Mapinvest, known(&[], &["clientId", "clientSecret", "pixKey", "publicKey", "privateKey"])),
+    (Type::MercadoPago, needs(&["accessToken"])),
+    (Type::Nupay, needs(&["merchantApiToken", "merchantApiKey"])),
+    (Type::Owempay, AnyText),
+    (Type::Pagarme, needs(&["apiKey"])),
+    (Type::PagarmeV5, needs(&["secretKey"])),
+    (Type::Pagseguro, needs(&["token", "email"])),
+    (Type::Paypal, needs(&["clientId", "clientSecret"])),
+    (Type::Picpay, needs(&["clientId", "clientSecret"])),
+    (Type::Rede, needs(&["merchantId", "apiKey"])),
+    (Type::Safrapay, needs(&["token"])),
+    (Type::Stripe, needs(&["secretKey"])),
+    (Type::Vr, known(&["affiliationId"], &["clientId", "clientSecret"])),
+    (Type::Worldpay, needs(&["merchantCode", "userAPI", "senha"])),
+    (Type::Zoop, needs(&["marketplaceId", "sellerId", "apiKey", "xApiKeyToken", "privateKey", "publicKey"])),
+];
+
+const _: () = {
+    let mut row = 0;
+    while row < CREDENTIALS.len() {
+        assert!(CREDENTIALS[row].0 as usize == row, "a type has no row, or stands in the wrong place");
+        row += 1;
+    }
+};

@@ -1,310 +1,181 @@
-//! What each provider type can do: one row a type, as in `docs/interface/provider-types.md#abilities`. Only what is
-//! positively listed there appears.
+//! What each provider type can do: one row a type. Only what is positively published about a type appears.
 
 use crate::card::Brand;
 use crate::charge::{INSTALLMENTS_MAX, PaymentType};
 
 use super::{Ability, AntiFraud, Capabilities, ProviderType, Refund};
+use PaymentType::{ApplePay, Boleto, ClickToPay, Credit, Debit, Drip, Nupay, Picpay, Pix, Voucher};
+use ProviderType as Type;
+use Refund::{FullOnly, No, Partial};
 
 impl ProviderType {
     /// What providers of this type can do.
     pub const fn capabilities(self) -> &'static Capabilities {
-        use Ability::Yes;
-        use PaymentType::{ApplePay, Boleto, Credit, Drip, Nupay, Picpay, Pix, Voucher};
-        use Refund::{FullOnly, Partial};
-        match self {
-            Self::Sandbox => &SANDBOX,
-            Self::SandboxAntifraud | Self::Clearsale => &RISK,
-            Self::B2e => &RISK_LATER,
-            Self::Konduto => &RISK_REAL_TIME,
-            Self::Adyen => &Capabilities {
-                payment_types: &[Credit, Pix, Boleto],
-                pre_authorization: &[Credit],
-                partial_capture: &[Credit],
-                refund: Partial(&[Credit, Pix]),
-                three_ds: Yes,
-                own_anti_fraud: Yes,
-                network_tokens: Yes,
-                dispute_notice: Yes,
-                chargeback_notice: Yes,
-                multi_currency: Yes,
-                vendors: Yes,
-                ..NOTHING
-            },
-            Self::Banrisul => &Capabilities { payment_types: &[Pix], refund: Partial(&[Pix]), ..NOTHING },
-            Self::Barte => &Capabilities {
-                payment_types: &[Credit],
-                pre_authorization: &[Credit],
-                refund: Partial(&[Credit]),
-                three_ds: Yes,
-                own_anti_fraud: Yes,
-                recurrence: Yes,
-                dispute_notice: Yes,
-                chargeback_notice: Yes,
-                ..NOTHING
-            },
-            Self::Bb => &Capabilities { payment_types: &[Pix], ..NOTHING },
-            Self::Bolt => &Capabilities {
-                payment_types: &[Credit],
-                pre_authorization: &[Credit],
-                partial_capture: &[Credit],
-                refund: Partial(&[Credit]),
-                ..NOTHING
-            },
-            Self::Braintree => &Capabilities {
-                payment_types: &[Credit],
-                pre_authorization: &[Credit],
-                partial_capture: &[Credit],
-                refund: Partial(&[Credit]),
-                own_anti_fraud: Yes,
-                chargeback_notice: Yes,
-                multi_currency: Yes,
-                ..NOTHING
-            },
-            Self::Braspag => &Capabilities {
-                payment_types: &[Credit],
-                refund: Partial(&[Credit]),
-                split: &[Credit],
-                own_anti_fraud: Yes,
-                recurrence: Yes,
-                chargeback_notice: Yes,
-                multi_currency: Yes,
-                ..NOTHING
-            },
-            Self::Bs2 => &Capabilities { payment_types: &[Pix], ..NOTHING },
-            Self::Bs2Boleto => &Capabilities { payment_types: &[Boleto], ..NOTHING },
-            Self::Cielo => &Capabilities {
-                payment_types: &[Credit, Pix, ApplePay],
-                pre_authorization: &[Credit, ApplePay],
-                partial_capture: &[Credit, ApplePay],
-                refund: Partial(&[Credit, ApplePay]),
-                network_tokens: Yes,
-                zero_dollar: Yes,
-                zero_dollar_brands: Some(&[Brand::Visa, Brand::Mastercard, Brand::Elo]),
-                recurrence: Yes,
-                vendors: Yes,
-                ..NOTHING
-            },
-            Self::Drip => &Capabilities {
-                payment_types: &[Drip],
-                refund: Partial(&[Drip]),
-                pix_installments: Yes,
-                ..NOTHING
-            },
-            Self::Getnet => &Capabilities {
-                payment_types: &[Credit, Pix, Boleto],
-                pre_authorization: &[Credit],
-                partial_capture: &[Credit],
-                refund: Partial(&[Credit, Pix]),
-                own_anti_fraud: Yes,
-                network_tokens: Yes,
-                multi_currency: Yes,
-                vendors: Yes,
-                ..NOTHING
-            },
-            Self::GetnetSep => &Capabilities {
-                payment_types: &[Credit, Pix, Boleto],
-                pre_authorization: &[Credit],
-                refund: FullOnly(&[Credit]),
-                own_anti_fraud: Yes,
-                network_tokens: Yes,
-                ..NOTHING
-            },
-            Self::Itau => &Capabilities { payment_types: &[Pix], ..NOTHING },
-            Self::Klap => &Capabilities {
-                payment_types: &[Credit],
-                pre_authorization: &[Credit],
-                partial_capture: &[Credit],
-                refund: FullOnly(&[Credit]),
-                own_anti_fraud: Yes,
-                zero_dollar: Yes,
-                multi_currency: Yes,
-                ..NOTHING
-            },
-            Self::Mapinvest => &Capabilities { payment_types: &[Pix], refund: Partial(&[Pix]), ..NOTHING },
-            Self::MercadoPago => &Capabilities {
-                payment_types: &[Credit, Pix, Boleto],
-                pre_authorization: &[Credit],
-                partial_capture: &[Credit],
-                refund: Partial(&[Credit, Pix]),
-                own_anti_fraud: Yes,
-                network_tokens: Yes,
-                chargeback_notice: Yes,
-                multi_currency: Yes,
-                ..NOTHING
-            },
-            Self::Nupay => &Capabilities {
-                payment_types: &[Nupay],
-                refund: Partial(&[Nupay]),
-                own_anti_fraud: Yes,
-                chargeback_notice: Yes,
-                ..NOTHING
-            },
-            Self::Owempay => &Capabilities {
-                payment_types: &[Credit, Pix],
-                refund: FullOnly(&[Credit, Pix]),
-                dispute_notice: Yes,
-                chargeback_notice: Yes,
-                ..NOTHING
-            },
-            Self::Pagarme => &Capabilities {
-                payment_types: &[Credit, Pix, Boleto, Voucher, ApplePay],
-                pre_authorization: &[Credit, ApplePay],
-                partial_capture: &[Credit, ApplePay],
-                refund: Partial(&[Credit, Pix, ApplePay]),
-                split: &[Credit],
-                own_anti_fraud: Yes,
-                dispute_notice: Yes,
-                chargeback_notice: Yes,
-                ..NOTHING
-            },
-            Self::PagarmeV5 => &Capabilities {
-                payment_types: &[Credit, Pix, Boleto, Voucher, ApplePay],
-                pre_authorization: &[Credit, ApplePay],
-                partial_capture: &[Credit, ApplePay],
-                refund: Partial(&[Credit, Pix, ApplePay]),
-                split: &[Credit, Pix, Boleto],
-                own_anti_fraud: Yes,
-                ..NOTHING
-            },
-            Self::Pagseguro => &Capabilities {
-                payment_types: &[Credit, Pix, ApplePay],
-                pre_authorization: &[Credit, ApplePay],
-                partial_capture: &[Credit, ApplePay],
-                refund: Partial(&[Credit, Pix, ApplePay]),
-                split: &[Credit, Pix, ApplePay],
-                own_anti_fraud: Yes,
-                network_tokens: Yes,
-                zero_dollar: Yes,
-                recurrence: Yes,
-                dispute_notice: Yes,
-                chargeback_notice: Yes,
-                ..NOTHING
-            },
-            Self::Paypal => &Capabilities {
-                payment_types: &[Credit],
-                pre_authorization: &[Credit],
-                partial_capture: &[Credit],
-                refund: Partial(&[Credit]),
-                own_anti_fraud: Yes,
-                network_tokens: Yes,
-                ..NOTHING
-            },
-            Self::Picpay => &Capabilities {
-                payment_types: &[Credit, Pix, Picpay],
-                pre_authorization: &[Credit],
-                partial_capture: &[Credit],
-                refund: Partial(&[Credit, Pix, Picpay]),
-                own_anti_fraud: Yes,
-                dispute_notice: Yes,
-                chargeback_notice: Yes,
-                ..NOTHING
-            },
-            Self::Rede => &Capabilities {
-                payment_types: &[Credit],
-                pre_authorization: &[Credit],
-                partial_capture: &[Credit],
-                refund: Partial(&[Credit]),
-                network_tokens: Yes,
-                zero_dollar: Yes,
-                vendors: Yes,
-                ..NOTHING
-            },
-            Self::Safrapay => &Capabilities {
-                payment_types: &[Credit, Pix],
-                pre_authorization: &[Credit],
-                partial_capture: &[Credit],
-                refund: Partial(&[Credit, Pix]),
-                own_anti_fraud: Yes,
-                recurrence: Yes,
-                vendors: Yes,
-                ..NOTHING
-            },
-            Self::Stripe => &Capabilities {
-                payment_types: &[Credit, Boleto],
-                pre_authorization: &[Credit],
-                partial_capture: &[Credit],
-                refund: Partial(&[Credit]),
-                own_anti_fraud: Yes,
-                dispute_notice: Yes,
-                chargeback_notice: Yes,
-                multi_currency: Yes,
-                ..NOTHING
-            },
-            Self::Vr => &Capabilities { payment_types: &[Voucher], ..NOTHING },
-            Self::Worldpay => &Capabilities {
-                payment_types: &[Credit],
-                pre_authorization: &[Credit],
-                partial_capture: &[Credit],
-                refund: Partial(&[Credit]),
-                network_tokens: Yes,
-                multi_currency: Yes,
-                ..NOTHING
-            },
-            Self::Zoop => &Capabilities {
-                payment_types: &[Credit, Pix, Boleto],
-                pre_authorization: &[Credit],
-                partial_capture: &[Credit],
-                refund: Partial(&[Credit, Pix]),
-                split: &[Credit, Pix, Boleto],
-                dispute_notice: Yes,
-                chargeback_notice: Yes,
-                ..NOTHING
-            },
-        }
+        &TABLE[self as usize]
     }
 }
 
-/// A type of which nothing is listed: every row starts from it.
+type Types = &'static [PaymentType];
+
+const NONE: Types = &[];
+/// The simulator plays every payment method and, so that integrations can be tested, everything around it.
+const EVERYTHING: Types = &[Credit, Debit, Voucher, Pix, Boleto, Nupay, Drip, Picpay, ApplePay, ClickToPay];
+/// What it can reserve now and capture later, in parts as well.
+const HELD: Types = &[Credit, ApplePay, ClickToPay];
+/// What it gives back: a boleto never is.
+const RETURNED: Types = &[Credit, Debit, Voucher, Pix, Nupay, Drip, Picpay, ApplePay, ClickToPay];
+
+/// How each type moves money, in the order of [`ProviderType`].
+#[rustfmt::skip]
+const PAYMENTS: [(Type, Types, Types, Types, Refund, Types); ProviderType::ALL.len()] = [
+    // type                    charges                                    reserves             captures parts       gives back                         splits
+    (Type::Sandbox,          EVERYTHING,                                HELD,                HELD,                Partial(RETURNED),                 EVERYTHING),
+    (Type::SandboxAntifraud, NONE,                                      NONE,                NONE,                No,                                NONE),
+    (Type::Adyen,            &[Credit, Pix, Boleto],                    &[Credit],           &[Credit],           Partial(&[Credit, Pix]),           NONE),
+    (Type::B2e,              NONE,                                      NONE,                NONE,                No,                                NONE),
+    (Type::Banrisul,         &[Pix],                                    NONE,                NONE,                Partial(&[Pix]),                   NONE),
+    (Type::Barte,            &[Credit],                                 &[Credit],           NONE,                Partial(&[Credit]),                NONE),
+    (Type::Bb,               &[Pix],                                    NONE,                NONE,                No,                                NONE),
+    (Type::Bolt,             &[Credit],                                 &[Credit],           &[Credit],           Partial(&[Credit]),                NONE),
+    (Type::Braintree,        &[Credit],                                 &[Credit],           &[Credit],           Partial(&[Credit]),                NONE),
+    (Type::Braspag,          &[Credit],                                 NONE,                NONE,                Partial(&[Credit]),                &[Credit]),
+    (Type::Bs2,              &[Pix],                                    NONE,                NONE,                No,                                NONE),
+    (Type::Bs2Boleto,        &[Boleto],                                 NONE,                NONE,                No,                                NONE),
+    (Type::Cielo,            &[Credit, Pix, ApplePay],                  &[Credit, ApplePay], &[Credit, ApplePay], Partial(&[Credit, ApplePay]),      NONE),
+    (Type::Clearsale,        NONE,                                      NONE,                NONE,                No,                                NONE),
+    (Type::Drip,             &[Drip],                                   NONE,                NONE,                Partial(&[Drip]),                  NONE),
+    (Type::Getnet,           &[Credit, Pix, Boleto],                    &[Credit],           &[Credit],           Partial(&[Credit, Pix]),           NONE),
+    (Type::GetnetSep,        &[Credit, Pix, Boleto],                    &[Credit],           NONE,                FullOnly(&[Credit]),               NONE),
+    (Type::Itau,             &[Pix],                                    NONE,                NONE,                No,                                NONE),
+    (Type::Klap,             &[Credit],                                 &[Credit],           &[Credit],           FullOnly(&[Credit]),               NONE),
+    (Type::Konduto,          NONE,                                      NONE,                NONE,                No,                                NONE),
+    (Type::Mapinvest,        &[Pix],                                    NONE,                NONE,                Partial(&[Pix]),                   NONE),
+    (Type::MercadoPago,      &[Credit, Pix, Boleto],                    &[Credit],           &[Credit],           Partial(&[Credit, Pix]),           NONE),
+    (Type::Nupay,            &[Nupay],                                  NONE,                NONE,                Partial(&[Nupay]),                 NONE),
+    (Type::Owempay,          &[Credit, Pix],                            NONE,                NONE,                FullOnly(&[Credit, Pix]),          NONE),
+    (Type::Pagarme,          &[Credit, Pix, Boleto, Voucher, ApplePay], &[Credit, ApplePay], &[Credit, ApplePay], Partial(&[Credit, Pix, ApplePay]), &[Credit]),
+    (Type::PagarmeV5,        &[Credit, Pix, Boleto, Voucher, ApplePay], &[Credit, ApplePay], &[Credit, ApplePay], Partial(&[Credit, Pix, ApplePay]), &[Credit, Pix, Boleto]),
+    (Type::Pagseguro,        &[Credit, Pix, ApplePay],                  &[Credit, ApplePay], &[Credit, ApplePay], Partial(&[Credit, Pix, ApplePay]), &[Credit, Pix, ApplePay]),
+    (Type::Paypal,           &[Credit],                                 &[Credit],           &[Credit],           Partial(&[Credit]),                NONE),
+    (Type::Picpay,           &[Credit, Pix, Picpay],                    &[Credit],           &[Credit],           Partial(&[Credit, Pix, Picpay]),   NONE),
+    (Type::Rede,             &[Credit],                                 &[Credit],           &[Credit],           Partial(&[Credit]),                NONE),
+    (Type::Safrapay,         &[Credit, Pix],                            &[Credit],           &[Credit],           Partial(&[Credit, Pix]),           NONE),
+    (Type::Stripe,           &[Credit, Boleto],                         &[Credit],           &[Credit],           Partial(&[Credit]),                NONE),
+    (Type::Vr,               &[Voucher],                                NONE,                NONE,                No,                                NONE),
+    (Type::Worldpay,         &[Credit],                                 &[Credit],           &[Credit],           Partial(&[Credit]),                NONE),
+    (Type::Zoop,             &[Credit, Pix, Boleto],                    &[Credit],           &[Credit],           Partial(&[Credit, Pix]),           &[Credit, Pix, Boleto]),
+];
+
+const YES: Ability = Ability::Yes;
+const ___: Ability = Ability::No;
+
+/// What else types can do; one without a row can do nothing of it.
+#[rustfmt::skip]
+const ABILITIES: [(Type, [Ability; 10]); 23] = [
+    //                        3-D     card   recur-  multi-    own       network  dispute  charge-  vendors  Pix in
+    //                        Secure  check  rence   currency  analysis  tokens   notice   back              installments
+    (Type::Sandbox,          [YES,    YES,   ___,    YES,      YES,      ___,     ___,     ___,     YES,     YES]),
+    (Type::Adyen,            [YES,    ___,   ___,    YES,      YES,      YES,     YES,     YES,     YES,     ___]),
+    (Type::Barte,            [YES,    ___,   YES,    ___,      YES,      ___,     YES,     YES,     ___,     ___]),
+    (Type::Braintree,        [___,    ___,   ___,    YES,      YES,      ___,     ___,     YES,     ___,     ___]),
+    (Type::Braspag,          [___,    ___,   YES,    YES,      YES,      ___,     ___,     YES,     ___,     ___]),
+    (Type::Cielo,            [___,    YES,   YES,    ___,      ___,      YES,     ___,     ___,     YES,     ___]),
+    (Type::Drip,             [___,    ___,   ___,    ___,      ___,      ___,     ___,     ___,     ___,     YES]),
+    (Type::Getnet,           [___,    ___,   ___,    YES,      YES,      YES,     ___,     ___,     YES,     ___]),
+    (Type::GetnetSep,        [___,    ___,   ___,    ___,      YES,      YES,     ___,     ___,     ___,     ___]),
+    (Type::Klap,             [___,    YES,   ___,    YES,      YES,      ___,     ___,     ___,     ___,     ___]),
+    (Type::MercadoPago,      [___,    ___,   ___,    YES,      YES,      YES,     ___,     YES,     ___,     ___]),
+    (Type::Nupay,            [___,    ___,   ___,    ___,      YES,      ___,     ___,     YES,     ___,     ___]),
+    (Type::Owempay,          [___,    ___,   ___,    ___,      ___,      ___,     YES,     YES,     ___,     ___]),
+    (Type::Pagarme,          [___,    ___,   ___,    ___,      YES,      ___,     YES,     YES,     ___,     ___]),
+    (Type::PagarmeV5,        [___,    ___,   ___,    ___,      YES,      ___,     ___,     ___,     ___,     ___]),
+    (Type::Pagseguro,        [___,    YES,   YES,    ___,      YES,      YES,     YES,     YES,     ___,     ___]),
+    (Type::Paypal,           [___,    ___,   ___,    ___,      YES,      YES,     ___,     ___,     ___,     ___]),
+    (Type::Picpay,           [___,    ___,   ___,    ___,      YES,      ___,     YES,     YES,     ___,     ___]),
+    (Type::Rede,             [___,    YES,   ___,    ___,      ___,      YES,     ___,     ___,     YES,     ___]),
+    (Type::Safrapay,         [___,    ___,   YES,    ___,      YES,      ___,     ___,     ___,     YES,     ___]),
+    (Type::Stripe,           [___,    ___,   ___,    YES,      YES,      ___,     YES,     YES,     ___,     ___]),
+    (Type::Worldpay,         [___,    ___,   ___,    YES,      ___,      YES,     ___,     ___,     ___,     ___]),
+    (Type::Zoop,             [___,    ___,   ___,    ___,      ___,      ___,     YES,     YES,     ___,     ___]),
+];
+
+/// Types that check only cards of these brands; the others check any.
+const CARD_CHECK_BRANDS: [(Type, &[Brand]); 1] =
+    [(Type::Cielo, &[Brand::Visa, Brand::Mastercard, Brand::Elo])];
+
+/// Types that only analyse risk: at once, and later.
+const RISK: [(Type, AntiFraud); 4] = [
+    (Type::SandboxAntifraud, AntiFraud { real_time: YES, asynchronous: YES }),
+    (Type::B2e, AntiFraud { real_time: ___, asynchronous: YES }),
+    (Type::Clearsale, AntiFraud { real_time: YES, asynchronous: YES }),
+    (Type::Konduto, AntiFraud { real_time: YES, asynchronous: ___ }),
+];
+
+/// A type of which nothing is published.
 const NOTHING: Capabilities = Capabilities {
-    payment_types: &[],
-    pre_authorization: &[],
-    partial_capture: &[],
-    refund: Refund::No,
-    split: &[],
-    pix_installments: Ability::No,
-    three_ds: Ability::No,
-    zero_dollar: Ability::No,
+    payment_types: NONE,
+    pre_authorization: NONE,
+    partial_capture: NONE,
+    refund: No,
+    split: NONE,
+    pix_installments: ___,
+    three_ds: ___,
+    zero_dollar: ___,
     zero_dollar_brands: None,
-    recurrence: Ability::No,
-    multi_currency: Ability::No,
-    own_anti_fraud: Ability::No,
-    network_tokens: Ability::No,
-    dispute_notice: Ability::No,
-    chargeback_notice: Ability::No,
-    vendors: Ability::No,
+    recurrence: ___,
+    multi_currency: ___,
+    own_anti_fraud: ___,
+    network_tokens: ___,
+    dispute_notice: ___,
+    chargeback_notice: ___,
+    vendors: ___,
     anti_fraud: None,
     installments_max: INSTALLMENTS_MAX,
 };
 
-/// The simulator plays every payment method and, so that integrations can be tested, everything
-/// around it; boleto is never given back (`docs/interface/provider-types.md#abilities`).
-const SANDBOX: Capabilities = {
-    use Ability::Yes;
-    use PaymentType::{ApplePay, Boleto, ClickToPay, Credit, Debit, Drip, Nupay, Picpay, Pix, Voucher};
-    Capabilities {
-        payment_types: &[Credit, Debit, Voucher, Pix, Boleto, Nupay, Drip, Picpay, ApplePay, ClickToPay],
-        pre_authorization: &[Credit, ApplePay, ClickToPay],
-        partial_capture: &[Credit, ApplePay, ClickToPay],
-        refund: Refund::Partial(&[Credit, Debit, Voucher, Pix, Nupay, Drip, Picpay, ApplePay, ClickToPay]),
-        split: &[Credit, Debit, Voucher, Pix, Boleto, Nupay, Drip, Picpay, ApplePay, ClickToPay],
-        pix_installments: Yes,
-        three_ds: Yes,
-        zero_dollar: Yes,
-        multi_currency: Yes,
-        own_anti_fraud: Yes,
-        vendors: Yes,
-        ..NOTHING
+/// The rows above put together, by type.
+static TABLE: [Capabilities; ProviderType::ALL.len()] = {
+    let mut table = [NOTHING; ProviderType::ALL.len()];
+    let mut row = 0;
+    while row < PAYMENTS.len() {
+        let (of, charges, reserves, captures_parts, refund, splits) = PAYMENTS[row];
+        assert!(of as usize == row, "a type has no row, or stands in the wrong place");
+        table[row].payment_types = charges;
+        table[row].pre_authorization = reserves;
+        table[row].partial_capture = captures_parts;
+        table[row].refund = refund;
+        table[row].split = splits;
+        row += 1;
     }
+    row = 0;
+    while row < ABILITIES.len() {
+        let (of, abilities) = ABILITIES[row];
+        let can = &mut table[of as usize];
+        [
+            can.three_ds,
+            can.zero_dollar,
+            can.recurrence,
+            can.multi_currency,
+            can.own_anti_fraud,
+            can.network_tokens,
+            can.dispute_notice,
+            can.chargeback_notice,
+            can.vendors,
+            can.pix_installments,
+        ] = abilities;
+        row += 1;
+    }
+    row = 0;
+    while row < CARD_CHECK_BRANDS.len() {
+        let (of, brands) = CARD_CHECK_BRANDS[row];
+        table[of as usize].zero_dollar_brands = Some(brands);
+        row += 1;
+    }
+    row = 0;
+    while row < RISK.len() {
+        let (of, analyses) = RISK[row];
+        table[of as usize].anti_fraud = Some(analyses);
+        row += 1;
+    }
+    table
 };
-
-/// A type that only analyses risk, at once or later.
-const RISK: Capabilities = risk(Ability::Yes, Ability::Yes);
-/// The same, at once only.
-const RISK_REAL_TIME: Capabilities = risk(Ability::Yes, Ability::No);
-/// The same, later only.
-const RISK_LATER: Capabilities = risk(Ability::No, Ability::Yes);
-
-const fn risk(real_time: Ability, asynchronous: Ability) -> Capabilities {
-    Capabilities { anti_fraud: Some(AntiFraud { real_time, asynchronous }), ..NOTHING }
-}

@@ -1,6 +1,7 @@
 //! The rules of the domain as tables and properties.
 #![allow(clippy::unwrap_used)]
 
+mod backoff;
 mod card;
 mod circuit;
 mod country;
@@ -13,6 +14,7 @@ mod money;
 mod provider_type;
 mod purchase;
 mod references;
+mod reconciliation;
 mod routing;
 mod scope;
 mod story;

@@ -8,6 +8,7 @@ use regente_domain::provider_type::{Ability, AntiFraud, ProviderType};
 use serde_json::{Map, Value};
 
 mod credentials;
+mod facts;
 mod options;
 
 /// What each type charges (`docs/interface/provider-types.md#abilities`).

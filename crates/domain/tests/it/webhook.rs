@@ -1,6 +1,8 @@
 use regente_domain::purchase::PurchaseStatus;
 use regente_domain::webhook::{EventFilter, EventName, Family};
 
+mod schedule;
+
 fn names(family: Family) -> Vec<&'static str> {
     EventName::all().filter(|name| name.family() == family).map(EventName::name).collect()
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use regente_domain::time::Timestamp;
-use regente_domain::webhook::{DeliveryStatus, Failure, JITTER_PER_MILLE, Version, wait_after};
+use regente_domain::webhook::schedule::{JITTER_PER_MILLE, wait_after};
+use regente_domain::webhook::{DeliveryStatus, Failure, Version};
 use regente_store::deliveries::{self, Attempt, Begun, Delivery, DueDelivery};
 use regente_store::webhooks::{self, Webhook};
 use regente_store::{Batch, Commit};

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt, stream};
 use regente_domain::id::{Id, WebhookId};
+use regente_domain::webhook::schedule::{LOST_GRACE, POSTPONED_FOR};
 use regente_store::deliveries::{self, Begun, DueDelivery};
 use regente_store::readable::Readable;
 use regente_store::webhooks::{self, Webhook};
@@ -32,10 +33,6 @@ const BEGUN_AT_ONCE: usize = 16;
 const POLL: Duration = Duration::from_millis(200);
 /// The least time between two looks: what comes meanwhile is done together.
 const ROUND: Duration = Duration::from_millis(10);
-/// When to come back to a delivery that cannot be read.
-const POSTPONED_FOR: Duration = Duration::from_secs(5 * 60);
-/// How long after the longest answer an attempt counts as lost with its process.
-const LOST_GRACE: Duration = Duration::from_secs(30);
 
 /// Carries deliveries out. Clones share what they know.
 #[derive(Clone)]

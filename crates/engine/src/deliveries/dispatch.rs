@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use regente_domain::id::{ClientId, Id};
+use regente_domain::webhook::schedule::POSTPONED_FOR;
 use regente_domain::webhook::{DeliveryStatus, EventName};
 use regente_store::deliveries::{self, Delivery};
 use regente_store::events::{self, Undispatched};
@@ -29,8 +30,6 @@ const CLIENTS_AT_ONCE: usize = 4;
 const EVENTS_MAX: i64 = 50;
 /// Events of a client that are put into words at once.
 const EVENTS_AT_ONCE: usize = 4;
-/// When to come back to an event that cannot be put into words.
-const POSTPONED_FOR: Duration = Duration::from_secs(5 * 60);
 /// By how much the clocks of two nodes may differ. An event that a webhook made by another clock has asked for must not
 /// count as one from before it.
 const CLOCKS_DIFFER_BY: Duration = Duration::from_secs(60);

@@ -10,6 +10,7 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::later_of;
 use regente_domain::id::WebhookId;
 use regente_domain::time::Timestamp;
+use regente_domain::webhook::schedule::KEY_OVERLAP_MAX;
 use regente_store::audit::{self, AuditEntry};
 use regente_store::jobs::Job;
 use regente_store::webhooks::{self, KeyInForce, KeyPair, NextKey, Webhook};
@@ -22,11 +23,6 @@ use crate::error::Error;
 use crate::queue::{self, Ended, Kind};
 use crate::vault::{Binding, Purpose, VaultError};
 
-/// How long both keys sign unless somebody says otherwise: time for a merchant to take the new one.
-pub const OVERLAP_DEFAULT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// The longest overlap.
-pub const OVERLAP_MAX: Duration = Duration::from_secs(90 * 24 * 60 * 60);
-
 /// How often a change that lost a race is decided again.
 const TRIES_MAX: usize = 4;
 
@@ -37,7 +33,7 @@ pub enum RotationError {
     #[error("there is no webhook {0}")]
     UnknownWebhook(WebhookId),
     /// The overlap is longer than it may be.
-    #[error("the overlap may last {} days at most", OVERLAP_MAX.as_secs() / (24 * 60 * 60))]
+    #[error("the overlap may last {} days at most", KEY_OVERLAP_MAX.as_secs() / (24 * 60 * 60))]
     OverlapTooLong,
     /// A key is being replaced already. A third one would take the second from under receivers that trust it.
     #[error(
@@ -91,7 +87,7 @@ impl Signer {
 /// # Errors
 /// As [`RotationError`]; nothing was changed unless it says otherwise.
 pub async fn rotate(app: &App, id: WebhookId, overlap: Duration) -> Result<Webhook, RotationError> {
-    if overlap > OVERLAP_MAX {
+    if overlap > KEY_OVERLAP_MAX {
         return Err(RotationError::OverlapTooLong);
     }
     let unknown = || RotationError::UnknownWebhook(id);

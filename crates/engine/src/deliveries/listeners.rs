@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use regente_domain::id::{ClientId, DeliveryId, WebhookId};
 use regente_domain::time::Timestamp;
+use regente_domain::webhook::schedule::LISTENER_AWAITED_FOR;
 use regente_domain::webhook::{EventFilter, Version};
 use regente_store::deliveries::DueDelivery;
 use regente_store::listeners;
@@ -22,10 +23,6 @@ use crate::app::App;
 use crate::error::Error;
 use crate::vault::{Binding, Purpose};
 
-/// How long a listener that does not come back is waited for. A server that is started again takes less.
-const LISTENS_FOR: Duration = Duration::from_secs(2 * 60);
-/// How long after its end a listener is kept: a node that has just read it may make a delivery for it yet.
-pub const KEPT_FOR: Duration = Duration::from_secs(10 * 60);
 /// Events that are fetched at once.
 const EVENTS_MAX: usize = 100;
 /// How often there is a look while nothing has happened.
@@ -86,7 +83,7 @@ pub async fn begin(app: &App, client_id: ClientId, event: EventFilter) -> Result
     let id: WebhookId = app.chance.id(now);
     let key = SigningKey::generate(&app.chance).map_err(Error::internal)?;
     let binding = Binding::new(Purpose::WebhookKey, client_id, id.uuid());
-    let until = now + LISTENS_FOR;
+    let until = now + LISTENER_AWAITED_FOR;
     let webhook = Webhook {
         id,
         client_id,
@@ -122,7 +119,7 @@ pub async fn hear(
 ) -> Result<Vec<Heard>, ListenError> {
     let now = app.clock.now();
     let mut batch = Batch::new(client_id);
-    listeners::go_on(&mut batch, id, now, now + LISTENS_FOR);
+    listeners::go_on(&mut batch, id, now, now + LISTENER_AWAITED_FOR);
     listeners::forget(&mut batch, id, told);
     match app.store.apply(batch).await? {
         Commit::Applied => {}

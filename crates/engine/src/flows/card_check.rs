@@ -99,7 +99,7 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
 async fn refused(new: &NewCheck, app: &App, refusal: &Refusal) -> Result<Checked, Error> {
     match &new.claim {
         Some(claim) if Claim::lost(refusal) => claim.of_winner(app).await.map(Checked::Answered),
-        _ if refusal.statement == tokens::CONSUME_TOKEN.name() => Err(Error::token_not_found("tokenId")),
+        _ if refusal.is(&tokens::CONSUME_TOKEN) => Err(Error::token_not_found("tokenId")),
         _ => Err(Error::internal(format!("the intent of a card check was refused by {}", refusal.statement))),
     }
 }

@@ -115,8 +115,8 @@ async fn refused(new: &NewCharge, app: &App, refusal: &Refusal) -> Result<Create
     match &new.claim {
         Some(claim) if Claim::lost(refusal) => claim.of_winner(app).await.map(Created::Answered),
         // Somebody else has moved the purchase on: what is to be done now is decided anew.
-        _ if refusal.statement == purchases::UPDATE_PURCHASE.name() => Err(Error::busy()),
-        _ if refusal.statement == tokens::CONSUME_TOKEN.name() => {
+        _ if refusal.is(&purchases::UPDATE_PURCHASE) => Err(Error::busy()),
+        _ if refusal.is(&tokens::CONSUME_TOKEN) => {
             let path = if new.new_card.is_some() { TOKEN_PATH } else { CVV_TOKEN_PATH };
             Err(Error::token_not_found(path))
         }

@@ -75,7 +75,7 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
                 return claim.of_winner(&app).await.map(Created::Answered);
             }
             // The purchase has moved on: what is to be done now is decided anew.
-            (Commit::Refused(refusal), _) if refusal.statement == purchases::HOLD_PURCHASE.name() => {
+            (Commit::Refused(refusal), _) if refusal.is(&purchases::HOLD_PURCHASE) => {
                 return Err(Error::busy());
             }
             // The charge has moved on: what is allowed may be another thing now.

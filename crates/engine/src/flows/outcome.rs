@@ -14,7 +14,7 @@ use regente_store::{Batch, Commit, StoreError, cards, charges, events};
 use super::{purchase, reconcile};
 use crate::app::App;
 use crate::error::Error;
-use crate::queue::{self, Kind};
+use crate::queue::{self, Kind, NO_PAYLOAD};
 
 /// How often the outcome of a call is written anew when the store does not take it, before the reconcile job is left
 /// to find it at the provider.
@@ -116,7 +116,7 @@ fn outcome(
     // The cards of a purchase are let go together.
     if is_new_reservation && after.purchase_id.is_none() {
         let ends_at = now + app.settings.reservation_life;
-        queue::enqueue(app, &mut batch, Kind::ExpireReservation, &after.id.to_string(), "{}", ends_at);
+        queue::enqueue(app, &mut batch, Kind::ExpireReservation, &after.id.to_string(), NO_PAYLOAD, ends_at);
     }
     // Whoever asked has gone on meanwhile; the purchase must not.
     if *actor == Actor::Job(reconcile::KIND) {

@@ -3,11 +3,10 @@
 //! and never sent again; captures and voids are sent again under the same key. The schedule is bounded: past its end the
 //! operator is alerted, and nobody asks until he says so.
 
-use std::time::Duration;
-
 use regente_domain::actor::Actor;
 use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, never_arrived};
+use regente_domain::charge::reconciliation;
 use regente_domain::time::Timestamp;
 use regente_providers::request::Operation;
 use regente_store::transaction_requests::{self, ObjectKind, StoredRequest};
@@ -20,9 +19,6 @@ use crate::error::Error;
 
 /// What this work is called as an actor and in logs.
 pub const KIND: &str = "reconcile";
-
-/// By when the last look must have ended, or another one is made.
-const LAST_LOOK: Duration = Duration::from_secs(300);
 
 /// Whether the outcome is known now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +45,8 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         return Ok(Resolved::NotYet);
     }
     let _admission = app.store.admit_waiting().await?;
-    let due_again_at = app.clock.now() + wait_after(app, stored.probes).unwrap_or(LAST_LOOK);
+    let waits = &app.settings.reconcile_waits;
+    let due_again_at = app.clock.now() + reconciliation::due_again(waits, stored.probes);
     let mut batch = Batch::new(stored.request.client_id);
     transaction_requests::claim(&mut batch, stored, due_again_at);
     if stored.open_reason.is_none() {
@@ -114,7 +111,7 @@ async fn still_open(app: &App, stored: &StoredRequest, due_at: Timestamp) -> Res
     if stored.object_kind == ObjectKind::Charge {
         announce(app, stored).await?;
     }
-    if wait_after(app, stored.probes).is_some() {
+    if reconciliation::next_look(&app.settings.reconcile_waits, stored.probes).is_some() {
         tracing::warn!(
             transaction_request = %stored.request.id, probes,
             "the outcome of a request is still unknown"
@@ -145,10 +142,4 @@ async fn announce(app: &App, stored: &StoredRequest) -> Result<(), Error> {
         let _ = app.store.apply(batch).await?;
     }
     Ok(())
-}
-
-/// How long to wait after so many looks without an answer; nothing when the schedule is over.
-fn wait_after(app: &App, looks: i64) -> Option<Duration> {
-    let looks = usize::try_from(looks).unwrap_or(usize::MAX);
-    app.settings.reconcile_waits.get(looks).copied()
 }

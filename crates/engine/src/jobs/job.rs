@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use regente_domain::backoff;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_store::jobs::{self, Due, Job};
@@ -18,12 +19,6 @@ use crate::queue::{Ended, Kind, Lane};
 const LEASE: Duration = Duration::from_secs(15);
 /// How often the lease of a job that still runs is made to last longer.
 const RENEW_EVERY: Duration = Duration::from_secs(5);
-/// A job that failed so often in a row is given up, unless it recurs.
-const ATTEMPTS_MAX: i64 = 20;
-/// The first wait after a failure; it doubles with each.
-const RETRY_FIRST: Duration = Duration::from_secs(5);
-/// The longest wait after a failure.
-const RETRY_MAX: Duration = Duration::from_secs(3600);
 
 /// The jobs of a lane.
 #[derive(Clone)]
@@ -128,15 +123,14 @@ impl Jobs {
     fn after_failure(&self, job: &Job, error: &Error) -> Ended {
         let attempts = job.attempts + 1;
         tracing::warn!(job = %job.id, kind = %job.kind, attempts, error = ?error, "a job failed");
-        if attempts >= ATTEMPTS_MAX && !is_recurring(job) {
+        if backoff::JOBS.is_over(attempts) && !is_recurring(job) {
             return Ended::GiveUp { why: format!("{attempts} failures in a row, the last one: {error}") };
         }
-        let doublings = u32::try_from(attempts - 1).unwrap_or(0).min(16);
-        Ended::Again { at: self.app.clock.now() + (RETRY_FIRST * 2_u32.pow(doublings)).min(RETRY_MAX) }
+        Ended::Again { at: self.app.clock.now() + backoff::JOBS.wait(attempts) }
     }
 }
 
 /// Housekeeping goes on for ever: given up, it would be missed only when the disk is full.
 fn is_recurring(job: &Job) -> bool {
-    Kind::parse(&job.kind).is_some_and(|kind| Kind::RECURRING.contains(&kind))
+    Kind::parse(&job.kind).is_some_and(Kind::recurs)
 }

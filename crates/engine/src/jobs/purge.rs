@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use regente_domain::credential::CLIENT_TOKEN_KEPT_FOR;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
+use regente_domain::webhook::schedule::LISTENER_KEPT_FOR;
 use regente_store::{Batch, Commit, credentials, deliveries, events, idempotency, listeners, tokens};
 
 use crate::app::App;
-use crate::deliveries::listeners::KEPT_FOR;
 use crate::error::Error;
 use crate::queue::Ended;
 
@@ -26,8 +27,6 @@ const DELIVERIES_EVERY: Duration = Duration::from_secs(60 * 60);
 const PAGES_MAX: usize = 4;
 /// Clients whose rows of a page are deleted side by side.
 const CLIENTS_AT_ONCE: usize = 16;
-/// How long a client token is kept after its end, so that its use is answered like any other ended key.
-const CREDENTIAL_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Forgets answers that are kept no longer; claims of what is still under way stay.
 pub(super) async fn idempotency(app: &App) -> Result<Ended, Error> {
@@ -56,13 +55,13 @@ pub(super) async fn tokens(app: &App) -> Result<Ended, Error> {
 /// Deletes client tokens whose life is over.
 pub(super) async fn credentials(app: &App) -> Result<Ended, Error> {
     let now = app.clock.now();
-    let deleted = forget_ended_credentials(app, now - CREDENTIAL_KEPT, ROWS_MAX).await?;
+    let deleted = forget_ended_credentials(app, now - CLIENT_TOKEN_KEPT_FOR, ROWS_MAX).await?;
     Ok(again(now, deleted > 0))
 }
 
 /// Deletes listeners that are over, with what nobody fetched.
 pub(super) async fn listeners(app: &App) -> Result<Ended, Error> {
-    let before = app.clock.now() - KEPT_FOR;
+    let before = app.clock.now() - LISTENER_KEPT_FOR;
     let clients = listeners::clients_with_ended(&app.store, before, CLIENTS_MAX).await?;
     purge(app, clients, |batch| listeners::purge(batch, before, ROWS_MAX)).await
 }

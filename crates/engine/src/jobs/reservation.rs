@@ -1,9 +1,8 @@
 //! Reservations that nobody captured: after about a week the acquirer lets them go, so the charge is voided at the provider
 //! and ends as `canceled` (`docs/interface/charges.md#reservations`).
 
-use std::time::Duration;
-
 use regente_domain::actor::Actor;
+use regente_domain::charge::reservation::LOOK_AGAIN_AFTER;
 use regente_domain::charge::{ChargeState, Operation};
 use regente_domain::id::ChargeId;
 use regente_store::jobs::Job;
@@ -13,9 +12,6 @@ use crate::error::Error;
 use crate::flows::charge::Created;
 use crate::flows::follow_up::{self, NewFollowUp};
 use crate::queue::{Ended, Kind};
-
-/// While something else is done with the charge: when to look again.
-const LOOK_AGAIN: Duration = Duration::from_secs(60 * 60);
 
 /// Voids the charge of the job, if it is still reserved.
 pub(super) async fn expire(app: &App, job: &Job) -> Result<Ended, Error> {
@@ -60,5 +56,5 @@ pub(super) async fn expire(app: &App, job: &Job) -> Result<Ended, Error> {
 }
 
 fn look_again(app: &App) -> Ended {
-    Ended::Again { at: app.clock.now() + LOOK_AGAIN }
+    Ended::Again { at: app.clock.now() + LOOK_AGAIN_AFTER }
 }

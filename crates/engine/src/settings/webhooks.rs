@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use regente_domain::webhook::Version;
+use regente_domain::webhook::{Version, schedule};
 
 /// Seconds of a day.
 pub const DAY_SECONDS: u64 = 24 * 60 * 60;
@@ -58,13 +58,13 @@ impl Default for WebhookSettings {
         Self {
             waits: Version::V1_1.waits().to_vec(),
             waits_1_0: Version::V1_0.waits().to_vec(),
-            first_answer_max: Duration::from_secs(30),
-            retry_answer_max: Duration::from_secs(5),
+            first_answer_max: schedule::FIRST_ANSWER_MAX,
+            retry_answer_max: schedule::RETRY_ANSWER_MAX,
             concurrent_max: 1024,
             concurrent_per_endpoint_max: 8,
             disable_after: None,
-            delivery_retention: Duration::from_secs(45 * DAY_SECONDS),
-            event_retention: Duration::from_secs(400 * DAY_SECONDS),
+            delivery_retention: schedule::DELIVERY_KEPT_FOR,
+            event_retention: schedule::EVENT_KEPT_FOR,
             endpoints: EndpointUse::OncePerEvent,
         }
     }

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use regente_domain::actor::Actor;
+use regente_domain::credential::SECRET_KEYS_ACTIVE_MAX;
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::scope::Scopes;
 use regente_domain::time::Timestamp;
@@ -18,10 +19,6 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::digest;
 use crate::app::App;
-
-/// Secret keys that a client may have at once: one in use and one that takes over
-/// (`docs/interface/auth.md#secret-keys`).
-pub const SECRET_KEYS_ACTIVE_MAX: usize = 2;
 
 /// Random bytes of a secret key (`docs/interface/auth.md#secret-keys`).
 const SECRET_KEY_BYTES: usize = 32;

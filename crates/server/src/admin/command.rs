@@ -10,11 +10,10 @@ use regente_engine::deliveries::keys::RotationError;
 use regente_engine::deliveries::listeners::{Heard, ListenError};
 use regente_engine::error::Error;
 use regente_engine::jobs::DEPLOYMENT;
-use regente_engine::queue::Kind;
+use regente_engine::queue::{self, Kind};
 use regente_engine::vault::{self, VaultError};
 use regente_store::clients::{self, Client, ClientStatus};
 use regente_store::credentials::Credential;
-use regente_store::jobs::{self, NewJob};
 use regente_store::{BackupError, Batch, Commit, Existing, Store, StoreError, charges};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -389,17 +388,8 @@ async fn explain(app: &App, charge_id: ChargeId) -> Result<Answer, CommandError>
 
 async fn rotate(app: &App) -> Result<Answer, CommandError> {
     let data_key_id = app.vault.rotate(Actor::Operator).await?;
-    let (now, kind) = (app.clock.now(), Kind::Reseal);
     let mut batch = Batch::new(DEPLOYMENT);
-    let job = NewJob {
-        id: app.chance.id(now),
-        kind: kind.word(),
-        lane: kind.lane().word(),
-        key: "",
-        payload: "{}",
-        run_at: now,
-    };
-    jobs::enqueue(&mut batch, &job);
+    queue::bring_forward(app, &mut batch, Kind::Reseal);
     match app.store.apply(batch).await? {
         Commit::Applied => {}
         // The job recurs by itself; it is only not brought forward.

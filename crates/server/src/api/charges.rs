@@ -310,9 +310,9 @@ pub async fn list(
     query: Query,
 ) -> Result<Response, ApiError> {
     let listing = query.read(Listing::read)?;
-    let Listing { request, direction, filter, only_with_split } = listing;
-    // No charge has split rules yet.
-    if only_with_split {
+    let Listing { request, direction, filter, only_with_split, only_of_sessions } = listing;
+    // No charge has split rules or a session yet.
+    if only_with_split || only_of_sessions {
         return Ok(axum::Json(Page::<ChargeView>::new(request, Vec::new(), 0)).into_response());
     }
     let (limit, offset) = (i64::from(request.limit), request.offset());
@@ -343,6 +343,7 @@ struct Listing {
     direction: Direction,
     filter: ChargeFilter,
     only_with_split: bool,
+    only_of_sessions: bool,
 }
 
 impl Listing {
@@ -358,12 +359,10 @@ impl Listing {
                 SortOrder::Descending => Direction::Descending,
             },
             only_with_split: parameters.boolean("splitRules") == Some(true),
+            only_of_sessions: !parameters.ids::<()>("sessionId").is_empty(),
             filter: ChargeFilter {
                 ids: given(parameters.ids("id")),
                 order_ids: given(parameters.texts("orderId", ORDER_ID_CHARS_MAX)),
-                session_ids: given(
-                    parameters.ids::<()>("sessionId").into_iter().map(|id| id.uuid()).collect(),
-                ),
                 original_amounts: given(amounts.into_iter().map(|amount| amount.minor_units()).collect()),
                 counted: CounterFilter {
                     merchants: given(parameters.ids("merchantId")),

@@ -10,7 +10,7 @@ use clap::Subcommand;
 use regente_domain::id::{ClientId, WebhookId};
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::EVERYTHING;
-use regente_engine::deliveries::keys::OVERLAP_DEFAULT;
+use regente_domain::webhook::schedule::KEY_OVERLAP;
 
 use super::{Failure, OutputArg, operate};
 use crate::admin::{Command, ReplayRange, ReplayStatus, WebhooksCommand};
@@ -92,7 +92,7 @@ pub(super) fn run(loaded: &Loaded, task: WebhooksTask) -> Result<ExitCode, Failu
             operate::run(loaded, Command::Webhooks(WebhooksCommand::Keys { webhook_id }), output)
         }
         WebhooksTask::RotateKey { webhook_id, overlap, output } => {
-            let overlap_seconds = overlap.unwrap_or(OVERLAP_DEFAULT).as_secs();
+            let overlap_seconds = overlap.unwrap_or(KEY_OVERLAP).as_secs();
             let command = WebhooksCommand::RotateKey { webhook_id, overlap_seconds };
             operate::run(loaded, Command::Webhooks(command), output)
         }

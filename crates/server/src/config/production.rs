@@ -80,6 +80,7 @@ impl Config {
         if self.sandbox.faults_file.is_some() {
             reasons.push("`sandbox.faults_file` makes payments fail".to_owned());
         }
+        #[cfg(feature = "bench-without-storage")]
         if self.database.discard_writes {
             reasons.push("`database.discard_writes` is for benchmarks alone".to_owned());
         }

@@ -8,14 +8,15 @@ use axum::http::{Request, StatusCode};
 use axum::routing::{MethodRouter, delete, get, post};
 use axum::{Extension, Router};
 use regente::access::{
-    Access, AccessError, NewClient, NewSecretKey, SECRET_KEYS_ACTIVE_MAX, create_client, create_secret_key,
-    guard, revoke_secret_key, secret_keys, set_client_status,
+    Access, AccessError, NewClient, NewSecretKey, create_client, create_secret_key, guard,
+    revoke_secret_key, secret_keys, set_client_status,
 };
 use regente::api::auth;
 use regente::api::error::kept_answer;
 use regente::api::limits::{HttpLimits, RateLimiter};
 use regente::app::{App, Parts, no_credentials};
 use regente_domain::actor::Actor;
+use regente_domain::credential::SECRET_KEYS_ACTIVE_MAX;
 use regente_domain::id::{ClientId, Id};
 use regente_domain::scope::Scope;
 use regente_domain::time::Timestamp;

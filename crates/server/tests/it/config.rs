@@ -87,6 +87,13 @@ fn an_unknown_name_is_an_error_wherever_it_stands() {
 }
 
 #[test]
+fn no_setting_of_a_release_throws_writes_away() {
+    let sources = environment(&[("REGENTE_DATABASE__DISCARD_WRITES", "true")]);
+    let refusal = refusal(&sources);
+    assert!(refusal.contains("there is no setting `database.discard_writes`"), "{refusal}");
+}
+
+#[test]
 fn a_file_that_is_no_toml_or_not_there_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let broken = Sources { file: Some(file(folder.path(), "[server\n")), ..Sources::default() };

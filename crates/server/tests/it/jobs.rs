@@ -117,7 +117,7 @@ async fn the_recurring_jobs_are_there_once(app: TestApp) {
             "reseal"
         ]
     );
-    assert_eq!(app.worker.round().await.unwrap().jobs, Kind::RECURRING.len());
+    assert_eq!(app.worker.round().await.unwrap().jobs, Kind::recurring().count());
     assert_eq!(app.worker.round().await.unwrap().jobs, 0, "none is due again at once");
     for row in rows(&app, DEPLOYMENT).await {
         assert!(
@@ -128,7 +128,7 @@ async fn the_recurring_jobs_are_there_once(app: TestApp) {
     }
     let app = app.restart().await;
     app.worker.prepare().await.unwrap();
-    assert_eq!(rows(&app, DEPLOYMENT).await.len(), Kind::RECURRING.len());
+    assert_eq!(rows(&app, DEPLOYMENT).await.len(), Kind::recurring().count());
     assert_eq!(app.worker.round().await.unwrap().jobs, 0, "a start is no reason to run them");
 }
 
@@ -215,7 +215,7 @@ async fn two_workers_run_a_job_once(app: TestApp) {
     let workers: Vec<Worker> = (0..4).map(|_| Worker::new(app.app.engine.clone())).collect();
     let rounds = futures_util::future::join_all(workers.iter().map(Worker::round)).await;
     let ran: usize = rounds.into_iter().map(|round| round.unwrap().jobs).sum();
-    assert_eq!(ran, Kind::RECURRING.len(), "each of them once");
+    assert_eq!(ran, Kind::recurring().count(), "each of them once");
 }
 
 async fn work_that_is_due_later_is_done_after_a_restart(app: TestApp) {

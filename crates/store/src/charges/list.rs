@@ -21,7 +21,6 @@ macro_rules! filter {
         concat!(
             " AND (CAST(:ids AS JSONB) IS NULL OR id IN EACH_UUID(:ids)) \
                AND (CAST(:order_ids AS JSONB) IS NULL OR order_id IN EACH_TEXT(:order_ids)) \
-               AND (CAST(:session_ids AS JSONB) IS NULL OR session_id IN EACH_UUID(:session_ids)) \
                AND (CAST(:amounts AS JSONB) IS NULL OR CAST(original_amount AS TEXT) IN EACH_TEXT(:amounts))",
             is_counted!()
         )
@@ -40,12 +39,6 @@ macro_rules! by_time {
 macro_rules! of_order {
     () => {
         "id IN (SELECT o.id FROM charges o WHERE o.client_id = :client_id AND o.order_id IN EACH_TEXT(:order_ids))"
-    };
-}
-macro_rules! of_session {
-    () => {
-        "id IN (SELECT o.id FROM charges o \
-            WHERE o.client_id = :client_id AND o.session_id IN EACH_UUID(:session_ids))"
     };
 }
 macro_rules! by {
@@ -90,18 +83,12 @@ sql! {
     CHARGES_BY_ORDER_DESC = page!(by!(of_order!()), "DESC");
     /// Chosen by the merchant's reference, oldest first.
     CHARGES_BY_ORDER_ASC = page!(by!(of_order!()), "ASC");
-    /// Chosen by session, newest first.
-    CHARGES_BY_SESSION_DESC = page!(by!(of_session!()), "DESC");
-    /// Chosen by session, oldest first.
-    CHARGES_BY_SESSION_ASC = page!(by!(of_session!()), "ASC");
     /// How many there are, where counters do not tell.
     COUNT_CHARGES = count!(by_time!());
     /// How many of these ids there are.
     COUNT_CHARGES_BY_ID = count!(by!("id IN EACH_UUID(:ids)"));
     /// How many have these references.
     COUNT_CHARGES_BY_ORDER = count!(by!(of_order!()));
-    /// How many belong to these sessions.
-    COUNT_CHARGES_BY_SESSION = count!(by!(of_session!()));
 }
 
 /// Oldest or newest first.
@@ -120,8 +107,6 @@ pub struct ChargeFilter {
     pub ids: Option<Vec<ChargeId>>,
     /// The merchant's references.
     pub order_ids: Option<Vec<String>>,
-    /// Sessions.
-    pub session_ids: Option<Vec<Uuid>>,
     /// Original amounts in minor units.
     pub original_amounts: Option<Vec<i64>>,
     /// Merchants, statuses, payment types and provider types.
@@ -137,7 +122,6 @@ pub struct ChargeFilter {
 enum NarrowestBy {
     Id,
     Order,
-    Session,
     Client,
 }
 
@@ -147,8 +131,6 @@ impl ChargeFilter {
             NarrowestBy::Id
         } else if self.order_ids.is_some() {
             NarrowestBy::Order
-        } else if self.session_ids.is_some() {
-            NarrowestBy::Session
         } else {
             NarrowestBy::Client
         }
@@ -161,7 +143,6 @@ impl ChargeFilter {
             to_id: to.map_or_else(Uuid::max, |to| Id::<of::Charge>::first_at(to).uuid()),
             ids: Json::list(self.ids.as_deref(), ToString::to_string),
             order_ids: Json::list(self.order_ids.as_deref(), Clone::clone),
-            session_ids: Json::list(self.session_ids.as_deref(), ToString::to_string),
             amounts: Json::list(self.original_amounts.as_deref(), ToString::to_string),
         };
         self.counted.narrow(args)
@@ -182,8 +163,6 @@ pub async fn page(
         (NarrowestBy::Id, Direction::Ascending) => &CHARGES_BY_ID_ASC,
         (NarrowestBy::Order, Direction::Descending) => &CHARGES_BY_ORDER_DESC,
         (NarrowestBy::Order, Direction::Ascending) => &CHARGES_BY_ORDER_ASC,
-        (NarrowestBy::Session, Direction::Descending) => &CHARGES_BY_SESSION_DESC,
-        (NarrowestBy::Session, Direction::Ascending) => &CHARGES_BY_SESSION_ASC,
         (NarrowestBy::Client, Direction::Descending) => &CHARGES_DESC,
         (NarrowestBy::Client, Direction::Ascending) => &CHARGES_ASC,
     };
@@ -212,7 +191,6 @@ pub async fn list(
     let sql = match filter.narrowest() {
         NarrowestBy::Id => &COUNT_CHARGES_BY_ID,
         NarrowestBy::Order => &COUNT_CHARGES_BY_ORDER,
-        NarrowestBy::Session => &COUNT_CHARGES_BY_SESSION,
         NarrowestBy::Client if filter.original_amounts.is_some() => &COUNT_CHARGES,
         NarrowestBy::Client => {
             let listing = Listing { store, client_id, filter, direction };

@@ -1,5 +1,7 @@
 //! Every statement of the product, on both databases.
 
+use std::collections::HashSet;
+
 use regente_store::testing::{self, TestDatabase};
 use regente_store::{DatabaseKind, Sql};
 
@@ -24,6 +26,27 @@ async fn every_statement_is_understood_by_both_databases() {
         store.close().await;
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn every_index_is_used_by_a_statement() {
+    let database = TestDatabase::fresh(DatabaseKind::Sqlite).await;
+    let store = database.open().await;
+    let mut plans = String::new();
+    for sql in of_the_product() {
+        plans.push_str(&testing::query_plan(&store, sql).await.unwrap());
+        plans.push('\n');
+    }
+    let used: HashSet<&str> = plans.split_whitespace().collect();
+    let mut indexes = testing::indexes(&store).await.unwrap();
+    indexes.retain(|index| !used.contains(index.as_str()));
+    store.close().await;
+    assert!(indexes.is_empty(), "no statement uses {indexes:?}");
+}
+
+/// The statements of this crate; those of its tests have tables of their own.
+fn of_the_product() -> impl Iterator<Item = &'static Sql> {
+    Sql::catalog().filter(|sql| sql.module().starts_with("regente_store::"))
 }
 
 #[test]

@@ -6,7 +6,8 @@ use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use regente_domain::id::WebhookId;
-use regente_engine::deliveries::keys::{OVERLAP_MAX, RotationError, rotate};
+use regente_domain::webhook::schedule::KEY_OVERLAP_MAX;
+use regente_engine::deliveries::keys::{RotationError, rotate};
 use regente_engine::deliveries::signature::{SigningKey, to_pem};
 use regente_engine::vault::{Binding, Purpose};
 use regente_store::audit;
@@ -165,7 +166,7 @@ async fn a_key_that_is_being_replaced_is_not_replaced_by_a_third(app: TestApp) {
     let refused = rotate(&app.app, id, 2 * DAY).await;
     assert!(matches!(refused, Err(RotationError::UnderWay(at)) if at == first.next_key.as_ref().unwrap().at));
     assert_eq!(stored(&app, &id.to_string()).await.next_key, first.next_key);
-    let too_long = rotate(&app.app, id, OVERLAP_MAX + MINUTE).await;
+    let too_long = rotate(&app.app, id, KEY_OVERLAP_MAX + MINUTE).await;
     assert!(matches!(too_long, Err(RotationError::OverlapTooLong)));
     app.delete(&format!("/v1/webhooks/{id}")).await.expect(200);
     assert!(matches!(rotate(&app.app, id, DAY).await, Err(RotationError::UnknownWebhook(_))));

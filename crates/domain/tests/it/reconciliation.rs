@@ -1,0 +1,19 @@
+use std::time::Duration;
+
+use regente_domain::charge::reconciliation::{WAITS, due_again, next_look};
+
+#[test]
+fn a_provider_is_asked_less_and_less_often_for_three_days() {
+    for (looks, seconds) in [(0, Some(5)), (1, Some(30)), (11, Some(86_400)), (12, None), (-1, None)] {
+        assert_eq!(next_look(&WAITS, looks), seconds.map(Duration::from_secs), "{looks}");
+    }
+    assert!(WAITS.is_sorted());
+    let days = WAITS.iter().sum::<Duration>().as_secs() / (24 * 60 * 60);
+    assert_eq!(days, 3);
+}
+
+#[test]
+fn the_last_look_is_made_again_unless_it_ends_within_minutes() {
+    let waits = [Duration::from_secs(1), Duration::from_secs(2)];
+    assert_eq!([0, 1, 2].map(|looks| due_again(&waits, looks).as_secs()), [1, 2, 300]);
+}
