@@ -49,6 +49,9 @@ pub const START: &str = "2026-03-23T15:12:38.379Z";
 /// How long the simulator's silence lasts in tests.
 pub const SANDBOX_DEADLINE: Duration = Duration::from_millis(60);
 
+/// How often a database that is locked is opened before somebody else has it.
+const OPEN_ATTEMPTS: u32 = 100;
+
 /// Approved by the simulator (`docs/interface/sandbox.md#cards`).
 pub const APPROVED: (&str, &str) = ("4916745120294124", "560");
 /// Not answered by the simulator.
@@ -564,11 +567,24 @@ fn rules() -> Rules {
     Rules { plain: Plain::Allowed, ports: Ports::Any, networks: vec!["127.0.0.0/8".parse().unwrap()] }
 }
 
+/// Opens the database. A process that another test has just forked holds every open file until it becomes its program, so
+/// the lock of a store that was closed may outlive it by a moment.
+async fn open(database: &TestDatabase) -> Store {
+    for _ in 0..OPEN_ATTEMPTS {
+        let opened = Store::open(database.options()).await;
+        if !matches!(opened, Err(StoreError::Locked(_))) {
+            return opened.unwrap();
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the lock of the database stays taken");
+}
+
 async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     let Ground { database, clock, books, kek, settings, limits, sandbox_deadline, wire, names } = ground;
     // What went wrong inside, for whoever reads a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
-    let store = Store::open(database.options()).await.unwrap();
+    let store = open(database).await;
     store.migrate(clock.now()).await.unwrap();
     store.put_fuse(fuse.clone());
     let chance = Chance::seeded(seed);
