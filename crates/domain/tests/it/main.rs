@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod card;
+mod charge;
 mod circuit;
 mod country;
 mod currency;
