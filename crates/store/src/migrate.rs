@@ -47,6 +47,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0008_short_claims",
         text: include_str!("../migrations/0008_short_claims.sql"),
     },
+    Migration {
+        version: 9,
+        name: "0009_awaiting_payers",
+        text: include_str!("../migrations/0009_awaiting_payers.sql"),
+    },
 ];
 
 /// Where a database remembers what was applied to it.
