@@ -4,6 +4,7 @@
 pub mod attempt;
 pub mod explanation;
 mod follow_up;
+pub mod instructions;
 mod simulated;
 pub mod story;
 pub(crate) mod words;
