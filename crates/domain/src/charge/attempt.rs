@@ -258,10 +258,9 @@ words! {
     }
 }
 
-/// The refusal that stands for a request that was not answered and proved to have had no effect. In the sandbox this
-/// is what the time-out cards show (contract 07 §2).
-pub fn unanswered(provider_type: ProviderType) -> Decline {
-    let reason = if provider_type == ProviderType::Sandbox { "sandbox timeout" } else { "timeout" };
+/// The refusal that stands for a request that was not answered and proved to have had no effect. `reason` is the
+/// provider's word for it.
+pub fn unanswered(reason: &str) -> Decline {
     let decline = Decline::from_reason(Reason::Timeout);
     debug_assert_eq!(decline.code, DeclinedCode::IssuerNotAvailable);
     let message = decline.message.clone();

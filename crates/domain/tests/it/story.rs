@@ -110,7 +110,7 @@ fn a_charge_that_the_second_provider_took() {
     ];
     let charge = charge(ChargeState::Authorized { responsible: SANDBOX }, 2, route);
     let requests = [
-        asked(1, Outcome::NoEffect(unanswered(SANDBOX)), Some(2_012)),
+        asked(1, Outcome::NoEffect(unanswered("sandbox timeout")), Some(2_012)),
         asked(2, Outcome::Approved(Approval::default()), Some(35)),
     ];
     let story = told(&charge, &requests, Audience::Merchant);

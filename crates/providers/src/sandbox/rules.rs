@@ -1,5 +1,5 @@
 //! What the simulator makes of a card: the security code first, then the last digit of the number (contract 07 §2).
-//! What follows an authorization is refused by its amount alone (§3). Pure; whether the money is there, the books know.
+//! What follows an authorization is refused by its amount alone (§3). Pure; the transaction log knows whether the money is there.
 
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::money::Amount;
