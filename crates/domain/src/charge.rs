@@ -21,7 +21,7 @@ use crate::currency::Currency;
 use crate::id::{ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, TransactionRequestId, of};
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
-use crate::routing::Hop;
+use crate::routing::{self, Hop};
 use crate::time::Timestamp;
 
 use attempt::{Asks, Place, RequestType, TransactionRequest};
@@ -30,7 +30,7 @@ pub use follow_up::{FollowUpRefusal, Held, OpenOperation, Operation, approved_au
 pub use method::{CardSource, Credit, INSTALLMENTS_MAX, PaymentMethod, Voucher};
 pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
 pub use simulated::{SimulatedStatus, StatusRefusal};
-pub use state::{ChargeState, SecurityCode, StateFacts, StateName};
+pub use state::{ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode, StateFacts, StateName};
 pub use words::{CaptureMode, ChargeEvent, ChargeStatus, PaymentType, Recurrence};
 
 /// The texts and references of a charge that nothing is decided by.
@@ -124,6 +124,13 @@ impl Charge {
             CaptureMode::Automatic => RequestType::Authorization,
             CaptureMode::Manual => RequestType::PreAuthorization,
         }
+    }
+
+    /// The charge with its route, at the first provider.
+    #[must_use]
+    pub fn routed(self, explanation: Explanation) -> Self {
+        let position = routing::first(&explanation).map_or(0, |hop| hop.position);
+        Self { explanation, position, ..self }
     }
 
     /// The newest request of this version of the charge, about to be sent.

@@ -22,6 +22,10 @@ sql! {
     /// Deletes the code of a charge, if it is still there.
     pub DISCARD_SECURITY_CODE = "
         DELETE FROM held_security_codes WHERE charge_id = :charge_id AND client_id = :client_id";
+    /// The same, if its time is over.
+    pub DISCARD_EXPIRED_SECURITY_CODE = "
+        DELETE FROM held_security_codes
+        WHERE charge_id = :charge_id AND client_id = :client_id AND expires_at <= :now";
     /// Clients with codes that nobody used in time.
     pub CLIENTS_WITH_EXPIRED_SECURITY_CODES = "
         SELECT DISTINCT client_id FROM held_security_codes WHERE expires_at <= :now LIMIT :limit";
@@ -54,6 +58,12 @@ pub async fn find(
 pub fn discard(batch: &mut Batch, charge_id: ChargeId) {
     let client_id = batch.client_id();
     batch.push_any(&DISCARD_SECURITY_CODE, args! { charge_id, client_id });
+}
+
+/// Deletes the code of a charge, if its time is over.
+pub fn discard_expired(batch: &mut Batch, charge_id: ChargeId, now: Timestamp) {
+    let client_id = batch.client_id();
+    batch.push_any(&DISCARD_EXPIRED_SECURITY_CODE, args! { charge_id, client_id, now });
 }
 
 /// Clients with codes that nobody used in time.

@@ -53,8 +53,7 @@ sql! {
     /// What the payer did is known, or too late: the provider is asked no more.
     pub STOP_PROBING_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = NULL, given_up_at = NULL
-        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id
-          AND status = 'awaiting_payer'";
+        WHERE object_id = :object_id AND id = :id AND client_id = :client_id AND status = 'awaiting_payer'";
     /// Every request of one object, oldest first.
     pub TRANSACTION_REQUESTS_OF = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE object_id = :object_id AND client_id = :client_id ORDER BY ordinal");
@@ -238,11 +237,17 @@ pub fn instruct(
     Ok(())
 }
 
-/// What the payer did is known, or too late: the provider of the request that asked him to is asked no more. What is known
-/// is told by a request of its own, which ends where it begins.
-pub fn stop_probing(batch: &mut Batch, awaited: &TransactionRequest) {
-    let TransactionRequest { object_id, ordinal, client_id, .. } = *awaited;
-    batch.guard(&STOP_PROBING_TRANSACTION_REQUEST, args! { object_id, ordinal, client_id });
+/// Tells what became of `awaited`, a request that has given the payer something to do: by a request of its own, which ends
+/// where it begins. The provider is asked no more. Guards the batch.
+pub fn tell(
+    batch: &mut Batch,
+    awaited: TransactionRequestId,
+    told: &TransactionRequest,
+    actor: &Actor,
+) -> Result<(), StoreError> {
+    let TransactionRequest { object_id, client_id, .. } = *told;
+    batch.guard(&STOP_PROBING_TRANSACTION_REQUEST, args! { object_id, id: awaited, client_id });
+    insert_ended(batch, told, ObjectKind::Charge, actor)
 }
 
 fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {

@@ -26,6 +26,8 @@ pub enum Next {
     /// The payer has been given something to do, and what he does decides. The provider is asked about it from time to
     /// time, and may tell by itself.
     AwaitPayer {
+        /// The provider that waits.
+        by: ProviderType,
         /// When the instructions expire.
         until: Timestamp,
     },
@@ -116,7 +118,7 @@ impl Charge {
             Outcome::Open => Next::AwaitOutcome,
             Outcome::Pending(_) => match (expiry(last), &self.state) {
                 (until, ChargeState::AwaitingPayer { .. }) if now >= until => Next::Expire,
-                (until, _) => Next::AwaitPayer { until },
+                (until, _) => Next::AwaitPayer { by: last.provider_type, until },
             },
             Outcome::Approved(_) => Next::Finish(Finish::Approved { by: last.provider_type }),
             Outcome::Declined(decline) | Outcome::NoEffect(decline) => {

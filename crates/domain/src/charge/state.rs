@@ -3,6 +3,8 @@
 //! What the interface calls `pending` is two states: the provider's answer is not known, or it is known and waits for the
 //! payer. [`StateName::is_settled`] alone says which states an answer may show.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
@@ -95,14 +97,17 @@ words! {
 }
 
 words! {
-    /// Whether the payer's security code is kept for the provider that would be asked next.
+    /// Whether asking the next provider takes the security code that the payer gave.
     SecurityCode {
-        /// A sealed record has it, for some minutes.
-        Held = "held",
+        /// It does. A sealed record has the code for [`SECURITY_CODE_HELD_FOR`] from the charge's creation on.
+        Needed = "needed",
         /// The payer gave none, or no other provider could be asked.
-        NotHeld = "not_held",
+        NotNeeded = "not_needed",
     }
 }
+
+/// How long the security code of a charge is held for the next provider, at most.
+pub const SECURITY_CODE_HELD_FOR: Duration = Duration::from_secs(15 * 60);
 
 /// The facts of a state that are not columns of the database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

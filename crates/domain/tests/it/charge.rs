@@ -100,7 +100,7 @@ fn instructed(expires_at: Option<Timestamp>) -> Outcome {
 }
 
 fn awaiting() -> Charge {
-    charge().await_payer(SANDBOX, SecurityCode::Held, NOW).unwrap().charge
+    charge().await_payer(SANDBOX, SecurityCode::Needed, NOW).unwrap().charge
 }
 
 /// What the payer has done since request 0 asked him to.
@@ -151,17 +151,17 @@ fn what_precedes_an_authorization_skips_no_provider() {
 fn a_payer_is_waited_for_until_the_instructions_expire() {
     let until = NOW + MINUTE;
     let requests = [authorization(0, instructed(Some(until)))];
-    assert_eq!(charge().next(&requests, AT_ONCE, NOW), Next::AwaitPayer { until });
+    assert_eq!(charge().next(&requests, AT_ONCE, NOW), Next::AwaitPayer { by: SANDBOX, until });
     assert_eq!(
         charge().next(&requests, AT_ONCE, until),
-        Next::AwaitPayer { until },
+        Next::AwaitPayer { by: SANDBOX, until },
         "they are written first"
     );
-    assert_eq!(awaiting().next(&requests, AT_ONCE, NOW), Next::AwaitPayer { until });
+    assert_eq!(awaiting().next(&requests, AT_ONCE, NOW), Next::AwaitPayer { by: SANDBOX, until });
     assert_eq!(awaiting().next(&requests, AT_ONCE, until), Next::Expire);
     let silent = [authorization(0, instructed(None))];
     let until = silent[0].updated_at + EXPIRES_AFTER;
-    assert_eq!(awaiting().next(&silent, AT_ONCE, NOW), Next::AwaitPayer { until });
+    assert_eq!(awaiting().next(&silent, AT_ONCE, NOW), Next::AwaitPayer { by: SANDBOX, until });
 }
 
 #[test]
@@ -215,13 +215,13 @@ fn a_state_is_read_with_its_own_facts_and_no_others() {
     let none = StateFacts::default();
     assert_eq!(ChargeState::of(StateName::AwaitingPayer, Some(SANDBOX), none), None);
     assert_eq!(ChargeState::of(StateName::Authorized, None, none), None);
-    let code = StateFacts { security_code: Some(SecurityCode::Held), ..none };
+    let code = StateFacts { security_code: Some(SecurityCode::Needed), ..none };
     assert_eq!(ChargeState::of(StateName::Authorized, Some(SANDBOX), code), None);
 }
 
 #[test]
 fn instructions_are_announced_and_what_awaits_a_payer_cannot_be_voided() {
-    let transition = charge().await_payer(SANDBOX, SecurityCode::NotHeld, NOW).unwrap();
+    let transition = charge().await_payer(SANDBOX, SecurityCode::NotNeeded, NOW).unwrap();
     assert_eq!(transition.announces, Some(ChargeEvent::Pending));
     assert_eq!(transition.charge.requests, 1);
     assert!(transition.charge.open(Operation::Void, None, NOW).is_err());

@@ -94,7 +94,7 @@ fn charge_states() -> [ChargeState; 10] {
     let responsible = RESPONSIBLE;
     [
         ChargeState::Processing,
-        ChargeState::AwaitingPayer { responsible, security_code: SecurityCode::NotHeld },
+        ChargeState::AwaitingPayer { responsible, security_code: SecurityCode::NotNeeded },
         ChargeState::PreAuthorized { responsible },
         ChargeState::CapturePending { responsible, open: open(Held::Reserved) },
         ChargeState::Authorized { responsible },

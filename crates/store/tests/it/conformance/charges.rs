@@ -154,7 +154,7 @@ async fn begin(store: &Store, charge: &Charge) -> TransactionRequest {
 async fn instruct(store: &Store, before: &Charge, request: &TransactionRequest) -> Charge {
     let pending = instructions();
     let ended = request.end(Outcome::Pending(Box::new(pending.clone())), None, later(1));
-    let after = before.await_payer(SANDBOX, SecurityCode::Held, later(1)).unwrap().charge;
+    let after = before.await_payer(SANDBOX, SecurityCode::Needed, later(1)).unwrap().charge;
     let written = write(store, |batch| {
         charges::update(batch, before, &after, &Actor::Operator).unwrap();
         transaction_requests::instruct(batch, &ended, &pending, later(30)).unwrap();
@@ -269,11 +269,10 @@ async fn a_request_that_has_instructed_the_payer_is_asked_about_until_that_is_kn
     let told = awaiting.with_one_more_request();
     let told =
         told.begin_request(id(0x201), asks, later(90)).end(Outcome::Declined(expired()), None, later(90));
-    let stopped = write(&store, |batch| {
-        transaction_requests::stop_probing(batch, &found.request);
-        transaction_requests::insert_ended(batch, &told, ObjectKind::Charge, &Actor::Operator).unwrap();
-    });
-    stopped.await;
+    write(&store, |batch| {
+        transaction_requests::tell(batch, request.id, &told, &Actor::Operator).unwrap();
+    })
+    .await;
     assert!(due(later(3600)).await.is_empty());
     let requests = transaction_requests::of_object(&store, CLIENT, charge.id.uuid()).await.unwrap();
     assert_eq!(requests[0].request, found.request, "it stays what it was");
