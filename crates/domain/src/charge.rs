@@ -65,7 +65,7 @@ pub struct Charge {
     pub merchant_id: MerchantId,
     /// The buyer.
     pub customer_id: Option<CustomerId>,
-    /// What stands for the buyer in answers to public keys, when one was given (contract 10 §2.1).
+    /// What stands for the buyer in answers to public keys, when one was given (`docs/interface/customers.md#aliases`).
     pub customer_alias: Option<Id<of::CustomerAlias>>,
     /// The merchant's own reference; not unique.
     pub order_id: Option<String>,
@@ -108,12 +108,13 @@ pub struct NotPending(pub ChargeStatus);
 pub struct Transition {
     /// The charge after the change.
     pub charge: Charge,
-    /// The event that announces it, when there is one.
+    /// The event that announces it, when there is one (`docs/interface/charges.md#states`).
     pub announces: Option<ChargeEvent>,
 }
 
 impl Charge {
-    /// Whether an authorization captures at once.
+    /// Whether an authorization captures at once: only credit cards can be reserved
+    /// (`docs/interface/charges.md#payment-methods`).
     pub const fn capture_in_effect(&self) -> CaptureMode {
         self.method.payment_type().capture(self.capture)
     }

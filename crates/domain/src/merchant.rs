@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where a merchant stands (contract 11 §2).
+/// Where a merchant stands (`docs/interface/merchants-and-providers.md#merchants`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MerchantStatus {
@@ -10,7 +10,7 @@ pub enum MerchantStatus {
     Active,
     /// Was deleted: its charges stay readable, new ones are refused.
     Deleted,
-    /// Reserved; nothing produces it (contract 11 open point 9).
+    /// Reserved; nothing produces it.
     Pending,
 }
 

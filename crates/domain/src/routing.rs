@@ -10,7 +10,7 @@ use crate::currency::Currency;
 use crate::id::ProviderId;
 use crate::provider_type::{Capabilities, ProviderType};
 
-/// No new try starts after this long (contract 14 §6).
+/// No new try starts after this long (`docs/interface/routing.md#budget`).
 pub const BUDGET: Duration = Duration::from_secs(60);
 
 /// What a provider must be able to do for a charge.

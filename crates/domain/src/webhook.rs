@@ -33,7 +33,7 @@ impl Family {
         }
     }
 
-    /// Whether `*` means it too (contract 06 open point 16).
+    /// Whether `*` means it too (`docs/interface/webhooks.md#names`).
     pub const fn is_in_everything(self) -> bool {
         match self {
             Self::Transaction | Self::Seller | Self::Subscription => true,
@@ -45,7 +45,7 @@ impl Family {
 /// The word of a webhook that asks for all events.
 pub const EVERYTHING: &str = "*";
 
-/// Every name that a webhook may ask for (contract 06 §4, open points 14 to 16).
+/// Every name that a webhook may ask for (`docs/interface/webhooks.md#names`).
 const NAMES: &[(&str, Family)] = &[
     ("transaction.pending", Family::Transaction),
     ("transaction.pre_authorized", Family::Transaction),
@@ -84,7 +84,7 @@ const NAMES: &[(&str, Family)] = &[
     ("purchase.paid", Family::Purchase),
     ("purchase.failed", Family::Purchase),
     ("purchase.cancelled", Family::Purchase),
-    // What the history of a session calls its statuses (contract 05 §8).
+    // What the history of a session calls its statuses.
     ("session.created", Family::Session),
     ("session.paid", Family::Session),
     ("session.canceled", Family::Session),
@@ -126,7 +126,7 @@ impl EventName {
         self.family
     }
 
-    /// Every name, in the order of the contract.
+    /// Every name, in the order of the interface.
     pub fn all() -> impl Iterator<Item = Self> {
         NAMES.iter().map(|(name, family)| Self { name, family: *family })
     }
@@ -190,7 +190,7 @@ impl Version {
         Self::ALL.into_iter().find(|version| version.word() == word)
     }
 
-    /// The waits between attempts (contract 06 §2).
+    /// The waits between attempts (`docs/interface/webhooks.md#schedule`).
     pub const fn waits(self) -> &'static [Duration] {
         match self {
             Self::V1_0 => &WAITS_1_0,

@@ -15,7 +15,7 @@ use super::instructions::Pending;
 use super::words::words;
 
 words! {
-    /// `requestType` (contract 03 §7); those that card charges and cards produce.
+    /// `requestType` (`docs/interface/charges.md#transaction-requests`); those that card charges and cards produce.
     RequestType {
         /// Authorize and capture.
         Authorization = "authorization",
@@ -33,7 +33,7 @@ words! {
 }
 
 words! {
-    /// `requestStatus` (contract 03 §7).
+    /// `requestStatus` (`docs/interface/charges.md#transaction-requests`).
     RequestStatus {
         /// Sent, or about to be; no answer yet.
         Running = "running",
@@ -234,8 +234,8 @@ impl TransactionRequest {
 }
 
 impl RequestType {
-    /// Whether an authorization is asked for: it is never sent again, since the security code is gone. What follows one
-    /// may be repeated under the same key.
+    /// Whether an authorization is asked for: it is never sent again, since the security code is gone
+    /// (`docs/interface/charges.md#unknown-outcomes`). What follows one may be repeated under the same key.
     pub const fn is_authorization(self) -> bool {
         match self {
             Self::Authorization | Self::PreAuthorization => true,

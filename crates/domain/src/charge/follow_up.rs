@@ -184,7 +184,7 @@ impl Charge {
                     (Held::Reserved, true) => {
                         (ChargeState::Canceled { responsible }, Some(ChargeEvent::Canceled))
                     }
-                    // Nobody is told of a reservation that became smaller (contract 03 §8).
+                    // Nobody is told of a reservation that became smaller (`docs/interface/charges.md#states`).
                     (Held::Reserved, false) => (ChargeState::PreAuthorized { responsible }, None),
                     (Held::Taken, true) => (ChargeState::Voided { responsible }, Some(ChargeEvent::Voided)),
                     (Held::Taken, false) => {

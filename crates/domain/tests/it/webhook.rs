@@ -5,7 +5,7 @@ fn names(family: Family) -> Vec<&'static str> {
     EventName::all().filter(|name| name.family() == family).map(EventName::name).collect()
 }
 
-/// Contract 06 §4 and open points 14 to 16, contract 13 C4, contract 05 §8.
+/// Every name of `docs/webhooks.md#events`.
 #[test]
 fn every_event_of_the_contract_can_be_asked_for() {
     let transactions = [
