@@ -1,28 +1,24 @@
-//! Requests whose outcome nobody wrote down: the process died, or the provider did not tell. Their due date brings them
-//! here, in daily life and after a crash alike. The provider decides; nothing is guessed. An authorization is asked after
-//! and never sent again; captures and voids are sent again under the same key. The schedule is bounded: past its end the
-//! operator is alerted, and nobody asks until he says so.
-
-use std::time::Duration;
+//! Requests whose outcome is not known: the process died, the provider did not tell, or the payer is waited for. Their due
+//! date brings them here, in daily life and after a crash alike. The provider decides; nothing is guessed. An authorization is
+//! probed and never sent again; captures and voids are sent again under the same key. The schedule is bounded: past its end
+//! the operator is alerted, and the provider is asked no more until he says so.
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, never_arrived};
+use regente_domain::id::Id;
 use regente_domain::time::Timestamp;
 use regente_providers::request::Operation;
-use regente_store::transaction_requests::{self, ObjectKind, StoredRequest};
-use regente_store::{Batch, Commit};
+use regente_store::transaction_requests::{self, Claim, ObjectKind, StoredRequest};
+use regente_store::{Batch, Commit, held_security_codes};
 
 use super::attempt::{self, Wishes};
-use super::{card_check, charge, follow_up, outcome};
+use super::{card_check, charge, finding, follow_up, outcome, schedule};
 use crate::app::App;
 use crate::error::Error;
 
 /// What this work is called as an actor and in logs.
 pub const KIND: &str = "reconcile";
-
-/// By when the last look must have ended, or another one is made.
-const LAST_LOOK: Duration = Duration::from_secs(300);
 
 /// Whether the outcome is known now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,11 +45,23 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         return Ok(Resolved::NotYet);
     }
     let _admission = app.store.admit_waiting().await?;
-    let due_again_at = app.clock.now() + wait_after(app, stored.probes).unwrap_or(LAST_LOOK);
+    let (now, due_again_at) = (app.clock.now(), schedule::next_look(app, stored));
+    let is_last = schedule::is_last_look(app, stored);
     let mut batch = Batch::new(stored.request.client_id);
-    transaction_requests::claim(&mut batch, stored, due_again_at);
-    if stored.open_reason.is_none() {
-        transaction_requests::note_open(&mut batch, &stored.request, OpenReason::Interrupted, due_again_at);
+    let claim = match follows(stored) {
+        Follows::Yes => Claim::ToSend { at: now },
+        Follows::No => Claim::ToProbe,
+    };
+    transaction_requests::claim(&mut batch, stored, claim, due_again_at);
+    match stored.request.outcome {
+        Outcome::Open if stored.open_reason.is_none() => {
+            let reason = OpenReason::Interrupted;
+            transaction_requests::note_open(&mut batch, &stored.request, reason, due_again_at);
+        }
+        Outcome::Pending(_) => {
+            held_security_codes::discard_expired(&mut batch, Id::new(stored.request.object_id), now);
+        }
+        Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => {}
     }
     match app.store.apply(batch).await? {
         Commit::Applied => {}
@@ -68,12 +76,12 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         Outcome::Open
     });
     if outcome == Outcome::Open {
-        return still_open(app, stored, due_again_at).await.map(|()| Resolved::NotYet);
+        return still_open(app, stored, due_again_at, is_last).await.map(|()| Resolved::NotYet);
     }
     let ended = stored.request.end(outcome, None, app.clock.now());
     match (stored.object_kind, follows(stored)) {
         (ObjectKind::Card, _) => card_check::recover(app, stored, ended).await?,
-        (ObjectKind::Charge, Follows::No) => charge::recover(app, stored, ended).await?,
+        (ObjectKind::Charge, Follows::No) => finding::take(app, &ended, &Actor::Job(KIND)).await?,
         (ObjectKind::Charge, Follows::Yes) => follow_up::recover(app, ended).await?,
     }
     Ok(Resolved::Yes)
@@ -108,13 +116,18 @@ const fn follows(stored: &StoredRequest) -> Follows {
     }
 }
 
-/// Nobody knows yet. After the last wait nobody asks any more.
-async fn still_open(app: &App, stored: &StoredRequest, due_at: Timestamp) -> Result<(), Error> {
+/// The provider did not tell. After the last look it is asked no more.
+async fn still_open(
+    app: &App,
+    stored: &StoredRequest,
+    due_at: Timestamp,
+    is_last: bool,
+) -> Result<(), Error> {
     let probes = stored.probes + 1;
     if stored.object_kind == ObjectKind::Charge {
         announce(app, stored).await?;
     }
-    if wait_after(app, stored.probes).is_some() {
+    if !is_last {
         tracing::warn!(
             transaction_request = %stored.request.id, probes,
             "the outcome of a request is still unknown"
@@ -145,10 +158,4 @@ async fn announce(app: &App, stored: &StoredRequest) -> Result<(), Error> {
         let _ = app.store.apply(batch).await?;
     }
     Ok(())
-}
-
-/// How long to wait after so many looks without an answer; nothing when the schedule is over.
-fn wait_after(app: &App, looks: i64) -> Option<Duration> {
-    let looks = usize::try_from(looks).unwrap_or(usize::MAX);
-    app.settings.reconcile_waits.get(looks).copied()
 }
