@@ -33,7 +33,7 @@ pub enum Written {
 
 /// The second batch: the outcome, with the intent of what follows. Without `ended` there is an intent alone. Without a
 /// `card` it was deleted meanwhile, or the outcome says nothing about it.
-pub async fn write(
+pub(super) async fn write(
     app: &App,
     before: &Charge,
     ended: Option<&TransactionRequest>,
