@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::middleware::map_response;
 use regente_domain::scope::Scope;
+use regente_engine::error::Error;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
@@ -79,10 +80,10 @@ pub fn router(app: App) -> Router {
         OpenApiRouter::new().routes(routes).route_layer(guard(app.clone(), access))
     };
     let (routes, document) = routes(guarded).split_for_parts();
-    let body_bytes_max = app.settings.body_bytes_max;
+    let body_bytes_max = app.limits.body_bytes_max;
     let routes = routes
         .merge(openapi::pages(document))
-        .fallback(async || ApiError::NotFound)
+        .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app);
     layers::around(routes, boundary, body_bytes_max)

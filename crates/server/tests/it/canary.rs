@@ -9,9 +9,9 @@ mod story;
 use std::time::Duration;
 
 use axum::http::Method;
-use regente::settings::Settings;
-use regente::vault::{Binding, Purpose, token_digest};
 use regente_domain::id::TokenId;
+use regente_engine::settings::Settings;
+use regente_engine::vault::{Binding, Purpose, token_digest};
 use regente_providers::sandbox::Books;
 use regente_store::testing::{TestDatabase, run_script};
 use regente_store::{args, sql, tokens};

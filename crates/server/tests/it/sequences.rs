@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use axum::http::Method;
-use regente::settings::Settings;
+use regente_engine::settings::Settings;
 use regente_store::testing::TestDatabase;
 use regente_store::{Batch, Commit, transaction_requests};
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use axum::http::Method;
-use regente::vault::token_digest;
 use regente_domain::id::TokenId;
+use regente_engine::vault::token_digest;
 use regente_store::{args, sql, tokens};
 use serde_json::{Value, json};
 

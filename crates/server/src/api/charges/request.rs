@@ -11,6 +11,8 @@ use regente_domain::id::{CardId, CustomerId, MerchantId, TokenId};
 use regente_domain::money::Amount;
 use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
+use regente_engine::error::Error;
+use regente_engine::flows::attempt::SANDBOX_FAULTS;
 use regente_providers::request::{CardDetails, Mode};
 use regente_providers::sandbox;
 use serde_json::{Map, Value, json};
@@ -18,7 +20,6 @@ use serde_json::{Map, Value, json};
 use crate::api::customers::read_document;
 use crate::api::error::ApiError;
 use crate::api::fields::{Field, Fields};
-use crate::flows::attempt::SANDBOX_FAULTS;
 
 /// Bytes of free-form JSON that a charge keeps of one member.
 const FREE_FORM_BYTES_MAX: usize = 16 * 1024;
@@ -121,9 +122,9 @@ pub struct InlineCard {
 impl InlineCard {
     /// The card, unless its check digit is wrong or it has expired: both are answered as a declined card (contract 02
     /// §2, open point 9).
-    pub fn checked(self, now: Timestamp) -> Result<CardDetails, ApiError> {
+    pub fn checked(self, now: Timestamp) -> Result<CardDetails, Error> {
         let Self { number, holder_name, expiry, cvv } = self;
-        let declined = |code, message: &'static str| ApiError::CardDeclined { code, message: message.into() };
+        let declined = |code, message: &'static str| Error::CardDeclined { code, message: message.into() };
         let number = number.ok_or_else(|| declined(DeclinedCode::InvalidNumber, "invalid card number"))?;
         if expiry.is_past(now) {
             return Err(declined(DeclinedCode::ExpiredCard, "expired card"));

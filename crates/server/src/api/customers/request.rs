@@ -4,13 +4,13 @@ use regente_domain::customer::{Address, Demand, Document, NO_DOCUMENT};
 use regente_domain::problems::Problems;
 use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
+use regente_engine::flows::customers::{CustomerData, NewCustomer, StoredAddress};
 use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, Schema, Type};
 use uuid::Uuid;
 
 use super::super::fields::Fields;
-use crate::flows::customers::{CustomerData, NewCustomer, StoredAddress};
 
 /// Largest address in bytes, with members that nobody reads.
 const ADDRESS_BYTES_MAX: usize = 16 * 1024;

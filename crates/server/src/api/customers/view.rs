@@ -3,11 +3,10 @@
 use regente_domain::customer::{Address, Document};
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::time::Timestamp;
+use regente_engine::flows::customers::{Customer, NewCustomer, StoredAddress};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
-
-use crate::flows::customers::{Customer, NewCustomer, StoredAddress};
 
 /// A customer.
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -4,6 +4,7 @@ use std::fmt;
 
 use axum::extract::{FromRequest, Request};
 use regente_domain::problems::Problems;
+use regente_engine::error::Error;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
@@ -25,7 +26,7 @@ impl Body {
     /// body (contract 00 §1). Of a member that is there twice, the last one counts.
     ///
     /// # Errors
-    /// [`ApiError::MalformedBody`] when it is no JSON object of bounded depth, [`ApiError::Invalid`] when a string in
+    /// [`ApiError::MalformedBody`] when it is no JSON object of bounded depth, [`Error::Invalid`] when a string in
     /// it contains U+0000. Nothing of the content is repeated.
     pub fn parse(bytes: &[u8]) -> Result<Self, ApiError> {
         let malformed = |sentence: String| Err(ApiError::MalformedBody(sentence));

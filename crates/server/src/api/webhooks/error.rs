@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
+use regente_engine::error::Error;
 use serde::Serialize;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::response::ResponseBuilder;
@@ -77,15 +78,15 @@ impl WebhookErrorBody {
 
 impl IntoResponse for WebhookError {
     fn into_response(self) -> Response {
-        let conflict = || ApiError::conflict(Vec::new()).answer();
+        let conflict = || ApiError::from(Error::conflict(Vec::new())).answer();
         match self {
-            Self::NoWebhook | Self::Api(ApiError::NotFound) => {
+            Self::NoWebhook | Self::Api(ApiError::Engine(Error::NotFound)) => {
                 let body = WebhookErrorBody::new("webhook not found", Vec::new());
-                ApiError::NotFound.answer().with_body(Json(body))
+                ApiError::from(Error::NotFound).answer().with_body(Json(body))
             }
             Self::NoDelivery => {
                 let body = WebhookErrorBody::new("delivery not found", Vec::new());
-                ApiError::NotFound.answer().with_body(Json(body))
+                ApiError::from(Error::NotFound).answer().with_body(Json(body))
             }
             Self::Duplicate => {
                 let answer = conflict();

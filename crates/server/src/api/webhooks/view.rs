@@ -2,13 +2,12 @@
 
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::Version;
+use regente_engine::deliveries::signature::to_pem;
 use regente_store::deliveries::{Attempt, Delivery};
 use regente_store::webhooks::Webhook;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
-
-use crate::webhooks::signature::to_pem;
 
 /// A webhook as the interface shows it.
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use regente::webhooks::Courier;
+use regente_engine::deliveries::Courier;
 use regente_store::{Batch, Commit, jobs};
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ const STEPS_MAX: u64 = 120;
 
 /// Does everything that is due for webhooks now.
 async fn deliver(app: &TestApp) {
-    let courier = Courier::new(app.app.clone());
+    let courier = Courier::new(app.app.engine.clone());
     while courier.round().await.unwrap() > 0 {}
 }
 
