@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use regente_engine::app as engine;
 use regente_engine::error::Error;
+use regente_providers::sandbox::TransactionLog;
 use regente_store::{Batch, Commit};
 
 use crate::access::Credentials;
@@ -18,6 +19,8 @@ pub struct App(Arc<Parts>);
 pub struct Parts {
     /// What the product does.
     pub engine: engine::App,
+    /// The transaction log of the simulator, where this process keeps it.
+    pub simulator_log: Option<TransactionLog>,
     /// How much callers may ask for.
     pub limits: HttpLimits,
     /// Who is calling, remembered for a few seconds.

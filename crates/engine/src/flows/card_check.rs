@@ -86,7 +86,7 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
         card: new.details,
         merchant_mcc: Some(new.merchant.merchant.details.mcc.clone()),
     });
-    let wishes = Wishes { seed: new.seed, faults: None };
+    let wishes = Wishes::of_seed(&app, new.seed);
     let asked = attempt::ask(&app, provider, &request, &wishes, operation).await?;
     if asked.outcome == Outcome::Open {
         return Err(give_up(&app, &new.card, &request, asked.open_reason).await);

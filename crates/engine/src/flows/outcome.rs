@@ -7,10 +7,10 @@ use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
 use regente_domain::charge::{Charge, ChargeEvent, ChargeState};
 use regente_domain::id::CardId;
 use regente_domain::time::Timestamp;
-use regente_providers::request::OperationKind;
 use regente_store::transaction_requests::{self, Beginning, ObjectKind};
 use regente_store::{Batch, Commit, StoreError, cards, charges, events};
 
+use super::attempt::operation_kind;
 use super::{purchase, reconcile};
 use crate::app::App;
 use crate::error::Error;
@@ -151,16 +151,6 @@ pub fn begin(
     let due_at = now + deadline + app.settings.reconcile_grace;
     let beginning = Beginning { object_kind: ObjectKind::Charge, card_id, due_at, actor };
     transaction_requests::insert(batch, request, beginning);
-}
-
-fn operation_kind(request: &TransactionRequest) -> OperationKind {
-    use regente_domain::charge::attempt::RequestType;
-    match request.request_type {
-        RequestType::Authorization | RequestType::PreAuthorization => OperationKind::Authorization,
-        RequestType::ZeroDollar => OperationKind::ZeroDollar,
-        RequestType::Capture => OperationKind::Capture,
-        RequestType::Void | RequestType::ChargeBack => OperationKind::Void,
-    }
 }
 
 /// Notes why an outcome stays open, and announces what the merchant would otherwise wait for. That the provider did not

@@ -18,7 +18,9 @@ use regente::api::router::router;
 use regente::app::{App, Parts};
 use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;
+use regente_domain::problems::Problems;
 use regente_domain::provider_type::ProviderType;
+use regente_domain::routing::Narrowed;
 use regente_domain::time::Timestamp;
 use regente_engine::app as engine;
 use regente_engine::calls::circuits::Circuits;
@@ -34,11 +36,10 @@ use regente_engine::vault::{Kek, Vault};
 use regente_providers::outcome::{Answer, Probe};
 use regente_providers::provider::{BoxFuture, Provider, Providers};
 use regente_providers::request::{Call, Inquiry, OperationKind};
-use regente_providers::sandbox::Books;
-use regente_providers::sandbox::{Sandbox, SandboxOptions};
+use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
 use regente_store::Store;
 use regente_store::testing::{Fuse, TestDatabase};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tower::ServiceExt;
 
@@ -79,7 +80,7 @@ pub(crate) use stories;
 pub struct TestApp {
     pub app: App,
     pub clock: Clock,
-    pub books: Books,
+    pub books: TransactionLog,
     pub worker: Worker,
     pub client: Client,
     /// Stops the process at a step of the test's choice.
@@ -153,7 +154,7 @@ impl TestApp {
     pub async fn on(database: TestDatabase, settings: Settings) -> Self {
         let clock = Clock::manual(Timestamp::parse(START).unwrap());
         let kek = Kek::generate(&Chance::seeded(99)).expose_text().to_string();
-        let books = Books::memory();
+        let books = TransactionLog::memory();
         let sandbox_deadline = SANDBOX_DEADLINE;
         let (fuse, wire, names) = (Fuse::default(), Wire::default(), Names::default());
         let ground = Ground {
@@ -231,7 +232,7 @@ impl TestApp {
     }
 
     /// The same deployment with other books of the simulator, from now on.
-    pub async fn with_books(mut self, books: Books) -> Self {
+    pub async fn with_books(mut self, books: TransactionLog) -> Self {
         self.books = books;
         self.restart().await
     }
@@ -491,13 +492,25 @@ impl Provider for Wired {
     fn probe_deadline(&self) -> Duration {
         self.sandbox.probe_deadline()
     }
+
+    fn validate_options(&self, options: &Map<String, Value>, path: &str) -> Result<Narrowed, Problems> {
+        self.sandbox.validate_options(options, path)
+    }
+
+    fn silence_counts(&self, call: &Call) -> bool {
+        self.sandbox.silence_counts(call)
+    }
+
+    fn unanswered_reason(&self) -> &'static str {
+        self.sandbox.unanswered_reason()
+    }
 }
 
 /// What a deployment is made of, besides what its process makes itself.
 struct Ground<'a> {
     database: &'a TestDatabase,
     clock: &'a Clock,
-    books: &'a Books,
+    books: &'a TransactionLog,
     kek: &'a str,
     settings: &'a Settings,
     limits: HttpLimits,
@@ -575,6 +588,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     });
     App::new(Parts {
         engine,
+        simulator_log: Some(books.clone()),
         credentials: no_credentials(clock.clone(), life),
         token_limiter: limiter(limits.rates.public_key_tokens_per_second),
         secret_key_limiter: limiter(limits.rates.secret_key_requests_per_second),

@@ -55,7 +55,7 @@ async fn prepare(
     if matches!(card.stored.card.state, CardState::Failed { .. }) {
         return Ok(None);
     }
-    let Some(explanation) = route::choose(&merchant, &needs(slot.installments)) else { return Ok(None) };
+    let Some(explanation) = route::choose(app, &merchant, &needs(slot.installments)) else { return Ok(None) };
     let cvv_token = private.cvv_tokens.get(index).copied().flatten();
     let cvv = match cvv_token {
         None => None,

@@ -43,7 +43,7 @@ pub(super) async fn prepare(
         }
         None => None,
     };
-    let (explanation, trials) = app.circuits.narrow(route_of(&merchant, &request)?);
+    let (explanation, trials) = app.circuits.narrow(route_of(app, &merchant, &request)?);
     let charged = resolve_source(app, caller, request.source).await?;
     let customer = same_customer(customer, charged.customer)?;
     let now = app.clock.now();
@@ -113,7 +113,11 @@ fn same_customer(
 }
 
 /// The route, unless no provider of the merchant can serve the charge (contract 03 open point 16).
-fn route_of(merchant: &MerchantWithProviders, request: &ChargeRequest) -> Result<Explanation, Error> {
+fn route_of(
+    app: &App,
+    merchant: &MerchantWithProviders,
+    request: &ChargeRequest,
+) -> Result<Explanation, Error> {
     let needs = Needs {
         payment_type: request.payment_type,
         currency: request.currency,
@@ -124,7 +128,7 @@ fn route_of(merchant: &MerchantWithProviders, request: &ChargeRequest) -> Result
         },
         capture: Charge::capture_of(request.payment_type, request.capture),
     };
-    route::choose(merchant, &needs).ok_or_else(|| {
+    route::choose(app, merchant, &needs).ok_or_else(|| {
         Error::impossible(format!("no provider available for paymentType {}", request.payment_type.word()))
     })
 }
