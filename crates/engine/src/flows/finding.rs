@@ -37,8 +37,9 @@ pub fn take<'a>(
     async move {
         for _ in 0..RACES_MAX {
             let Some(planned) = Planned::of(app, found).await? else { return Ok(()) };
-            if let Some(done) = planned.carry_out(app, actor).await? {
-                return done;
+            match planned.carry_out(app, actor).await? {
+                CarriedOut::Yes => return Ok(()),
+                CarriedOut::LostRace => {}
             }
         }
         Err(Error::busy())
@@ -59,8 +60,15 @@ pub async fn notified(app: &App, request: &TransactionRequest, outcome: Outcome)
     take(app, &found, &Actor::Job(NOTIFICATION)).await
 }
 
-/// What providers tell by themselves is called as an actor.
+/// What is written because a provider told it by itself has this actor.
 const NOTIFICATION: &str = "notification";
+
+/// Whether what was planned is written.
+enum CarriedOut {
+    Yes,
+    /// The charge has moved on meanwhile: what the finding means is decided anew.
+    LostRace,
+}
 
 /// What a finding makes of a charge.
 struct Planned {
@@ -93,7 +101,7 @@ impl Planned {
                 let mut requests = requests;
                 requests[at] = found.clone();
                 let next = charge.next(&requests, BUYER_IS_GONE, app.clock.now());
-                Self::write(app, charge.clone(), charge, requests, Some(at), next)?
+                Self::plan(app, charge.clone(), charge, requests, Some(at), next)?
             }
             (ChargeState::AwaitingPayer { .. }, Outcome::Pending(_)) if is_last => {
                 Self::after_payer(app, charge, requests, found).await?
@@ -155,7 +163,7 @@ impl Planned {
                     charge = %charge.id, transaction_request = %found.id,
                     "Late approval of an authorization that the charge has ended without: void it"
                 );
-                Self::write(app, charge.clone(), charge, requests, None, next)
+                Self::plan(app, charge.clone(), charge, requests, None, next)
             }
             next @ Next::Finish(_) => {
                 Self::tell(app, charge, requests, found, found.outcome.clone(), |_, _| next)
@@ -181,11 +189,11 @@ impl Planned {
         let told = charge.begin_request(app.chance.id(now), asks, now);
         requests.push(TransactionRequest { outcome: with_reference(outcome, awaited), ..told });
         let (next, at) = (next(&charge, &requests), requests.len() - 1);
-        Self::write(app, before, charge, requests, Some(at), next)
+        Self::plan(app, before, charge, requests, Some(at), next)
     }
 
     /// The plan to write `next`, and the outcome of the request at `ended`.
-    fn write(
+    fn plan(
         app: &App,
         before: Charge,
         charge: Charge,
@@ -207,20 +215,20 @@ impl Planned {
         Ok(Self { card: card.map(|stored| stored.card), ..self })
     }
 
-    /// Writes it, and asks the next provider where one is next; `None` when the charge has moved on meanwhile.
-    async fn carry_out(self, app: &App, actor: &Actor) -> Result<Option<Result<(), Error>>, Error> {
+    /// Writes it, and asks the next provider where one is next.
+    async fn carry_out(self, app: &App, actor: &Actor) -> Result<CarriedOut, Error> {
         let Self { before, requests, ended, step, card, instruments } = self;
         match outcome::write(app, &before, ended.as_ref(), &step, card.as_ref(), actor).await? {
             Written::ByUs => {}
-            Written::Elsewhere => return Ok(None),
-            Written::NotYet => return Ok(Some(Err(Error::unavailable()))),
+            Written::Elsewhere => return Ok(CarriedOut::LostRace),
+            Written::NotYet => return Err(Error::unavailable()),
         }
-        let (Some(request), Some(instruments)) = (step.next, instruments) else { return Ok(Some(Ok(()))) };
+        let (Some(request), Some(instruments)) = (step.next, instruments) else { return Ok(CarriedOut::Yes) };
         let (wishes, started) = (Wishes::of(app, &step.charge, None), app.clock.machine());
         let begun = Begun { charge: step.charge, request, ended: requests };
         let asking = Asking::begin(app, begun, instruments, wishes, *actor, started).await?;
         asking::drive(app, asking).await?;
-        Ok(Some(Ok(())))
+        Ok(CarriedOut::Yes)
     }
 }
 

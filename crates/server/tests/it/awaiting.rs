@@ -127,7 +127,7 @@ async fn a_payer_who_pays_is_found_by_a_probe(app: TestApp) {
     let unknown = transaction_requests::unknown(&app.app.store, app.clock.now()).await.unwrap();
     assert_eq!(unknown.open, 0);
     let told = app.get(&format!("/v1/charges/{id}/explanation")).await.expect(200);
-    assert_eq!(told["steps"][0]["ended"], "instructed", "{told:#}");
+    assert_eq!(told["steps"][0]["outcome"], "instructed", "{told:#}");
 }
 
 async fn what_a_payer_has_paid_can_be_given_back(app: TestApp) {

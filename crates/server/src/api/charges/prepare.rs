@@ -23,7 +23,6 @@ use serde_json::Map;
 
 use super::request::{ChargeRequest, CvvSource, Payer, Source};
 use crate::api::cards::new_card;
-use crate::api::error::ApiError;
 use crate::app::App;
 
 /// Resolves what a request names and chooses its route.

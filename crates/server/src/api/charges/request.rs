@@ -19,7 +19,6 @@ use regente_providers::sandbox;
 use serde_json::{Map, Value, json};
 
 use crate::api::customers::read_document;
-use crate::api::error::ApiError;
 use crate::api::fields::{Field, Fields};
 
 /// Bytes of free-form JSON that a charge keeps of one member.

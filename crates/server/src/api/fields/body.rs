@@ -4,7 +4,6 @@ use std::fmt;
 
 use axum::extract::{FromRequest, Request};
 use regente_domain::problems::Problems;
-use regente_engine::error::Error;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 

@@ -22,7 +22,6 @@ use serde_json::Map;
 use super::request::{Payment, PurchaseRequest, Source};
 use crate::api::cards::new_card;
 use crate::api::charges::request::CvvSource;
-use crate::api::error::ApiError;
 use crate::app::App;
 
 /// The whole effect of a purchase that is accepted.
