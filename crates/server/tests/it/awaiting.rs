@@ -102,7 +102,7 @@ async fn the_instructions_are_the_answer_of_the_key(app: TestApp) {
 
     let again = app.post_with_key("/v1/charges", KEY, &body).await;
     assert_eq!((again.status, &again.bytes), (first.status, &first.bytes));
-    assert_eq!(again.header("x-idempotent-replayed"), Some("true"));
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
     app.wire.payers().act(Act::Pays, &app.books).await;
     app.later(MINUTE).await;
     assert_eq!(read(&app, id).await["status"], "authorized");
