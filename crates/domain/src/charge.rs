@@ -1,12 +1,18 @@
 //! A charge: one payment attempt of a buyer, tried at one or more providers. This module holds its facts and its
-//! transitions (`docs/interface/charges.md#states`); each call to a provider is a [`attempt::TransactionRequest`].
+//! transitions; what is to be done next is decided in [`next`]. Each call to a provider is a
+//! [`attempt::TransactionRequest`].
 
 pub mod attempt;
 pub mod explanation;
 mod follow_up;
+pub mod instructions;
+mod late;
+mod method;
+mod next;
 pub mod reconciliation;
 pub mod reservation;
 mod simulated;
+mod state;
 pub mod story;
 pub(crate) mod words;
 
@@ -14,188 +20,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::currency::Currency;
-use crate::id::{CardId, ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, of};
+use crate::id::{ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, TransactionRequestId, of};
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
+use crate::routing::{self, Hop};
 use crate::time::Timestamp;
 
+use attempt::{Asks, Place, RequestType, TransactionRequest};
 use explanation::{Explanation, Stopped};
-pub use follow_up::{FollowUpRefusal, Held, OpenOperation, Operation};
+pub use follow_up::{FollowUpRefusal, Held, OpenOperation, Operation, approved_authorization, followed};
+pub use method::{CardSource, Credit, INSTALLMENTS_MAX, PaymentMethod, Voucher};
+pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
 pub use simulated::{SimulatedStatus, StatusRefusal};
+pub use state::{ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode, StateFacts, StateName};
 pub use words::{CaptureMode, ChargeEvent, ChargeStatus, PaymentType, Recurrence};
-
-/// Most installments that the interface takes (`docs/interface/charges.md#payment-methods`).
-pub const INSTALLMENTS_MAX: u8 = 24;
-
-/// The state of a charge. Each variant carries the facts that only it has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ChargeState {
-    /// A provider was asked, or is about to be, and has not answered.
-    Pending,
-    /// A provider has reserved the amount.
-    PreAuthorized {
-        /// The provider that holds the reservation.
-        responsible: ProviderType,
-    },
-    /// A capture was asked for, and its outcome is not known yet.
-    CapturePending {
-        /// The provider that holds the reservation.
-        responsible: ProviderType,
-        /// What is open.
-        open: OpenOperation,
-    },
-    /// A provider has taken the amount.
-    Authorized {
-        /// The provider that took it.
-        responsible: ProviderType,
-    },
-    /// A void was asked for, of a reservation or of what was taken, and its outcome is not known yet.
-    RefundPending {
-        /// The provider that gives it back.
-        responsible: ProviderType,
-        /// What is open.
-        open: OpenOperation,
-    },
-    /// No provider took the charge.
-    Failed {
-        /// The provider that refused last.
-        responsible: ProviderType,
-    },
-    /// Undone before anything was taken.
-    Canceled {
-        /// The provider that held the reservation.
-        responsible: ProviderType,
-    },
-    /// Given back in full.
-    Voided {
-        /// The provider that gave it back.
-        responsible: ProviderType,
-    },
-    /// Taken back by the cardholder's bank.
-    ChargedBack {
-        /// The provider that had taken it.
-        responsible: ProviderType,
-    },
-}
-
-impl ChargeState {
-    /// The word of the interface.
-    pub const fn status(&self) -> ChargeStatus {
-        match self {
-            Self::Pending => ChargeStatus::Pending,
-            Self::PreAuthorized { .. } => ChargeStatus::PreAuthorized,
-            Self::CapturePending { .. } => ChargeStatus::CapturePending,
-            Self::Authorized { .. } => ChargeStatus::Authorized,
-            Self::RefundPending { .. } => ChargeStatus::RefundPending,
-            Self::Failed { .. } => ChargeStatus::Failed,
-            Self::Canceled { .. } => ChargeStatus::Canceled,
-            Self::Voided { .. } => ChargeStatus::Voided,
-            Self::ChargedBack { .. } => ChargeStatus::ChargedBack,
-        }
-    }
-
-    /// The provider that handled the charge, once one has.
-    pub const fn responsible(&self) -> Option<ProviderType> {
-        match self {
-            Self::Pending => None,
-            Self::PreAuthorized { responsible }
-            | Self::CapturePending { responsible, .. }
-            | Self::Authorized { responsible }
-            | Self::RefundPending { responsible, .. }
-            | Self::Failed { responsible }
-            | Self::Canceled { responsible }
-            | Self::Voided { responsible }
-            | Self::ChargedBack { responsible } => Some(*responsible),
-        }
-    }
-
-    /// The capture or void whose outcome is not known yet.
-    pub const fn open_operation(&self) -> Option<&OpenOperation> {
-        match self {
-            Self::CapturePending { open, .. } | Self::RefundPending { open, .. } => Some(open),
-            Self::Pending
-            | Self::PreAuthorized { .. }
-            | Self::Authorized { .. }
-            | Self::Failed { .. }
-            | Self::Canceled { .. }
-            | Self::Voided { .. }
-            | Self::ChargedBack { .. } => None,
-        }
-    }
-
-    /// Whether nothing is under way: only such versions are given as final answers.
-    pub const fn is_settled(&self) -> bool {
-        !matches!(self, Self::Pending) && self.open_operation().is_none()
-    }
-
-    /// From its columns and the open operation of its document; `None` when they do not fit together.
-    pub fn from_columns(
-        status: ChargeStatus,
-        responsible: Option<ProviderType>,
-        open: Option<OpenOperation>,
-    ) -> Option<Self> {
-        if status == ChargeStatus::Pending {
-            return open.is_none().then_some(Self::Pending);
-        }
-        let responsible = responsible?;
-        match (status, open) {
-            (ChargeStatus::CapturePending, Some(open)) => Some(Self::CapturePending { responsible, open }),
-            (ChargeStatus::RefundPending, Some(open)) => Some(Self::RefundPending { responsible, open }),
-            (ChargeStatus::PreAuthorized, None) => Some(Self::PreAuthorized { responsible }),
-            (ChargeStatus::Authorized, None) => Some(Self::Authorized { responsible }),
-            (ChargeStatus::Failed, None) => Some(Self::Failed { responsible }),
-            (ChargeStatus::Canceled, None) => Some(Self::Canceled { responsible }),
-            (ChargeStatus::Voided, None) => Some(Self::Voided { responsible }),
-            (ChargeStatus::ChargedBack, None) => Some(Self::ChargedBack { responsible }),
-            (ChargeStatus::CapturePending | ChargeStatus::RefundPending, None) | (_, Some(_)) => None,
-            (ChargeStatus::Pending, None) => Some(Self::Pending),
-        }
-    }
-}
-
-/// What the caller said about how to pay; the wire names are those of `paymentMethod`
-/// (`docs/interface/charges.md#payment-methods`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CardPayment {
-    /// Number of installments, 1 to [`INSTALLMENTS_MAX`].
-    pub installments: u8,
-    /// Stored-credential flag, passed on to providers that take it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recurrence: Option<Recurrence>,
-    /// `items` of a voucher, as sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub items: Option<Value>,
-}
-
-/// Where the card came from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", tag = "sourceType")]
-pub enum PaymentSource {
-    /// A stored card, an inline card or a card token: all end as a stored card.
-    #[serde(rename = "card", rename_all = "camelCase")]
-    Card {
-        /// The stored card. A token that it came from is not kept: its id would open what is left of the token.
-        card_id: CardId,
-    },
-    /// The default card of a customer.
-    #[serde(rename = "customer", rename_all = "camelCase")]
-    Customer {
-        /// The buyer.
-        customer_id: CustomerId,
-        /// The card that was his default when he was charged; not shown.
-        card_id: CardId,
-    },
-}
-
-impl PaymentSource {
-    /// The card that is charged.
-    pub const fn card_id(&self) -> CardId {
-        match self {
-            Self::Card { card_id } | Self::Customer { card_id, .. } => *card_id,
-        }
-    }
-}
 
 /// The texts and references of a charge that nothing is decided by.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -235,12 +73,8 @@ pub struct Charge {
     pub order_id: Option<String>,
     /// The purchase that it is one card of.
     pub purchase_id: Option<PurchaseId>,
-    /// How it is paid.
-    pub payment_type: PaymentType,
-    /// The details of the card payment.
-    pub payment: CardPayment,
-    /// With which card.
-    pub source: PaymentSource,
+    /// How it is paid, and with what.
+    pub method: PaymentMethod,
     /// What the merchant still keeps: falls with each refund.
     pub amount: Amount,
     /// What was charged; never changes.
@@ -253,8 +87,10 @@ pub struct Charge {
     pub references: References,
     /// The state and its facts.
     pub state: ChargeState,
-    /// Why the charge went the way it went.
+    /// Why the charge went the way it went: the route that was chosen for it.
     pub explanation: Explanation,
+    /// The place in the route of the provider that was asked last, or is asked first.
+    pub position: usize,
     /// How many transaction requests belong to this version of the charge.
     pub requests: i64,
     /// Top-level members of the stored document that this release does not know; kept as they are.
@@ -265,7 +101,7 @@ pub struct Charge {
     pub updated_at: Timestamp,
 }
 
-/// A transition that the state does not allow.
+/// A transition that the state does not allow: the charge is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotPending(pub ChargeStatus);
 
@@ -282,36 +118,69 @@ impl Charge {
     /// Whether an authorization captures at once: only credit cards can be reserved
     /// (`docs/interface/charges.md#payment-methods`).
     pub const fn capture_in_effect(&self) -> CaptureMode {
-        Self::capture_of(self.payment_type, self.capture)
+        self.method.payment_type().capture(self.capture)
     }
 
-    /// What `capture` means for a payment type.
-    pub const fn capture_of(payment_type: PaymentType, capture: CaptureMode) -> CaptureMode {
-        match payment_type {
-            PaymentType::Credit => capture,
-            PaymentType::Debit
-            | PaymentType::Voucher
-            | PaymentType::Pix
-            | PaymentType::Boleto
-            | PaymentType::Nupay
-            | PaymentType::Drip
-            | PaymentType::Picpay
-            | PaymentType::ApplePay
-            | PaymentType::ClickToPay => CaptureMode::Automatic,
+    /// The type of a request that authorizes it.
+    pub const fn authorization_type(&self) -> RequestType {
+        match self.capture_in_effect() {
+            CaptureMode::Automatic => RequestType::Authorization,
+            CaptureMode::Manual => RequestType::PreAuthorization,
         }
     }
 
-    /// The provider took the charge: authorized, or reserved when it is captured later.
+    /// The charge with its route, at the first provider.
+    #[must_use]
+    pub fn routed(self, explanation: Explanation) -> Self {
+        let position = routing::first(&explanation).map_or(0, |hop| hop.position);
+        Self { explanation, position, ..self }
+    }
+
+    /// The newest request of this version of the charge, about to be sent.
+    pub const fn begin_request(
+        &self,
+        id: TransactionRequestId,
+        asks: Asks,
+        now: Timestamp,
+    ) -> TransactionRequest {
+        let place =
+            Place { client_id: self.client_id, object_id: self.id.uuid(), ordinal: self.requests - 1 };
+        TransactionRequest::begin(id, place, asks, now)
+    }
+
+    /// What a provider of the route is asked.
+    pub const fn authorization_at(&self, hop: Hop) -> Asks {
+        Asks {
+            provider_id: hop.provider_id,
+            provider_type: hop.provider_type,
+            request_type: self.authorization_type(),
+            amount: self.amount,
+            follows: None,
+        }
+    }
+
+    /// The provider took the charge: authorized, or reserved when it is captured later. Also when the payer pays after
+    /// the charge was ended for not being paid in time: what was paid counts.
+    ///
+    /// # Errors
+    /// [`NotPending`] when the charge has ended otherwise.
     pub fn approve(&self, responsible: ProviderType, now: Timestamp) -> Result<Transition, NotPending> {
         let (state, event) = match self.capture_in_effect() {
             CaptureMode::Automatic => (ChargeState::Authorized { responsible }, ChargeEvent::Authorized),
             CaptureMode::Manual => (ChargeState::PreAuthorized { responsible }, ChargeEvent::PreAuthorized),
         };
-        self.must_be_pending()?;
-        Ok(self.transition(state, Some(event), now))
+        if !self.has_expired() {
+            self.must_be_pending()?;
+        }
+        let mut approved = self.transition(state, Some(event), now);
+        approved.charge.explanation.stopped = None;
+        Ok(approved)
     }
 
     /// The charge ends without a provider that takes it.
+    ///
+    /// # Errors
+    /// [`NotPending`] when it has ended already.
     pub fn fail(
         &self,
         responsible: ProviderType,
@@ -324,27 +193,56 @@ impl Charge {
         Ok(failed)
     }
 
-    /// The next provider is asked: still pending, with one more transaction request.
-    pub fn try_next(&self, now: Timestamp) -> Result<Transition, NotPending> {
+    /// The provider at `hop` is asked: one more transaction request.
+    ///
+    /// # Errors
+    /// [`NotPending`] when the charge has ended.
+    pub fn try_next(&self, hop: Hop, now: Timestamp) -> Result<Transition, NotPending> {
         self.must_be_pending()?;
-        let next = Self { requests: self.requests + 1, ..self.moved(ChargeState::Pending, now) };
-        Ok(Transition { charge: next, announces: None })
+        let next = self.moved(ChargeState::Processing, now).with_one_more_request();
+        Ok(Transition { charge: Self { position: hop.position, ..next }, announces: None })
     }
 
-    /// A provider took what this charge had been ended without: one more request gives it back. The charge stays what
-    /// it is.
-    pub fn undo_stray(&self, now: Timestamp) -> Self {
-        Self { requests: self.requests + 1, ..self.moved(self.state.clone(), now) }
+    /// The provider has given the payer something to do. Only now is there something to tell of it.
+    ///
+    /// # Errors
+    /// [`NotPending`] when the charge is not waiting for a provider's answer.
+    pub fn await_payer(
+        &self,
+        responsible: ProviderType,
+        security_code: SecurityCode,
+        now: Timestamp,
+    ) -> Result<Transition, NotPending> {
+        self.must_be_pending()?;
+        let state = ChargeState::AwaitingPayer { responsible, security_code };
+        Ok(self.transition(state, Some(ChargeEvent::Pending), now))
     }
 
-    /// What [`Self::undo_stray`] asked for was done, and the merchant is told.
-    pub fn confirm_stray_undone(&self, now: Timestamp) -> Transition {
+    /// The same charge with one more transaction request.
+    #[must_use]
+    pub fn with_one_more_request(self) -> Self {
+        Self { requests: self.requests + 1, ..self }
+    }
+
+    /// A provider took what this charge had ended without: one more request gives it back. The charge stays what it is.
+    pub fn void_orphan(&self, now: Timestamp) -> Self {
+        self.moved(self.state.clone(), now).with_one_more_request()
+    }
+
+    /// What [`Self::void_orphan`] asked for was done, and the merchant is told.
+    pub fn confirm_orphan_voided(&self, now: Timestamp) -> Transition {
         self.transition(self.state.clone(), Some(ChargeEvent::ProbeVoid), now)
+    }
+
+    /// Whether it ended because the payer did not pay in time.
+    pub const fn has_expired(&self) -> bool {
+        matches!(self.state, ChargeState::Failed { .. })
+            && matches!(self.explanation.stopped, Some(Stopped::Expired))
     }
 
     const fn must_be_pending(&self) -> Result<(), NotPending> {
         match self.state {
-            ChargeState::Pending => Ok(()),
+            ChargeState::Processing | ChargeState::AwaitingPayer { .. } => Ok(()),
             ChargeState::PreAuthorized { .. }
             | ChargeState::CapturePending { .. }
             | ChargeState::Authorized { .. }

@@ -1,13 +1,12 @@
-//! Which provider is asked, and whether the next one is. Pure: the providers and the charge's needs come in, a route
-//! comes out (`docs/interface/routing.md#route`).
+//! Which providers a charge may go to, and in which order. Pure: the providers and the charge's needs come in, a route
+//! comes out. Whether the next one is asked after a refusal is [`Charge::next`](crate::charge::Charge::next)'s.
 
 use std::time::Duration;
 
-use crate::charge::explanation::{CircuitNote, Considered, Explanation, Skipped, Stopped};
+use crate::charge::explanation::{CircuitNote, Considered, Explanation, Skipped};
 use crate::charge::{CaptureMode, PaymentType};
 use crate::circuit::Standing;
 use crate::currency::Currency;
-use crate::decline::Decline;
 use crate::id::ProviderId;
 use crate::provider_type::{Capabilities, ProviderType};
 
@@ -118,43 +117,43 @@ pub fn around_open_circuits(
     route
 }
 
-/// What to do after a refusal.
+/// A provider of the route that may be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// Ask this provider.
-    Ask(ProviderId, ProviderType),
-    /// Ask nobody else.
-    Stop(Stopped),
+pub struct Hop {
+    /// Its place among all that were considered, from 0.
+    pub position: usize,
+    /// The provider.
+    pub provider_id: ProviderId,
+    /// Its type.
+    pub provider_type: ProviderType,
 }
 
 /// The first provider of the route, if any can serve the charge.
-pub fn first(explanation: &Explanation) -> Option<(ProviderId, ProviderType)> {
-    usable(explanation).next()
+pub fn first(explanation: &Explanation) -> Option<Hop> {
+    hops(explanation).next()
 }
 
-/// What comes after `tried` providers were asked and the last one refused with `decline`, `elapsed` after the charge
-/// began. The next provider is asked only after a retryable refusal and within `budget`.
-pub fn next(
-    explanation: &Explanation,
-    tried: usize,
-    decline: &Decline,
-    elapsed: Duration,
-    budget: Duration,
-) -> Next {
-    if !decline.retryable {
-        return Next::Stop(Stopped::NotRetryable);
-    }
-    match usable(explanation).nth(tried) {
-        None => Next::Stop(Stopped::NoProviderLeft),
-        Some(_) if elapsed >= budget => Next::Stop(Stopped::BudgetUsedUp),
-        Some((id, provider_type)) => Next::Ask(id, provider_type),
-    }
+/// The provider at this place of the route; `None` when it is not asked.
+pub fn at(explanation: &Explanation, position: usize) -> Option<Hop> {
+    hops(explanation).find(|hop| hop.position == position)
 }
 
-fn usable(explanation: &Explanation) -> impl Iterator<Item = (ProviderId, ProviderType)> + '_ {
-    explanation
-        .considered
-        .iter()
-        .filter(|considered| considered.skipped.is_none())
-        .map(|considered| (considered.provider_id, considered.provider_type))
+/// The provider that follows this place of the route.
+pub fn after(explanation: &Explanation, position: usize) -> Option<Hop> {
+    hops(explanation).find(|hop| hop.position > position)
+}
+
+/// The place of the provider that is asked after `tried` others: where charges of earlier releases stand, whose records
+/// do not say it.
+pub fn position_after(explanation: &Explanation, tried: usize) -> usize {
+    hops(explanation).nth(tried).map_or(0, |hop| hop.position)
+}
+
+fn hops(explanation: &Explanation) -> impl Iterator<Item = Hop> + '_ {
+    let hop = |(position, considered): (usize, &Considered)| Hop {
+        position,
+        provider_id: considered.provider_id,
+        provider_type: considered.provider_type,
+    };
+    explanation.considered.iter().enumerate().filter(|(_, considered)| considered.skipped.is_none()).map(hop)
 }

@@ -61,6 +61,8 @@ pub enum CallOutcome {
     Approved,
     /// The provider declined.
     Declined,
+    /// The provider waits for the payer.
+    Pending,
     /// The provider has no such call.
     Absent,
     /// Nobody knows.
@@ -73,6 +75,7 @@ impl CallOutcome {
         match self {
             Self::Approved => "approved",
             Self::Declined => "declined",
+            Self::Pending => "pending",
             Self::Absent => "absent",
             Self::Unknown => "unknown",
         }

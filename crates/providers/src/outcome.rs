@@ -1,9 +1,10 @@
-//! The three answers of a money call, and the three of a probe. An error is none of them: what is not known is said to
-//! be unknown, never guessed.
+//! The answers of a money call, and those of a probe. An error is none of them: what is not known is said to be unknown,
+//! never guessed.
 
 use std::fmt;
 
 pub use regente_domain::charge::attempt::Approval;
+pub use regente_domain::charge::instructions::{Instructions, Pending};
 use regente_domain::decline::Decline;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,9 @@ pub enum Answer {
     Approved(Approval),
     /// The provider did not do it, and will not.
     Declined(Decline),
+    /// The provider waits for the payer, who gets these instructions; the provider tells the outcome later. Boxed: every
+    /// call in flight has room for its answer.
+    Pending(Box<Pending>),
     /// The provider may or may not have done it: only a probe can tell.
     Unknown(UnknownReason),
 }
@@ -49,7 +53,7 @@ impl fmt::Display for UnknownReason {
 /// What a provider says about the key of an earlier call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Probe {
-    /// It has done, or refused, exactly this.
+    /// It has done, refused, or taken up exactly this.
     Found(Finding),
     /// Certainly nothing is there, and for this key never will be: a request that is still on its way is refused.
     Absent,
@@ -57,7 +61,7 @@ pub enum Probe {
     Unknown,
 }
 
-/// How a call ended, as the provider's books have it.
+/// How a call ended, as the provider has recorded it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
@@ -65,6 +69,8 @@ pub enum Finding {
     Approved(Approval),
     /// Refused.
     Declined(Decline),
+    /// Taken up; it waits for the payer.
+    Pending(Box<Pending>),
 }
 
 impl From<Finding> for Answer {
@@ -72,6 +78,7 @@ impl From<Finding> for Answer {
         match finding {
             Finding::Approved(approval) => Self::Approved(approval),
             Finding::Declined(decline) => Self::Declined(decline),
+            Finding::Pending(pending) => Self::Pending(pending),
         }
     }
 }

@@ -29,11 +29,8 @@ pub struct Call {
     pub options: Map<String, Value>,
     /// Which of the provider's environments is meant.
     pub mode: Mode,
-    /// `X-Sandbox-Seed`: fixes what the simulator leaves to chance. Without effect in production.
-    pub seed: Option<String>,
-    /// `paymentFlow.metadata.sandboxFaults` of the charge: what goes wrong at the simulator for this one. Without effect
-    /// in production.
-    pub faults: Option<Value>,
+    /// What a tester asks of a test provider for this request.
+    pub test_overrides: Option<TestOverrides>,
     /// What is to be done.
     pub operation: Operation,
 }
@@ -43,6 +40,12 @@ pub struct Call {
 pub struct Inquiry {
     /// The key that the call was made with.
     pub key: Uuid,
+    /// What the call asked for.
+    pub operation: OperationKind,
+    /// The provider's id of the transaction, when one is known.
+    pub reference: Option<String>,
+    /// When the call was sent, by the caller's clock.
+    pub sent_at: Timestamp,
     /// When the question is asked, by the caller's clock.
     pub at: Timestamp,
     /// Which adapter serves it.
@@ -53,8 +56,28 @@ pub struct Inquiry {
     pub options: Map<String, Value>,
     /// Which of the provider's environments is meant.
     pub mode: Mode,
-    /// As [`Call::faults`].
-    pub faults: Option<Value>,
+    /// As [`Call::test_overrides`].
+    pub test_overrides: Option<TestOverrides>,
+}
+
+/// What a tester asks of a test provider for one request. Only the test provider knows what the members mean; adapters
+/// of real providers do not look at them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestOverrides(Map<String, Value>);
+
+impl TestOverrides {
+    /// From what the request says; nothing in production, whatever it says.
+    pub fn new(mode: Mode, members: Map<String, Value>) -> Option<Self> {
+        match mode {
+            Mode::Sandbox => (!members.is_empty()).then_some(Self(members)),
+            Mode::Production => None,
+        }
+    }
+
+    /// One member, if it is there.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
 }
 
 /// The environment of a deployment.

@@ -1,13 +1,15 @@
-//! The SANDBOX provider: a simulator that behaves like a provider over a network, with books of its own. It never sees
-//! the product's database, and its books hold no card numbers and no security codes.
+//! The SANDBOX provider: a simulator that behaves like a provider over a network, with a transaction log of its own. It
+//! never sees the product's database, and its log holds no card numbers and no security codes.
 
-mod asked;
-mod books;
 mod delivery;
 mod draws;
 mod faults;
 pub mod http;
+mod notification;
+mod overrides;
 mod rules;
+mod silence;
+mod transaction_log;
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -16,28 +18,35 @@ use aws_lc_rs::hmac;
 use regente_domain::card::CardNumber;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::problems::Problems;
+use regente_domain::provider_type::ProviderType;
+use regente_domain::routing::Narrowed;
+use regente_domain::time::Timestamp;
 use serde_json::{Map, Value};
 use tokio::time::sleep;
+use uuid::Uuid;
 use zeroize::Zeroizing;
 
-pub use asked::may_have_asked_for_silence;
-pub use books::{
-    Answered, Balance, Books, BooksError, CardTrace, Deed, Entry, Filter, Ledger, Order, Record, Stored,
-};
 pub use delivery::Delivery;
 pub use faults::{
     FAULT_DELAY_MS_MAX, FAULTS_MAX, Options, Plan, SEQUENCE_PLACE_MAX, SEQUENCE_PLACES_MAX, validate,
 };
+pub use notification::{SIGNATURE_HEADER, sign_notification};
+pub use overrides::overrides;
 pub use rules::{CvvRule, REFUSED_AMOUNT_MINOR_UNITS};
+pub use transaction_log::{
+    Answered, CardTrace, Deed, Entry, Filter, Holding, Holdings, Order, Record, Stored, TransactionLog,
+    TransactionLogError,
+};
 
+use crate::notification::{NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Finding, Probe};
-use crate::provider::{BoxFuture, Provider};
-use crate::request::{Call, Inquiry, Mode, Operation, OperationKind};
-use books::Recorded;
+use crate::provider::{Adapter, BoxFuture, Provider};
+use crate::request::{Call, Inquiry, Operation, OperationKind, TestOverrides};
 use delivery::received;
 use draws::Draws;
 use faults::{Counts, Occasion, Point, Source, Then};
 use rules::Verdict;
+use transaction_log::Recorded;
 
 /// How long a caller waits for the simulator (`docs/interface/sandbox.md#silence`).
 pub const DEADLINE: Duration = Duration::from_secs(2);
@@ -50,7 +59,7 @@ pub struct SandboxOptions {
     pub deadline: Duration,
     /// Whether the security code decides charges too; it always decides verifications.
     pub cvv_on_charge: CvvRule,
-    /// Key of the hashes that stand for card numbers in the books; a secret of the deployment, 32 bytes or more.
+    /// Key of the hashes that stand for card numbers in the log; a secret of the deployment, 32 bytes or more.
     pub card_hash_key: Zeroizing<Vec<u8>>,
 }
 
@@ -67,9 +76,29 @@ pub struct Sandbox {
     deadline: Duration,
     cvv_on_charge: CvvRule,
     card_hash_key: hmac::Key,
-    books: Books,
+    log: TransactionLog,
     plan: RwLock<OwnPlan>,
     counts: Counts,
+}
+
+/// What the simulator looks at of the question what became of a call.
+#[derive(Debug)]
+pub struct Lookup {
+    /// The key of the call.
+    pub key: Uuid,
+    /// When the question is asked, by the caller's clock.
+    pub at: Timestamp,
+    /// `providers[].options`, as registered.
+    pub options: Map<String, Value>,
+    /// What a tester asks of the simulator for this request.
+    pub test_overrides: Option<TestOverrides>,
+}
+
+impl From<Inquiry> for Lookup {
+    fn from(inquiry: Inquiry) -> Self {
+        let Inquiry { key, at, options, test_overrides, .. } = inquiry;
+        Self { key, at, options, test_overrides }
+    }
 }
 
 /// The simulator's own plan as it was given and as it was read, and how many there were before it.
@@ -87,22 +116,27 @@ impl Default for OwnPlan {
 }
 
 impl Sandbox {
-    /// A simulator that keeps these books.
-    pub fn new(options: SandboxOptions, books: Books) -> Self {
+    /// A simulator that keeps this log.
+    pub fn new(options: SandboxOptions, log: TransactionLog) -> Self {
         Self {
             seed: options.seed,
             deadline: options.deadline,
             cvv_on_charge: options.cvv_on_charge,
             card_hash_key: hmac::Key::new(hmac::HMAC_SHA256, &options.card_hash_key),
-            books,
+            log,
             plan: RwLock::default(),
             counts: Counts::default(),
         }
     }
 
-    /// The books that it keeps.
-    pub const fn books(&self) -> &Books {
-        &self.books
+    /// As the adapter of its provider type.
+    pub fn into_adapter(self) -> Adapter {
+        (ProviderType::Sandbox, Box::new(self))
+    }
+
+    /// The log that it keeps.
+    pub const fn transaction_log(&self) -> &TransactionLog {
+        &self.log
     }
 
     /// The simulator's own plan, as it was given.
@@ -122,7 +156,7 @@ impl Sandbox {
     /// Does what is asked, and says how the answer travels.
     pub async fn act(&self, call: &Call) -> Delivery<Answer> {
         // The plans and the draws end here, and what writes is boxed: thousands may wait for a delay to pass.
-        let fault = Plans::read(&call.options, call.mode, call.faults.as_ref())
+        let fault = Plans::read(&call.options, call.test_overrides.as_ref())
             .map(|plans| self.fault(&plans, &Occasion::call(call), &self.draws(call)));
         match fault {
             Ok(Some(Then::Decline(decline))) => Box::pin(self.write(call, Finding::Declined(decline))).await,
@@ -132,12 +166,12 @@ impl Sandbox {
     }
 
     /// Looks an earlier call up, and says how the answer travels.
-    pub async fn look(&self, inquiry: &Inquiry) -> Delivery<Probe> {
+    pub async fn look(&self, lookup: &Lookup) -> Delivery<Probe> {
         // Options that are not valid were an answer to the call; its probe is answered all the same.
-        let plans = Plans::read(&inquiry.options, inquiry.mode, inquiry.faults.as_ref()).unwrap_or_default();
-        let draws = Draws::new(self.seed, None, inquiry.key);
-        let fault = self.fault(&plans, &Occasion::probe(inquiry), &draws);
-        spoil(fault, || async { Delivery::Whole(self.look_up(inquiry).await) }).await
+        let plans = Plans::read(&lookup.options, lookup.test_overrides.as_ref()).unwrap_or_default();
+        let draws = Draws::new(self.seed, None, lookup.key);
+        let fault = self.fault(&plans, &Occasion::probe(lookup), &draws);
+        spoil(fault, || async { Delivery::Whole(self.look_up(lookup).await) }).await
     }
 
     /// The first fault that fits and happens: of the request, of the options, of the simulator.
@@ -157,11 +191,7 @@ impl Sandbox {
     }
 
     fn draws(&self, call: &Call) -> Draws {
-        let request_seed = match call.mode {
-            Mode::Sandbox => call.seed.as_deref(),
-            Mode::Production => None,
-        };
-        Draws::new(self.seed, request_seed, call.key)
+        Draws::new(self.seed, overrides::seed(call.test_overrides.as_ref()), call.key)
     }
 
     async fn judge_and_write(&self, call: &Call) -> Delivery<Answer> {
@@ -177,7 +207,7 @@ impl Sandbox {
         let operation = &call.operation;
         let (amount, currency) = (operation.amount(), operation.currency());
         let answered = Answered { deed: self.deed(operation), amount, currency, finding };
-        match self.books.record(call.key, call.at, answered).await {
+        match self.log.record(call.key, call.at, answered).await {
             Ok(Recorded::Answered(finding)) => Delivery::Whole(finding.into()),
             Ok(Recorded::ProbedBefore) => Delivery::Whole(Answer::Declined(probed_before_it_arrived())),
             Err(error) => fail(&error),
@@ -186,7 +216,7 @@ impl Sandbox {
 
     /// A time-out writes nothing down. A key that was answered before keeps its answer all the same.
     async fn stay_silent(&self, call: &Call) -> Delivery<Answer> {
-        match self.books.find(call.key).await {
+        match self.log.find(call.key).await {
             Ok(Some(Entry { record: Record::Answered(answered), .. })) => {
                 Delivery::Whole(answered.finding.into())
             }
@@ -198,12 +228,12 @@ impl Sandbox {
         }
     }
 
-    async fn look_up(&self, inquiry: &Inquiry) -> Probe {
-        match self.books.probe(inquiry.key, inquiry.at).await {
+    async fn look_up(&self, lookup: &Lookup) -> Probe {
+        match self.log.probe(lookup.key, lookup.at).await {
             Ok(Some(finding)) => Probe::Found(finding),
             Ok(None) => Probe::Absent,
             Err(error) => {
-                tracing::error!(%error, "the simulator cannot read its books");
+                tracing::error!(%error, "the simulator cannot read its transaction log");
                 Probe::Unknown
             }
         }
@@ -235,7 +265,8 @@ impl Provider for Sandbox {
     }
 
     fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe> {
-        Box::pin(async move { received(self.look(&inquiry).await).await })
+        let lookup = Lookup::from(inquiry);
+        Box::pin(async move { received(self.look(&lookup).await).await })
     }
 
     fn deadline(&self, _: OperationKind) -> Duration {
@@ -246,8 +277,23 @@ impl Provider for Sandbox {
         self.deadline
     }
 
-    fn books(&self) -> Option<Books> {
-        Some(self.books.clone())
+    fn notification(
+        &self,
+        request: &NotificationRequest<'_>,
+    ) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+        notification::read(request)
+    }
+
+    fn validate_options(&self, options: &Map<String, Value>, path: &str) -> Result<Narrowed, Problems> {
+        Options::parse(options, path).map(|options| options.supports)
+    }
+
+    fn silence_counts(&self, call: &Call) -> bool {
+        !silence::may_have_been_asked_for(call)
+    }
+
+    fn unanswered_reason(&self) -> &'static str {
+        silence::UNANSWERED
     }
 }
 
@@ -259,17 +305,16 @@ struct Plans {
 }
 
 impl Plans {
-    fn read(options: &Map<String, Value>, mode: Mode, faults: Option<&Value>) -> Result<Self, Problems> {
-        let of_request = match (mode, faults) {
-            (Mode::Sandbox, Some(faults)) => Plan::parse(faults, "sandboxFaults")?,
-            (Mode::Sandbox, None) | (Mode::Production, _) => Plan::default(),
-        };
+    fn read(options: &Map<String, Value>, test_overrides: Option<&TestOverrides>) -> Result<Self, Problems> {
+        let faults = overrides::faults(test_overrides);
+        let of_request = faults.map(|faults| Plan::parse(faults, "sandboxFaults")).transpose()?;
+        let of_request = of_request.unwrap_or_default();
         Ok(Self { of_request, of_options: Options::parse(options, "options")?.faults })
     }
 }
 
 /// Does it, or does not, as the fault wants, and says how the answer travels. A fault that spoils the way of the answer
-/// does so every time: what the books say about the key is for a probe to find out.
+/// does so every time: what the log says about the key is for a probe to find out.
 async fn spoil<T, F>(fault: Option<Then>, doing: impl Fn() -> F) -> Delivery<T>
 where
     F: Future<Output = Delivery<T>>,
@@ -301,8 +346,8 @@ where
 }
 
 /// Whether the entry was written is not known here: only a probe can tell.
-fn fail(error: &BooksError) -> Delivery<Answer> {
-    tracing::error!(%error, "the simulator cannot write its books");
+fn fail(error: &TransactionLogError) -> Delivery<Answer> {
+    tracing::error!(%error, "the simulator cannot write its transaction log");
     Delivery::ServerError
 }
 

@@ -9,6 +9,7 @@ use regente_engine::app as engine;
 use regente_engine::cache::Remembered;
 use regente_engine::clock::Clock;
 use regente_engine::error::Error;
+use regente_providers::sandbox::TransactionLog;
 use regente_store::credentials::{Credential, CredentialDigest};
 use regente_store::{Batch, Commit};
 
@@ -25,6 +26,8 @@ pub struct App(Arc<Parts>);
 pub struct Parts {
     /// What the product does.
     pub engine: engine::App,
+    /// The transaction log of the simulator, where this process keeps it.
+    pub simulator_log: Option<TransactionLog>,
     /// How much callers may ask for.
     pub limits: HttpLimits,
     /// Who is calling, remembered for a few seconds.

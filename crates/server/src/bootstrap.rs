@@ -7,7 +7,6 @@ pub mod dev;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use regente_domain::provider_type::ProviderType;
 use regente_engine::app as engine;
 use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
@@ -17,9 +16,9 @@ use regente_engine::chance::{Chance, NoRandomness};
 use regente_engine::clock::Clock;
 use regente_engine::outbound::{Outbound, SystemLookup};
 use regente_engine::vault::{Kek, Vault, VaultError};
-use regente_providers::provider::{Provider, Providers};
+use regente_providers::provider::{Adapter, Providers};
 use regente_providers::sandbox::http::{RemoteError, RemoteSandbox};
-use regente_providers::sandbox::{Books, BooksError, Sandbox};
+use regente_providers::sandbox::{Sandbox, TransactionLog, TransactionLogError};
 use regente_store::{DatabaseKind, Store, StoreError, StoreOptions};
 use zeroize::Zeroizing;
 
@@ -78,7 +77,7 @@ pub enum StartError {
     Vault(#[from] VaultError),
     /// The simulator's books cannot be opened.
     #[error("the books of the simulator cannot be opened at {}", .0.display())]
-    Books(PathBuf, #[source] BooksError),
+    SimulatorLog(PathBuf, #[source] TransactionLogError),
     /// The simulator of another process cannot be called.
     #[error(transparent)]
     Simulator(#[from] RemoteError),
@@ -167,10 +166,11 @@ async fn assemble(
     let credentials = no_credentials(clock.clone(), life);
     let machine = clock.clone();
     let now: MonotonicClock = std::sync::Arc::new(move || machine.machine().elapsed());
+    let (simulator, simulator_log) = simulator(config, kek).await?;
     let engine = engine::App::new(engine::Parts {
         store: store.clone(),
         vault,
-        providers: providers(config, kek).await?,
+        providers: Providers::with([simulator]),
         outbound: Outbound::new(config.outbound_rules()?, SystemLookup),
         circuits: Circuits::new(settings.circuits, clock.clone()),
         merchants: no_merchants(clock.clone(), life),
@@ -184,6 +184,7 @@ async fn assemble(
     let limits = config.http_limits();
     Ok(App::new(Parts {
         engine,
+        simulator_log,
         credentials,
         token_limiter: RateLimiter::new(limits.rates.public_key_tokens_per_second, now.clone()),
         secret_key_limiter: RateLimiter::new(limits.rates.secret_key_requests_per_second, now),
@@ -194,8 +195,8 @@ async fn assemble(
 /// The books of the simulator for whoever only wants to read in them; nothing is made where there are none.
 ///
 /// # Errors
-/// [`StartError::Books`].
-pub async fn books_that_exist(config: &Config) -> Result<Option<Books>, StartError> {
+/// [`StartError::SimulatorLog`].
+pub async fn books_that_exist(config: &Config) -> Result<Option<TransactionLog>, StartError> {
     match config.simulator()? {
         Simulator::InProcess(Place::File(path)) if path.exists() => {
             open_books(Place::File(path)).await.map(Some)
@@ -204,23 +205,23 @@ pub async fn books_that_exist(config: &Config) -> Result<Option<Books>, StartErr
     }
 }
 
-/// Every adapter: the simulator is in this process, or where the configuration says.
-async fn providers(config: &Config, kek: &Kek) -> Result<Providers, StartError> {
-    Ok(match config.simulator()? {
+/// The adapter of the simulator, which is in this process or where the configuration says, and its transaction log where
+/// it is in this process.
+async fn simulator(config: &Config, kek: &Kek) -> Result<(Adapter, Option<TransactionLog>), StartError> {
+    match config.simulator()? {
         Simulator::InProcess(books) => {
-            Providers::new(open_sandbox(config, books, derived::card_hash_key(kek)).await?)
+            let sandbox = open_sandbox(config, books, derived::card_hash_key(kek)).await?;
+            let log = sandbox.transaction_log().clone();
+            Ok((sandbox.into_adapter(), Some(log)))
         }
-        Simulator::Remote(options) => {
-            let remote = RemoteSandbox::new(options)?;
-            Providers::with([(ProviderType::Sandbox, Box::new(remote) as Box<dyn Provider>)])
-        }
-    })
+        Simulator::Remote(options) => Ok((RemoteSandbox::new(options)?.into_adapter(), None)),
+    }
 }
 
 /// The simulator with these books, and with its own plan.
 ///
 /// # Errors
-/// [`StartError::Books`], [`StartError::Config`], and what keeps the file from being made.
+/// [`StartError::SimulatorLog`], [`StartError::Config`], and what keeps the file from being made.
 pub async fn open_sandbox(
     config: &Config,
     books: Place,
@@ -236,16 +237,16 @@ pub async fn open_sandbox(
     Ok(sandbox)
 }
 
-async fn open_books(place: Place) -> Result<Books, StartError> {
+async fn open_books(place: Place) -> Result<TransactionLog, StartError> {
     let path = match place {
-        Place::Memory => return Ok(Books::memory()),
+        Place::Memory => return Ok(TransactionLog::memory()),
         Place::File(path) => path,
     };
     make_private_folder(parent_of(&path))?;
     make_private_file(&path)?;
     let opened = path.clone();
-    let books = tokio::task::spawn_blocking(move || Books::file(&opened)).await?;
-    books.map_err(|error| StartError::Books(path, error))
+    let books = tokio::task::spawn_blocking(move || TransactionLog::file(&opened)).await?;
+    books.map_err(|error| StartError::SimulatorLog(path, error))
 }
 
 async fn bring_up_to_date(store: &Store, clock: &Clock, migrations: Migrations) -> Result<(), StartError> {

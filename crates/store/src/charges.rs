@@ -1,25 +1,20 @@
 //! Charges: written with the batch of their change, guarded by their version; read by id, or page by page with every
-//! filter of `docs/interface/charges.md#listing`.
+//! filter of `docs/interface/conventions.md`. The column `status` has the state's own word, which tells apart what the
+//! interface does not.
 
+mod document;
 mod free_form;
 mod list;
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::explanation::Explanation;
-use regente_domain::charge::{
-    CaptureMode, CardPayment, Charge, ChargeState, ChargeStatus, OpenOperation, PaymentSource, PaymentType,
-    References,
-};
+use regente_domain::charge::{Charge, ChargeState, PaymentType, StateName};
 use regente_domain::currency::Currency;
-use regente_domain::id::{ChargeId, ClientId, Id, PurchaseId, of};
+use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use self::free_form::FreeForm;
 pub use self::list::{ChargeFilter, Direction, Listed, list, page};
 use crate::batch::Batch;
 use crate::counters;
@@ -27,11 +22,7 @@ use crate::row::Row;
 use crate::sealed::Sealed;
 use crate::store::only;
 use crate::transaction_requests::{self, StoredRequest};
-use crate::value::Json;
 use crate::{Store, StoreError, args, sql};
-
-/// The format of the document that this release writes.
-const FORMAT: u32 = 1;
 
 macro_rules! columns {
     () => {
@@ -71,7 +62,7 @@ sql! {
         WHERE h.id = :id AND h.version = :version AND h.client_id = :client_id";
     /// The first version with nothing under way, from a version on, and when the charge moved last.
     pub SETTLED_VERSION = "
-        SELECT MIN(CASE WHEN v.status NOT IN ('pending', 'capture_pending', 'refund_pending') THEN v.version END) AS version,
+        SELECT MIN(CASE WHEN v.status NOT IN STATES_UNDER_WAY THEN v.version END) AS version,
             MAX(v.updated_at) AS updated_at
         FROM (
             SELECT version, status, updated_at FROM charge_history
@@ -99,30 +90,6 @@ pub struct StoredCharge {
     pub private: Option<Sealed>,
 }
 
-/// The part of a charge that is not a column.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Doc {
-    format: u32,
-    payment: CardPayment,
-    source: PaymentSource,
-    capture: CaptureMode,
-    #[serde(default)]
-    references: References,
-    #[serde(default)]
-    free_form: FreeForm,
-    explanation: Explanation,
-    requests: i64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    open: Option<OpenOperation>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    customer_alias: Option<Id<of::CustomerAlias>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    purchase_id: Option<PurchaseId>,
-    #[serde(flatten)]
-    unknown: Map<String, Value>,
-}
-
 /// Adds a new charge and counts it.
 pub fn insert(
     batch: &mut Batch,
@@ -137,15 +104,15 @@ pub fn insert(
             id: charge.id,
             client_id: charge.client_id,
             merchant_id: charge.merchant_id,
-            status: charge.state.status().word(),
-            payment_type: charge.payment_type.word(),
+            status: charge.state.name().word(),
+            payment_type: charge.method.payment_type().word(),
             provider_type: charge.state.responsible().map(ProviderType::code),
             order_id: charge.order_id.clone(),
             customer_id: charge.customer_id,
             amount: charge.amount.minor_units(),
             original_amount: charge.original_amount.minor_units(),
             currency: charge.currency.code(),
-            doc: doc(charge)?,
+            doc: document::write(charge)?,
             private,
             key_id,
             actor: actor.to_string(),
@@ -168,7 +135,7 @@ pub fn update(batch: &mut Batch, before: &Charge, after: &Charge, actor: &Actor)
     let columns = args! {
         id: after.id,
         client_id: after.client_id,
-        status: after.state.status().word(),
+        status: after.state.name().word(),
         provider_type: after.state.responsible().map(ProviderType::code),
         amount: after.amount.minor_units(),
         actor: actor.to_string(),
@@ -176,10 +143,10 @@ pub fn update(batch: &mut Batch, before: &Charge, after: &Charge, actor: &Actor)
         version_before: before.version,
         updated_at: after.updated_at,
     };
-    if has_same_doc(before, after) {
+    if document::is_same(before, after) {
         batch.guard(&MOVE_CHARGE, columns);
     } else {
-        batch.guard(&UPDATE_CHARGE, columns.with("doc", doc(after)?));
+        batch.guard(&UPDATE_CHARGE, columns.with("doc", document::write(after)?));
     }
     for delta in counters::delta(Some(before), after) {
         batch.count(delta);
@@ -194,70 +161,14 @@ fn keep(batch: &mut Batch, charge: &Charge) -> Result<(), StoreError> {
             id: charge.id,
             version: charge.version,
             client_id: charge.client_id,
-            status: charge.state.status().word(),
+            status: charge.state.name().word(),
             provider_type: charge.state.responsible().map(ProviderType::code),
             amount: charge.amount.minor_units(),
-            doc: doc(charge)?,
+            doc: document::write(charge)?,
             updated_at: charge.updated_at,
         },
     );
     Ok(())
-}
-
-/// Whether nothing of what the document holds differs. What is left out here is in columns.
-fn has_same_doc(before: &Charge, after: &Charge) -> bool {
-    let Charge {
-        id: _,
-        client_id: _,
-        merchant_id: _,
-        customer_id: _,
-        customer_alias,
-        order_id: _,
-        payment_type: _,
-        payment,
-        source,
-        amount: _,
-        original_amount: _,
-        currency: _,
-        capture,
-        references,
-        state,
-        explanation,
-        requests,
-        purchase_id,
-        unknown_members,
-        version: _,
-        updated_at: _,
-    } = before;
-    *payment == after.payment
-        && *source == after.source
-        && *capture == after.capture
-        && *references == after.references
-        && *explanation == after.explanation
-        && *requests == after.requests
-        && state.open_operation() == after.state.open_operation()
-        && *customer_alias == after.customer_alias
-        && *purchase_id == after.purchase_id
-        && *unknown_members == after.unknown_members
-}
-
-fn doc(charge: &Charge) -> Result<Json, StoreError> {
-    let (mut payment, mut references) = (charge.payment.clone(), charge.references.clone());
-    let free_form = FreeForm::take(&mut payment, &mut references);
-    Json::of(&Doc {
-        format: FORMAT,
-        payment,
-        source: charge.source.clone(),
-        capture: charge.capture,
-        references,
-        free_form,
-        explanation: charge.explanation.clone(),
-        requests: charge.requests,
-        open: charge.state.open_operation().copied(),
-        customer_alias: charge.customer_alias,
-        purchase_id: charge.purchase_id,
-        unknown: charge.unknown_members.clone(),
-    })
 }
 
 /// One charge of a client.
@@ -332,17 +243,17 @@ pub async fn client_of(store: &Store, id: ChargeId) -> Result<Option<ClientId>, 
 
 fn from_row(row: &Row) -> Result<StoredCharge, StoreError> {
     let corrupt = |what: &str| StoreError::Corrupt(format!("charges.{what}"));
-    let doc: String = row.get("doc")?;
-    let mut doc: Doc = serde_json::from_str(&doc).map_err(|_| corrupt("doc"))?;
-    doc.free_form.give(&mut doc.payment, &mut doc.references).map_err(|_| corrupt("doc.freeForm"))?;
-    let status: String = row.get("status")?;
     let payment_type: String = row.get("payment_type")?;
+    let payment_type = PaymentType::parse(&payment_type).ok_or_else(|| corrupt("payment_type"))?;
+    let doc: String = row.get("doc")?;
+    let facts = document::read(&doc, payment_type).ok_or_else(|| corrupt("doc"))?;
+    let status: String = row.get("status")?;
     let provider_type: Option<String> = row.get("provider_type")?;
     let currency: String = row.get("currency")?;
-    let state = ChargeStatus::parse(&status)
-        .and_then(|status| {
+    let state = StateName::parse(&status)
+        .and_then(|name| {
             let responsible = provider_type.as_deref().and_then(ProviderType::parse);
-            ChargeState::from_columns(status, responsible, doc.open)
+            ChargeState::of(name, responsible, facts.state)
         })
         .ok_or_else(|| corrupt("status"))?;
     let private: Option<Vec<u8>> = row.get("private")?;
@@ -353,22 +264,21 @@ fn from_row(row: &Row) -> Result<StoredCharge, StoreError> {
             client_id: row.get("client_id")?,
             merchant_id: row.get("merchant_id")?,
             customer_id: row.get("customer_id")?,
-            customer_alias: doc.customer_alias,
+            customer_alias: facts.customer_alias,
             order_id: row.get("order_id")?,
-            payment_type: PaymentType::parse(&payment_type).ok_or_else(|| corrupt("payment_type"))?,
-            payment: doc.payment,
-            source: doc.source,
+            method: facts.method,
             amount: Amount::new(row.get("amount")?).ok_or_else(|| corrupt("amount"))?,
             original_amount: Amount::new(row.get("original_amount")?)
                 .ok_or_else(|| corrupt("original_amount"))?,
             currency: Currency::parse(&currency).ok_or_else(|| corrupt("currency"))?,
-            capture: doc.capture,
-            references: doc.references,
+            capture: facts.capture,
+            references: facts.references,
             state,
-            explanation: doc.explanation,
-            requests: doc.requests,
-            purchase_id: doc.purchase_id,
-            unknown_members: doc.unknown,
+            explanation: facts.explanation,
+            position: facts.position,
+            requests: facts.requests,
+            purchase_id: facts.purchase_id,
+            unknown_members: facts.unknown_members,
             version: row.get("version")?,
             updated_at: row.get("updated_at")?,
         },

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use regente_domain::charge::{Charge, ChargeStatus, PaymentType};
+use regente_domain::charge::{Charge, ChargeStatus, PaymentType, StateName};
 use regente_domain::id::{ClientId, MerchantId};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
@@ -83,8 +83,8 @@ fn key(charge: &Charge) -> CounterKey {
         client_id: charge.client_id,
         hour: charge.id.created_at().hour(),
         merchant_id: charge.merchant_id,
-        status: charge.state.status().word(),
-        payment_type: charge.payment_type.word(),
+        status: charge.state.name().word(),
+        payment_type: charge.method.payment_type().word(),
         provider_type: charge.state.responsible().map_or("", ProviderType::code),
     }
 }
@@ -115,10 +115,13 @@ impl CounterFilter {
         self.narrow(args! { client_id, from_hour: hours.start.hour(), to_hour: hours.end.hour() })
     }
 
-    /// Adds the arguments of `is_counted`.
+    /// Adds the arguments of `is_counted`. A status of the interface may be several states.
     pub(crate) fn narrow(&self, args: Args) -> Args {
+        let states = self.statuses.as_deref().map(|statuses| {
+            statuses.iter().flat_map(|status| StateName::shown_as(*status)).collect::<Vec<_>>()
+        });
         args.with("merchants", Json::list(self.merchants.as_deref(), ToString::to_string))
-            .with("statuses", Json::list(self.statuses.as_deref(), |status| status.word().to_owned()))
+            .with("statuses", Json::list(states.as_deref(), |state| state.word().to_owned()))
             .with("payment_types", Json::list(self.payment_types.as_deref(), |kind| kind.word().to_owned()))
             .with("provider_types", Json::list(self.provider_types.as_deref(), |kind| kind.code().to_owned()))
     }

@@ -18,7 +18,7 @@ macro_rules! charge_moved_after {
         concat!(
             "EXISTS (SELECT 1 FROM charges c \
              WHERE c.id = idempotency.object_id AND c.client_id = idempotency.client_id \
-               AND (c.status IN ('pending', 'capture_pending', 'refund_pending') OR c.updated_at > ",
+               AND (c.status IN STATES_UNDER_WAY OR c.updated_at > ",
             $moment,
             "))"
         )

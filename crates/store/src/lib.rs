@@ -50,6 +50,7 @@ pub mod data_keys;
 pub mod deliveries;
 mod document;
 pub mod events;
+pub mod held_security_codes;
 pub mod idempotency;
 pub mod jobs;
 pub mod listeners;

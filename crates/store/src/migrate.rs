@@ -48,6 +48,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         text: include_str!("../migrations/0008_short_claims.sql"),
     },
     Migration {
+        version: 9,
+        name: "0009_awaiting_payers",
+        text: include_str!("../migrations/0009_awaiting_payers.sql"),
+    },
+    Migration {
         version: 10,
         name: "0010_unused_index",
         text: include_str!("../migrations/0010_unused_index.sql"),

@@ -1,7 +1,7 @@
 //! What the database believes about the money of charges, page by page and without anything else of them: for whoever
 //! compares it with a provider's books.
 
-use regente_domain::charge::ChargeStatus;
+use regente_domain::charge::StateName;
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::money::Amount;
 use uuid::Uuid;
@@ -29,7 +29,7 @@ pub struct ChargeMoney {
     /// Which charge.
     pub id: ChargeId,
     /// Its state.
-    pub status: ChargeStatus,
+    pub state: StateName,
     /// What is reserved, or what the merchant still keeps.
     pub amount: Amount,
     /// Its version.
@@ -86,7 +86,7 @@ fn from_row(row: &Row) -> Result<ChargeMoney, StoreError> {
     let status: String = row.get("status")?;
     Ok(ChargeMoney {
         id: row.get("id")?,
-        status: ChargeStatus::parse(&status).ok_or_else(|| corrupt("status"))?,
+        state: StateName::parse(&status).ok_or_else(|| corrupt("status"))?,
         amount: Amount::new(row.get("amount")?).ok_or_else(|| corrupt("amount"))?,
         version: row.get("version")?,
         requests: Vec::new(),

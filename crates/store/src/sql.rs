@@ -1,13 +1,15 @@
 //! Named SQL statements: one text for both databases, translated once, listed in a catalogue.
 //!
 //! A statement is declared by [`sql!`](crate::sql!) and nowhere else, so that the catalogue is complete: a test
-//! prepares every statement on both databases. Text is never put together at run time.
+//! prepares every statement on both databases. No text depends on data.
 
 mod many;
 
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+
+use regente_domain::charge::StateName;
 
 pub(crate) use self::many::Many;
 use crate::error::StoreError;
@@ -44,7 +46,8 @@ impl fmt::Display for DatabaseKind {
 ///
 /// Arguments are written `:name` and bound by name. Words that stand for the dialect's own expression:
 /// `EACH_TEXT(:list)` and `EACH_UUID(:list)` are sub-selects of the elements of a JSON array argument
-/// (`WHERE id IN EACH_UUID(:ids)`).
+/// (`WHERE id IN EACH_UUID(:ids)`). `STATES_UNDER_WAY` is the list of the states of a charge in which a provider's answer
+/// is waited for, as the domain has it (`WHERE status IN STATES_UNDER_WAY`).
 #[macro_export]
 macro_rules! sql {
     () => {};
@@ -218,6 +221,15 @@ const WORDS: [(&str, &str, &str); 2] = [
     ),
 ];
 
+/// Stands for the states of a charge that are not settled.
+const STATES_UNDER_WAY: &str = "STATES_UNDER_WAY";
+
+fn states_under_way() -> String {
+    let under_way = StateName::WORDS.iter().filter(|(_, name)| !name.is_settled());
+    let quoted: Vec<String> = under_way.map(|(word, _)| format!("'{word}'")).collect();
+    format!("({})", quoted.join(", "))
+}
+
 fn translate(source: &'static str, database: DatabaseKind) -> Translated {
     let text = String::with_capacity(source.len() + 64);
     let mut translation = Translation { database, text, names: vec![], lists: lists(source) };
@@ -261,6 +273,10 @@ impl Translation {
         let word = leading_word(rest);
         if word.is_empty() {
             return self.copy(rest, rest.chars().next().map_or(0, char::len_utf8));
+        }
+        if word == STATES_UNDER_WAY {
+            self.text.push_str(&states_under_way());
+            return &rest[word.len()..];
         }
         match WORDS.iter().find(|(name, ..)| *name == word) {
             Some((_, sqlite, postgres)) => self.dialect_word(&rest[word.len()..], sqlite, postgres),

@@ -1,21 +1,18 @@
 //! Calls to providers: written before the call, completed after it, never deleted. A row is also the audit record of
 //! the decryption of the card it names.
 
-use std::time::Duration;
+mod row;
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::attempt::{
-    Approval, OpenReason, Outcome, RequestStatus, RequestType, TransactionRequest,
-};
-use regente_domain::decline::Decline;
+use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
+use regente_domain::charge::instructions::Pending;
 use regente_domain::id::{CardId, ClientId, TransactionRequestId};
-use regente_domain::money::Amount;
-use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
+pub(crate) use self::row::from_rows;
+use self::row::{Status, from_row, known_args};
 use crate::batch::Batch;
-use crate::row::Row;
 use crate::value::{Args, Json};
 use crate::{Sql, Store, StoreError, args, sql};
 
@@ -23,8 +20,8 @@ macro_rules! columns {
     () => {
         "object_id, ordinal, client_id, id, object_kind, card_id, provider_id, provider_type, request_type, \
          status, amount, transaction_id, authorization_code, authorization_nsu, network_authorization_code, \
-         network_response_code, response_code, decline, duration_ms, due_at, probes, open_reason, given_up_at, \
-         actor, updated_at"
+         network_response_code, response_code, decline, duration_ms, follows, sent_at, instructions, expires_at, \
+         due_at, probes, open_reason, given_up_at, actor, updated_at"
     };
 }
 
@@ -32,9 +29,9 @@ sql! {
     /// Begins a request.
     pub INSERT_TRANSACTION_REQUEST = "
         INSERT INTO transaction_requests (object_id, ordinal, client_id, id, object_kind, card_id, provider_id,
-            provider_type, request_type, status, amount, due_at, probes, actor, updated_at)
+            provider_type, request_type, status, amount, follows, due_at, probes, actor, updated_at)
         VALUES (:object_id, :ordinal, :client_id, :id, :object_kind, :card_id, :provider_id,
-            :provider_type, :request_type, :status, :amount, :due_at, 0, :actor, :updated_at)";
+            :provider_type, :request_type, :status, :amount, :follows, :due_at, 0, :actor, :updated_at)";
     /// Ends a request; a request ends once.
     pub END_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET status = :status, transaction_id = :transaction_id,
@@ -44,6 +41,19 @@ sql! {
             decline = :decline, duration_ms = :duration_ms, due_at = NULL, given_up_at = NULL,
             updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
+    /// Ends a request with something for the payer to do; its provider is asked about it from time to time.
+    pub INSTRUCT_TRANSACTION_REQUEST = "
+        UPDATE transaction_requests SET status = :status, transaction_id = :transaction_id,
+            authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
+            network_authorization_code = :network_authorization_code,
+            network_response_code = :network_response_code, response_code = :response_code,
+            instructions = :instructions, expires_at = :expires_at, duration_ms = :duration_ms, due_at = :due_at,
+            given_up_at = NULL, updated_at = :updated_at
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
+    /// What the payer did is known, or too late: the provider is asked no more.
+    pub STOP_PROBING_TRANSACTION_REQUEST = "
+        UPDATE transaction_requests SET due_at = NULL, given_up_at = NULL
+        WHERE object_id = :object_id AND id = :id AND client_id = :client_id AND status = 'awaiting_payer'";
     /// Every request of one object, oldest first.
     pub TRANSACTION_REQUESTS_OF = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE object_id = :object_id AND client_id = :client_id ORDER BY ordinal");
@@ -61,15 +71,19 @@ sql! {
     /// When the next unknown outcome is due.
     pub NEXT_DUE_TRANSACTION_REQUEST = "
         SELECT MIN(due_at) AS due_at FROM transaction_requests WHERE due_at IS NOT NULL";
-    /// Takes a due request: whoever moves its due date is the one that asks.
+    /// Takes a due request: whoever moves its due date is the one that asks. One that has ended has none.
     pub CLAIM_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = :next_due_at, probes = probes + 1
-        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id
-          AND status = 'running' AND due_at = :due_at";
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND due_at = :due_at";
+    /// The same of one that is sent again.
+    pub CLAIM_TRANSACTION_REQUEST_TO_SEND = "
+        UPDATE transaction_requests SET due_at = :next_due_at, probes = probes + 1, sent_at = :sent_at
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND due_at = :due_at";
     /// How many requests have an outcome that is not known and is still asked for, and since when the oldest is.
     pub UNKNOWN_TRANSACTION_REQUESTS = "
         SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM transaction_requests
-        WHERE due_at IS NOT NULL AND (due_at <= :now OR probes > 0 OR open_reason IS NOT NULL)";
+        WHERE due_at IS NOT NULL AND status = 'running'
+          AND (due_at <= :now OR probes > 0 OR open_reason IS NOT NULL)";
     /// The same of those whose outcome is asked for no more.
     pub UNKNOWN_FOR_GOOD = "
         SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM transaction_requests WHERE given_up_at IS NOT NULL";
@@ -80,16 +94,16 @@ sql! {
     /// Ends the schedule of a request that stays open: nobody asks any more until an operator says so.
     pub GIVE_UP_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = NULL, given_up_at = :given_up_at
-        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'
-          AND due_at = :due_at";
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND due_at = :due_at";
     /// Begins the schedule of a request anew.
     pub RESUME_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = :due_at, given_up_at = NULL, probes = 0
-        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id
           AND given_up_at IS NOT NULL";
     /// Requests whose outcome is not known and is still asked for, longest waiting first.
     pub OPEN_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
-        WHERE due_at IS NOT NULL AND (due_at <= :now OR probes > 0 OR open_reason IS NOT NULL)
+        WHERE due_at IS NOT NULL AND status = 'running'
+          AND (due_at <= :now OR probes > 0 OR open_reason IS NOT NULL)
         ORDER BY due_at LIMIT :limit");
     /// Requests whose outcome is not known and is asked for no more, longest waiting first.
     pub GIVEN_UP_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
@@ -135,7 +149,8 @@ pub struct StoredRequest {
     pub object_kind: ObjectKind,
     /// The card whose number was opened for it.
     pub card_id: Option<CardId>,
-    /// When its outcome is to be asked for; absent once it is known.
+    /// When its outcome is to be asked for; absent once it is known. Of a request that has given the payer something to do
+    /// it is when its provider is asked what the payer did.
     pub due_at: Option<Timestamp>,
     /// How often it was asked for.
     pub probes: i64,
@@ -186,8 +201,9 @@ pub fn insert(batch: &mut Batch, request: &TransactionRequest, beginning: Beginn
             provider_id: request.provider_id,
             provider_type: request.provider_type.code(),
             request_type: request.request_type.word(),
-            status: request.status().word(),
+            status: Status::of(&request.outcome).word(),
             amount: request.amount.minor_units(),
+            follows: request.follows,
             due_at: beginning.due_at,
             actor: beginning.actor.to_string(),
             updated_at: request.updated_at,
@@ -202,31 +218,40 @@ pub fn end(batch: &mut Batch, ended: &TransactionRequest) -> Result<(), StoreErr
 }
 
 fn end_args(ended: &TransactionRequest) -> Result<Args, StoreError> {
-    let nothing = Approval::default();
-    let references = match &ended.outcome {
-        Outcome::Approved(references) => references,
-        Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => &nothing,
-    };
-    let decline = ended
-        .decline()
-        .map(serde_json::to_string)
-        .transpose()
-        .map_err(|error| StoreError::Programming(error.to_string()))?;
-    Ok(args! {
-        object_id: ended.object_id,
-        ordinal: ended.ordinal,
-        client_id: ended.client_id,
-        status: ended.status().word(),
-        transaction_id: references.transaction_id.clone(),
-        authorization_code: references.authorization_code.clone(),
-        authorization_nsu: references.authorization_nsu.clone(),
-        network_authorization_code: references.network_authorization_code.clone(),
-        network_response_code: references.network_response_code.clone(),
-        response_code: references.response_code.clone(),
-        decline,
-        duration_ms: ended.duration.map(|duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
-        updated_at: ended.updated_at,
-    })
+    let decline = ended.decline().map(json).transpose()?;
+    Ok(known_args(ended).with("decline", decline))
+}
+
+/// Ends a request with something for the payer to do. Its provider is asked about it at `due_at`. Guards the batch.
+pub fn instruct(
+    batch: &mut Batch,
+    ended: &TransactionRequest,
+    pending: &Pending,
+    due_at: Timestamp,
+) -> Result<(), StoreError> {
+    let args = known_args(ended)
+        .with("instructions", json(&pending.instructions)?)
+        .with("expires_at", pending.expires_at)
+        .with("due_at", due_at);
+    batch.guard(&INSTRUCT_TRANSACTION_REQUEST, args);
+    Ok(())
+}
+
+/// Tells what became of `awaited`, a request that has given the payer something to do: by a request of its own, which ends
+/// where it begins. The provider is asked no more. Guards the batch.
+pub fn tell(
+    batch: &mut Batch,
+    awaited: TransactionRequestId,
+    told: &TransactionRequest,
+    actor: &Actor,
+) -> Result<(), StoreError> {
+    let TransactionRequest { object_id, client_id, .. } = *told;
+    batch.guard(&STOP_PROBING_TRANSACTION_REQUEST, args! { object_id, id: awaited, client_id });
+    insert_ended(batch, told, ObjectKind::Charge, actor)
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Programming(error.to_string()))
 }
 
 /// Notes why a request is still open and when it is to be asked for. Guards the batch: a request that has ended refuses
@@ -271,18 +296,31 @@ pub fn resume(batch: &mut Batch, request: &TransactionRequest, due_at: Timestamp
     );
 }
 
+/// What whoever takes a due request does with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Asks its provider what became of it.
+    ToProbe,
+    /// Sends it again.
+    ToSend {
+        /// When.
+        at: Timestamp,
+    },
+}
+
 /// Takes a due request until `next_due_at`; the batch is refused when somebody else has taken it.
-pub fn claim(batch: &mut Batch, stored: &StoredRequest, next_due_at: Timestamp) {
-    batch.guard(
-        &CLAIM_TRANSACTION_REQUEST,
-        args! {
-            object_id: stored.request.object_id,
-            ordinal: stored.request.ordinal,
-            client_id: stored.request.client_id,
-            due_at: stored.due_at,
-            next_due_at,
-        },
-    );
+pub fn claim(batch: &mut Batch, stored: &StoredRequest, claim: Claim, next_due_at: Timestamp) {
+    let args = args! {
+        object_id: stored.request.object_id,
+        ordinal: stored.request.ordinal,
+        client_id: stored.request.client_id,
+        due_at: stored.due_at,
+        next_due_at,
+    };
+    match claim {
+        Claim::ToProbe => batch.guard(&CLAIM_TRANSACTION_REQUEST, args),
+        Claim::ToSend { at } => batch.guard(&CLAIM_TRANSACTION_REQUEST_TO_SEND, args.with("sent_at", at)),
+    };
 }
 
 /// Every request of one object, oldest first.
@@ -380,67 +418,4 @@ pub async fn find_given_up(
 ) -> Result<Option<StoredRequest>, StoreError> {
     let row = store.row(&FIND_GIVEN_UP_TRANSACTION_REQUEST, args! { id }).await?;
     row.as_ref().map(from_row).transpose()
-}
-
-pub(crate) fn from_rows(rows: Vec<Row>) -> Result<Vec<StoredRequest>, StoreError> {
-    rows.iter().map(from_row).collect()
-}
-
-fn from_row(row: &Row) -> Result<StoredRequest, StoreError> {
-    let corrupt = |what: &str| StoreError::Corrupt(format!("transaction_requests.{what}"));
-    let provider_type: String = row.get("provider_type")?;
-    let request_type: String = row.get("request_type")?;
-    let object_kind: String = row.get("object_kind")?;
-    Ok(StoredRequest {
-        request: TransactionRequest {
-            id: row.get("id")?,
-            client_id: row.get("client_id")?,
-            object_id: row.get("object_id")?,
-            ordinal: row.get("ordinal")?,
-            provider_id: row.get("provider_id")?,
-            provider_type: ProviderType::parse(&provider_type).ok_or_else(|| corrupt("provider_type"))?,
-            request_type: RequestType::parse(&request_type).ok_or_else(|| corrupt("request_type"))?,
-            amount: Amount::new(row.get("amount")?).ok_or_else(|| corrupt("amount"))?,
-            outcome: outcome(row)?,
-            duration: row
-                .get::<Option<i64>>("duration_ms")?
-                .and_then(|millis| u64::try_from(millis).ok())
-                .map(Duration::from_millis),
-            updated_at: row.get("updated_at")?,
-        },
-        object_kind: ObjectKind::parse(&object_kind).ok_or_else(|| corrupt("object_kind"))?,
-        card_id: row.get("card_id")?,
-        due_at: row.get("due_at")?,
-        probes: row.get("probes")?,
-        open_reason: row
-            .get::<Option<String>>("open_reason")?
-            .map(|word| OpenReason::parse(&word).ok_or_else(|| corrupt("open_reason")))
-            .transpose()?,
-        given_up_at: row.get("given_up_at")?,
-    })
-}
-
-fn outcome(row: &Row) -> Result<Outcome, StoreError> {
-    let status: String = row.get("status")?;
-    let decline = || -> Result<Decline, StoreError> {
-        let text: Option<String> = row.get("decline")?;
-        text.and_then(|text| serde_json::from_str(&text).ok())
-            .ok_or_else(|| StoreError::Corrupt("transaction_requests.decline".to_owned()))
-    };
-    match RequestStatus::parse(&status) {
-        Some(RequestStatus::Running) => Ok(Outcome::Open),
-        Some(RequestStatus::Success) => Ok(Outcome::Approved(Approval {
-            transaction_id: row.get("transaction_id")?,
-            authorization_code: row.get("authorization_code")?,
-            authorization_nsu: row.get("authorization_nsu")?,
-            network_authorization_code: row.get("network_authorization_code")?,
-            network_response_code: row.get("network_response_code")?,
-            response_code: row.get("response_code")?,
-        })),
-        Some(RequestStatus::Failed) => decline().map(Outcome::Declined),
-        Some(RequestStatus::Timeout) => decline().map(Outcome::NoEffect),
-        Some(RequestStatus::InternalError | RequestStatus::Processing) | None => {
-            Err(StoreError::Corrupt(format!("transaction_requests.status {status}")))
-        }
-    }
 }

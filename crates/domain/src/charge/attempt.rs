@@ -1,4 +1,4 @@
-//! One call to a provider, as the books of this side keep it: written before the call, completed after it.
+//! One call to a provider, as this side records it: written before the call, completed after it.
 
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
+use super::instructions::Pending;
 use super::words::words;
 
 words! {
@@ -72,11 +73,14 @@ pub struct Approval {
 pub enum Outcome {
     /// Not known: no answer yet, or none that tells.
     Open,
+    /// The provider has given the payer something to do. What becomes of it is told by a later request that
+    /// [follows](TransactionRequest::follows) this one; this one stays as it is.
+    Pending(Box<Pending>),
     /// Done.
     Approved(Approval),
     /// Refused.
     Declined(Decline),
-    /// No answer came, and the provider's books say that nothing happened.
+    /// No answer came, and the provider has proved that nothing happened.
     NoEffect(Decline),
 }
 
@@ -99,28 +103,100 @@ pub struct TransactionRequest {
     pub request_type: RequestType,
     /// The amount of this operation.
     pub amount: Amount,
+    /// The earlier request that this one is about: what a capture takes, what a void undoes, or the request whose
+    /// instructions the payer has followed.
+    pub follows: Option<TransactionRequestId>,
     /// How it ended.
     pub outcome: Outcome,
     /// How long the provider took.
     pub duration: Option<Duration>,
+    /// When it was sent last, by the clock that the record carries.
+    pub sent_at: Timestamp,
     /// When it changed last.
     pub updated_at: Timestamp,
+}
+
+/// Where a request stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The account.
+    pub client_id: ClientId,
+    /// The charge, or the card for a verification.
+    pub object_id: Uuid,
+    /// Its place in the object's requests, from 0.
+    pub ordinal: i64,
+}
+
+/// What a provider is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Asks {
+    /// The provider as configured.
+    pub provider_id: ProviderId,
+    /// Its type.
+    pub provider_type: ProviderType,
+    /// For what.
+    pub request_type: RequestType,
+    /// How much it is about.
+    pub amount: Amount,
+    /// The earlier request that it is about.
+    pub follows: Option<TransactionRequestId>,
+}
+
+impl Asks {
+    /// Something of the provider that an earlier request went to, about that request.
+    pub const fn about(earlier: &TransactionRequest, request_type: RequestType, amount: Amount) -> Self {
+        Self {
+            provider_id: earlier.provider_id,
+            provider_type: earlier.provider_type,
+            request_type,
+            amount,
+            follows: Some(earlier.id),
+        }
+    }
 }
 
 /// Name space of the keys that providers see.
 const PROVIDER_KEYS: Uuid = Uuid::from_u128(0x6d1a_7f0e_5c1b_4b52_9a2e_3f4c_8d70_1e55);
 
 impl TransactionRequest {
-    /// The key sent to the provider: derived from the request, so it is the same on every repetition.
+    /// A request that is about to be sent.
+    pub const fn begin(id: TransactionRequestId, place: Place, asks: Asks, now: Timestamp) -> Self {
+        let Place { client_id, object_id, ordinal } = place;
+        let Asks { provider_id, provider_type, request_type, amount, follows } = asks;
+        Self {
+            id,
+            client_id,
+            object_id,
+            ordinal,
+            provider_id,
+            provider_type,
+            request_type,
+            amount,
+            follows,
+            outcome: Outcome::Open,
+            duration: None,
+            sent_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// The key that the provider knows the operation by: derived from the request, so it is the same whenever it is sent
+    /// again. What the payer has done since is known to the provider under the key of the request that asked him to.
     pub fn provider_key(&self) -> Uuid {
-        Uuid::new_v5(&PROVIDER_KEYS, self.id.uuid().as_bytes())
+        let sent = self.awaited().unwrap_or(self.id);
+        Uuid::new_v5(&PROVIDER_KEYS, sent.uuid().as_bytes())
+    }
+
+    /// The request whose instructions the payer has followed, where this one tells what became of it.
+    pub const fn awaited(&self) -> Option<TransactionRequestId> {
+        if self.request_type.is_authorization() { self.follows } else { None }
     }
 
     /// The word of the interface for how it ended.
-    pub fn status(&self) -> RequestStatus {
+    pub const fn status(&self) -> RequestStatus {
         match &self.outcome {
             Outcome::Open => RequestStatus::Running,
-            Outcome::Approved(_) => RequestStatus::Success,
+            Outcome::Pending(_) | Outcome::Approved(_) => RequestStatus::Success,
             Outcome::Declined(_) => RequestStatus::Failed,
             Outcome::NoEffect(_) => RequestStatus::Timeout,
         }
@@ -130,7 +206,24 @@ impl TransactionRequest {
     pub const fn decline(&self) -> Option<&Decline> {
         match &self.outcome {
             Outcome::Declined(decline) | Outcome::NoEffect(decline) => Some(decline),
-            Outcome::Open | Outcome::Approved(_) => None,
+            Outcome::Open | Outcome::Pending(_) | Outcome::Approved(_) => None,
+        }
+    }
+
+    /// What the provider knows it by, as far as it has said.
+    pub fn reference(&self) -> Option<&Approval> {
+        match &self.outcome {
+            Outcome::Pending(pending) => Some(&pending.reference),
+            Outcome::Approved(approval) => Some(approval),
+            Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => None,
+        }
+    }
+
+    /// What the payer was given to do.
+    pub fn pending(&self) -> Option<&Pending> {
+        match &self.outcome {
+            Outcome::Pending(pending) => Some(pending),
+            Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => None,
         }
     }
 
@@ -165,10 +258,9 @@ words! {
     }
 }
 
-/// The refusal that stands for a request that was not answered and proved to have had no effect. In the sandbox this
-/// is what the time-out cards show (`docs/interface/sandbox.md#silence`).
-pub fn unanswered(provider_type: ProviderType) -> Decline {
-    let reason = if provider_type == ProviderType::Sandbox { "sandbox timeout" } else { "timeout" };
+/// The refusal that stands for a request that was not answered and proved to have had no effect. `reason` is the
+/// provider's word for it.
+pub fn unanswered(reason: &str) -> Decline {
     let decline = Decline::from_reason(Reason::Timeout);
     debug_assert_eq!(decline.code, DeclinedCode::IssuerNotAvailable);
     let message = decline.message.clone();
@@ -180,4 +272,11 @@ pub fn never_arrived() -> Decline {
     let decline = Decline::of(DeclinedCode::TryAgain);
     let message = decline.message.clone();
     decline.with_network("request_not_sent", message)
+}
+
+/// The refusal of a payment that the payer has not made in time.
+pub fn expired() -> Decline {
+    let decline = Decline::of(DeclinedCode::Generic);
+    let message = decline.message.clone();
+    Decline { retryable: false, ..decline.with_network("expired", message) }
 }

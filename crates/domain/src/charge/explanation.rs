@@ -76,5 +76,7 @@ words! {
         BudgetUsedUp = "budget_used_up",
         /// The service stopped while the provider was being asked, and only the buyer may start again.
         Interrupted = "interrupted",
+        /// The payer did not pay in time.
+        Expired = "expired",
     }
 }

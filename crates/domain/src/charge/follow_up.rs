@@ -1,5 +1,5 @@
-//! What is done with a charge after its authorization: capture and void (`docs/interface/charges.md#states`). An
-//! operation is opened before the provider is asked and settled when the outcome is known; one is open at a time.
+//! What is done with a charge after its authorization: capture and void. An operation is opened before the provider is
+//! asked and settled when the outcome is known; one is open at a time.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,8 +7,8 @@ use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
-use super::attempt::RequestType;
-use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, PaymentType, Transition};
+use super::attempt::{Outcome, RequestType, TransactionRequest};
+use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, PaymentType, StateName, Transition};
 
 /// An operation on a charge that was authorized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -100,7 +100,24 @@ impl Charge {
             Operation::Capture => ChargeState::CapturePending { responsible, open },
             Operation::Void => ChargeState::RefundPending { responsible, open },
         };
-        Ok((Self { requests: self.requests + 1, ..self.moved(state, now) }, open))
+        Ok((self.moved(state, now).with_one_more_request(), open))
+    }
+
+    /// Why a charge without an authorization cannot be captured or voided.
+    pub const fn no_authorization(&self, operation: Operation) -> FollowUpRefusal {
+        let status = self.state.status();
+        match self.state.name() {
+            StateName::Processing => FollowUpRefusal::UnderWay(status),
+            StateName::AwaitingPayer
+            | StateName::PreAuthorized
+            | StateName::CapturePending
+            | StateName::Authorized
+            | StateName::RefundPending
+            | StateName::Failed
+            | StateName::Canceled
+            | StateName::Voided
+            | StateName::ChargedBack => FollowUpRefusal::State(operation, status),
+        }
     }
 
     /// The provider that holds what the operation is about.
@@ -108,14 +125,17 @@ impl Charge {
         let status = self.state.status();
         match (&self.state, operation) {
             (
-                ChargeState::Pending | ChargeState::CapturePending { .. } | ChargeState::RefundPending { .. },
+                ChargeState::Processing
+                | ChargeState::CapturePending { .. }
+                | ChargeState::RefundPending { .. },
                 _,
             ) => Err(FollowUpRefusal::UnderWay(status)),
             (ChargeState::PreAuthorized { responsible }, _) => Ok((*responsible, Held::Reserved)),
             (ChargeState::Authorized { responsible }, Operation::Void) => Ok((*responsible, Held::Taken)),
             (ChargeState::Authorized { .. }, Operation::Capture)
             | (
-                ChargeState::Failed { .. }
+                ChargeState::AwaitingPayer { .. }
+                | ChargeState::Failed { .. }
                 | ChargeState::Canceled { .. }
                 | ChargeState::Voided { .. }
                 | ChargeState::ChargedBack { .. },
@@ -131,17 +151,17 @@ impl Charge {
         is_part: bool,
         responsible: ProviderType,
     ) -> Result<(), FollowUpRefusal> {
-        let can = responsible.capabilities();
+        let (can, payment_type) = (responsible.capabilities(), self.method.payment_type());
         let (whole, part) = match (operation, held) {
-            (Operation::Capture, _) => (true, can.can_capture_part(self.payment_type)),
+            (Operation::Capture, _) => (true, can.can_capture_part(payment_type)),
             // A reservation that can be captured in part can be lowered.
-            (Operation::Void, Held::Reserved) => (true, can.can_capture_part(self.payment_type)),
+            (Operation::Void, Held::Reserved) => (true, can.can_capture_part(payment_type)),
             (Operation::Void, Held::Taken) => {
-                (can.can_refund(self.payment_type), can.can_refund_part(self.payment_type))
+                (can.can_refund(payment_type), can.can_refund_part(payment_type))
             }
         };
         match (whole, part) {
-            (false, _) => Err(FollowUpRefusal::NotPossible(operation, self.payment_type)),
+            (false, _) => Err(FollowUpRefusal::NotPossible(operation, payment_type)),
             (true, false) if is_part => Err(FollowUpRefusal::PartNotPossible(operation, responsible)),
             (true, _) => Ok(()),
         }
@@ -175,7 +195,8 @@ impl Charge {
                 given_back.charge.amount = rest;
                 Some(given_back)
             }
-            ChargeState::Pending
+            ChargeState::Processing
+            | ChargeState::AwaitingPayer { .. }
             | ChargeState::PreAuthorized { .. }
             | ChargeState::Authorized { .. }
             | ChargeState::Failed { .. }
@@ -203,7 +224,8 @@ impl Charge {
             }
             ChargeState::RefundPending { open: OpenOperation { before: Held::Reserved, .. }, .. }
             | ChargeState::CapturePending { .. }
-            | ChargeState::Pending
+            | ChargeState::Processing
+            | ChargeState::AwaitingPayer { .. }
             | ChargeState::PreAuthorized { .. }
             | ChargeState::Authorized { .. }
             | ChargeState::Failed { .. }
@@ -212,4 +234,37 @@ impl Charge {
             | ChargeState::ChargedBack { .. } => None,
         }
     }
+
+    /// Whether a request is that of the operation that the charge has open.
+    pub fn has_open(&self, request: &TransactionRequest) -> bool {
+        self.state.open_operation().is_some_and(|open| open.ordinal == request.ordinal)
+    }
+}
+
+/// The authorization that a capture or void is about: the one that a provider approved. One that a tester set by hand has
+/// no id of a provider, and counts only where there is no other.
+pub fn approved_authorization(requests: &[TransactionRequest]) -> Option<&TransactionRequest> {
+    let approved = |request: &&TransactionRequest| {
+        request.request_type.is_authorization() && matches!(request.outcome, Outcome::Approved(_))
+    };
+    let by_provider = |request: &&TransactionRequest| {
+        request.reference().is_some_and(|reference| reference.transaction_id.is_some())
+    };
+    let mut newest_first = requests.iter().rev().filter(approved);
+    newest_first.clone().find(by_provider).or_else(|| newest_first.next())
+}
+
+/// The authorization that `request`, a capture or void, is about. Requests of earlier releases do not name it: then it is
+/// the approved one, or the one that was thought to have had no effect.
+pub fn followed<'a>(
+    requests: &'a [TransactionRequest],
+    request: &TransactionRequest,
+) -> Option<&'a TransactionRequest> {
+    if let Some(id) = request.follows {
+        return requests.iter().find(|earlier| earlier.id == id);
+    }
+    let unanswered = |request: &&TransactionRequest| {
+        request.request_type.is_authorization() && matches!(request.outcome, Outcome::NoEffect(_))
+    };
+    approved_authorization(requests).or_else(|| requests.iter().rfind(unanswered))
 }

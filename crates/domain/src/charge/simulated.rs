@@ -54,7 +54,10 @@ impl Charge {
     pub fn simulate(&self, status: SimulatedStatus, now: Timestamp) -> Result<Transition, StatusRefusal> {
         let before = self.state.status();
         let responsible = match &self.state {
-            ChargeState::Pending | ChargeState::CapturePending { .. } | ChargeState::RefundPending { .. } => {
+            ChargeState::Processing
+            | ChargeState::AwaitingPayer { .. }
+            | ChargeState::CapturePending { .. }
+            | ChargeState::RefundPending { .. } => {
                 return Err(StatusRefusal::UnderWay(before));
             }
             ChargeState::Canceled { .. } | ChargeState::Voided { .. } | ChargeState::ChargedBack { .. } => {
@@ -81,8 +84,7 @@ impl Charge {
             SimulatedStatus::RefundPending => return Err(StatusRefusal::NotForPaymentType),
         };
         let mut simulated = self.transition(state, Some(event), now);
-        simulated.charge.requests += 1;
         simulated.charge.amount = amount;
-        Ok(simulated)
+        Ok(Transition { charge: simulated.charge.with_one_more_request(), ..simulated })
     }
 }

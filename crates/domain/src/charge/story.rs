@@ -74,6 +74,8 @@ words! {
         Declined = "declined",
         /// No answer came, and it is proved that nothing happened.
         NoEffect = "no_effect",
+        /// The provider has given the payer something to do.
+        Instructed = "instructed",
         /// Not known yet.
         Unknown = "unknown",
     }
@@ -124,6 +126,8 @@ pub struct Step {
     pub given_up_at: Option<Timestamp>,
     /// Whether a tester set it, and no provider was asked.
     pub set_by_hand: bool,
+    /// Whether it tells what the payer has done since an earlier request.
+    pub of_payer: bool,
     /// What came after it.
     pub then: Then,
 }
@@ -194,6 +198,7 @@ impl Teller<'_> {
             Outcome::Approved(_) => Ended::Approved,
             Outcome::Declined(_) => Ended::Declined,
             Outcome::NoEffect(_) => Ended::NoEffect,
+            Outcome::Pending(_) => Ended::Instructed,
             Outcome::Open => Ended::Unknown,
         };
         Step {
@@ -211,6 +216,7 @@ impl Teller<'_> {
             open_reason: self.for_the_merchant(asked.open_reason),
             given_up_at: self.for_the_merchant(asked.given_up_at),
             set_by_hand: asked.is_set_by_hand(),
+            of_payer: request.awaited().is_some(),
             then: then(asked, ended, next),
         }
     }
@@ -242,6 +248,7 @@ impl Asked {
             && self.request.duration.is_none()
             && self.open_reason.is_none()
             && self.probes == 0
+            && self.request.awaited().is_none()
     }
 }
 
@@ -252,7 +259,8 @@ fn then(asked: &Asked, ended: Ended, next: Option<&Asked>) -> Then {
     });
     match ended {
         Ended::Unknown => Then::Waiting,
-        Ended::Approved => Then::Done,
+        Ended::Instructed if next.is_none() => Then::Waiting,
+        Ended::Approved | Ended::Instructed => Then::Done,
         Ended::Declined | Ended::NoEffect if !is_routed => Then::Done,
         Ended::Declined | Ended::NoEffect if next_is_of_the_route => Then::NextAsked,
         Ended::Declined | Ended::NoEffect => Then::Stopped,

@@ -37,7 +37,8 @@ impl Seen {
                 | ChargeState::Voided { .. },
             ) => true,
             Some(
-                ChargeState::Pending
+                ChargeState::Processing
+                | ChargeState::AwaitingPayer { .. }
                 | ChargeState::PreAuthorized { .. }
                 | ChargeState::CapturePending { .. }
                 | ChargeState::Authorized { .. }
@@ -109,7 +110,8 @@ impl Purchase {
                 (
                     _,
                     Some(
-                        ChargeState::Pending
+                        ChargeState::Processing
+                        | ChargeState::AwaitingPayer { .. }
                         | ChargeState::CapturePending { .. }
                         | ChargeState::RefundPending { .. },
                     )
@@ -135,7 +137,8 @@ impl Purchase {
                 Some(ChargeState::Authorized { .. }) => {}
                 Some(
                     ChargeState::PreAuthorized { .. }
-                    | ChargeState::Pending
+                    | ChargeState::Processing
+                    | ChargeState::AwaitingPayer { .. }
                     | ChargeState::CapturePending { .. }
                     | ChargeState::RefundPending { .. },
                 )
@@ -146,7 +149,8 @@ impl Purchase {
                 }
                 Some(ChargeState::PreAuthorized { .. }) => return Next::Capture(index),
                 Some(
-                    ChargeState::Pending
+                    ChargeState::Processing
+                    | ChargeState::AwaitingPayer { .. }
                     | ChargeState::CapturePending { .. }
                     | ChargeState::RefundPending { .. },
                 )
@@ -256,7 +260,10 @@ fn undone(index: usize, slot: &Slot, seen: &Seen, cause: UndoCause) -> Undone {
             ) => Undone::Note(Change::SlotReleased(index)),
         },
         Some(
-            ChargeState::Pending | ChargeState::CapturePending { .. } | ChargeState::RefundPending { .. },
+            ChargeState::Processing
+            | ChargeState::AwaitingPayer { .. }
+            | ChargeState::CapturePending { .. }
+            | ChargeState::RefundPending { .. },
         ) => match seen.is_unanswered {
             true => Undone::Unanswered,
             false => Undone::Unknown,

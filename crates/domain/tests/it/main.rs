@@ -3,6 +3,7 @@
 
 mod backoff;
 mod card;
+mod charge;
 mod circuit;
 mod country;
 mod currency;

@@ -9,7 +9,7 @@ mod whole;
 
 use std::time::Duration;
 
-use regente_domain::charge::{CaptureMode, ChargeState, Held, OpenOperation, References};
+use regente_domain::charge::{CaptureMode, ChargeState, Held, OpenOperation, References, SecurityCode};
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{ChargeId, Id};
 use regente_domain::money::Amount;
@@ -90,10 +90,11 @@ fn open(before: Held) -> OpenOperation {
 }
 
 /// Every state of a charge.
-fn charge_states() -> [ChargeState; 9] {
+fn charge_states() -> [ChargeState; 10] {
     let responsible = RESPONSIBLE;
     [
-        ChargeState::Pending,
+        ChargeState::Processing,
+        ChargeState::AwaitingPayer { responsible, security_code: SecurityCode::NotNeeded },
         ChargeState::PreAuthorized { responsible },
         ChargeState::CapturePending { responsible, open: open(Held::Reserved) },
         ChargeState::Authorized { responsible },

@@ -2,7 +2,7 @@ use regente_domain::charge::explanation::{CircuitNote, Considered, Explanation, 
 use regente_domain::circuit::{Bounds, Circuit, Heard, OPEN_FOR, Standing};
 use regente_domain::id::{Id, ProviderId};
 use regente_domain::provider_type::ProviderType;
-use regente_domain::routing::{self, around_open_circuits};
+use regente_domain::routing::{self, Hop, around_open_circuits};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -42,7 +42,8 @@ fn told(explanation: &Explanation) -> Vec<(Option<Skipped>, Option<CircuitNote>)
 fn an_open_circuit_is_skipped_while_another_provider_is_left() {
     let route = route(&[(None, Open), (None, Closed)]);
     assert_eq!(told(&route), [(Some(Skipped::CircuitOpen), None), (None, None)]);
-    assert_eq!(routing::first(&route), Some((provider(2), ProviderType::Sandbox)));
+    let second = Hop { position: 1, provider_id: provider(2), provider_type: ProviderType::Sandbox };
+    assert_eq!(routing::first(&route), Some(second));
 }
 
 #[test]

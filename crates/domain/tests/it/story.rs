@@ -7,8 +7,7 @@ use regente_domain::charge::attempt::{
 use regente_domain::charge::explanation::{CircuitNote, Considered, Explanation, Skipped, Stopped};
 use regente_domain::charge::story::{Asked, Audience, Ended, Story, Then, tell};
 use regente_domain::charge::{
-    CaptureMode, CardPayment, Charge, ChargeState, Held, OpenOperation, PaymentSource, PaymentType,
-    References,
+    CaptureMode, CardSource, Charge, ChargeState, Credit, Held, OpenOperation, PaymentMethod, References,
 };
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode};
@@ -53,9 +52,11 @@ fn charge(state: ChargeState, requests: i64, considered: Vec<Considered>) -> Cha
         customer_id: None,
         customer_alias: None,
         order_id: None,
-        payment_type: PaymentType::Credit,
-        payment: CardPayment { installments: 3, recurrence: None, items: None },
-        source: PaymentSource::Card { card_id: id(4) },
+        method: PaymentMethod::Credit(Credit {
+            source: CardSource::Card { card_id: id(4) },
+            installments: 3,
+            recurrence: None,
+        }),
         amount,
         original_amount: amount,
         currency: Currency::BRL,
@@ -63,6 +64,7 @@ fn charge(state: ChargeState, requests: i64, considered: Vec<Considered>) -> Cha
         references: References::default(),
         state,
         explanation: Explanation { considered, stopped: None },
+        position: 0,
         requests,
         purchase_id: None,
         unknown_members: Map::new(),
@@ -81,8 +83,10 @@ fn asked(n: u128, outcome: Outcome, duration_ms: Option<u64>) -> Asked {
         provider_type: ProviderType::Sandbox,
         request_type: RequestType::Authorization,
         amount: Amount::new(150).unwrap(),
+        follows: None,
         outcome,
         duration: duration_ms.map(Duration::from_millis),
+        sent_at: at(MADE_AT),
         updated_at: at("2026-03-23T15:12:40.400Z"),
     };
     Asked { request, probes: 0, next_probe_at: None, open_reason: None, given_up_at: None }
@@ -106,7 +110,7 @@ fn a_charge_that_the_second_provider_took() {
     ];
     let charge = charge(ChargeState::Authorized { responsible: SANDBOX }, 2, route);
     let requests = [
-        asked(1, Outcome::NoEffect(unanswered(SANDBOX)), Some(2_012)),
+        asked(1, Outcome::NoEffect(unanswered("sandbox timeout")), Some(2_012)),
         asked(2, Outcome::Approved(Approval::default()), Some(35)),
     ];
     let story = told(&charge, &requests, Audience::Merchant);
@@ -168,7 +172,7 @@ fn each_end_says_why_nobody_else_was_asked() {
 #[test]
 fn an_unknown_outcome_says_who_asks_and_that_nobody_else_is() {
     let charge =
-        charge(ChargeState::Pending, 1, vec![considered(1, None, Some(CircuitNote::OpenButNoOther))]);
+        charge(ChargeState::Processing, 1, vec![considered(1, None, Some(CircuitNote::OpenButNoOther))]);
     let line = |asked: &Asked| {
         let story = told(&charge, std::slice::from_ref(asked), Audience::Merchant);
         assert_eq!((story.steps[0].ended, story.steps[0].then), (Ended::Unknown, Then::Waiting));
@@ -210,7 +214,7 @@ fn an_outcome_that_was_found_out_later_says_so() {
             "; asked again, it refused with try_again (\"",
         ),
     ];
-    let charge = charge(ChargeState::Pending, 1, vec![considered(1, None, None)]);
+    let charge = charge(ChargeState::Processing, 1, vec![considered(1, None, None)]);
     for (outcome, end) in ends {
         let mut late = asked(1, outcome, None);
         (late.probes, late.open_reason) = (1, Some(OpenReason::Interrupted));
@@ -318,7 +322,7 @@ fn every_state_has_its_last_sentence() {
     let open = OpenOperation { ordinal: 1, amount: Amount::new(50).unwrap(), before: Held::Reserved };
     let responsible = SANDBOX;
     for (state, sentence) in [
-        (ChargeState::Pending, "It is pending: its outcome is not known yet."),
+        (ChargeState::Processing, "It is pending: its outcome is not known yet."),
         (
             ChargeState::PreAuthorized { responsible },
             "It is reserved at SANDBOX: BRL 1.00 can be captured, and BRL 0.50 were released.",
@@ -372,7 +376,8 @@ fn a_payer_is_told_of_whom_was_asked_and_no_more() {
 
 #[test]
 fn requests_of_a_later_version_are_not_told() {
-    let charge = charge(ChargeState::Pending, 1, vec![considered(1, None, None), considered(2, None, None)]);
+    let charge =
+        charge(ChargeState::Processing, 1, vec![considered(1, None, None), considered(2, None, None)]);
     let later = [asked(1, Outcome::Open, None), asked(2, Outcome::Open, None)];
     assert_eq!(told(&charge, &later, Audience::Merchant).steps.len(), 1);
 }

@@ -13,8 +13,8 @@ use regente_domain::id::ProviderId;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing;
 use regente_providers::outcome::Answer;
+use regente_providers::provider::Providers;
 use regente_providers::request::Call;
-use regente_providers::sandbox;
 
 use crate::clock::Clock;
 use crate::metrics;
@@ -63,7 +63,7 @@ pub struct Watch<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SilenceCounts {
     Yes,
-    /// The caller asked the simulator for it.
+    /// The caller asked a test provider for it.
     No,
 }
 
@@ -95,14 +95,16 @@ impl Circuits {
     }
 
     /// Watches a call that begins now.
-    pub fn watch(&self, provider_id: ProviderId, call: &Call) -> Watch<'_> {
-        let is_simulated = call.provider_type == ProviderType::Sandbox;
-        let asked_for = is_simulated && sandbox::may_have_asked_for_silence(call);
+    pub fn watch(&self, provider_id: ProviderId, call: &Call, providers: &Providers) -> Watch<'_> {
         Watch {
             circuits: self,
             provider_id,
             provider_type: call.provider_type,
-            silence_counts: if asked_for { SilenceCounts::No } else { SilenceCounts::Yes },
+            silence_counts: if providers.silence_counts(call) {
+                SilenceCounts::Yes
+            } else {
+                SilenceCounts::No
+            },
             begun: self.now(),
         }
     }
@@ -155,7 +157,7 @@ impl Watch<'_> {
     pub fn ended(self, answer: &Answer) {
         let Some(bounds) = &self.circuits.0.bounds else { return };
         let heard = match (answer, self.silence_counts) {
-            (Answer::Approved(_) | Answer::Declined(_), _) => Heard::Answer,
+            (Answer::Approved(_) | Answer::Declined(_) | Answer::Pending(_), _) => Heard::Answer,
             (Answer::Unknown(_), SilenceCounts::Yes) => Heard::Nothing,
             (Answer::Unknown(_), SilenceCounts::No) => return,
         };

@@ -1,6 +1,6 @@
 //! A call to a provider as answers and events show it (`docs/interface/charges.md#transaction-requests`).
 
-use regente_domain::charge::attempt::{Approval, Outcome, RequestType, TransactionRequest};
+use regente_domain::charge::attempt::{RequestType, TransactionRequest};
 use regente_domain::decline::Decline;
 use regente_domain::id::{ProviderId, TransactionRequestId};
 use regente_domain::money::Amount;
@@ -60,10 +60,7 @@ pub struct ProviderAuthorizationView {
 impl TransactionRequestView {
     /// The request as it stands.
     pub fn of(request: &TransactionRequest) -> Self {
-        let references = match &request.outcome {
-            Outcome::Approved(references) => references.clone(),
-            Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => Approval::default(),
-        };
+        let references = request.reference().cloned().unwrap_or_default();
         let has_codes =
             references.network_authorization_code.is_some() || references.network_response_code.is_some();
         Self {
@@ -81,7 +78,7 @@ impl TransactionRequestView {
             response_code: references.response_code,
             request_status: request.status().word(),
             request_status_reason: None,
-            request_type: request.request_type.word(),
+            request_type: type_shown(request),
             tokenized_payment: false,
             response_ts: request.duration.map(|duration| format!("{}ms", duration.as_millis())),
             provider_error: request.decline().map(ProviderErrorView::of),
@@ -92,6 +89,14 @@ impl TransactionRequestView {
         }
     }
 }
+
+/// A request that has given the payer something to do is shown as that, whatever it asked for.
+fn type_shown(request: &TransactionRequest) -> &'static str {
+    if request.pending().is_some() { PENDING } else { request.request_type.word() }
+}
+
+/// `requestType` of a request that has given the payer something to do.
+const PENDING: &str = "pending";
 
 fn key_shown(request: &TransactionRequest) -> Option<Uuid> {
     match request.request_type {

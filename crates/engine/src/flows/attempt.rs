@@ -7,10 +7,11 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use regente_domain::charge::Charge;
-use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest, unanswered};
+use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, TransactionRequest, unanswered};
 use regente_domain::decline::Decline;
-use regente_providers::outcome::{Answer, Finding, Probe, UnknownReason};
-use regente_providers::request::{Call, Credentials, Inquiry, Mode, Operation};
+use regente_providers::outcome::{Answer, Finding, Pending, Probe, UnknownReason};
+use regente_providers::request::{Call, Credentials, Inquiry, Operation, OperationKind, TestOverrides};
+use regente_providers::sandbox;
 use regente_store::providers::{self, Provider};
 use serde_json::{Map, Value};
 
@@ -23,23 +24,19 @@ pub const SANDBOX_FAULTS: &str = "sandboxFaults";
 
 /// What a tester asks of the simulator for one request; nothing in production.
 #[derive(Clone, Debug, Default)]
-pub struct Wishes {
-    /// `X-Sandbox-Seed`.
-    pub seed: Option<String>,
-    /// `paymentFlow.metadata.sandboxFaults`.
-    pub faults: Option<Value>,
-}
+pub struct Wishes(Option<TestOverrides>);
 
 impl Wishes {
     /// The wishes that a charge carries, with the seed of the request.
     pub fn of(app: &App, charge: &Charge, seed: Option<String>) -> Self {
-        match app.settings.mode {
-            Mode::Production => Self::default(),
-            Mode::Sandbox => {
-                let metadata = charge.references.flow_metadata.as_ref();
-                Self { seed, faults: metadata.and_then(|metadata| metadata.get(SANDBOX_FAULTS)).cloned() }
-            }
-        }
+        let metadata = charge.references.flow_metadata.as_ref();
+        let faults = metadata.and_then(|metadata| metadata.get(SANDBOX_FAULTS)).cloned();
+        Self(sandbox::overrides(app.settings.mode, seed, faults))
+    }
+
+    /// Those of a request that belongs to no charge: its seed alone.
+    pub fn of_seed(app: &App, seed: Option<String>) -> Self {
+        Self(sandbox::overrides(app.settings.mode, seed, None))
     }
 }
 
@@ -71,12 +68,16 @@ pub async fn ask(
     let (outcome, open_reason) = match answering.await {
         Answer::Approved(approval) => (Outcome::Approved(approval), None),
         Answer::Declined(decline) => (Outcome::Declined(decline), None),
+        Answer::Pending(pending) => match pending_outcome(request, pending) {
+            Outcome::Open => (Outcome::Open, Some(OpenReason::ProviderFailed)),
+            outcome => (outcome, None),
+        },
         Answer::Unknown(reason) => {
             tracing::warn!(
                 transaction_request = %request.id, provider = %request.provider_type.code(), %reason,
                 "a provider did not answer; it is asked what became of the request"
             );
-            let absent = unanswered(request.provider_type);
+            let absent = unanswered(app.providers.unanswered_reason(request.provider_type));
             // Boxed, since it is rare and large: it would make every call in flight larger.
             let finding_out = Box::pin(find_out(app, provider, request, wishes, again, absent));
             let outcome = finding_out.await?;
@@ -101,6 +102,7 @@ pub async fn find_out(
         return Ok(match probe(app, provider, request, wishes).await? {
             Probe::Found(Finding::Approved(approval)) => Outcome::Approved(approval),
             Probe::Found(Finding::Declined(decline)) => Outcome::Declined(decline),
+            Probe::Found(Finding::Pending(pending)) => pending_outcome(request, pending),
             Probe::Absent => Outcome::NoEffect(absent),
             Probe::Unknown => Outcome::Open,
         });
@@ -108,8 +110,14 @@ pub async fn find_out(
     Ok(match call(app, provider, request, wishes, operation).await?.await {
         Answer::Approved(approval) => Outcome::Approved(approval),
         Answer::Declined(decline) => Outcome::Declined(decline),
+        Answer::Pending(pending) => pending_outcome(request, pending),
         Answer::Unknown(_) => Outcome::Open,
     })
+}
+
+/// Only an authorization waits for its payer. Anything else that was taken up and is not done is asked for again.
+fn pending_outcome(request: &TransactionRequest, pending: Box<Pending>) -> Outcome {
+    if request.request_type.is_authorization() { Outcome::Pending(pending) } else { Outcome::Open }
 }
 
 /// Begins a call. What is returned waits for its answer, and holds no more than that.
@@ -127,11 +135,10 @@ async fn call<'a>(
         credentials: credentials(app, provider).await?,
         options: provider.options.clone().unwrap_or_default(),
         mode: app.settings.mode,
-        seed: wishes.seed.clone(),
-        faults: wishes.faults.clone(),
+        test_overrides: wishes.0.clone(),
         operation,
     };
-    let watch = app.circuits.watch(provider.id, &call);
+    let watch = app.circuits.watch(provider.id, &call, &app.providers);
     let answering = observed::call(app, request, app.providers.call(call));
     Ok(answering.inspect(move |answer| watch.ended(answer)).boxed())
 }
@@ -144,14 +151,27 @@ async fn probe(
 ) -> Result<Probe, VaultError> {
     let inquiry = Inquiry {
         key: request.provider_key(),
+        operation: operation_kind(request),
+        reference: request.reference().and_then(|reference| reference.transaction_id.clone()),
+        sent_at: request.sent_at,
         at: app.clock.now(),
         provider_type: request.provider_type,
         credentials: credentials(app, provider).await?,
         options: provider.options.clone().unwrap_or_default(),
         mode: app.settings.mode,
-        faults: wishes.faults.clone(),
+        test_overrides: wishes.0.clone(),
     };
     Ok(observed::probe(app, request, app.providers.probe(inquiry)).await)
+}
+
+/// What a provider is asked by a request.
+pub(super) const fn operation_kind(request: &TransactionRequest) -> OperationKind {
+    match request.request_type {
+        RequestType::Authorization | RequestType::PreAuthorization => OperationKind::Authorization,
+        RequestType::ZeroDollar => OperationKind::ZeroDollar,
+        RequestType::Capture => OperationKind::Capture,
+        RequestType::Void | RequestType::ChargeBack => OperationKind::Void,
+    }
 }
 
 /// What may be sent again under its key, once more. An authorization may not: the security code is gone by the time

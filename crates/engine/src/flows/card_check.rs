@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, CardState};
-use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, TransactionRequest};
+use regente_domain::charge::attempt::{Asks, OpenReason, Outcome, Place, RequestType, TransactionRequest};
 use regente_domain::currency::Currency;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::Id;
@@ -19,6 +19,7 @@ use regente_store::transaction_requests::{self, Beginning, ObjectKind, StoredReq
 use regente_store::{Batch, Commit, Refusal, cards, tokens};
 
 use super::attempt::{self, Wishes};
+use super::schedule;
 use crate::app::App;
 use crate::card_data::{SealedCard, open_holder};
 use crate::error::Error;
@@ -86,7 +87,7 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
         card: new.details,
         merchant_mcc: Some(new.merchant.merchant.details.mcc.clone()),
     });
-    let wishes = Wishes { seed: new.seed, faults: None };
+    let wishes = Wishes::of_seed(&app, new.seed);
     let asked = attempt::ask(&app, provider, &request, &wishes, operation).await?;
     if asked.outcome == Outcome::Open {
         return Err(give_up(&app, &new.card, &request, asked.open_reason).await);
@@ -118,19 +119,15 @@ fn not_available(detail: &'static str) -> Error {
 
 fn request_to(app: &App, card: &Card, provider: &Provider) -> TransactionRequest {
     let now = app.clock.now();
-    TransactionRequest {
-        id: app.chance.id(now),
-        client_id: card.client_id,
-        object_id: card.id.uuid(),
-        ordinal: 0,
+    let place = Place { client_id: card.client_id, object_id: card.id.uuid(), ordinal: 0 };
+    let asks = Asks {
         provider_id: provider.id,
         provider_type: provider.provider_type,
         request_type: RequestType::ZeroDollar,
         amount: Amount::ZERO,
-        outcome: Outcome::Open,
-        duration: None,
-        updated_at: now,
-    }
+        follows: None,
+    };
+    TransactionRequest::begin(app.chance.id(now), place, asks, now)
 }
 
 fn intent(app: &App, new: &NewCheck, request: &TransactionRequest) -> Result<Batch, Error> {
@@ -166,7 +163,7 @@ async fn settle(
         // It speaks of the merchant, not of the card.
         Outcome::Declined(decline) if decline.code == DeclinedCode::InvalidMerchant => Err(REFUSES_MERCHANT),
         Outcome::Declined(decline) => Ok(card.refuse(&decline.message, now)),
-        Outcome::NoEffect(_) | Outcome::Open => Err(NO_ANSWER),
+        Outcome::NoEffect(_) | Outcome::Pending(_) | Outcome::Open => Err(NO_ANSWER),
     };
     match &settled {
         Ok(after) => {
@@ -207,8 +204,7 @@ fn end_without_card(app: &App, batch: &mut Batch, card: &Card, why: &'static str
 async fn give_up(app: &App, card: &Card, request: &TransactionRequest, reason: Option<OpenReason>) -> Error {
     let mut batch = Batch::new(card.client_id);
     if let Some(reason) = reason {
-        let first_wait = app.settings.reconcile_waits.first().copied().unwrap_or_default();
-        transaction_requests::note_open(&mut batch, request, reason, app.clock.now() + first_wait);
+        transaction_requests::note_open(&mut batch, request, reason, schedule::first_look(app));
     }
     if let Err(error) = end_without_card(app, &mut batch, card, NO_ANSWER) {
         return error;

@@ -3,10 +3,9 @@
 //! under the same key.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::attempt::{Outcome, TransactionRequest};
-use regente_domain::charge::{
-    self, Charge, ChargeState, FollowUpRefusal, OpenOperation, PaymentType, Transition,
-};
+use regente_domain::charge::attempt::{Asks, Outcome, TransactionRequest};
+use regente_domain::charge::explanation::Stopped;
+use regente_domain::charge::{self, Charge, FollowUpRefusal, Means, PaymentType, SecurityCode};
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::money::Amount;
 use regente_providers::request::{FollowUp, Operation};
@@ -16,8 +15,9 @@ use regente_store::{Batch, Commit, charges};
 
 use super::attempt::{self, Wishes};
 use super::charge::{Created, Ran, charge_of, provider_of, reread};
-use super::outcome::{self, Step, Written};
+use super::outcome::{self, Written};
 use super::reconcile;
+use super::step::{Step, step};
 use crate::app::App;
 use crate::error::Error;
 use crate::idempotency::Claim;
@@ -53,13 +53,14 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
         let (stored, requests) = found.ok_or(Error::NotFound)?;
         let before = stored.charge;
         let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
-        let Some(authorization) = authorization_of(&requests) else {
-            return Err(refused(&before, no_authorization(&before, new.operation)));
+        let Some(authorization) = charge::approved_authorization(&requests) else {
+            return Err(refused(&before, before.no_authorization(new.operation)));
         };
         let now = app.clock.now();
         let (opened, open) =
             before.open(new.operation, new.amount, now).map_err(|refusal| refused(&before, refusal))?;
-        let request = request_to(&app, &opened, &open, new.operation, authorization);
+        let asks = Asks::about(authorization, new.operation.request_type(), open.amount);
+        let request = opened.begin_request(app.chance.id(now), asks, now);
         let mut batch = Batch::new(new.client_id);
         if let Some(claim) = &new.claim {
             claim.answer_with(&app, &mut batch, &opened);
@@ -109,14 +110,14 @@ async fn run(
         requests.push(request);
         return Ok(Created::Ran(Box::new(Ran { charge: opened, requests })));
     }
-    let ended = super::charge::end(app, &request, asked);
+    let ended = request.end(asked.outcome, Some(asked.duration), app.clock.now());
     let step = decide(app, &opened, &ended)?;
-    let ran = match outcome::write(app, &opened, &ended, &step, None, &new.actor).await? {
+    let ran = match outcome::write(app, &opened, Some(&ended), &step, None, &new.actor).await? {
         Written::ByUs => {
             requests.push(ended);
             Ran { charge: step.charge, requests }
         }
-        Written::Elsewhere(_) => reread(app, &opened).await?,
+        Written::Elsewhere => reread(app, &opened).await?,
         Written::NotYet => {
             requests.push(request);
             Ran { charge: opened, requests }
@@ -128,18 +129,18 @@ async fn run(
 /// Ends an operation whose request was found out about by the reconcile job.
 pub async fn recover(app: &App, ended: TransactionRequest) -> Result<(), Error> {
     let opened = charge_of(app, &ended).await?;
-    if !is_of(&opened, &ended) {
+    if !opened.has_open(&ended) {
         let written = requests_of(app, &opened).await?;
         let is_ended = |stored: &TransactionRequest| stored.id == ended.id && stored.outcome != Outcome::Open;
         if written.iter().any(is_ended) {
             // Whoever had sent it was only slow, and has written its outcome meanwhile.
             return Ok(());
         }
-        return super::stray::settle(app, &opened, ended).await;
+        return super::orphaned::settle(app, &opened, ended).await;
     }
     let step = decide(app, &opened, &ended)?;
-    match outcome::write(app, &opened, &ended, &step, None, &Actor::Job(reconcile::KIND)).await? {
-        Written::ByUs | Written::Elsewhere(_) => Ok(()),
+    match outcome::write(app, &opened, Some(&ended), &step, None, &Actor::Job(reconcile::KIND)).await? {
+        Written::ByUs | Written::Elsewhere => Ok(()),
         Written::NotYet => Err(Error::unavailable()),
     }
 }
@@ -152,45 +153,12 @@ pub async fn again(app: &App, stored: &StoredRequest) -> Result<(Charge, Operati
     Ok((charge, operation))
 }
 
-/// Whether the request is that of the operation that the charge has open.
-fn is_of(charge: &Charge, request: &TransactionRequest) -> bool {
-    charge.state.open_operation().is_some_and(|open| open.ordinal == request.ordinal)
-}
-
+/// What the outcome of the open operation makes of the charge.
 fn decide(app: &App, opened: &Charge, ended: &TransactionRequest) -> Result<Step, Error> {
-    let now = app.clock.now();
-    let transition = match &ended.outcome {
-        Outcome::Approved(_) => opened.settle(now),
-        Outcome::Declined(_) | Outcome::NoEffect(_) => opened.withdraw(now),
-        Outcome::Open => None,
-    };
-    let Some(Transition { charge, announces }) = transition else {
-        return Err(Error::internal("an outcome for a charge with no open operation"));
-    };
-    Ok(Step { charge, announces, next: None })
-}
-
-fn request_to(
-    app: &App,
-    opened: &Charge,
-    open: &OpenOperation,
-    operation: charge::Operation,
-    authorization: &TransactionRequest,
-) -> TransactionRequest {
-    let now = app.clock.now();
-    TransactionRequest {
-        id: app.chance.id(now),
-        client_id: opened.client_id,
-        object_id: opened.id.uuid(),
-        ordinal: open.ordinal,
-        provider_id: authorization.provider_id,
-        provider_type: authorization.provider_type,
-        request_type: operation.request_type(),
-        amount: open.amount,
-        outcome: Outcome::Open,
-        duration: None,
-        updated_at: now,
-    }
+    let requests = std::slice::from_ref(ended);
+    let next = opened.next(requests, Means::Incomplete(Stopped::Interrupted), app.clock.now());
+    step(app, opened, requests, next, SecurityCode::NotNeeded)?
+        .ok_or_else(|| Error::internal("an outcome for a charge with no open operation"))
 }
 
 /// What goes to the provider for a capture or void request of a charge.
@@ -200,19 +168,10 @@ fn operation_of(
     request: &TransactionRequest,
 ) -> Result<Operation, Error> {
     use regente_domain::charge::attempt::RequestType;
-    // Without an approved authorization the request undoes one that was thought to have had no effect.
-    let unanswered = || {
-        requests.iter().rfind(|request| {
-            request.request_type.is_authorization() && matches!(request.outcome, Outcome::NoEffect(_))
-        })
-    };
-    let Some(authorization) = authorization_of(requests).or_else(unanswered) else {
+    let Some(authorization) = charge::followed(requests, request) else {
         return Err(Error::internal("a request that follows no authorization"));
     };
-    let transaction_id = match &authorization.outcome {
-        Outcome::Approved(approval) => approval.transaction_id.clone(),
-        Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => None,
-    };
+    let transaction_id = authorization.reference().and_then(|reference| reference.transaction_id.clone());
     let follow_up = FollowUp {
         authorization_key: authorization.provider_key(),
         transaction_id,
@@ -229,39 +188,9 @@ fn operation_of(
     }
 }
 
-/// The authorization that a provider approved. One that a tester set by hand has no id of a provider, and counts only
-/// where there is no other.
-fn authorization_of(requests: &[TransactionRequest]) -> Option<&TransactionRequest> {
-    let approved = |request: &&TransactionRequest| {
-        request.request_type.is_authorization() && matches!(request.outcome, Outcome::Approved(_))
-    };
-    let by_provider = |request: &&TransactionRequest| match &request.outcome {
-        Outcome::Approved(approval) => approval.transaction_id.is_some(),
-        Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => false,
-    };
-    let mut newest_first = requests.iter().rev().filter(approved);
-    newest_first.clone().find(by_provider).or_else(|| newest_first.next())
-}
-
 async fn requests_of(app: &App, charge: &Charge) -> Result<Vec<TransactionRequest>, Error> {
     let stored = transaction_requests::of_object(&app.store, charge.client_id, charge.id.uuid()).await?;
     Ok(stored.into_iter().map(|stored| stored.request).collect())
-}
-
-/// Why a charge that no provider has taken cannot be captured or voided.
-fn no_authorization(charge: &Charge, operation: charge::Operation) -> FollowUpRefusal {
-    let status = charge.state.status();
-    match charge.state {
-        ChargeState::Pending => FollowUpRefusal::UnderWay(status),
-        ChargeState::PreAuthorized { .. }
-        | ChargeState::CapturePending { .. }
-        | ChargeState::Authorized { .. }
-        | ChargeState::RefundPending { .. }
-        | ChargeState::Failed { .. }
-        | ChargeState::Canceled { .. }
-        | ChargeState::Voided { .. }
-        | ChargeState::ChargedBack { .. } => FollowUpRefusal::State(operation, status),
-    }
 }
 
 /// How a refusal is answered (`docs/interface/charges.md#refusals`).
@@ -273,7 +202,7 @@ fn refused(charge: &Charge, refusal: FollowUpRefusal) -> Error {
             operation.participle(),
             status.word()
         )),
-        FollowUpRefusal::AmountAbove { .. } if charge.payment_type == PaymentType::Voucher => {
+        FollowUpRefusal::AmountAbove { .. } if charge.method.payment_type() == PaymentType::Voucher => {
             Error::VoucherRefused { message: "Transaction failed".into() }
         }
         FollowUpRefusal::AmountAbove { rest } => {

@@ -18,6 +18,7 @@ pub(super) fn call<'a>(
     watch(app, request, Asked::ToDo(request.request_type), call, |answer| match answer {
         Answer::Approved(_) => CallOutcome::Approved,
         Answer::Declined(_) => CallOutcome::Declined,
+        Answer::Pending(_) => CallOutcome::Pending,
         Answer::Unknown(_) => CallOutcome::Unknown,
     })
 }
@@ -31,6 +32,7 @@ pub(super) fn probe<'a>(
     watch(app, request, Asked::WhatBecameOf, probe, |probe| match probe {
         Probe::Found(Finding::Approved(_)) => CallOutcome::Approved,
         Probe::Found(Finding::Declined(_)) => CallOutcome::Declined,
+        Probe::Found(Finding::Pending(_)) => CallOutcome::Pending,
         Probe::Absent => CallOutcome::Absent,
         Probe::Unknown => CallOutcome::Unknown,
     })

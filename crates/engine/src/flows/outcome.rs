@@ -4,14 +4,15 @@
 use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, ChargeVerdict};
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
-use regente_domain::charge::{Charge, ChargeEvent, ChargeState};
+use regente_domain::charge::{Charge, ChargeState};
 use regente_domain::id::CardId;
 use regente_domain::time::Timestamp;
-use regente_providers::request::OperationKind;
 use regente_store::transaction_requests::{self, Beginning, ObjectKind};
 use regente_store::{Batch, Commit, StoreError, cards, charges, events};
 
-use super::{purchase, reconcile};
+use super::attempt::operation_kind;
+use super::step::Step;
+use super::{purchase, schedule, security_code};
 use crate::app::App;
 use crate::error::Error;
 use crate::queue::{self, Kind, NO_PAYLOAD};
@@ -20,32 +21,22 @@ use crate::queue::{self, Kind, NO_PAYLOAD};
 /// to find it at the provider.
 const OUTCOME_TRIES_MAX: usize = 3;
 
-/// What an outcome makes of a charge.
-pub struct Step {
-    /// The charge after it.
-    pub charge: Charge,
-    /// What is announced of it.
-    pub announces: Option<ChargeEvent>,
-    /// The request that follows at once: the next provider's, or one that gives back.
-    pub next: Option<TransactionRequest>,
-}
-
 /// Who wrote an outcome.
 pub enum Written {
     /// This flow.
     ByUs,
-    /// Another one was first, and this is the charge by now.
-    Elsewhere(Box<Charge>),
-    /// Nobody yet: the store did not take it. The reconcile job will find the outcome at the provider.
+    /// Another one was first: the charge has moved on.
+    Elsewhere,
+    /// Not yet: the store did not take it. The reconcile job will find the outcome at the provider.
     NotYet,
 }
 
-/// The second batch: the outcome, with the intent of what follows. Without a `card` it was deleted meanwhile, or the
-/// outcome says nothing about it.
-pub async fn write(
+/// The second batch: the outcome, with the intent of what follows. Without `ended` there is an intent alone. Without a
+/// `card` it was deleted meanwhile, or the outcome says nothing about it.
+pub(super) async fn write(
     app: &App,
     before: &Charge,
-    ended: &TransactionRequest,
+    ended: Option<&TransactionRequest>,
     step: &Step,
     card: Option<&Card>,
     actor: &Actor,
@@ -59,33 +50,35 @@ pub async fn write(
                 match stored {
                     Ok(Some(stored)) if stored.charge == step.charge => return Ok(Written::ByUs),
                     Ok(Some(stored)) if stored.charge.version > before.version => {
-                        return Ok(Written::Elsewhere(Box::new(stored.charge)));
+                        return Ok(Written::Elsewhere);
                     }
                     Ok(Some(stored)) if stored.charge.version == before.version => {}
                     // A backup was restored meanwhile: what was asked for is not in it, but at the provider it is.
-                    Ok(Some(_) | None) => return Err(nothing_to_write_to(ended)),
-                    Err(error) => log_unwritten(&error, ended),
+                    Ok(Some(_) | None) => return Err(nothing_to_write_to(before, ended)),
+                    Err(error) => log_unwritten(&error, before),
                 }
             }
-            Err(error) => log_unwritten(&error, ended),
+            Err(error) => log_unwritten(&error, before),
         }
     }
     Ok(Written::NotYet)
 }
 
-fn nothing_to_write_to(ended: &TransactionRequest) -> Error {
-    tracing::error!(
-        charge = %ended.object_id, transaction_request = %ended.id, key = %ended.provider_key(),
-        provider = %ended.provider_type.code(), operation = ended.request_type.word(),
-        status = ended.status().word(), amount = ended.amount.minor_units(),
-        "the charge of an outcome is not what it was any more: the operator must look at the provider"
-    );
-    Error::internal("the charge of an outcome is gone")
+fn nothing_to_write_to(before: &Charge, ended: Option<&TransactionRequest>) -> Error {
+    if let Some(ended) = ended {
+        tracing::error!(
+            charge = %ended.object_id, transaction_request = %ended.id, key = %ended.provider_key(),
+            provider = %ended.provider_type.code(), operation = ended.request_type.word(),
+            status = ended.status().word(), amount = ended.amount.minor_units(),
+            "the charge of an outcome is not what it was any more: the operator must look at the provider"
+        );
+    }
+    Error::internal(format!("charge {}, which an outcome is about, is gone", before.id))
 }
 
-fn log_unwritten(error: &StoreError, ended: &TransactionRequest) {
+fn log_unwritten(error: &StoreError, before: &Charge) {
     tracing::error!(
-        error = error as &dyn std::error::Error, transaction_request = %ended.id,
+        error = error as &dyn std::error::Error, charge = %before.id,
         "the outcome of a call could not be written; the reconcile job will find it at the provider"
     );
 }
@@ -93,7 +86,7 @@ fn log_unwritten(error: &StoreError, ended: &TransactionRequest) {
 fn outcome(
     app: &App,
     before: &Charge,
-    ended: &TransactionRequest,
+    ended: Option<&TransactionRequest>,
     step: &Step,
     card: Option<&Card>,
     actor: &Actor,
@@ -102,25 +95,34 @@ fn outcome(
     let after = &step.charge;
     let mut batch = Batch::new(before.client_id);
     charges::update(&mut batch, before, after, actor)?;
-    transaction_requests::end(&mut batch, ended)?;
-    if let Some(next) = &step.next {
-        begin(app, &mut batch, next, Some(after.source.card_id()), actor, now);
+    if let Some(ended) = ended {
+        end(app, &mut batch, ended, actor)?;
     }
-    if let Some(card) = card.and_then(|card| card.after_charge(verdict(ended), now))
+    if let Some(next) = &step.next {
+        let card_id = if next.request_type.is_authorization() { after.method.card_id() } else { None };
+        begin(app, &mut batch, next, card_id, actor, now);
+    }
+    let verdict = ended.map_or(ChargeVerdict::Silent, verdict);
+    if let Some(card) = card.and_then(|card| card.after_charge(verdict, now))
         && after.state.is_settled()
     {
         cards::settle(&mut batch, &card)?;
     }
-    let is_new_reservation =
-        matches!((&before.state, &after.state), (ChargeState::Pending, ChargeState::PreAuthorized { .. }));
+    security_code::follow(&mut batch, before, step);
+    let is_new_reservation = matches!(after.state, ChargeState::PreAuthorized { .. })
+        && matches!(
+            before.state,
+            ChargeState::Processing | ChargeState::AwaitingPayer { .. } | ChargeState::Failed { .. }
+        );
     // The cards of a purchase are let go together.
     if is_new_reservation && after.purchase_id.is_none() {
         let ends_at = now + app.settings.reservation_life;
         queue::enqueue(app, &mut batch, Kind::ExpireReservation, &after.id.to_string(), NO_PAYLOAD, ends_at);
     }
     // Whoever asked has gone on meanwhile; the purchase must not.
-    if *actor == Actor::Job(reconcile::KIND) {
-        purchase::wake(app, &mut batch, after);
+    match actor {
+        Actor::Job(kind) if *kind != purchase::KIND => purchase::wake(app, &mut batch, after),
+        Actor::Job(_) | Actor::Key(_) | Actor::ClientToken(_) | Actor::Operator => {}
     }
     if let Some(event) = step.announces {
         events::charge_changed(&mut batch, app.chance.id(now), after, event, actor);
@@ -133,7 +135,21 @@ fn verdict(ended: &TransactionRequest) -> ChargeVerdict<'_> {
     match &ended.outcome {
         Outcome::Approved(_) => ChargeVerdict::Confirmed,
         Outcome::Declined(decline) => ChargeVerdict::Refused(&decline.message),
-        Outcome::NoEffect(_) | Outcome::Open => ChargeVerdict::Silent,
+        Outcome::NoEffect(_) | Outcome::Pending(_) | Outcome::Open => ChargeVerdict::Silent,
+    }
+}
+
+/// Writes how a request ended.
+fn end(app: &App, batch: &mut Batch, ended: &TransactionRequest, actor: &Actor) -> Result<(), StoreError> {
+    match (ended.awaited(), &ended.outcome) {
+        (Some(awaited), _) => transaction_requests::tell(batch, awaited, ended, actor),
+        (None, Outcome::Pending(pending)) => {
+            let due_at = schedule::first_look_at_payer(app, ended);
+            transaction_requests::instruct(batch, ended, pending, due_at)
+        }
+        (None, Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_)) => {
+            transaction_requests::end(batch, ended)
+        }
     }
 }
 
@@ -153,16 +169,6 @@ pub fn begin(
     transaction_requests::insert(batch, request, beginning);
 }
 
-fn operation_kind(request: &TransactionRequest) -> OperationKind {
-    use regente_domain::charge::attempt::RequestType;
-    match request.request_type {
-        RequestType::Authorization | RequestType::PreAuthorization => OperationKind::Authorization,
-        RequestType::ZeroDollar => OperationKind::ZeroDollar,
-        RequestType::Capture => OperationKind::Capture,
-        RequestType::Void | RequestType::ChargeBack => OperationKind::Void,
-    }
-}
-
 /// Notes why an outcome stays open, and announces what the merchant would otherwise wait for. That the provider did not
 /// tell is known here, so the schedule begins at once. Nothing depends on it: what cannot be noted is found by its due
 /// date all the same.
@@ -174,8 +180,7 @@ pub async fn leave_open(
     actor: &Actor,
 ) {
     let mut batch = announcement(app, charge, actor).unwrap_or_else(|| Batch::new(request.client_id));
-    let first_wait = app.settings.reconcile_waits.first().copied().unwrap_or_default();
-    transaction_requests::note_open(&mut batch, request, reason, app.clock.now() + first_wait);
+    transaction_requests::note_open(&mut batch, request, reason, schedule::first_look(app));
     match app.store.apply(batch).await {
         Ok(Commit::Applied | Commit::Refused(_) | Commit::Unknown) => {}
         Err(error) => tracing::warn!(

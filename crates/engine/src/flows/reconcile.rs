@@ -1,19 +1,19 @@
-//! Requests whose outcome nobody wrote down: the process died, or the provider did not tell. Their due date brings them
-//! here, in daily life and after a crash alike. The provider decides; nothing is guessed. An authorization is asked after
-//! and never sent again; captures and voids are sent again under the same key. The schedule is bounded: past its end the
-//! operator is alerted, and nobody asks until he says so.
+//! Requests whose outcome is not known: the process died, the provider did not tell, or the payer is waited for. Their due
+//! date brings them here, in daily life and after a crash alike. The provider decides; nothing is guessed. An authorization is
+//! probed and never sent again; captures and voids are sent again under the same key. The schedule is bounded: past its end
+//! the operator is alerted, and the provider is asked no more until he says so.
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, never_arrived};
-use regente_domain::charge::reconciliation;
+use regente_domain::id::Id;
 use regente_domain::time::Timestamp;
 use regente_providers::request::Operation;
-use regente_store::transaction_requests::{self, ObjectKind, StoredRequest};
-use regente_store::{Batch, Commit};
+use regente_store::transaction_requests::{self, Claim, ObjectKind, StoredRequest};
+use regente_store::{Batch, Commit, held_security_codes};
 
 use super::attempt::{self, Wishes};
-use super::{card_check, charge, follow_up, outcome};
+use super::{card_check, charge, finding, follow_up, outcome, schedule};
 use crate::app::App;
 use crate::error::Error;
 
@@ -45,12 +45,23 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         return Ok(Resolved::NotYet);
     }
     let _admission = app.store.admit_waiting().await?;
-    let waits = &app.settings.reconcile_waits;
-    let due_again_at = app.clock.now() + reconciliation::due_again(waits, stored.probes);
+    let (now, due_again_at) = (app.clock.now(), schedule::next_look(app, stored));
+    let is_last = schedule::is_last_look(app, stored);
     let mut batch = Batch::new(stored.request.client_id);
-    transaction_requests::claim(&mut batch, stored, due_again_at);
-    if stored.open_reason.is_none() {
-        transaction_requests::note_open(&mut batch, &stored.request, OpenReason::Interrupted, due_again_at);
+    let claim = match follows(stored) {
+        Follows::Yes => Claim::ToSend { at: now },
+        Follows::No => Claim::ToProbe,
+    };
+    transaction_requests::claim(&mut batch, stored, claim, due_again_at);
+    match stored.request.outcome {
+        Outcome::Open if stored.open_reason.is_none() => {
+            let reason = OpenReason::Interrupted;
+            transaction_requests::note_open(&mut batch, &stored.request, reason, due_again_at);
+        }
+        Outcome::Pending(_) => {
+            held_security_codes::discard_expired(&mut batch, Id::new(stored.request.object_id), now);
+        }
+        Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => {}
     }
     match app.store.apply(batch).await? {
         Commit::Applied => {}
@@ -65,12 +76,12 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         Outcome::Open
     });
     if outcome == Outcome::Open {
-        return still_open(app, stored, due_again_at).await.map(|()| Resolved::NotYet);
+        return still_open(app, stored, due_again_at, is_last).await.map(|()| Resolved::NotYet);
     }
     let ended = stored.request.end(outcome, None, app.clock.now());
     match (stored.object_kind, follows(stored)) {
         (ObjectKind::Card, _) => card_check::recover(app, stored, ended).await?,
-        (ObjectKind::Charge, Follows::No) => charge::recover(app, stored, ended).await?,
+        (ObjectKind::Charge, Follows::No) => finding::take(app, &ended, &Actor::Job(KIND)).await?,
         (ObjectKind::Charge, Follows::Yes) => follow_up::recover(app, ended).await?,
     }
     Ok(Resolved::Yes)
@@ -105,13 +116,18 @@ const fn follows(stored: &StoredRequest) -> Follows {
     }
 }
 
-/// Nobody knows yet. After the last wait nobody asks any more.
-async fn still_open(app: &App, stored: &StoredRequest, due_at: Timestamp) -> Result<(), Error> {
+/// The provider did not tell. After the last look it is asked no more.
+async fn still_open(
+    app: &App,
+    stored: &StoredRequest,
+    due_at: Timestamp,
+    is_last: bool,
+) -> Result<(), Error> {
     let probes = stored.probes + 1;
     if stored.object_kind == ObjectKind::Charge {
         announce(app, stored).await?;
     }
-    if reconciliation::next_look(&app.settings.reconcile_waits, stored.probes).is_some() {
+    if !is_last {
         tracing::warn!(
             transaction_request = %stored.request.id, probes,
             "the outcome of a request is still unknown"

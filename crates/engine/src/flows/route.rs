@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use regente_domain::charge::explanation::Explanation;
 use regente_domain::id::{ClientId, MerchantId};
-use regente_domain::provider_type::ProviderType;
-use regente_domain::routing::{self, Candidate, Narrowed, Needs};
-use regente_providers::sandbox;
+use regente_domain::routing::{self, Candidate, Needs};
+use regente_providers::provider::Providers;
 use regente_store::StoreError;
 use regente_store::merchants::{self, MerchantWithProviders};
 use regente_store::providers::Provider;
@@ -32,23 +31,19 @@ pub async fn merchant(
 }
 
 /// The route; nothing when no provider of the merchant can serve the charge.
-pub fn choose(merchant: &MerchantWithProviders, needs: &Needs) -> Option<Explanation> {
-    let candidates = merchant.providers.iter().map(candidate).collect();
+pub fn choose(app: &App, merchant: &MerchantWithProviders, needs: &Needs) -> Option<Explanation> {
+    let candidates = merchant.providers.iter().map(|provider| candidate(&app.providers, provider)).collect();
     let explanation = routing::route(candidates, needs);
     routing::first(&explanation).is_some().then_some(explanation)
 }
 
-fn candidate(provider: &Provider) -> Candidate {
-    let narrowed = match (provider.provider_type, &provider.options) {
-        (ProviderType::Sandbox, Some(options)) => {
-            sandbox::Options::parse(options, "options").map(|options| options.supports).unwrap_or_default()
-        }
-        _ => Narrowed::default(),
-    };
+fn candidate(adapters: &Providers, provider: &Provider) -> Candidate {
+    let options = provider.options.as_ref();
+    let narrowed = options.map(|options| adapters.narrowed(provider.provider_type, options));
     Candidate {
         id: provider.id,
         provider_type: provider.provider_type,
         priority: provider.priority,
-        narrowed,
+        narrowed: narrowed.unwrap_or_default(),
     }
 }

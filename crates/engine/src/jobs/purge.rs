@@ -9,7 +9,9 @@ use regente_domain::credential::CLIENT_TOKEN_KEPT_FOR;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::schedule::LISTENER_KEPT_FOR;
-use regente_store::{Batch, Commit, credentials, deliveries, events, idempotency, listeners, tokens};
+use regente_store::{
+    Batch, Commit, credentials, deliveries, events, held_security_codes, idempotency, listeners, tokens,
+};
 
 use crate::app::App;
 use crate::error::Error;
@@ -45,9 +47,11 @@ async fn page_of_keys(app: &App, now: Timestamp) -> Result<i64, Error> {
     delete_each(app, expired, |batch, digests| idempotency::purge(batch, digests, now, moved_after)).await
 }
 
-/// Deletes tokens that nobody used in time.
+/// Deletes tokens that nobody used in time, and security codes of payers who did not come back.
 pub(super) async fn tokens(app: &App) -> Result<Ended, Error> {
     let now = app.clock.now();
+    let clients = held_security_codes::clients_with_expired(&app.store, now, CLIENTS_MAX).await?;
+    purge(app, clients, |batch| held_security_codes::purge(batch, now, ROWS_MAX)).await?;
     let clients = tokens::clients_with_expired(&app.store, now, CLIENTS_MAX).await?;
     purge(app, clients, |batch| tokens::purge(batch, now, ROWS_MAX)).await
 }

@@ -25,7 +25,8 @@ pub(super) async fn expire(app: &App, job: &Job) -> Result<Ended, Error> {
         ChargeState::CapturePending { .. } | ChargeState::RefundPending { .. } => {
             return Ok(look_again(app));
         }
-        ChargeState::Pending
+        ChargeState::Processing
+        | ChargeState::AwaitingPayer { .. }
         | ChargeState::Authorized { .. }
         | ChargeState::Failed { .. }
         | ChargeState::Canceled { .. }

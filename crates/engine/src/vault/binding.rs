@@ -32,6 +32,8 @@ pub enum Purpose {
     AnswerBody,
     /// `clients.secret`, by the id of the client.
     ClientSecret,
+    /// `held_security_codes.sealed`, by the id of the charge.
+    SecurityCode,
 }
 
 impl Purpose {
@@ -50,6 +52,7 @@ impl Purpose {
             Self::NextWebhookKey => "next_webhook_key",
             Self::AnswerBody => "answer_body",
             Self::ClientSecret => "client_secret",
+            Self::SecurityCode => "security_code",
         }
     }
 }

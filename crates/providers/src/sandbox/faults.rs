@@ -13,8 +13,9 @@ use regente_domain::routing::Narrowed;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::request::{Call, Inquiry, Operation, OperationKind};
+use crate::request::{Call, Operation, OperationKind};
 
+use super::Lookup;
 use super::draws::{Draws, MILLION};
 
 mod counts;
@@ -231,14 +232,14 @@ impl Occasion {
         }
     }
 
-    pub(super) const fn probe(inquiry: &Inquiry) -> Self {
+    pub(super) const fn probe(lookup: &Lookup) -> Self {
         Self {
             subject: Subject::Probe,
             amount: None,
             currency: None,
             last_digit: None,
             installments: None,
-            about: inquiry.key,
+            about: lookup.key,
         }
     }
 }

@@ -9,7 +9,7 @@ mod wire;
 
 pub use client::{RemoteError, RemoteOptions, RemoteSandbox, address};
 pub use views::{
-    BALANCES_LIMIT_MAX, BalancePage, BalanceView, CardView, ENTRIES_LIMIT_MAX, EntryPage, EntryView, Outcome,
+    CardView, ENTRIES_LIMIT_MAX, EntryPage, EntryView, HOLDINGS_LIMIT_MAX, HoldingPage, HoldingView, Outcome,
     TotalView,
 };
 pub use wire::{

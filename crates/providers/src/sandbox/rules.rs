@@ -1,6 +1,6 @@
 //! What the simulator makes of a card: the security code first, then the last digit of the number
 //! (`docs/interface/sandbox.md#cards`). What follows an authorization is refused by its amount alone
-//! (`docs/interface/sandbox.md#amounts`). Pure; whether the money is there, the books know.
+//! (`docs/interface/sandbox.md#amounts`). Pure; the transaction log knows whether the money is there.
 
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::money::Amount;

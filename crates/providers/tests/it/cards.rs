@@ -2,7 +2,7 @@
 
 use regente_domain::decline::DeclinedCode;
 use regente_providers::outcome::{Answer, UnknownReason};
-use regente_providers::sandbox::Books;
+use regente_providers::sandbox::TransactionLog;
 
 use crate::support::{charge, key, providers};
 
@@ -47,13 +47,13 @@ const TABLE: [Column; 8] = [
 
 #[tokio::test(start_paused = true)]
 async fn every_published_test_card_does_what_its_column_says() {
-    let books = Books::memory();
-    let providers = providers(&books);
+    let log = TransactionLog::memory();
+    let providers = providers(&log);
     let cards = TABLE.iter().flat_map(|(expected, cards)| cards.map(|card| (*expected, card)));
     for (place, (expected, (number, cvv))) in (0..).zip(cards) {
         let key = key(place);
         let answer = providers.call(charge(key, number, Some(cvv))).await;
-        let entry = books.find(key).await.unwrap();
+        let entry = log.find(key).await.unwrap();
         match (expected, &answer) {
             (Expected::Approved | Expected::ApprovedOrSilent, Answer::Approved(_)) => {
                 assert!(entry.is_some(), "{number} was approved and not written down");
@@ -71,5 +71,5 @@ async fn every_published_test_card_does_what_its_column_says() {
     }
     let declined =
         TABLE.iter().filter(|(expected, _)| matches!(expected, Expected::Declined(..))).count() * 5;
-    assert_eq!(books.effects().await.unwrap(), books.entries().await.unwrap().len() - declined);
+    assert_eq!(log.effects().await.unwrap(), log.entries().await.unwrap().len() - declined);
 }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use regente_providers::outcome::Answer;
-use regente_providers::sandbox::Books;
+use regente_providers::sandbox::TransactionLog;
 
 use crate::support::{APPROVED, charge, key, providers};
 
-/// Tells the child process where its books are.
-const BOOKS: &str = "REGENTE_TEST_SANDBOX_BOOKS";
+/// Tells the child process where its log is.
+const LOG_FILE: &str = "REGENTE_TEST_SANDBOX_LOG";
 /// What the child writes before each number that it has acknowledged.
 const ACKNOWLEDGED: &str = "acknowledged ";
 
@@ -20,7 +20,7 @@ async fn an_answer_survives_kill_9() {
     let path = folder.path().join("sandbox.db");
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "crash::child_that_is_killed", "--ignored", "--nocapture"])
-        .env(BOOKS, &path)
+        .env(LOG_FILE, &path)
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -31,17 +31,17 @@ async fn an_answer_survives_kill_9() {
     child.wait().unwrap();
 
     assert_eq!(acknowledged.len(), 20);
-    let books = Books::file(&path).unwrap();
+    let log = TransactionLog::file(&path).unwrap();
     for number in acknowledged {
-        assert!(books.find(key(number)).await.unwrap().is_some(), "{number} was answered and is lost");
+        assert!(log.find(key(number)).await.unwrap().is_some(), "{number} was answered and is lost");
     }
 }
 
 #[tokio::test]
 #[ignore = "runs as the child of an_answer_survives_kill_9"]
 async fn child_that_is_killed() {
-    let books = Books::file(&PathBuf::from(std::env::var_os(BOOKS).unwrap())).unwrap();
-    let providers = providers(&books);
+    let log = TransactionLog::file(&PathBuf::from(std::env::var_os(LOG_FILE).unwrap())).unwrap();
+    let providers = providers(&log);
     for number in 0.. {
         let answer = providers.call(charge(key(number), APPROVED, Some("560"))).await;
         assert!(matches!(answer, Answer::Approved(_)));

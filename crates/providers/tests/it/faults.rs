@@ -7,7 +7,7 @@ use regente_domain::money::Amount;
 use regente_providers::outcome::Answer;
 use regente_providers::provider::Providers;
 use regente_providers::request::{Authorization, Call, Operation};
-use regente_providers::sandbox::{Books, FAULTS_MAX, Options, Sandbox};
+use regente_providers::sandbox::{FAULTS_MAX, Options, Sandbox, TransactionLog};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -112,7 +112,7 @@ fn what_a_provider_supports_can_be_narrowed() {
 
 #[tokio::test]
 async fn every_code_and_every_finer_reason_can_be_a_fault() {
-    let providers = providers(&Books::memory());
+    let providers = providers(&TransactionLog::memory());
     let words = DeclinedCode::all()
         .map(|code| (code.code(), code))
         .chain(Reason::all().map(|reason| (reason.word(), reason.sent_as())));
@@ -130,12 +130,15 @@ async fn a_fault_comes_before_the_rules() {
     let plan = plan(json!({ "then": "insufficient_funds" }));
     // The security code is wrong, which the rules would have refused.
     let call = with(plan, charge(key(1), APPROVED, Some("321")));
-    assert_eq!(declined(providers(&Books::memory()).call(call).await).code, DeclinedCode::InsufficientFunds);
+    assert_eq!(
+        declined(providers(&TransactionLog::memory()).call(call).await).code,
+        DeclinedCode::InsufficientFunds
+    );
 }
 
 #[tokio::test]
 async fn a_fault_is_about_the_operations_that_fit_every_condition() {
-    let providers = providers(&Books::memory());
+    let providers = providers(&TransactionLog::memory());
     let usd = Currency::parse("USD").unwrap();
     let fitting = || Authorization {
         amount: Amount::new(991).unwrap(),
@@ -158,7 +161,7 @@ async fn a_fault_is_about_the_operations_that_fit_every_condition() {
 
 #[tokio::test]
 async fn a_fault_can_be_about_verifications_alone() {
-    let providers = providers(&Books::memory());
+    let providers = providers(&TransactionLog::memory());
     let plan = plan(json!({ "when": { "operation": "zero_dollar" }, "then": "try_again" }));
     approved(providers.call(with(plan.clone(), charge(key(1), APPROVED, Some("560")))).await);
     let decline = declined(providers.call(with(plan, verification(key(2), APPROVED, Some("560")))).await);
@@ -174,13 +177,14 @@ async fn the_first_fault_that_happens_decides() {
         { "then": "try_again" },
     ] });
     let call = with(plan, charge(key(1), APPROVED, Some("560")));
-    assert_eq!(declined(providers(&Books::memory()).call(call).await).code, DeclinedCode::Generic);
+    assert_eq!(declined(providers(&TransactionLog::memory()).call(call).await).code, DeclinedCode::Generic);
 }
 
 #[tokio::test]
 async fn a_probability_is_drawn_from_the_seed_and_the_key() {
     let faults = async |seed, probability: Value| {
-        let providers = Providers::new(Sandbox::new(sandbox_options(seed), Books::memory()));
+        let providers =
+            Providers::with([Sandbox::new(sandbox_options(seed), TransactionLog::memory()).into_adapter()]);
         let plan = plan(json!({ "then": "try_again", "probability": probability }));
         let mut happened = Vec::new();
         for number in 0..400 {
@@ -204,7 +208,7 @@ async fn a_probability_is_drawn_from_the_seed_and_the_key() {
 #[tokio::test]
 async fn stored_options_that_are_no_longer_valid_refuse_and_let_routing_go_on() {
     let call = with(json!({ "faults": 1 }), charge(key(1), APPROVED, Some("560")));
-    let decline = declined(providers(&Books::memory()).call(call).await);
+    let decline = declined(providers(&TransactionLog::memory()).call(call).await);
     assert_eq!(decline.code, DeclinedCode::InvalidMerchant);
     assert!(decline.retryable);
     assert_eq!(decline.network_denied_message.as_deref(), Some("options.faults must be an array"));
@@ -212,7 +216,7 @@ async fn stored_options_that_are_no_longer_valid_refuse_and_let_routing_go_on() 
 
 #[tokio::test]
 async fn a_sequence_is_over_however_many_keys_come_after_it() {
-    let providers = providers(&Books::memory());
+    let providers = providers(&TransactionLog::memory());
     let once = plan(json!({ "then": "try_again", "sequence": [1] }));
     let ask = async |number, plan: &Value| {
         providers.call(with(plan.clone(), charge(key(number), APPROVED, Some("560")))).await

@@ -5,20 +5,20 @@ use regente_domain::currency::Currency;
 use regente_domain::decline::DeclinedCode;
 use regente_providers::outcome::{Answer, Finding, Probe};
 use regente_providers::request::{FollowUp, Operation};
-use regente_providers::sandbox::{Balance, Books, Ledger, Record};
+use regente_providers::sandbox::{Holding, Holdings, Record, TransactionLog};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::books::both;
 use crate::support::{
     APPROVED, approved, call, capture, charge, declined, follow_up, inquiry, key, providers, reservation,
     verification, void,
 };
+use crate::transaction_log::both;
 
 /// authorized, reserved, captured, refunded, released
-async fn balance(books: &Books, authorization_key: Uuid) -> [i64; 5] {
-    let Balance { authorized, reserved, captured, refunded, released, currency } =
-        books.balance(authorization_key).await.unwrap().unwrap();
+async fn amounts(log: &TransactionLog, authorization_key: Uuid) -> [i64; 5] {
+    let Holding { authorized, reserved, captured, refunded, released, currency } =
+        log.holding(authorization_key).await.unwrap().unwrap();
     assert_eq!(currency, Currency::BRL);
     [authorized, reserved, captured, refunded, released].map(|amount| amount.minor_units())
 }
@@ -33,50 +33,50 @@ fn refused(answer: Answer, code: DeclinedCode, reason: &str) {
 #[tokio::test]
 async fn a_reservation_is_captured_once_and_the_rest_is_released() {
     let (_folder, both) = both();
-    for books in both {
-        let providers = providers(&books);
+    for log in both {
+        let providers = providers(&log);
         approved(providers.call(reservation(key(1), APPROVED, Some("560"))).await);
-        assert_eq!(balance(&books, key(1)).await, [1500, 1500, 0, 0, 0]);
+        assert_eq!(amounts(&log, key(1)).await, [1500, 1500, 0, 0, 0]);
 
         let answer = providers.call(capture(key(2), key(1), 1501)).await;
         refused(answer, DeclinedCode::InvalidAmount, "sandbox more than reserved");
         let first = approved(providers.call(capture(key(3), key(1), 1000)).await);
         assert!(first.transaction_id.is_some());
-        assert_eq!(balance(&books, key(1)).await, [1500, 0, 1000, 0, 500]);
+        assert_eq!(amounts(&log, key(1)).await, [1500, 0, 1000, 0, 500]);
         let answer = providers.call(capture(key(4), key(1), 500)).await;
         refused(answer, DeclinedCode::TransactionNotAllowed, "sandbox nothing reserved");
 
         assert_eq!(approved(providers.call(capture(key(3), key(1), 1000)).await), first, "the same key");
-        assert_eq!(balance(&books, key(1)).await, [1500, 0, 1000, 0, 500]);
-        assert_eq!(books.effects().await.unwrap(), 1);
+        assert_eq!(amounts(&log, key(1)).await, [1500, 0, 1000, 0, 500]);
+        assert_eq!(log.effects().await.unwrap(), 1);
     }
 }
 
 #[tokio::test]
 async fn what_a_partial_void_released_cannot_be_captured() {
     let (_folder, both) = both();
-    for books in both {
-        let providers = providers(&books);
+    for log in both {
+        let providers = providers(&log);
         approved(providers.call(reservation(key(1), APPROVED, Some("560"))).await);
         approved(providers.call(void(key(2), key(1), 500)).await);
-        assert_eq!(balance(&books, key(1)).await, [1500, 1000, 0, 0, 500]);
+        assert_eq!(amounts(&log, key(1)).await, [1500, 1000, 0, 0, 500]);
         let answer = providers.call(capture(key(3), key(1), 1001)).await;
         refused(answer, DeclinedCode::InvalidAmount, "sandbox more than reserved");
         approved(providers.call(capture(key(4), key(1), 800)).await);
-        assert_eq!(balance(&books, key(1)).await, [1500, 0, 800, 0, 700]);
+        assert_eq!(amounts(&log, key(1)).await, [1500, 0, 800, 0, 700]);
         approved(providers.call(void(key(5), key(1), 300)).await);
-        assert_eq!(balance(&books, key(1)).await, [1500, 0, 800, 300, 700]);
+        assert_eq!(amounts(&log, key(1)).await, [1500, 0, 800, 300, 700]);
     }
 }
 
 #[tokio::test]
 async fn a_reservation_that_was_released_leaves_nothing_to_do() {
     let (_folder, both) = both();
-    for books in both {
-        let providers = providers(&books);
+    for log in both {
+        let providers = providers(&log);
         approved(providers.call(reservation(key(1), APPROVED, Some("560"))).await);
         approved(providers.call(void(key(2), key(1), 1500)).await);
-        assert_eq!(balance(&books, key(1)).await, [1500, 0, 0, 0, 1500]);
+        assert_eq!(amounts(&log, key(1)).await, [1500, 0, 0, 0, 1500]);
         let answer = providers.call(capture(key(3), key(1), 1)).await;
         refused(answer, DeclinedCode::TransactionNotAllowed, "sandbox nothing reserved");
         let answer = providers.call(void(key(4), key(1), 1)).await;
@@ -87,30 +87,30 @@ async fn a_reservation_that_was_released_leaves_nothing_to_do() {
 #[tokio::test]
 async fn what_was_taken_is_given_back_in_parts_and_never_more() {
     let (_folder, both) = both();
-    for books in both {
-        let providers = providers(&books);
+    for log in both {
+        let providers = providers(&log);
         approved(providers.call(charge(key(1), APPROVED, Some("560"))).await);
-        assert_eq!(balance(&books, key(1)).await, [1500, 0, 1500, 0, 0]);
+        assert_eq!(amounts(&log, key(1)).await, [1500, 0, 1500, 0, 0]);
         let answer = providers.call(capture(key(2), key(1), 1500)).await;
         refused(answer, DeclinedCode::TransactionNotAllowed, "sandbox nothing reserved");
         for number in 3..6 {
             approved(providers.call(void(key(number), key(1), 400)).await);
             approved(providers.call(void(key(number), key(1), 400)).await);
         }
-        assert_eq!(balance(&books, key(1)).await, [1500, 0, 1500, 1200, 0]);
+        assert_eq!(amounts(&log, key(1)).await, [1500, 0, 1500, 1200, 0]);
         let answer = providers.call(void(key(6), key(1), 400)).await;
         refused(answer, DeclinedCode::InvalidAmount, "sandbox more than taken");
         approved(providers.call(void(key(7), key(1), 300)).await);
-        assert_eq!(balance(&books, key(1)).await, [1500, 0, 1500, 1500, 0]);
-        assert_eq!(books.balance(key(1)).await.unwrap().unwrap().kept().minor_units(), 0);
+        assert_eq!(amounts(&log, key(1)).await, [1500, 0, 1500, 1500, 0]);
+        assert_eq!(log.holding(key(1)).await.unwrap().unwrap().kept().minor_units(), 0);
     }
 }
 
 #[tokio::test]
 async fn only_an_approved_authorization_can_be_followed() {
     let (_folder, both) = both();
-    for books in both {
-        let providers = providers(&books);
+    for log in both {
+        let providers = providers(&log);
         declined(providers.call(charge(key(1), APPROVED, Some("561"))).await);
         approved(providers.call(verification(key(2), APPROVED, Some("560"))).await);
         providers.probe(inquiry(key(3))).await;
@@ -121,15 +121,15 @@ async fn only_an_approved_authorization_can_be_followed() {
                 let answer = providers.call(follow(key(next), authorization_key, 100)).await;
                 refused(answer, DeclinedCode::TransactionNotAllowed, "sandbox no such authorization");
             }
-            assert_eq!(books.balance(authorization_key).await.unwrap(), None);
+            assert_eq!(log.holding(authorization_key).await.unwrap(), None);
         }
     }
 }
 
 #[tokio::test]
 async fn a_follow_up_names_the_currency_and_an_amount() {
-    let books = Books::memory();
-    let providers = providers(&books);
+    let log = TransactionLog::memory();
+    let providers = providers(&log);
     approved(providers.call(charge(key(1), APPROVED, Some("560"))).await);
     let dollars = FollowUp { currency: Currency::parse("USD").unwrap(), ..follow_up(key(1), 100) };
     let answer = providers.call(call(key(2), Operation::Void(dollars))).await;
@@ -139,38 +139,38 @@ async fn a_follow_up_names_the_currency_and_an_amount() {
 
 #[tokio::test]
 async fn the_amount_991_is_refused() {
-    let books = Books::memory();
-    let providers = providers(&books);
+    let log = TransactionLog::memory();
+    let providers = providers(&log);
     approved(providers.call(reservation(key(1), APPROVED, Some("560"))).await);
     for follow in [capture, void] {
         let answer = providers.call(follow(key(2), key(1), 991)).await;
         refused(answer, DeclinedCode::InvalidAmount, "sandbox refused amount");
     }
-    assert_eq!(balance(&books, key(1)).await, [1500, 1500, 0, 0, 0]);
+    assert_eq!(amounts(&log, key(1)).await, [1500, 1500, 0, 0, 0]);
     approved(providers.call(capture(key(3), key(1), 990)).await);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_refunds_at_once_give_back_no_more_than_was_taken() {
     let (_folder, both) = both();
-    for books in both {
-        approved(providers(&books).call(charge(key(1), APPROVED, Some("560"))).await);
+    for log in both {
+        approved(providers(&log).call(charge(key(1), APPROVED, Some("560"))).await);
         let mut tasks = JoinSet::new();
         for number in 2..42 {
-            let providers = providers(&books);
+            let providers = providers(&log);
             tasks.spawn(async move { providers.call(void(key(number), key(1), 100)).await });
         }
         let answers = tasks.join_all().await;
         let given = answers.iter().filter(|answer| matches!(answer, Answer::Approved(_))).count();
         assert_eq!(given, 15);
-        assert_eq!(balance(&books, key(1)).await, [1500, 0, 1500, 1500, 0]);
+        assert_eq!(amounts(&log, key(1)).await, [1500, 0, 1500, 1500, 0]);
     }
 }
 
 #[tokio::test]
 async fn a_follow_up_is_probed_like_any_call() {
-    let books = Books::memory();
-    let providers = providers(&books);
+    let log = TransactionLog::memory();
+    let providers = providers(&log);
     approved(providers.call(reservation(key(1), APPROVED, Some("560"))).await);
     let captured = approved(providers.call(capture(key(2), key(1), 700)).await);
     assert_eq!(providers.probe(inquiry(key(2))).await, Probe::Found(Finding::Approved(captured)));
@@ -178,14 +178,14 @@ async fn a_follow_up_is_probed_like_any_call() {
     assert_eq!(providers.probe(inquiry(key(3))).await, Probe::Absent);
     let late = declined(providers.call(void(key(3), key(1), 700)).await);
     assert_eq!(late.network_denied_reason.as_deref(), Some("probed before it arrived"));
-    assert_eq!(balance(&books, key(1)).await, [1500, 0, 700, 0, 800]);
+    assert_eq!(amounts(&log, key(1)).await, [1500, 0, 700, 0, 800]);
 }
 
 #[tokio::test]
-async fn the_ledger_of_all_entries_says_what_each_balance_says() {
+async fn the_holdings_of_all_entries_say_what_each_holding_says() {
     let (_folder, both) = both();
-    for books in both {
-        let providers = providers(&books);
+    for log in both {
+        let providers = providers(&log);
         approved(providers.call(reservation(key(1), APPROVED, Some("560"))).await);
         approved(providers.call(charge(key(2), APPROVED, Some("560"))).await);
         declined(providers.call(charge(key(3), APPROVED, Some("561"))).await);
@@ -193,21 +193,21 @@ async fn the_ledger_of_all_entries_says_what_each_balance_says() {
         approved(providers.call(capture(key(5), key(1), 1200)).await);
         approved(providers.call(void(key(6), key(1), 200)).await);
 
-        let entries = books.entries().await.unwrap();
-        let ledger = Ledger::of(&entries);
-        assert_eq!(ledger.balances().map(|(key, _)| key).collect::<Vec<_>>(), [key(1), key(2)]);
-        for (key, of_all) in ledger.balances() {
-            assert_eq!(books.balance(key).await.unwrap(), Some(of_all));
+        let entries = log.entries().await.unwrap();
+        let holdings = Holdings::of(&entries);
+        assert_eq!(holdings.iter().map(|(key, _)| key).collect::<Vec<_>>(), [key(1), key(2)]);
+        for (key, of_all) in holdings.iter() {
+            assert_eq!(log.holding(key).await.unwrap(), Some(of_all));
         }
-        assert_eq!(balance(&books, key(1)).await, [1500, 0, 1200, 200, 300]);
-        assert_eq!(balance(&books, key(2)).await, [1500, 0, 1500, 600, 0]);
+        assert_eq!(amounts(&log, key(1)).await, [1500, 0, 1200, 200, 300]);
+        assert_eq!(amounts(&log, key(2)).await, [1500, 0, 1500, 600, 0]);
         let follow_up = &entries[3];
         assert_eq!(follow_up.authorization_key(), Some(key(2)));
         assert!(follow_up.answered().unwrap().deed.card().is_none());
     }
 }
 
-/// The statements that made the books of the release before.
+/// The statements that made the log of the release before.
 const FORMAT_1: &str = "
 CREATE TABLE entries (
     sequence INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, at INTEGER NOT NULL, operation TEXT, amount INTEGER,
@@ -218,7 +218,7 @@ PRAGMA application_id = 1396854616;
 PRAGMA user_version = 1";
 
 #[tokio::test]
-async fn books_of_the_release_before_are_taken_over() {
+async fn a_log_of_the_release_before_is_taken_over() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.db");
     let old = rusqlite::Connection::open(&path).unwrap();
@@ -230,10 +230,10 @@ async fn books_of_the_release_before_are_taken_over() {
     drop(old);
 
     for _ in 0..2 {
-        let books = Books::file(&path).unwrap();
-        assert_eq!(books.find(key(2)).await.unwrap().unwrap().record, Record::ProbedBeforeArrival);
-        assert_eq!(books.effects().await.unwrap(), 1);
-        approved(providers(&books).call(void(key(3), key(1), 500)).await);
-        assert_eq!(balance(&books, key(1)).await, [1500, 0, 1500, 500, 0]);
+        let log = TransactionLog::file(&path).unwrap();
+        assert_eq!(log.find(key(2)).await.unwrap().unwrap().record, Record::ProbedBeforeArrival);
+        assert_eq!(log.effects().await.unwrap(), 1);
+        approved(providers(&log).call(void(key(3), key(1), 500)).await);
+        assert_eq!(amounts(&log, key(1)).await, [1500, 0, 1500, 500, 0]);
     }
 }

@@ -1,12 +1,15 @@
 //! Tests of the calls to providers and of the simulator.
 #![allow(clippy::unwrap_used)]
 
-mod books;
+mod anti_fraud;
 mod cards;
 mod crash;
 mod faults;
 mod follow_ups;
+mod notifications;
+mod options;
 mod providers;
 mod rules;
 mod spoiled;
 mod support;
+mod transaction_log;

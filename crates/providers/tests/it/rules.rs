@@ -7,7 +7,7 @@ use regente_domain::decline::DeclinedCode;
 use regente_providers::outcome::Answer;
 use regente_providers::provider::Providers;
 use regente_providers::request::{Mode, Operation};
-use regente_providers::sandbox::{Books, Sandbox};
+use regente_providers::sandbox::{Sandbox, TransactionLog, overrides};
 use uuid::Uuid;
 
 use crate::support::{
@@ -17,7 +17,8 @@ use crate::support::{
 
 #[tokio::test]
 async fn a_wrong_security_code_is_found_before_the_number_is_looked_at() {
-    let decline = declined(providers(&Books::memory()).call(charge(key(1), APPROVED, Some("321"))).await);
+    let decline =
+        declined(providers(&TransactionLog::memory()).call(charge(key(1), APPROVED, Some("321"))).await);
     assert_eq!(decline.code, DeclinedCode::InvalidCvv);
     assert_eq!(decline.network_denied_message.as_deref(), Some("Invalid CVV"));
     assert!(!decline.retryable);
@@ -25,7 +26,7 @@ async fn a_wrong_security_code_is_found_before_the_number_is_looked_at() {
 
 #[tokio::test]
 async fn without_a_security_code_the_number_alone_decides() {
-    let providers = providers(&Books::memory());
+    let providers = providers(&TransactionLog::memory());
     approved(providers.call(charge(key(1), APPROVED, None)).await);
     let decline = declined(providers.call(charge(key(2), "5171407375927752", None)).await);
     assert_eq!(decline.code, DeclinedCode::Generic);
@@ -41,7 +42,7 @@ async fn the_rule_for_charges_can_be_switched_off_but_not_for_verifications() {
 
 #[tokio::test]
 async fn a_verification_looks_at_the_security_code_alone() {
-    let providers = providers(&Books::memory());
+    let providers = providers(&TransactionLog::memory());
     // This number would be refused for a charge.
     approved(providers.call(verification(key(1), "5171407375927752", Some("320"))).await);
     for (number, cvv) in [(2, Some("321")), (3, None)] {
@@ -52,10 +53,10 @@ async fn a_verification_looks_at_the_security_code_alone() {
 
 #[tokio::test]
 async fn a_verification_is_no_effect_on_money() {
-    let books = Books::memory();
-    approved(providers(&books).call(verification(key(1), APPROVED, Some("320"))).await);
-    assert_eq!(books.entries().await.unwrap().len(), 1);
-    assert_eq!(books.effects().await.unwrap(), 0);
+    let log = TransactionLog::memory();
+    approved(providers(&log).call(verification(key(1), APPROVED, Some("320"))).await);
+    assert_eq!(log.entries().await.unwrap().len(), 1);
+    assert_eq!(log.effects().await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -63,13 +64,13 @@ async fn digits_without_a_row_of_their_own_approve() {
     // 0, 1, 4 and 9.
     let numbers = ["5214254988499590", "4111111111111111", APPROVED, "4000000000000069"];
     for (place, number) in (0..).zip(numbers) {
-        approved(providers(&Books::memory()).call(charge(key(place), number, Some("320"))).await);
+        approved(providers(&TransactionLog::memory()).call(charge(key(place), number, Some("320"))).await);
     }
 }
 
 #[tokio::test]
 async fn vouchers_follow_the_same_digits() {
-    let providers = providers(&Books::memory());
+    let providers = providers(&TransactionLog::memory());
     let voucher = |number, digits| {
         let authorization = authorization(digits, Some("320"));
         call(
@@ -88,7 +89,7 @@ async fn vouchers_follow_the_same_digits() {
 
 #[tokio::test]
 async fn an_approval_carries_seven_digit_codes_and_a_uuid() {
-    let providers = providers(&Books::memory());
+    let providers = providers(&TransactionLog::memory());
     let mut seen = BTreeSet::new();
     for number in 0..50 {
         let approval = approved(providers.call(charge(key(number), APPROVED, Some("560"))).await);
@@ -111,7 +112,8 @@ async fn an_approval_carries_seven_digit_codes_and_a_uuid() {
 #[tokio::test(start_paused = true)]
 async fn digit_8_is_decided_by_the_seed_and_the_key() {
     let decide = async |seed, number| {
-        let providers = Providers::new(Sandbox::new(sandbox_options(seed), Books::memory()));
+        let providers =
+            Providers::with([Sandbox::new(sandbox_options(seed), TransactionLog::memory()).into_adapter()]);
         providers.call(charge(key(number), APPROVED_OR_TIMED_OUT, Some("850"))).await
     };
     let mut approvals = 0;
@@ -131,13 +133,13 @@ async fn digit_8_is_decided_by_the_seed_and_the_key() {
 
 #[tokio::test(start_paused = true)]
 async fn a_seed_in_the_request_fixes_digit_8_whatever_the_key() {
-    let providers = providers(&Books::memory());
+    let providers = providers(&TransactionLog::memory());
     let mut next = 0;
     let mut decide = async |seed: &str, mode| {
         next += 1;
         let mut call = charge(key(next), APPROVED_OR_TIMED_OUT, Some("850"));
-        call.seed = Some(seed.to_owned());
         call.mode = mode;
+        call.test_overrides = overrides(mode, Some(seed.to_owned()), None);
         matches!(providers.call(call).await, Answer::Approved(_))
     };
     let mut outcomes = BTreeSet::new();

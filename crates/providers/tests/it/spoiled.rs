@@ -1,4 +1,4 @@
-//! Faults that spoil the way of an answer, in process: what the caller sees, and what the books say afterwards.
+//! Faults that spoil the way of an answer, in process: what the caller sees, and what the transaction log says afterwards.
 
 use std::time::Duration;
 
@@ -6,7 +6,8 @@ use regente_providers::outcome::{Answer, Finding, Probe, UnknownReason};
 use regente_providers::provider::Providers;
 use regente_providers::request::{Call, Inquiry, Mode};
 use regente_providers::sandbox::{
-    Books, FAULT_DELAY_MS_MAX, FAULTS_MAX, SEQUENCE_PLACE_MAX, SEQUENCE_PLACES_MAX, Sandbox, validate,
+    FAULT_DELAY_MS_MAX, FAULTS_MAX, SEQUENCE_PLACE_MAX, SEQUENCE_PLACES_MAX, Sandbox, TransactionLog,
+    overrides, validate,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -21,12 +22,12 @@ const TIMED_OUT_ANSWER: Answer = Answer::Unknown(UnknownReason::TimedOut);
 
 /// The faults of the request itself.
 fn with(faults: Value, mut call: Call) -> Call {
-    call.faults = Some(faults);
+    call.test_overrides = overrides(call.mode, None, Some(faults));
     call
 }
 
 fn asked_with(faults: Value, mut inquiry: Inquiry) -> Inquiry {
-    inquiry.faults = Some(faults);
+    inquiry.test_overrides = overrides(inquiry.mode, None, Some(faults));
     inquiry
 }
 
@@ -34,10 +35,10 @@ fn only(then: Value) -> Value {
     json!([{ "then": then }])
 }
 
-fn with_plan(books: &Books, plan: Value) -> Providers {
-    let sandbox = Sandbox::new(sandbox_options(1), books.clone());
+fn with_plan(log: &TransactionLog, plan: Value) -> Providers {
+    let sandbox = Sandbox::new(sandbox_options(1), log.clone());
     sandbox.set_plan(plan, "plan").unwrap();
-    Providers::new(sandbox)
+    Providers::with([sandbox.into_adapter()])
 }
 
 /// Every fault that hides what was done, and what the caller sees.
@@ -49,13 +50,13 @@ const HIDING: [(&str, Answer); 4] = [
 ];
 
 #[tokio::test(start_paused = true)]
-async fn a_fault_before_the_effect_leaves_nothing_in_the_books() {
+async fn a_fault_before_the_effect_leaves_nothing_in_the_log() {
     for (name, seen) in HIDING {
-        let books = Books::memory();
-        let providers = providers(&books);
+        let log = TransactionLog::memory();
+        let providers = providers(&log);
         let faults = only(json!({ name: "before_effect" }));
         assert_eq!(providers.call(with(faults, charge(key(1), APPROVED, Some("560")))).await, seen, "{name}");
-        assert!(books.entries().await.unwrap().is_empty(), "{name}");
+        assert!(log.entries().await.unwrap().is_empty(), "{name}");
         assert_eq!(providers.probe(inquiry(key(1))).await, Probe::Absent, "{name}");
     }
 }
@@ -63,8 +64,8 @@ async fn a_fault_before_the_effect_leaves_nothing_in_the_books() {
 #[tokio::test(start_paused = true)]
 async fn a_fault_after_the_effect_is_found_by_a_probe_and_has_no_second_effect() {
     for (name, seen) in HIDING {
-        let books = Books::memory();
-        let providers = providers(&books);
+        let log = TransactionLog::memory();
+        let providers = providers(&log);
         let faults = only(json!({ name: "after_effect" }));
         approved(providers.call(reservation(key(1), APPROVED, Some("560"))).await);
         for _ in 0..2 {
@@ -75,16 +76,16 @@ async fn a_fault_after_the_effect_is_found_by_a_probe_and_has_no_second_effect()
             panic!("{name}")
         };
         assert_eq!(approved(providers.call(capture(key(2), key(1), 1000)).await), approval, "{name}");
-        let balance = books.balance(key(1)).await.unwrap().unwrap();
-        assert_eq!((balance.captured.minor_units(), balance.released.minor_units()), (1000, 500));
-        assert_eq!(books.entries().await.unwrap().len(), 2);
+        let holding = log.holding(key(1)).await.unwrap().unwrap();
+        assert_eq!((holding.captured.minor_units(), holding.released.minor_units()), (1000, 500));
+        assert_eq!(log.entries().await.unwrap().len(), 2);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn probes_have_faults_of_their_own() {
     for (name, _) in HIDING {
-        let providers = providers(&Books::memory());
+        let providers = providers(&TransactionLog::memory());
         approved(providers.call(charge(key(1), APPROVED, Some("560"))).await);
         let faults = json!([{ "when": { "operation": "probe" }, "then": { name: "before_effect" } }]);
         assert_eq!(providers.probe(asked_with(faults.clone(), inquiry(key(1)))).await, Probe::Unknown);
@@ -109,8 +110,8 @@ async fn probes_have_faults_of_their_own() {
 #[tokio::test(start_paused = true)]
 async fn a_delay_is_the_ordinary_answer_later_and_beyond_the_deadline_nothing_is_done() {
     for name in ["delay_ms", "slow_body_ms"] {
-        let books = Books::memory();
-        let providers = providers(&books);
+        let log = TransactionLog::memory();
+        let providers = providers(&log);
         let begin = Instant::now();
         let faults = only(json!({ name: 1500 }));
         approved(providers.call(with(faults, charge(key(1), APPROVED, Some("560")))).await);
@@ -119,24 +120,24 @@ async fn a_delay_is_the_ordinary_answer_later_and_beyond_the_deadline_nothing_is
         let answer = providers.call(with(faults, charge(key(2), APPROVED, Some("560")))).await;
         assert_eq!(answer, TIMED_OUT_ANSWER);
         // A slow body begins with the effect; a delay ends with it.
-        assert_eq!(books.find(key(2)).await.unwrap().is_some(), name == "slow_body_ms");
+        assert_eq!(log.find(key(2)).await.unwrap().is_some(), name == "slow_body_ms");
     }
 }
 
 #[tokio::test]
 async fn a_duplicate_is_one_effect() {
-    let books = Books::memory();
-    let providers = providers(&books);
+    let log = TransactionLog::memory();
+    let providers = providers(&log);
     let faults = only(json!({ "duplicate": true }));
     approved(providers.call(with(faults.clone(), charge(key(1), APPROVED, Some("560")))).await);
     approved(providers.call(with(faults, void(key(2), key(1), 1000))).await);
-    assert_eq!(books.entries().await.unwrap().len(), 2);
-    assert_eq!(books.balance(key(1)).await.unwrap().unwrap().kept().minor_units(), 500);
+    assert_eq!(log.entries().await.unwrap().len(), 2);
+    assert_eq!(log.holding(key(1)).await.unwrap().unwrap().kept().minor_units(), 500);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_card_that_is_not_answered_stays_so_under_other_faults() {
-    let providers = providers(&Books::memory());
+    let providers = providers(&TransactionLog::memory());
     for (number, then) in (1..).zip([json!({ "duplicate": true }), json!({ "slow_body_ms": 5 })]) {
         let call = with(only(then), charge(key(number), TIMED_OUT, None));
         assert_eq!(providers.call(call).await, TIMED_OUT_ANSWER);
@@ -145,13 +146,13 @@ async fn a_card_that_is_not_answered_stays_so_under_other_faults() {
 
 #[tokio::test]
 async fn a_refusal_of_captures_leaves_the_authorization_alone() {
-    let books = Books::memory();
-    let providers = providers(&books);
+    let log = TransactionLog::memory();
+    let providers = providers(&log);
     let faults = json!([{ "when": { "operation": "capture", "amount": 700 }, "then": "try_again" }]);
     approved(providers.call(with(faults.clone(), reservation(key(1), APPROVED, Some("560")))).await);
     let decline = declined(providers.call(with(faults.clone(), capture(key(2), key(1), 700))).await);
     assert!(decline.retryable);
-    assert_eq!(books.balance(key(1)).await.unwrap().unwrap().reserved.minor_units(), 1500);
+    assert_eq!(log.holding(key(1)).await.unwrap().unwrap().reserved.minor_units(), 1500);
     approved(providers.call(with(faults, capture(key(3), key(1), 701))).await);
 }
 
@@ -176,7 +177,7 @@ async fn a_sequence_names_the_calls_that_are_meant() {
         { "when": { "operation": "authorization" }, "then": "try_again", "sequence": [1, 3] },
         { "then": "generic", "sequence": [3, 4] },
     ]);
-    let providers = with_plan(&Books::memory(), plan);
+    let providers = with_plan(&TransactionLog::memory(), plan);
     let verifications =
         (90..93).map(|number| crate::support::verification(key(number), APPROVED, Some("560")));
     assert_eq!(
@@ -191,20 +192,20 @@ async fn a_sequence_names_the_calls_that_are_meant() {
 #[tokio::test]
 async fn the_simulators_plan_begins_to_count_anew_when_it_is_set() {
     let plan = json!([{ "then": "try_again", "sequence": [1] }]);
-    let books = Books::memory();
-    let sandbox = Sandbox::new(sandbox_options(1), books.clone());
+    let log = TransactionLog::memory();
+    let sandbox = Sandbox::new(sandbox_options(1), log.clone());
     for number in [1, 3] {
         sandbox.set_plan(plan.clone(), "plan").unwrap();
         let first = sandbox.act(&charge(key(number), APPROVED, Some("560"))).await;
         let second = sandbox.act(&charge(key(number + 1), APPROVED, Some("560"))).await;
         assert_ne!(format!("{first:?}"), format!("{second:?}"));
     }
-    assert_eq!(books.effects().await.unwrap(), 2);
+    assert_eq!(log.effects().await.unwrap(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_sequence_of_a_request_counts_for_each_payment_apart() {
-    let providers = providers(&Books::memory());
+    let providers = providers(&TransactionLog::memory());
     let faults =
         json!([{ "when": { "operation": "void" }, "then": { "timeout": "before_effect" }, "sequence": [1] }]);
     for payment in [10, 20] {
@@ -218,7 +219,7 @@ async fn the_sequence_of_a_request_counts_for_each_payment_apart() {
 
 #[tokio::test]
 async fn the_request_comes_before_the_options_and_these_before_the_simulator() {
-    let providers = with_plan(&Books::memory(), only(json!("generic")));
+    let providers = with_plan(&TransactionLog::memory(), only(json!("generic")));
     let reason = async |call| declined(providers.call(call).await).code.code();
     let new = |number| charge(key(number), APPROVED, Some("560"));
     let options = |mut call: Call| {
@@ -231,9 +232,9 @@ async fn the_request_comes_before_the_options_and_these_before_the_simulator() {
     // A fault that does not happen makes room for the next one.
     let never = json!([{ "then": "lost_card", "probability": 0 }]);
     assert_eq!(reason(with(never, options(new(4)))).await, "expired_card");
-    let mut in_production = with(only(json!("lost_card")), options(new(5)));
+    let mut in_production = options(new(5));
     in_production.mode = Mode::Production;
-    assert_eq!(reason(in_production).await, "expired_card");
+    assert_eq!(reason(with(only(json!("lost_card")), in_production)).await, "expired_card");
 }
 
 #[tokio::test]
@@ -241,8 +242,8 @@ async fn chance_is_the_same_again_for_the_same_seed_from_every_source() {
     let fault = json!([{ "then": "try_again", "probability": 0.5 }]);
     let mut runs = Vec::new();
     for _ in 0..2 {
-        let of_plan = with_plan(&Books::memory(), fault.clone());
-        let of_request = providers(&Books::memory());
+        let of_plan = with_plan(&TransactionLog::memory(), fault.clone());
+        let of_request = providers(&TransactionLog::memory());
         let calls = || (0..40).map(|number| charge(key(number), APPROVED, Some("560")));
         let with_faults = calls().map(|call| with(fault.clone(), call));
         runs.push((refused(&of_plan, calls()).await, refused(&of_request, with_faults).await));
@@ -300,7 +301,7 @@ fn what_is_wrong_with_the_faults_of_a_request_is_said_with_its_path() {
 
 #[tokio::test]
 async fn faults_that_were_stored_and_cannot_be_read_refuse_the_call_and_let_it_be_probed() {
-    let providers = providers(&Books::memory());
+    let providers = providers(&TransactionLog::memory());
     let decline = declined(providers.call(with(json!({}), charge(key(1), APPROVED, None))).await);
     assert_eq!(decline.network_denied_message.as_deref(), Some("sandboxFaults must be an array"));
     let found = providers.probe(asked_with(json!({}), inquiry(key(1)))).await;

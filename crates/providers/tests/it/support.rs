@@ -10,9 +10,10 @@ use regente_domain::time::Timestamp;
 use regente_providers::outcome::{Answer, Approval};
 use regente_providers::provider::Providers;
 use regente_providers::request::{
-    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Mode, Operation, Verification,
+    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Mode, Operation, OperationKind,
+    Verification,
 };
-use regente_providers::sandbox::{Books, CvvRule, Sandbox, SandboxOptions};
+use regente_providers::sandbox::{CvvRule, Sandbox, SandboxOptions, TransactionLog};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 use zeroize::Zeroizing;
@@ -39,13 +40,13 @@ pub(crate) fn sandbox_options(seed: u64) -> SandboxOptions {
     SandboxOptions::new(seed, Zeroizing::new(vec![9; 32]))
 }
 
-pub(crate) fn providers(books: &Books) -> Providers {
-    Providers::new(Sandbox::new(sandbox_options(SEED), books.clone()))
+pub(crate) fn providers(log: &TransactionLog) -> Providers {
+    Providers::with([Sandbox::new(sandbox_options(SEED), log.clone()).into_adapter()])
 }
 
 pub(crate) fn providers_that_ignore_cvv() -> Providers {
     let options = SandboxOptions { cvv_on_charge: CvvRule::Ignored, ..sandbox_options(SEED) };
-    Providers::new(Sandbox::new(options, Books::memory()))
+    Providers::with([Sandbox::new(options, TransactionLog::memory()).into_adapter()])
 }
 
 pub(crate) fn card(number: &str, cvv: Option<&str>) -> CardDetails {
@@ -82,8 +83,7 @@ pub(crate) fn call(key: Uuid, operation: Operation) -> Call {
         credentials: Credentials::new(object(json!({ "type": "SANDBOX", "apiKey": "sandbox-secret" }))),
         options: Map::new(),
         mode: Mode::Sandbox,
-        seed: None,
-        faults: None,
+        test_overrides: None,
         operation,
     }
 }
@@ -121,12 +121,15 @@ pub(crate) fn follow_up(authorization_key: Uuid, amount: i64) -> FollowUp {
 pub(crate) fn inquiry(key: Uuid) -> Inquiry {
     Inquiry {
         key,
+        operation: OperationKind::Authorization,
+        reference: None,
+        sent_at: at(),
         at: at(),
         provider_type: ProviderType::Sandbox,
         credentials: Credentials::new(Map::new()),
         options: Map::new(),
         mode: Mode::Sandbox,
-        faults: None,
+        test_overrides: None,
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use regente_domain::charge::ChargeStatus;
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
+use regente_domain::charge::{ChargeStatus, StateName};
 use regente_domain::id::ChargeId;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
@@ -92,28 +92,35 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
     if requests().any(|request| !is_in_the_books(request)) {
         return Comparison::NotTheirs;
     }
-    let believed = match charge.status {
-        ChargeStatus::Pending | ChargeStatus::RefundPending | ChargeStatus::CapturePending => {
+    let believed = match charge.state {
+        StateName::Processing
+        | StateName::AwaitingPayer
+        | StateName::RefundPending
+        | StateName::CapturePending => {
             return Comparison::Waits;
         }
         // The bank took it back from the merchant; the provider's books of the sale stay as they are.
-        ChargeStatus::ChargedBack => return Comparison::NotTheirs,
-        ChargeStatus::PreAuthorized => Money::reserved(charge.amount),
-        ChargeStatus::Authorized => Money::kept(charge.amount),
-        ChargeStatus::Failed | ChargeStatus::Canceled | ChargeStatus::Voided => Money::default(),
+        StateName::ChargedBack => return Comparison::NotTheirs,
+        StateName::PreAuthorized => Money::reserved(charge.amount),
+        StateName::Authorized => Money::kept(charge.amount),
+        StateName::Failed | StateName::Canceled | StateName::Voided => Money::default(),
     };
-    let books = requests().filter_map(money_of).fold(Money::default(), Money::plus);
+    // What a payer did is told by a request of its own, under the same key.
+    let books = requests()
+        .filter(|request| request.pending().is_none())
+        .filter_map(money_of)
+        .fold(Money::default(), Money::plus);
     if believed == books {
         return Comparison::Agrees;
     }
-    Comparison::Differs(Difference { charge_id: charge.id, status: charge.status, believed, books })
+    Comparison::Differs(Difference { charge_id: charge.id, status: charge.state.status(), believed, books })
 }
 
 /// An approval without an id at the provider was never given by one.
 fn is_in_the_books(request: &TransactionRequest) -> bool {
     let was_given = match &request.outcome {
         Outcome::Approved(approval) => approval.transaction_id.is_some(),
-        Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => true,
+        Outcome::Open | Outcome::Pending(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => true,
     };
     was_given && request.provider_type == ProviderType::Sandbox
 }

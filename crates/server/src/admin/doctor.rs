@@ -8,7 +8,7 @@ use std::fmt;
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
 use regente_engine::vault::Vault;
-use regente_providers::sandbox::Books;
+use regente_providers::sandbox::TransactionLog;
 use regente_store::{Store, jobs, transaction_requests};
 use serde::{Deserialize, Serialize};
 
@@ -83,7 +83,7 @@ pub struct Subject<'a> {
     /// How it is configured.
     pub config: &'a Config,
     /// The books of the simulator, where they are in this process or in a file that it can read.
-    pub books: Option<&'a Books>,
+    pub books: Option<&'a TransactionLog>,
     /// The time.
     pub clock: &'a Clock,
     /// What unlocking needs.

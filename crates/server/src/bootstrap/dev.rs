@@ -261,7 +261,8 @@ async fn make_merchant(
     for sent in providers {
         // Read as if a caller had sent it, so that it is what a caller can have.
         let body = Body::parse(sent.to_string().as_bytes())?;
-        let provider = body.read(|fields| NewProvider::read(fields, "")).map_err(ApiError::from)?;
+        let provider =
+            body.read(|fields| NewProvider::read(fields, "", &app.providers)).map_err(ApiError::from)?;
         let provider = provider.to_record(app, client_id, id, now).map_err(ApiError::from)?;
         regente_store::providers::insert(&mut batch, &provider)?;
         record(app, &mut batch, "provider.created", "provider", provider.id.uuid());

@@ -43,9 +43,9 @@ pub(super) async fn probe(
     Extension(wire): Extension<Wire>,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
-    let inquiry = InquiryMessage::read(&body?)?;
-    let (key, sandbox) = (inquiry.key, Arc::clone(&simulator.sandbox));
-    let looking = tokio::spawn(async move { sandbox.look(&inquiry).await });
+    let lookup = InquiryMessage::read(&body?)?;
+    let (key, sandbox) = (lookup.key, Arc::clone(&simulator.sandbox));
+    let looking = tokio::spawn(async move { sandbox.look(&lookup).await });
     let delivery = looking.await.map_err(|_panic| Refusal::failed())?;
     Ok(deliver(delivery.map(|probe| probe_body(key, probe)), &wire).await)
 }
@@ -55,6 +55,7 @@ fn answer_body(key: Uuid, answer: Answer) -> Result<Bytes, Refusal> {
     let answer = match answer {
         Answer::Approved(approval) => Finding::Approved(approval),
         Answer::Declined(decline) => Finding::Declined(decline),
+        Answer::Pending(pending) => Finding::Pending(pending),
         Answer::Unknown(_) => return Err(Refusal::failed()),
     };
     json(&AnswerMessage { key, answer })

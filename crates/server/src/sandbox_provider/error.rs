@@ -5,7 +5,7 @@ use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use regente_domain::problems::Problems;
-use regente_providers::sandbox::BooksError;
+use regente_providers::sandbox::TransactionLogError;
 use regente_providers::sandbox::http::{ErrorMessage, MessageError};
 
 use super::BODY_BYTES_MAX;
@@ -39,8 +39,8 @@ impl IntoResponse for Refusal {
     }
 }
 
-impl From<BooksError> for Refusal {
-    fn from(error: BooksError) -> Self {
+impl From<TransactionLogError> for Refusal {
+    fn from(error: TransactionLogError) -> Self {
         tracing::error!(error = %crate::chain::chain(&error), "the books of the simulator cannot be used");
         Self::failed()
     }

@@ -7,9 +7,9 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use regente_domain::time::Timestamp;
 use regente_providers::sandbox::http::{
-    BALANCES_LIMIT_MAX, BalancePage, BalanceView, ENTRIES_LIMIT_MAX, EntryPage, EntryView, TotalView,
+    ENTRIES_LIMIT_MAX, EntryPage, EntryView, HOLDINGS_LIMIT_MAX, HoldingPage, HoldingView, TotalView,
 };
-use regente_providers::sandbox::{Filter, Ledger, Order, Sandbox};
+use regente_providers::sandbox::{Filter, Holdings, Order, Sandbox};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -49,7 +49,7 @@ pub(super) async fn entries(
         Some(OrderWord::Asc) | None => Order::OldestFirst,
         Some(OrderWord::Desc) => Order::NewestFirst,
     };
-    let mut stored = simulator.sandbox.books().page(filter, order, query.after, limit + 1).await?;
+    let mut stored = simulator.sandbox.transaction_log().page(filter, order, query.after, limit + 1).await?;
     let has_more = stored.len() > limit;
     stored.truncate(limit);
     let next = stored.last().filter(|_| has_more).map(|last| last.sequence);
@@ -62,7 +62,7 @@ pub(super) async fn entry(
 ) -> Result<Json<EntryView>, Refusal> {
     let Path(key) = key.map_err(|rejection| Refusal::bad_request(rejection.body_text()))?;
     let filter = Filter { key: Some(key), ..Filter::default() };
-    let stored = simulator.sandbox.books().page(filter, Order::OldestFirst, None, 1).await?;
+    let stored = simulator.sandbox.transaction_log().page(filter, Order::OldestFirst, None, 1).await?;
     let no_entry = || Refusal::new(StatusCode::NOT_FOUND, "no_entry", "the books have no entry for this key");
     stored.first().map(|stored| Json(EntryView::from(stored))).ok_or_else(no_entry)
 }
@@ -78,12 +78,12 @@ pub(super) struct BalancesQuery {
 pub(super) async fn balances(
     State(simulator): State<Simulator>,
     query: Result<Query<BalancesQuery>, QueryRejection>,
-) -> Result<Json<BalancePage>, Refusal> {
+) -> Result<Json<HoldingPage>, Refusal> {
     let Query(query) = query.map_err(|rejection| Refusal::bad_request(rejection.body_text()))?;
-    let limit = limit(query.limit, BALANCES_LIMIT_MAX)?;
-    let all = all_balances(&simulator.sandbox).await?;
+    let limit = limit(query.limit, HOLDINGS_LIMIT_MAX)?;
+    let all = all_holdings(&simulator.sandbox).await?;
     let totals = TotalView::of(&all);
-    let mut items: Vec<BalanceView> = all
+    let mut items: Vec<HoldingView> = all
         .into_iter()
         .filter(|item| query.authorization_key.is_none_or(|key| key == item.authorization_key))
         .filter(|item| query.after.is_none_or(|after| item.authorization_key > after))
@@ -92,13 +92,13 @@ pub(super) async fn balances(
     let has_more = items.len() > limit;
     items.truncate(limit);
     let next = items.last().filter(|_| has_more).map(|last| last.authorization_key);
-    Ok(Json(BalancePage { items, totals, next }))
+    Ok(Json(HoldingPage { items, totals, next }))
 }
 
 /// Added up from the first entry each time: what is shown is what the books say, not what somebody remembers of them.
-pub(super) async fn all_balances(sandbox: &Sandbox) -> Result<Vec<BalanceView>, Refusal> {
-    let entries = sandbox.books().entries().await?;
-    Ok(Ledger::of(&entries).balances().map(|(key, balance)| BalanceView::of(key, &balance)).collect())
+pub(super) async fn all_holdings(sandbox: &Sandbox) -> Result<Vec<HoldingView>, Refusal> {
+    let entries = sandbox.transaction_log().entries().await?;
+    Ok(Holdings::of(&entries).iter().map(|(key, holding)| HoldingView::of(key, &holding)).collect())
 }
 
 #[derive(Serialize)]

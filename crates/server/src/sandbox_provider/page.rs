@@ -15,7 +15,7 @@ use regente_providers::sandbox::{Filter, Order, Stored};
 
 use super::Simulator;
 use super::error::Refusal;
-use super::inspect::all_balances;
+use super::inspect::all_holdings;
 
 /// Entries on the page.
 const ENTRIES_SHOWN: usize = 50;
@@ -28,8 +28,9 @@ code,pre{font:13px/1.5 ui-monospace,monospace}pre{background:#f4f6f9;padding:1re
 
 pub(super) async fn page(State(simulator): State<Simulator>) -> Result<Response, Refusal> {
     let sandbox = &simulator.sandbox;
-    let totals = TotalView::of(&all_balances(sandbox).await?);
-    let last = sandbox.books().page(Filter::default(), Order::NewestFirst, None, ENTRIES_SHOWN).await?;
+    let totals = TotalView::of(&all_holdings(sandbox).await?);
+    let last =
+        sandbox.transaction_log().page(Filter::default(), Order::NewestFirst, None, ENTRIES_SHOWN).await?;
     let plan = serde_json::to_string_pretty(&sandbox.plan()).unwrap_or_default();
     let html = format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Simulator</title>\
@@ -100,6 +101,7 @@ fn entries_table(entries: &[Stored]) -> String {
         let (class, outcome) = match answered.map(|answered| &answered.finding) {
             Some(Finding::Approved(_)) => ("approved", "approved".to_owned()),
             Some(Finding::Declined(decline)) => ("declined", format!("declined: {}", decline.code.code())),
+            Some(Finding::Pending(_)) => ("note", "waits for the payer".to_owned()),
             None => ("note", "asked for before it came".to_owned()),
         };
         let follows = entry.authorization_key();

@@ -1,6 +1,6 @@
 //! Whether a charge and the simulator's books say the same about its money.
 
-use regente_providers::sandbox::Books;
+use regente_providers::sandbox::TransactionLog;
 use regente_store::transaction_requests;
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ struct Money {
 
 /// Holds every charge of a deployment against the books: each agrees, and the books have nothing besides. Money that was
 /// taken for a charge that nobody has written down is found in no other way.
-pub async fn agree_on_all(books: &Books, charges: &[Value]) {
+pub async fn agree_on_all(books: &TransactionLog, charges: &[Value]) {
     let mut effects = 0;
     for charge in charges {
         effects += agree(books, charge).await;
@@ -29,13 +29,13 @@ pub async fn agree_on_all(books: &Books, charges: &[Value]) {
 }
 
 /// The books have these effects of charges that agree, and no other.
-pub async fn nothing_besides(books: &Books, effects: usize) {
+pub async fn nothing_besides(books: &TransactionLog, effects: usize) {
     assert_eq!(books.effects().await.unwrap(), effects, "the books have effects that no charge has");
 }
 
 /// Holds a charge, as the interface shows it, against the books: authorized with one effect, or failed with none. How
 /// many effects it has.
-pub async fn agree(books: &Books, charge: &Value) -> usize {
+pub async fn agree(books: &TransactionLog, charge: &Value) -> usize {
     let (status, amount) = (text(&charge["status"]), charge["amount"].as_i64().unwrap());
     let told = match status {
         "authorized" | "voided" => Money { reserved: 0, kept: amount, effects: 1 },
@@ -47,7 +47,7 @@ pub async fn agree(books: &Books, charge: &Value) -> usize {
     for request in charge["transactionRequests"].as_array().unwrap() {
         // What follows an authorization shows no key and stands in its balance.
         let Some(key) = request["idempotencyKey"].as_str() else { continue };
-        if let Some(balance) = books.balance(key.parse().unwrap()).await.unwrap() {
+        if let Some(balance) = books.holding(key.parse().unwrap()).await.unwrap() {
             booked.reserved += balance.reserved.minor_units();
             booked.kept += balance.kept().minor_units();
             booked.effects += 1;

@@ -32,7 +32,7 @@ use regente_engine::jobs::forget_ended_credentials;
 use regente_engine::settings::{Mode, Settings};
 use regente_engine::vault::{Kek, Vault};
 use regente_providers::provider::Providers;
-use regente_providers::sandbox::{Books, Sandbox, SandboxOptions};
+use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
 use regente_store::clients::ClientStatus;
 use regente_store::testing::TestDatabase;
 use regente_store::{DatabaseKind, Store};
@@ -94,14 +94,14 @@ impl Deployment {
         let vault =
             Vault::unlock(self.store.clone(), self.kek.clone(), self.chance.clone(), self.clock.clone())
                 .await;
-        let sandbox = Sandbox::new(SandboxOptions::new(1, vec![1; 32].into()), Books::memory());
+        let sandbox = Sandbox::new(SandboxOptions::new(1, vec![1; 32].into()), TransactionLog::memory());
         let no_limit = || RateLimiter::new(None, Arc::new(|| Duration::ZERO));
         let (clock, life) = (self.clock.clone(), settings.cache_life);
         let engine = engine::App::new(engine::Parts {
             outbound: outbound(),
             store: self.store.clone(),
             vault: vault.unwrap(),
-            providers: Providers::new(sandbox),
+            providers: Providers::with([sandbox.into_adapter()]),
             clock: self.clock.clone(),
             chance: self.chance.clone(),
             settings,
@@ -113,6 +113,7 @@ impl Deployment {
         });
         let app = App::new(Parts {
             engine,
+            simulator_log: None,
             limits: HttpLimits::default(),
             credentials: no_credentials(clock, life),
             token_limiter: no_limit(),

@@ -12,7 +12,7 @@ use axum::http::Method;
 use regente_domain::id::TokenId;
 use regente_engine::settings::Settings;
 use regente_engine::vault::{Binding, Purpose, token_digest};
-use regente_providers::sandbox::Books;
+use regente_providers::sandbox::TransactionLog;
 use regente_store::testing::{TestDatabase, run_script};
 use regente_store::{args, sql, tokens};
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ async fn no_card_data_rests_anywhere(database: TestDatabase) {
     let app = TestApp::on(database, Settings::default()).await;
     // A busy machine syncs the books slowly, and only the silent cards shall be silent.
     let app = app.with_sandbox_deadline(Duration::from_secs(1)).await;
-    let app = app.with_books(Books::file(&books.path().join("books.db")).unwrap()).await;
+    let app = app.with_books(TransactionLog::file(&books.path().join("books.db")).unwrap()).await;
     let mut story = Story::new(&app, disk.clone()).await;
     let merchants = story.listen().await;
     story.tokens_and_cards().await;

@@ -218,7 +218,7 @@ async fn charges_are_compared_with_the_books_by_their_state(app: TestApp) {
     }
     let client: ClientId = app.client_id();
     let charges = money::page(&app.app.store, client, None, 10).await.unwrap();
-    let statuses: Vec<_> = charges.iter().map(|charge| charge.status).collect();
+    let statuses: Vec<_> = charges.iter().map(|charge| charge.state.status()).collect();
     let [taken, reserved, refused, silent] = &charges[..] else { panic!("{charges:?}") };
     assert_eq!(statuses[..3], [ChargeStatus::Authorized, ChargeStatus::PreAuthorized, ChargeStatus::Failed]);
 

@@ -9,7 +9,7 @@ mod postgres;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use regente_providers::sandbox::Books;
+use regente_providers::sandbox::TransactionLog;
 use serde_json::Value;
 
 use crate::harness::{APPROVED, Reply, TestApp, charge_body};
@@ -67,7 +67,7 @@ async fn settled(app: &TestApp) -> BTreeMap<String, Value> {
 }
 
 /// What is believed is what the simulator's books say: an effect for each authorized charge, and no other.
-async fn assert_agrees(books: &Books, charges: &BTreeMap<String, Value>) {
+async fn assert_agrees(books: &TransactionLog, charges: &BTreeMap<String, Value>) {
     let mut authorized = 0;
     for charge in charges.values() {
         assert!(charge["status"] == "authorized" || charge["status"] == "failed", "{charge}");

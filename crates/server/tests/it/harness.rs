@@ -1,6 +1,8 @@
 //! A whole Regente in the test's process: the real router on a fresh database, with a clock that the test moves, ids and
 //! chance from a seed, and the simulator's books in memory, where the test can read them.
 
+pub mod payers;
+
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +20,9 @@ use regente::api::router::router;
 use regente::app::{App, Parts, no_credentials};
 use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;
+use regente_domain::problems::Problems;
 use regente_domain::provider_type::ProviderType;
+use regente_domain::routing::Narrowed;
 use regente_domain::time::Timestamp;
 use regente_engine::app as engine;
 use regente_engine::calls::circuits::Circuits;
@@ -34,14 +38,14 @@ use regente_engine::vault::{Kek, Vault};
 use regente_providers::outcome::{Answer, Probe};
 use regente_providers::provider::{BoxFuture, Provider, Providers};
 use regente_providers::request::{Call, Inquiry, OperationKind};
-use regente_providers::sandbox::Books;
-use regente_providers::sandbox::{Sandbox, SandboxOptions};
+use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
 use regente_store::testing::{Fuse, TestDatabase};
 use regente_store::{Store, StoreError, jobs};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::{OnceCell, watch};
 use tower::ServiceExt;
 
+use self::payers::Payers;
 use crate::openapi::document::Document;
 
 /// When every test begins.
@@ -82,7 +86,7 @@ pub(crate) use stories;
 pub struct TestApp {
     pub app: App,
     pub clock: Clock,
-    pub books: Books,
+    pub books: TransactionLog,
     pub worker: Worker,
     pub client: Client,
     /// Stops the process at a step of the test's choice.
@@ -157,7 +161,7 @@ impl TestApp {
     pub async fn on(database: TestDatabase, settings: Settings) -> Self {
         let clock = Clock::manual(Timestamp::parse(START).unwrap());
         let kek = Kek::generate(&Chance::seeded(99)).expose_text().to_string();
-        let books = Books::memory();
+        let books = TransactionLog::memory();
         let sandbox_deadline = SANDBOX_DEADLINE;
         let (fuse, wire, names) = (Fuse::default(), Wire::default(), Names::default());
         let ground = Ground {
@@ -236,7 +240,7 @@ impl TestApp {
     }
 
     /// The same deployment with other books of the simulator, from now on.
-    pub async fn with_books(mut self, books: Books) -> Self {
+    pub async fn with_books(mut self, books: TransactionLog) -> Self {
         self.books = books;
         self.restart().await
     }
@@ -455,6 +459,7 @@ pub struct Wire(Arc<WireState>);
 struct WireState {
     is_holding: watch::Sender<bool>,
     is_forgetful: AtomicBool,
+    payers: Payers,
 }
 
 impl Wire {
@@ -472,6 +477,11 @@ impl Wire {
     /// what arrives later is done all the same. The simulator is better than that.
     pub fn forget(&self) {
         self.0.is_forgetful.store(true, Ordering::SeqCst);
+    }
+
+    /// Whom providers ask that cannot decide by themselves.
+    pub fn payers(&self) -> &Payers {
+        &self.0.payers
     }
 
     async fn carry(&self, call: &Call) {
@@ -493,7 +503,10 @@ impl Provider for Wired {
         Box::pin(async {
             self.fuse.step().await;
             self.wire.carry(&call).await;
-            let answer = self.sandbox.call(call).await;
+            let answer = match self.wire.payers().take_up(call) {
+                Ok(answer) => answer,
+                Err(call) => self.sandbox.call(call).await,
+            };
             self.fuse.step().await;
             answer
         })
@@ -505,7 +518,10 @@ impl Provider for Wired {
             if self.wire.0.is_forgetful.load(Ordering::SeqCst) {
                 return Probe::Absent;
             }
-            let probe = self.sandbox.probe(inquiry).await;
+            let probe = match self.wire.payers().finding(inquiry.key) {
+                Some(finding) => Probe::Found(finding),
+                None => self.sandbox.probe(inquiry).await,
+            };
             self.fuse.step().await;
             probe
         })
@@ -518,13 +534,25 @@ impl Provider for Wired {
     fn probe_deadline(&self) -> Duration {
         self.sandbox.probe_deadline()
     }
+
+    fn validate_options(&self, options: &Map<String, Value>, path: &str) -> Result<Narrowed, Problems> {
+        self.sandbox.validate_options(options, path)
+    }
+
+    fn silence_counts(&self, call: &Call) -> bool {
+        self.sandbox.silence_counts(call)
+    }
+
+    fn unanswered_reason(&self) -> &'static str {
+        self.sandbox.unanswered_reason()
+    }
 }
 
 /// What a deployment is made of, besides what its process makes itself.
 struct Ground<'a> {
     database: &'a TestDatabase,
     clock: &'a Clock,
-    books: &'a Books,
+    books: &'a TransactionLog,
     kek: &'a str,
     settings: &'a Settings,
     limits: HttpLimits,
@@ -615,6 +643,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     });
     App::new(Parts {
         engine,
+        simulator_log: Some(books.clone()),
         credentials: no_credentials(clock.clone(), life),
         token_limiter: limiter(limits.rates.public_key_tokens_per_second),
         secret_key_limiter: limiter(limits.rates.secret_key_requests_per_second),

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use regente_providers::sandbox::Books;
+use regente_providers::sandbox::TransactionLog;
 use regente_store::testing::TestPostgres;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -278,7 +278,7 @@ impl Deployment {
     /// Each approved request has an entry in the simulator's books, and each entry with an effect belongs to an
     /// authorized charge.
     async fn compare_with_books(&self, charges: &BTreeMap<String, Value>) {
-        let books = Books::file(&self.folder.path().join("books.db")).unwrap();
+        let books = TransactionLog::file(&self.folder.path().join("books.db")).unwrap();
         let effects: BTreeSet<String> = books
             .entries()
             .await

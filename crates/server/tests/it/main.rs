@@ -5,6 +5,7 @@
 mod access_matrix;
 mod agreement;
 mod auth;
+mod awaiting;
 mod backup;
 mod canary;
 mod cards;

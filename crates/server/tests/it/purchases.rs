@@ -101,7 +101,7 @@ pub async fn booked(app: &TestApp) -> (i64, i64) {
     for charge in all_charges(app).await {
         for request in charge["transactionRequests"].as_array().unwrap() {
             let Some(key) = request["idempotencyKey"].as_str() else { continue };
-            if let Some(balance) = app.books.balance(key.parse().unwrap()).await.unwrap() {
+            if let Some(balance) = app.books.holding(key.parse().unwrap()).await.unwrap() {
                 kept += balance.kept().minor_units();
                 reserved += balance.reserved.minor_units();
             }

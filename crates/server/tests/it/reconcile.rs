@@ -89,8 +89,7 @@ async fn provider_gets(app: &TestApp, request: &TransactionRequest, operation: O
         credentials: Credentials::new(Map::new()),
         options: Map::new(),
         mode: Mode::Sandbox,
-        seed: None,
-        faults: None,
+        test_overrides: None,
         operation,
     };
     Sandbox::new(options, app.books.clone()).call(call).await

@@ -17,12 +17,12 @@ use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use regente_providers::outcome::{Answer, Approval, Finding, Probe, UnknownReason};
-use regente_providers::provider::{Provider, Providers};
+use regente_providers::provider::Providers;
 use regente_providers::request::{
-    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Mode, Operation,
+    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Mode, Operation, OperationKind,
 };
 use regente_providers::sandbox::http::{RemoteError, RemoteOptions, RemoteSandbox, address};
-use regente_providers::sandbox::{Books, Sandbox, SandboxOptions};
+use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
 use reqwest::StatusCode;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -37,7 +37,7 @@ const SEED: u64 = 7;
 /// A simulator that listens, in the process of the test. It ends with the test's runtime.
 struct Listening {
     address: SocketAddr,
-    books: Books,
+    books: TransactionLog,
     http: reqwest::Client,
 }
 
@@ -47,7 +47,7 @@ impl Listening {
     }
 
     async fn with(seed: u64, access: Access) -> Self {
-        let books = Books::memory();
+        let books = TransactionLog::memory();
         let options = SandboxOptions::new(seed, Zeroizing::new(vec![3; 32]));
         let sandbox = Arc::new(Sandbox::new(options, books.clone()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -89,7 +89,7 @@ fn remote(address: SocketAddr, key: Option<&str>) -> RemoteSandbox {
 }
 
 fn providers(remote: RemoteSandbox) -> Providers {
-    Providers::with([(ProviderType::Sandbox, Box::new(remote) as Box<dyn Provider>)])
+    Providers::with([remote.into_adapter()])
 }
 
 /// A key that is the same in every run.
@@ -105,8 +105,7 @@ fn call(number: u128, operation: Operation) -> Call {
         credentials: Credentials::new(Map::new()),
         options: Map::new(),
         mode: Mode::Sandbox,
-        seed: None,
-        faults: None,
+        test_overrides: None,
         operation,
     }
 }
@@ -156,12 +155,15 @@ fn follow_up(authorization: u128, amount: i64) -> FollowUp {
 fn inquiry(number: u128) -> Inquiry {
     Inquiry {
         key: key(number),
+        operation: OperationKind::Authorization,
+        reference: None,
+        sent_at: at(number),
         at: at(number),
         provider_type: ProviderType::Sandbox,
         credentials: Credentials::new(Map::new()),
         options: Map::new(),
         mode: Mode::Sandbox,
-        faults: None,
+        test_overrides: None,
     }
 }
 
@@ -193,9 +195,9 @@ async fn some_of_everything(providers: &Providers) {
 async fn a_simulator_in_another_process_answers_like_one_in_this() {
     let listening = Listening::start().await;
     let remote = listening.providers();
-    let books = Books::memory();
+    let books = TransactionLog::memory();
     let options = SandboxOptions::new(SEED, Zeroizing::new(vec![3; 32]));
-    let own = Providers::new(Sandbox::new(options, books.clone()));
+    let own = Providers::with([Sandbox::new(options, books.clone()).into_adapter()]);
     some_of_everything(&remote).await;
     some_of_everything(&own).await;
     assert_eq!(listening.books.entries().await.unwrap(), books.entries().await.unwrap());
@@ -226,10 +228,10 @@ async fn a_client_reads_entries_and_balances_back_as_they_are() {
             listening.books.find(key(number)).await.unwrap()
         );
     }
-    let balances = remote.balances().await.unwrap();
+    let balances = remote.holdings().await.unwrap();
     assert_eq!(balances.iter().map(|(key, _)| *key).collect::<Vec<_>>(), [key(1), key(4)]);
     for (key, balance) in balances {
-        assert_eq!(listening.books.balance(key).await.unwrap(), Some(balance));
+        assert_eq!(listening.books.holding(key).await.unwrap(), Some(balance));
     }
 }
 

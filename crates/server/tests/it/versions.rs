@@ -30,7 +30,7 @@ async fn the_second_of_two_decisions_is_refused(app: TestApp) {
     body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": [silent] } });
     let id = text(&charged(&app, &body).await["id"]).parse().unwrap();
     let before = stored(&app, id).await;
-    assert_eq!(before.state, ChargeState::Pending);
+    assert_eq!(before.state, ChargeState::Processing);
 
     let now = app.clock.now();
     let taken = before.approve(ProviderType::Sandbox, now).unwrap().charge;

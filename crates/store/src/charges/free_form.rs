@@ -1,6 +1,6 @@
-//! The free-form objects of a charge as its document keeps them. What they mean is nobody's business here.
+//! The free-form objects of a charge as its document keeps them. What they mean is not decided here.
 
-use regente_domain::charge::{CardPayment, References};
+use regente_domain::charge::{PaymentMethod, References};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -18,10 +18,14 @@ pub(super) struct FreeForm {
 
 impl FreeForm {
     /// Takes the objects out of where the domain keeps them.
-    pub(super) fn take(payment: &mut CardPayment, references: &mut References) -> Self {
+    pub(super) fn take(method: &mut PaymentMethod, references: &mut References) -> Self {
         let text = |value: &mut Option<Value>| value.take().map(|value| value.to_string());
+        let items = match method {
+            PaymentMethod::Voucher(voucher) => voucher.items.take().map(|items| items.to_string()),
+            PaymentMethod::Credit(_) => None,
+        };
         Self {
-            items: text(&mut payment.items),
+            items,
             flow_metadata: text(&mut references.flow_metadata),
             app_info: text(&mut references.app_info),
         }
@@ -30,11 +34,14 @@ impl FreeForm {
     /// Puts them back.
     pub(super) fn give(
         self,
-        payment: &mut CardPayment,
+        method: &mut PaymentMethod,
         references: &mut References,
     ) -> serde_json::Result<()> {
         let value = |text: Option<String>| text.map(|text| serde_json::from_str(&text)).transpose();
-        payment.items = value(self.items)?;
+        match method {
+            PaymentMethod::Voucher(voucher) => voucher.items = value(self.items)?.map(Box::new),
+            PaymentMethod::Credit(_) => {}
+        }
         references.flow_metadata = value(self.flow_metadata)?;
         references.app_info = value(self.app_info)?;
         Ok(())

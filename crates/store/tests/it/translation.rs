@@ -9,6 +9,7 @@ static CAST: Sql = text("SELECT :a::bigint, x::text FROM t WHERE y[1:2] = :b");
 static LISTS: Sql = text("SELECT 1 WHERE a IN EACH_TEXT(:names) AND b IN EACH_UUID(:ids) AND c = :c");
 static WRONG_LIST: Sql = text("SELECT 1 WHERE a IN EACH_TEXT(names)");
 static OPTIONAL_LIST: Sql = text("SELECT 1 WHERE (:names IS NULL OR a IN EACH_TEXT(:names)) AND b = :b");
+static STATES: Sql = text("SELECT 1 WHERE status IN STATES_UNDER_WAY OR b IN (:b)");
 static SPLIT: Sql = Sql::split("it", "SPLIT", "lite :b :a", "post :a :b");
 
 const fn text(text: &'static str) -> Sql {
@@ -53,6 +54,14 @@ fn lists_are_the_dialects_own() {
          AND b IN (SELECT value::uuid FROM jsonb_array_elements_text($2)) AND c = $3"
     );
     assert!(both(&WRONG_LIST).0.contains("EACH_takes_one_named_argument"));
+}
+
+#[test]
+fn the_states_that_are_under_way_are_the_domains() {
+    let (sqlite, postgres) = both(&STATES);
+    let states = "('pending', 'capture_pending', 'refund_pending')";
+    assert_eq!(sqlite, format!("SELECT 1 WHERE status IN {states} OR b IN (?1)"));
+    assert_eq!(postgres, format!("SELECT 1 WHERE status IN {states} OR b IN ($1)"));
 }
 
 #[test]

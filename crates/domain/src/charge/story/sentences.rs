@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::charge::attempt::{OpenReason, RequestType};
 use crate::charge::explanation::{CircuitNote, Skipped, Stopped};
-use crate::charge::{Charge, ChargeState, Held, PaymentType};
+use crate::charge::{Charge, ChargeState, Held};
 use crate::decline::Decline;
 use crate::money::Amount;
 
@@ -22,15 +22,15 @@ pub(super) fn of(charge: &Charge, story: &Story) -> Vec<String> {
 }
 
 fn headline(charge: &Charge) -> String {
-    let installments = match (charge.payment_type, charge.payment.installments) {
-        (PaymentType::Voucher, _) | (_, 1) => String::new(),
-        (_, n) => format!(" in {n} installments"),
+    let installments = match charge.method.installments() {
+        1 => String::new(),
+        n => format!(" in {n} installments"),
     };
     format!(
         "Charge {} of {} by {}{installments}, made at {}: {}.",
         charge.id,
         charge.original_amount.shown_in(charge.currency),
-        charge.payment_type.word(),
+        charge.method.payment_type().word(),
         charge.id.created_at(),
         charge.state.status().word(),
     )
@@ -56,9 +56,9 @@ fn candidate_line(charge: &Charge, candidate: &Candidate) -> String {
 fn why_skipped(charge: &Charge, skipped: Skipped) -> String {
     match skipped {
         Skipped::NotAPaymentProvider => "it analyses risk and takes no payments".to_owned(),
-        Skipped::PaymentType => format!("it does not take {}", charge.payment_type.word()),
+        Skipped::PaymentType => format!("it does not take {}", charge.method.payment_type().word()),
         Skipped::Currency => format!("it does not take {}", charge.currency),
-        Skipped::Installments => format!("it does not take {} installments", charge.payment.installments),
+        Skipped::Installments => format!("it does not take {} installments", charge.method.installments()),
         Skipped::PreAuthorization => "it cannot reserve an amount without capturing it".to_owned(),
         Skipped::CircuitOpen => "it had stopped answering, and another provider was left".to_owned(),
     }
@@ -74,12 +74,16 @@ fn step_line(charge: &Charge, story: &Story, place: usize) -> String {
             step.ended.word()
         );
     }
-    let mut line = format!(
-        "{} was asked {}; {}.",
-        named(&step.provider),
-        what_was_asked(charge, earlier, step),
-        how_it_ended(step)
-    );
+    let provider = named(&step.provider);
+    let mut line = match (step.of_payer, step.ended) {
+        (true, Ended::Approved) => {
+            format!("The payer paid {provider} {}.", step.amount.shown_in(charge.currency))
+        }
+        (true, _) => format!("The payer did not pay {provider}; {}.", how_it_ended(step)),
+        (false, _) => {
+            format!("{provider} was asked {}; {}.", what_was_asked(charge, earlier, step), how_it_ended(step))
+        }
+    };
     if let Some(then) = what_came_then(story, step) {
         line.push(' ');
         line.push_str(then);
@@ -118,6 +122,7 @@ fn how_it_ended(step: &Step) -> String {
         (Ended::NoEffect, Some(reason)) => {
             format!("{}; its books say that nothing happened", silence(reason))
         }
+        (Ended::Instructed, _) => format!("it gave the payer something to do{}", after(took)),
         (Ended::Unknown, None) => "it has not answered yet".to_owned(),
         (Ended::Unknown, Some(reason)) => {
             format!("{}, and what became of it is not known: {}", silence(reason), who_asks(step))
@@ -156,6 +161,7 @@ fn refusal(decline: &Decline) -> String {
 fn what_came_then(story: &Story, step: &Step) -> Option<&'static str> {
     match (step.then, story.stopped) {
         (Then::Done, _) => None,
+        (Then::Waiting, _) if step.ended == Ended::Instructed => Some("Nobody else is asked until he has."),
         (Then::Waiting, _) if step.request_type.is_authorization() => {
             Some("Nobody else is asked until it is known.")
         }
@@ -166,6 +172,7 @@ fn what_came_then(story: &Story, step: &Step) -> Option<&'static str> {
             Stopped::NoProviderLeft => "No other provider was left to ask.",
             Stopped::BudgetUsedUp => "The time for the charge was used up, so nobody else was asked.",
             Stopped::Interrupted => "It became known only when the buyer was gone, so nobody else was asked.",
+            Stopped::Expired => "The payer did not pay in time.",
         }),
     }
 }
@@ -192,7 +199,8 @@ fn ending(charge: &Charge, steps: &[Step]) -> String {
     let provider = charge.state.responsible().map_or("", |provider| provider.code());
     let left = charge.amount.shown_in(charge.currency);
     match &charge.state {
-        ChargeState::Pending => "It is pending: its outcome is not known yet.".to_owned(),
+        ChargeState::Processing => "It is pending: its outcome is not known yet.".to_owned(),
+        ChargeState::AwaitingPayer { .. } => format!("It is pending: {provider} waits for the payer."),
         ChargeState::PreAuthorized { .. } => {
             let released = charge.original_amount.minus(charge.amount).filter(|part| *part > Amount::ZERO);
             let released = released.map_or_else(String::new, |part| {

@@ -70,7 +70,7 @@ fn voided() -> Seen {
 }
 
 fn pending() -> Seen {
-    seen(ChargeState::Pending)
+    seen(ChargeState::Processing)
 }
 
 fn refused() -> Seen {

@@ -20,7 +20,7 @@ fn released() -> Seen {
 }
 
 /// For each state of the first card's charge what is next; the second card has `other`.
-fn of_each_state(purchase: &Purchase, other: &Seen) -> [Next; 9] {
+fn of_each_state(purchase: &Purchase, other: &Seen) -> [Next; 10] {
     charge_states().map(|state| purchase.next(&[seen(state), other.clone()], NOW))
 }
 
@@ -33,7 +33,7 @@ fn while_the_cards_are_reserved() {
     let reserved = Note(Change::SlotReserved(0));
     assert_eq!(
         of_each_state(&begun, &unseen()),
-        [wait, reserved, wait, reserved, wait, refused, refused, refused, refused]
+        [wait, wait, reserved, wait, reserved, wait, refused, refused, refused, refused]
     );
     assert_eq!(begun.next(&[unseen(), unseen()], NOW), wait, "its charge is just being written");
 
@@ -51,7 +51,7 @@ fn cards_are_reserved_one_after_the_other() {
     let until = NOW + RESULT_WITHIN;
     let mut first = purchase(Phase::Authorizing { until }, Noted::Nothing, CaptureMode::Manual);
     first.slots[0].noted = Noted::Begun;
-    let pending = [seen(ChargeState::Pending), unseen()];
+    let pending = [seen(ChargeState::Processing), unseen()];
     assert_eq!(first.next(&pending, NOW), Wait(NOW + LOOK_AGAIN), "not the second while the first is open");
     first.slots[0].noted = Noted::Reserved;
     assert_eq!(first.next(&pending, NOW), Authorize(1));
@@ -66,7 +66,7 @@ fn without_a_result_in_time_it_is_abandoned() {
         (Phase::Capturing { until }, Noted::Reserved),
     ] {
         let purchase = purchase(phase, noted, CaptureMode::Automatic);
-        let pending = [seen(ChargeState::Pending), seen(ChargeState::Pending)];
+        let pending = [seen(ChargeState::Processing), seen(ChargeState::Processing)];
         assert_eq!(purchase.next(&pending, until), Note(Change::Abandoned), "{phase:?} {noted:?}");
         let waits = match purchase.next(&pending, NOW + (RESULT_WITHIN - SECOND)) {
             Wait(at) => at == until,
@@ -87,7 +87,7 @@ fn while_they_are_captured() {
     let failed = Note(Change::CaptureFailed(0));
     assert_eq!(
         of_each_state(&capturing, &reserved),
-        [wait, Capture(0), wait, Capture(1), wait, failed, failed, failed, failed]
+        [wait, wait, Capture(0), wait, Capture(1), wait, failed, failed, failed, failed]
     );
     let taken = seen(ChargeState::Authorized { responsible });
     assert_eq!(capturing.next(&[taken.clone(), taken], NOW), Note(Change::AllCaptured));
@@ -115,7 +115,18 @@ fn while_something_is_given_back() {
         };
         assert_eq!(
             of_each_state(&undoing, &released()),
-            [unknown, Undo(0), unknown, taken, unknown, end(cause), given_back, given_back, end(cause),],
+            [
+                unknown,
+                unknown,
+                Undo(0),
+                unknown,
+                taken,
+                unknown,
+                end(cause),
+                given_back,
+                given_back,
+                end(cause),
+            ],
             "{cause:?}"
         );
     }
@@ -183,7 +194,8 @@ fn what_comes_to_light_of_a_card_that_is_awaited_begins_anew() {
         | ChargeState::Authorized { .. }
         | ChargeState::Canceled { .. }
         | ChargeState::Voided { .. } => true,
-        ChargeState::Pending
+        ChargeState::Processing
+        | ChargeState::AwaitingPayer { .. }
         | ChargeState::CapturePending { .. }
         | ChargeState::RefundPending { .. }
         | ChargeState::Failed { .. }

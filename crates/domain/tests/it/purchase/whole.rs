@@ -120,7 +120,7 @@ impl World {
                 self.charges[index] = Some(match says {
                     Says::Yes => ChargeState::PreAuthorized { responsible },
                     Says::No => ChargeState::Failed { responsible },
-                    Says::NothingButYes | Says::NothingAndNo => ChargeState::Pending,
+                    Says::NothingButYes | Says::NothingAndNo => ChargeState::Processing,
                 });
                 self.open[index] = Some(says);
             }
@@ -169,8 +169,8 @@ impl World {
         for (state, says) in self.charges.iter_mut().zip(&self.open) {
             let was_done = matches!(says, Some(Says::NothingButYes));
             let known = match state {
-                Some(ChargeState::Pending) if was_done => ChargeState::PreAuthorized { responsible },
-                Some(ChargeState::Pending) => ChargeState::Failed { responsible },
+                Some(ChargeState::Processing) if was_done => ChargeState::PreAuthorized { responsible },
+                Some(ChargeState::Processing) => ChargeState::Failed { responsible },
                 Some(ChargeState::CapturePending { .. }) if was_done => {
                     ChargeState::Authorized { responsible }
                 }
@@ -181,7 +181,8 @@ impl World {
                     Held::Taken => ChargeState::Authorized { responsible },
                 },
                 Some(
-                    ChargeState::PreAuthorized { .. }
+                    ChargeState::AwaitingPayer { .. }
+                    | ChargeState::PreAuthorized { .. }
                     | ChargeState::Authorized { .. }
                     | ChargeState::Failed { .. }
                     | ChargeState::Canceled { .. }

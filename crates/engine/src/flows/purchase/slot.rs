@@ -1,7 +1,7 @@
 //! Charging one card of a purchase: what the charge needs is read anew from what is stored, so that any node can do it.
 
 use regente_domain::card::record::CardState;
-use regente_domain::charge::{CardPayment, PaymentSource, PaymentType};
+use regente_domain::charge::{CardSource, Credit, PaymentMethod, PaymentType};
 use regente_domain::purchase::CURRENCY;
 use regente_domain::routing::Needs;
 use regente_store::cards;
@@ -55,7 +55,7 @@ async fn prepare(
     if matches!(card.stored.card.state, CardState::Failed { .. }) {
         return Ok(None);
     }
-    let Some(explanation) = route::choose(&merchant, &needs(slot.installments)) else { return Ok(None) };
+    let Some(explanation) = route::choose(app, &merchant, &needs(slot.installments)) else { return Ok(None) };
     let cvv_token = private.cvv_tokens.get(index).copied().flatten();
     let cvv = match cvv_token {
         None => None,
@@ -66,7 +66,7 @@ async fn prepare(
     };
     let (explanation, trials) = app.circuits.narrow(explanation);
     let now = app.clock.now();
-    let charge = Charge { explanation, ..charge_of(app, stored, slot, now) };
+    let charge = charge_of(app, stored, slot, now).routed(explanation);
     let step = purchase.apply(Change::SlotBegun(index, charge.id), now);
     Ok(Some(NewCharge {
         private: seal_fraud_analysis(app, &private, &charge)?,
@@ -104,16 +104,19 @@ fn charge_of(app: &App, stored: &StoredPurchase, slot: &Slot, now: Timestamp) ->
         customer_alias: purchase.customer_alias.map(|alias| Id::new(alias.uuid())),
         order_id: purchase.order_id.clone(),
         purchase_id: Some(purchase.id),
-        payment_type: PaymentType::Credit,
-        payment: CardPayment { installments: slot.installments, recurrence: None, items: None },
-        source: PaymentSource::Card { card_id: slot.card_id },
+        method: PaymentMethod::Credit(Credit {
+            source: CardSource::Card { card_id: slot.card_id },
+            installments: slot.installments,
+            recurrence: None,
+        }),
         amount: slot.amount,
         original_amount: slot.amount,
         currency: CURRENCY,
         capture: CaptureMode::Manual,
         references: purchase.references.clone(),
-        state: ChargeState::Pending,
+        state: ChargeState::Processing,
         explanation: regente_domain::charge::explanation::Explanation::default(),
+        position: 0,
         requests: 1,
         unknown_members: Map::new(),
         version: 1,

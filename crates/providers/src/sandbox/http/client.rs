@@ -3,20 +3,25 @@
 
 use std::time::Duration;
 
+use regente_domain::problems::Problems;
+use regente_domain::provider_type::ProviderType;
+use regente_domain::routing::Narrowed;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use thiserror::Error;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-use super::views::{BALANCES_LIMIT_MAX, BalancePage, EntryView};
+use super::views::{EntryView, HOLDINGS_LIMIT_MAX, HoldingPage};
 use super::wire::{AnswerMessage, CallMessage, ErrorMessage, InquiryMessage, ProbeMessage};
+use crate::notification::{NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe, UnknownReason};
-use crate::provider::{BoxFuture, Provider};
+use crate::provider::{Adapter, BoxFuture, Provider};
 use crate::request::{Call, Inquiry, OperationKind};
-use crate::sandbox::{Balance, Entry};
+use crate::sandbox::{Entry, Holding, Options, notification, silence};
 
 /// A connection that is not used is closed after this long, before the simulator closes it.
 const IDLE_CONNECTION_MAX: Duration = Duration::from_secs(10);
@@ -91,7 +96,12 @@ impl RemoteSandbox {
         Ok(Self { http, base, authorization, deadline: options.deadline })
     }
 
-    /// What the books say about one key.
+    /// As the adapter of its provider type.
+    pub fn into_adapter(self) -> Adapter {
+        (ProviderType::Sandbox, Box::new(self))
+    }
+
+    /// What the log says about one key.
     pub async fn entry(&self, key: Uuid) -> Result<Option<Entry>, RemoteError> {
         match self.ask::<EntryView>(self.http.get(self.url(&format!("v1/entries/{key}")))).await {
             Ok(view) => view.understand().map(|stored| Some(stored.entry)).ok_or(RemoteError::Answer),
@@ -103,23 +113,23 @@ impl RemoteSandbox {
     }
 
     /// The money of every authorization, in the order of the keys.
-    pub async fn balances(&self) -> Result<Vec<(Uuid, Balance)>, RemoteError> {
-        let mut balances = Vec::new();
+    pub async fn holdings(&self) -> Result<Vec<(Uuid, Holding)>, RemoteError> {
+        let mut holdings = Vec::new();
         let mut after: Option<Uuid> = None;
         loop {
             let mut url = self.url("v1/balances");
-            url.query_pairs_mut().append_pair("limit", &BALANCES_LIMIT_MAX.to_string());
+            url.query_pairs_mut().append_pair("limit", &HOLDINGS_LIMIT_MAX.to_string());
             if let Some(after) = after {
                 url.query_pairs_mut().append_pair("after", &after.to_string());
             }
-            let page: BalancePage = self.ask(self.http.get(url)).await?;
+            let page: HoldingPage = self.ask(self.http.get(url)).await?;
             for item in &page.items {
-                balances.push(item.understand().ok_or(RemoteError::Answer)?);
+                holdings.push(item.understand().ok_or(RemoteError::Answer)?);
             }
             // A page leads further, or it is the last one: the keys only grow.
             match page.next.filter(|next| after.is_none_or(|after| *next > after)) {
                 Some(next) => after = Some(next),
-                None => return Ok(balances),
+                None => return Ok(holdings),
             }
         }
     }
@@ -234,6 +244,25 @@ impl Provider for RemoteSandbox {
 
     fn probe_deadline(&self) -> Duration {
         self.deadline
+    }
+
+    fn notification(
+        &self,
+        request: &NotificationRequest<'_>,
+    ) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+        notification::read(request)
+    }
+
+    fn validate_options(&self, options: &Map<String, Value>, path: &str) -> Result<Narrowed, Problems> {
+        Options::parse(options, path).map(|options| options.supports)
+    }
+
+    fn silence_counts(&self, call: &Call) -> bool {
+        !silence::may_have_been_asked_for(call)
+    }
+
+    fn unanswered_reason(&self) -> &'static str {
+        silence::UNANSWERED
     }
 }
 

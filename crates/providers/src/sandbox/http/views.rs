@@ -1,4 +1,4 @@
-//! What is shown of the books, as it is sent and as it is read back.
+//! What is shown of the log, as it is sent and as it is read back.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::outcome::{Approval, Finding};
+use crate::outcome::{Approval, Finding, Pending};
 use crate::request::OperationKind;
-use crate::sandbox::{Answered, Balance, CardTrace, Deed, Entry, Record, Stored};
+use crate::sandbox::{Answered, CardTrace, Deed, Entry, Holding, Record, Stored};
 
 /// Most entries on one page.
 pub const ENTRIES_LIMIT_MAX: usize = 1_000;
-/// Most balances on one page.
-pub const BALANCES_LIMIT_MAX: usize = 10_000;
+/// Most holdings on one page.
+pub const HOLDINGS_LIMIT_MAX: usize = 10_000;
 
 /// `GET /v1/entries`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,17 +28,17 @@ pub struct EntryPage {
     pub next: Option<u64>,
 }
 
-/// One entry of the books.
+/// One entry of the log.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EntryView {
-    /// Its place in the books, from 1.
+    /// Its place in the log, from 1.
     pub sequence: u64,
     /// The key of the call.
     pub key: Uuid,
     /// When, by the caller's clock.
     pub at: Timestamp,
-    /// `approved`, `declined`, or `probed_before_arrival`.
+    /// `approved`, `declined`, `pending`, or `probed_before_arrival`.
     pub outcome: Outcome,
     /// The word of the operation; absent where none arrived, as all that follows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,6 +64,9 @@ pub struct EntryView {
     /// The reasons of a refusal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decline: Option<Decline>,
+    /// What the payer was given to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending: Option<Box<Pending>>,
 }
 
 /// How a call ended.
@@ -74,6 +77,8 @@ pub enum Outcome {
     Approved,
     /// Refused.
     Declined,
+    /// Taken up; it waits for the payer.
+    Pending,
     /// Asked for before it came, so it never will be done.
     ProbedBeforeArrival,
 }
@@ -92,10 +97,11 @@ impl From<&Stored> for EntryView {
     fn from(Stored { sequence, entry }: &Stored) -> Self {
         let answered = entry.answered();
         let deed = answered.map(|answered| &answered.deed);
-        let (outcome, approval, decline) = match answered.map(|answered| answered.finding.clone()) {
-            Some(Finding::Approved(approval)) => (Outcome::Approved, Some(approval), None),
-            Some(Finding::Declined(decline)) => (Outcome::Declined, None, Some(decline)),
-            None => (Outcome::ProbedBeforeArrival, None, None),
+        let (outcome, approval, decline, pending) = match answered.map(|answered| answered.finding.clone()) {
+            Some(Finding::Approved(approval)) => (Outcome::Approved, Some(approval), None, None),
+            Some(Finding::Declined(decline)) => (Outcome::Declined, None, Some(decline), None),
+            Some(Finding::Pending(pending)) => (Outcome::Pending, None, None, Some(pending)),
+            None => (Outcome::ProbedBeforeArrival, None, None, None),
         };
         Self {
             sequence: *sequence,
@@ -112,17 +118,20 @@ impl From<&Stored> for EntryView {
                 .map(|card| CardView { last_four: card.last_four.clone(), hash: hex::encode(&card.hash) }),
             approval,
             decline,
+            pending,
         }
     }
 }
 
 impl EntryView {
-    /// The entry as the books have it; nothing where it makes no sense.
+    /// The entry as the log has it; nothing where it makes no sense.
     pub fn understand(self) -> Option<Stored> {
         let (sequence, key, at) = (self.sequence, self.key, self.at);
         let record = match self.outcome {
             Outcome::ProbedBeforeArrival => Record::ProbedBeforeArrival,
-            Outcome::Approved | Outcome::Declined => Record::Answered(Box::new(self.answered()?)),
+            Outcome::Approved | Outcome::Declined | Outcome::Pending => {
+                Record::Answered(Box::new(self.answered()?))
+            }
         };
         Some(Stored { sequence, entry: Entry { key, at, record } })
     }
@@ -137,16 +146,21 @@ impl EntryView {
             OperationKind::Capture => Deed::Capture { authorization_key: self.authorization_key? },
             OperationKind::Void => Deed::Void { authorization_key: self.authorization_key? },
         };
-        let finding = self.approval.map(Finding::Approved).or(self.decline.map(Finding::Declined))?;
+        let finding = match self.outcome {
+            Outcome::Approved => Finding::Approved(self.approval?),
+            Outcome::Declined => Finding::Declined(self.decline?),
+            Outcome::Pending => Finding::Pending(self.pending?),
+            Outcome::ProbedBeforeArrival => return None,
+        };
         Some(Answered { deed, amount: Amount::new(self.amount?)?, currency: self.currency?, finding })
     }
 }
 
 /// `GET /v1/balances`.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct BalancePage {
+pub struct HoldingPage {
     /// The money of each authorization, in the order of the keys.
-    pub items: Vec<BalanceView>,
+    pub items: Vec<HoldingView>,
     /// Of all authorizations, not only of this page.
     pub totals: Vec<TotalView>,
     /// What to give as `after` for the next page; null on the last one.
@@ -156,7 +170,7 @@ pub struct BalancePage {
 /// The money of one authorization, in minor units.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct BalanceView {
+pub struct HoldingView {
     /// The key of the authorization.
     pub authorization_key: Uuid,
     /// In which currency.
@@ -197,24 +211,24 @@ pub struct TotalView {
     pub kept: i64,
 }
 
-impl BalanceView {
-    /// The balance of an authorization.
-    pub fn of(authorization_key: Uuid, balance: &Balance) -> Self {
+impl HoldingView {
+    /// The holding of an authorization.
+    pub fn of(authorization_key: Uuid, holding: &Holding) -> Self {
         Self {
             authorization_key,
-            currency: balance.currency,
-            authorized: balance.authorized.minor_units(),
-            reserved: balance.reserved.minor_units(),
-            captured: balance.captured.minor_units(),
-            refunded: balance.refunded.minor_units(),
-            released: balance.released.minor_units(),
-            kept: balance.kept().minor_units(),
+            currency: holding.currency,
+            authorized: holding.authorized.minor_units(),
+            reserved: holding.reserved.minor_units(),
+            captured: holding.captured.minor_units(),
+            refunded: holding.refunded.minor_units(),
+            released: holding.released.minor_units(),
+            kept: holding.kept().minor_units(),
         }
     }
 
-    /// The balance as the books have it; nothing where it makes no sense.
-    pub fn understand(&self) -> Option<(Uuid, Balance)> {
-        let balance = Balance {
+    /// The holding as the log has it; nothing where it makes no sense.
+    pub fn understand(&self) -> Option<(Uuid, Holding)> {
+        let holding = Holding {
             currency: self.currency,
             authorized: Amount::new(self.authorized)?,
             reserved: Amount::new(self.reserved)?,
@@ -222,17 +236,17 @@ impl BalanceView {
             refunded: Amount::new(self.refunded)?,
             released: Amount::new(self.released)?,
         };
-        Some((self.authorization_key, balance))
+        Some((self.authorization_key, holding))
     }
 }
 
 impl TotalView {
     /// Adds up, in the order of the currencies' codes.
-    pub fn of<'a>(balances: impl IntoIterator<Item = &'a BalanceView>) -> Vec<Self> {
+    pub fn of<'a>(holdings: impl IntoIterator<Item = &'a HoldingView>) -> Vec<Self> {
         let mut totals = BTreeMap::new();
-        for balance in balances {
-            let total = totals.entry(balance.currency.code()).or_insert(Self {
-                currency: balance.currency,
+        for holding in holdings {
+            let total = totals.entry(holding.currency.code()).or_insert(Self {
+                currency: holding.currency,
                 authorizations: 0,
                 authorized: 0,
                 reserved: 0,
@@ -243,12 +257,12 @@ impl TotalView {
             });
             total.authorizations += 1;
             for (sum, amount) in [
-                (&mut total.authorized, balance.authorized),
-                (&mut total.reserved, balance.reserved),
-                (&mut total.captured, balance.captured),
-                (&mut total.refunded, balance.refunded),
-                (&mut total.released, balance.released),
-                (&mut total.kept, balance.kept),
+                (&mut total.authorized, holding.authorized),
+                (&mut total.reserved, holding.reserved),
+                (&mut total.captured, holding.captured),
+                (&mut total.refunded, holding.refunded),
+                (&mut total.released, holding.released),
+                (&mut total.kept, holding.kept),
             ] {
                 *sum = sum.saturating_add(amount);
             }

@@ -18,6 +18,7 @@ use crate::outcome::Finding;
 use crate::request::{
     Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Mode, Operation, Verification,
 };
+use crate::sandbox::{Lookup, overrides};
 
 /// The number of this protocol. A message with another one is refused.
 pub const PROTOCOL: u32 = 1;
@@ -146,17 +147,14 @@ pub enum MessageError {
 impl CallMessage {
     /// Says what a call says to the simulator.
     pub fn of(call: &Call) -> Self {
-        let (seed, faults) = match call.mode {
-            Mode::Sandbox => (call.seed.clone(), call.faults.clone()),
-            Mode::Production => (None, None),
-        };
+        let test_overrides = call.test_overrides.as_ref();
         Self {
             protocol: PROTOCOL,
             key: call.key,
             at: call.at,
             options: call.options.clone(),
-            seed,
-            faults,
+            seed: overrides::seed(test_overrides).map(str::to_owned),
+            faults: overrides::faults(test_overrides).cloned(),
             operation: OperationMessage::of(&call.operation),
         }
     }
@@ -171,8 +169,7 @@ impl CallMessage {
             credentials: Credentials::new(Map::new()),
             options: message.options,
             mode: Mode::Sandbox,
-            seed: message.seed,
-            faults: message.faults,
+            test_overrides: overrides::overrides(Mode::Sandbox, message.seed, message.faults),
             operation: message.operation.understand()?,
         })
     }
@@ -181,25 +178,19 @@ impl CallMessage {
 impl InquiryMessage {
     /// Says what a probe says to the simulator.
     pub fn of(inquiry: &Inquiry) -> Self {
-        let faults = match inquiry.mode {
-            Mode::Sandbox => inquiry.faults.clone(),
-            Mode::Production => None,
-        };
+        let faults = overrides::faults(inquiry.test_overrides.as_ref()).cloned();
         let options = inquiry.options.clone();
         Self { protocol: PROTOCOL, key: inquiry.key, at: inquiry.at, options, faults }
     }
 
     /// Reads the body of a request.
-    pub fn read(body: &[u8]) -> Result<Inquiry, MessageError> {
+    pub fn read(body: &[u8]) -> Result<Lookup, MessageError> {
         let message: Self = read(body)?;
-        Ok(Inquiry {
+        Ok(Lookup {
             key: message.key,
             at: message.at,
-            provider_type: ProviderType::Sandbox,
-            credentials: Credentials::new(Map::new()),
             options: message.options,
-            mode: Mode::Sandbox,
-            faults: message.faults,
+            test_overrides: overrides::overrides(Mode::Sandbox, None, message.faults),
         })
     }
 }

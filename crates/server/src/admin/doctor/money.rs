@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use regente_domain::id::{ChargeId, ClientId};
 use regente_providers::sandbox::http::{RemoteError, RemoteSandbox};
-use regente_providers::sandbox::{Balance, Books, BooksError, Filter, Ledger, Order};
+use regente_providers::sandbox::{Filter, Holding, Holdings, Order, TransactionLog, TransactionLogError};
 use regente_store::money::{self, ChargeMoney};
 use regente_store::{Store, StoreError};
 use tokio::time::timeout;
@@ -36,7 +36,7 @@ type Booked = HashMap<Uuid, Money>;
 /// Where the books are.
 enum Source<'a> {
     /// In this process, or in a file that it can read.
-    Here(&'a Books),
+    Here(&'a TransactionLog),
     /// In another process, which is asked.
     Elsewhere(RemoteSandbox),
 }
@@ -45,7 +45,7 @@ enum Source<'a> {
 #[derive(Debug, thiserror::Error)]
 enum Unreadable {
     #[error("the books cannot be read")]
-    Books(#[from] BooksError),
+    Log(#[from] TransactionLogError),
     #[error("the books cannot be reached, so nothing was compared")]
     Remote(#[from] RemoteError),
     #[error("the simulator took too long to show its books, so nothing was compared")]
@@ -66,7 +66,7 @@ pub(super) async fn books(subject: &Subject<'_>) -> Check {
         Err(error @ (Unreadable::Remote(_) | Unreadable::TooSlow)) => {
             check(NAME, Verdict::Warning, chain(&error))
         }
-        Err(error @ (Unreadable::Books(_) | Unreadable::Store(_))) => failure(NAME, &error),
+        Err(error @ (Unreadable::Log(_) | Unreadable::Store(_))) => failure(NAME, &error),
         Ok(found) => {
             let verdict = match found.differences.is_empty() && found.unknown.is_empty() {
                 true => Verdict::Ok,
@@ -77,7 +77,7 @@ pub(super) async fn books(subject: &Subject<'_>) -> Check {
     }
 }
 
-fn source<'a>(config: &Config, books: Option<&'a Books>) -> Result<Option<Source<'a>>, Check> {
+fn source<'a>(config: &Config, books: Option<&'a TransactionLog>) -> Result<Option<Source<'a>>, Check> {
     match config.simulator() {
         Err(error) => Err(failure(NAME, &error)),
         Ok(Simulator::InProcess(_)) => Ok(books.map(Source::Here)),
@@ -92,25 +92,25 @@ impl Source<'_> {
     async fn booked(&self) -> Result<Booked, Unreadable> {
         Ok(match self {
             Self::Here(books) => {
-                ledger(books).await?.balances().map(|(key, balance)| (key, money_in(balance))).collect()
+                holdings(books).await?.iter().map(|(key, holding)| (key, money_in(holding))).collect()
             }
             Self::Elsewhere(remote) => {
-                let asked = timeout(REMOTE_TIME_MAX, remote.balances()).await;
-                let balances = asked.map_err(|_elapsed| Unreadable::TooSlow)??;
-                balances.into_iter().map(|(key, balance)| (key, money_in(balance))).collect()
+                let asked = timeout(REMOTE_TIME_MAX, remote.holdings()).await;
+                let holdings = asked.map_err(|_elapsed| Unreadable::TooSlow)??;
+                holdings.into_iter().map(|(key, holding)| (key, money_in(holding))).collect()
             }
         })
     }
 }
 
 /// The books added up, a page at a time: they have a row for every call that was ever made.
-async fn ledger(books: &Books) -> Result<Ledger, BooksError> {
-    let (mut ledger, mut after) = (Ledger::default(), None);
+async fn holdings(books: &TransactionLog) -> Result<Holdings, TransactionLogError> {
+    let (mut holdings, mut after) = (Holdings::default(), None);
     loop {
         let page = books.page(Filter::default(), Order::OldestFirst, after, ENTRIES_PER_PAGE).await?;
-        let Some(last) = page.last() else { return Ok(ledger) };
+        let Some(last) = page.last() else { return Ok(holdings) };
         after = Some(last.sequence);
-        ledger.add(page.iter().map(|stored| &stored.entry));
+        holdings.add(page.iter().map(|stored| &stored.entry));
     }
 }
 
@@ -187,8 +187,8 @@ fn against(charge: &ChargeMoney, booked: &Booked) -> Comparison {
     compare(charge, |request| booked.get(&request.provider_key()).copied())
 }
 
-fn money_in(balance: Balance) -> Money {
-    Money { reserved: balance.reserved.minor_units(), kept: balance.kept().minor_units() }
+fn money_in(holding: Holding) -> Money {
+    Money { reserved: holding.reserved.minor_units(), kept: holding.kept().minor_units() }
 }
 
 /// What is left in the end belongs to no charge.

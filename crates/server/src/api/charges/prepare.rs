@@ -4,7 +4,7 @@
 use regente_domain::card::Cvv;
 use regente_domain::card::record::{Card, CardState};
 use regente_domain::charge::explanation::Explanation;
-use regente_domain::charge::{Charge, ChargeState, PaymentSource, PaymentType};
+use regente_domain::charge::{CardSource, Charge, ChargeState};
 use regente_domain::id::{CardId, Id, TokenId, of};
 use regente_domain::routing::Needs;
 use regente_engine::caller::Caller;
@@ -42,7 +42,7 @@ pub(super) async fn prepare(
         }
         None => None,
     };
-    let (explanation, trials) = app.circuits.narrow(route_of(&merchant, &request)?);
+    let (explanation, trials) = app.circuits.narrow(route_of(app, &merchant, &request)?);
     let charged = resolve_source(app, caller, request.source).await?;
     let customer = same_customer(customer, charged.customer)?;
     let now = app.clock.now();
@@ -62,21 +62,21 @@ pub(super) async fn prepare(
         customer_alias: customer.as_ref().and_then(alias_of),
         order_id: request.order_id,
         purchase_id: None,
-        payment_type: request.payment_type,
-        payment: request.payment,
-        source: charged.source,
+        method: request.method.paid_with(charged.source),
         amount: request.amount,
         original_amount: request.amount,
         currency: request.currency,
         capture: request.capture,
         references: request.references,
-        state: ChargeState::Pending,
-        explanation,
+        state: ChargeState::Processing,
+        explanation: Explanation::default(),
+        position: 0,
         requests: 1,
         unknown_members: Map::new(),
         version: 1,
         updated_at: now,
-    };
+    }
+    .routed(explanation);
     Ok(NewCharge {
         charge,
         private,
@@ -112,25 +112,26 @@ fn same_customer(
 }
 
 /// The route, unless no provider of the merchant can serve the charge (`docs/interface/charges.md#creating`).
-fn route_of(merchant: &MerchantWithProviders, request: &ChargeRequest) -> Result<Explanation, Error> {
+fn route_of(
+    app: &App,
+    merchant: &MerchantWithProviders,
+    request: &ChargeRequest,
+) -> Result<Explanation, Error> {
+    let payment_type = request.method.payment_type();
     let needs = Needs {
-        payment_type: request.payment_type,
+        payment_type,
         currency: request.currency,
-        installments: if request.payment_type == PaymentType::Voucher {
-            1
-        } else {
-            request.payment.installments
-        },
-        capture: Charge::capture_of(request.payment_type, request.capture),
+        installments: request.method.installments(),
+        capture: payment_type.capture(request.capture),
     };
-    route::choose(merchant, &needs).ok_or_else(|| {
-        Error::impossible(format!("no provider available for paymentType {}", request.payment_type.word()))
+    route::choose(app, merchant, &needs).ok_or_else(|| {
+        Error::impossible(format!("no provider available for paymentType {}", payment_type.word()))
     })
 }
 
 /// The card of a charge, resolved.
 struct Charged {
-    source: PaymentSource,
+    source: CardSource,
     card: Card,
     new_card: Option<SealedCard>,
     details: ChargedCard,
@@ -151,7 +152,7 @@ async fn resolve_source(app: &App, caller: &Caller, source: Source) -> Result<Ch
             store_first(app, caller, details, Some(token_id)).await
         }
         Source::StoredCard { card_id, cvv } => {
-            let source = PaymentSource::Card { card_id };
+            let source = CardSource::Card { card_id };
             stored(app, caller, card_id, "paymentSource.cardId", cvv, source).await
         }
         Source::Customer { payer, cvv } => default_card(app, caller, payer, cvv).await,
@@ -167,7 +168,7 @@ async fn store_first(
 ) -> Result<Charged, Error> {
     let card = new_card(app, caller, &details, CardState::Pending).await?;
     Ok(Charged {
-        source: PaymentSource::Card { card_id: card.id },
+        source: CardSource::Card { card_id: card.id },
         new_card: Some(seal_card(app, caller.client_id, card.id, &details)),
         card,
         details: ChargedCard::InHand(details),
@@ -186,7 +187,7 @@ async fn stored(
     card_id: CardId,
     path: &'static str,
     cvv: CvvSource,
-    source: PaymentSource,
+    source: CardSource,
 ) -> Result<Charged, Error> {
     let found = cards::find_with_number(&app.store, caller.client_id, card_id)
         .await?
@@ -244,7 +245,7 @@ async fn default_card(app: &App, caller: &Caller, payer: Payer, cvv: CvvSource) 
     let Some(card_id) = of_customer.iter().find(usable).map(|stored| stored.card.id) else {
         return Err(cannot_be_used(path, NO_CARD));
     };
-    let source = PaymentSource::Customer { customer_id: customer.real_id, card_id };
+    let source = CardSource::Customer { customer_id: customer.real_id, card_id };
     let charged = stored(app, caller, card_id, path, cvv, source).await?;
     Ok(Charged { customer: Some(customer), ..charged })
 }

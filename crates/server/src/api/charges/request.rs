@@ -2,7 +2,8 @@
 
 use regente_domain::card::{CardNumber, CardNumberError, Cvv, Expiry};
 use regente_domain::charge::{
-    CaptureMode, CardPayment, INSTALLMENTS_MAX, PaymentType, Recurrence, References,
+    CaptureMode, CardSource, Credit, INSTALLMENTS_MAX, PaymentMethod, PaymentType, Recurrence, References,
+    Voucher,
 };
 use regente_domain::currency::Currency;
 use regente_domain::customer::Document;
@@ -44,15 +45,57 @@ pub struct ChargeRequest {
     /// The buyer.
     pub customer_id: Option<CustomerId>,
     /// How it is paid.
-    pub payment_type: PaymentType,
-    /// The details of the card payment.
-    pub payment: CardPayment,
+    pub method: Method,
     /// With what.
     pub source: Source,
     /// Texts and references.
     pub references: References,
     /// Personal data that is sealed: fraud analysis and the buyer of a voucher.
     pub private: Map<String, Value>,
+}
+
+/// How a charge is paid, before what it is paid with is resolved.
+pub enum Method {
+    /// By credit card.
+    Credit {
+        /// Number of installments.
+        installments: u8,
+        /// Stored-credential flag.
+        recurrence: Option<Recurrence>,
+    },
+    /// By voucher.
+    Voucher {
+        /// `items`, as sent.
+        items: Option<Value>,
+    },
+}
+
+impl Method {
+    /// The word for it.
+    pub const fn payment_type(&self) -> PaymentType {
+        match self {
+            Self::Credit { .. } => PaymentType::Credit,
+            Self::Voucher { .. } => PaymentType::Voucher,
+        }
+    }
+
+    /// Number of installments, 1 where there are none.
+    pub const fn installments(&self) -> u8 {
+        match self {
+            Self::Credit { installments, .. } => *installments,
+            Self::Voucher { .. } => 1,
+        }
+    }
+
+    /// The method with its card.
+    pub fn paid_with(self, source: CardSource) -> PaymentMethod {
+        match self {
+            Self::Credit { installments, recurrence } => {
+                PaymentMethod::Credit(Credit { source, installments, recurrence })
+            }
+            Self::Voucher { items } => PaymentMethod::Voucher(Voucher { source, items: items.map(Box::new) }),
+        }
+    }
 }
 
 /// What the charge is paid with (`docs/interface/charges.md#payment-sources`).
@@ -132,9 +175,16 @@ impl InlineCard {
     }
 }
 
-/// Payment types that this release charges.
-const PAYMENT_TYPES: &[(&str, PaymentType)] =
-    &[("credit", PaymentType::Credit), ("voucher", PaymentType::Voucher)];
+/// The ways of paying that this release has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Paid {
+    ByCredit,
+    ByVoucher,
+}
+
+/// Their words.
+const METHODS: &[(&str, Paid)] =
+    &[(PaymentType::Credit.word(), Paid::ByCredit), (PaymentType::Voucher.word(), Paid::ByVoucher)];
 
 /// Members that change what a charge does and that this release cannot honour: refused, because to leave them out
 /// would move money in another way than asked for.
@@ -158,10 +208,10 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
             fields.problem(name, "is not available in this release");
         }
     }
-    let method = method?;
+    let (method, voucher_customer) = method?;
     let mut private = Map::new();
     private.extend(fraud_analysis.map(|data| ("fraudAnalysis".to_owned(), Value::Object(data))));
-    private.extend(method.customer.map(|data| ("voucherCustomer".to_owned(), Value::Object(data))));
+    private.extend(voucher_customer.map(|data| ("voucherCustomer".to_owned(), Value::Object(data))));
     Some(ChargeRequest {
         merchant_id: merchant_id?,
         amount: amount?,
@@ -169,8 +219,7 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
         capture: CaptureMode::from_flag(capture?),
         order_id,
         customer_id,
-        payment_type: method.payment_type,
-        payment: method.payment,
+        method,
         source: source?,
         references,
         private,
@@ -187,27 +236,21 @@ fn or_default<T>(
     if fields.has(name) { read(fields.optional(name)) } else { Some(default) }
 }
 
-struct Method {
-    payment_type: PaymentType,
-    payment: CardPayment,
-    customer: Option<Map<String, Value>>,
-}
-
-fn read_method(fields: &Fields<'_>) -> Option<Method> {
-    let payment_type = fields.required("paymentType").one_of(PAYMENT_TYPES);
+/// The method, and the buyer of a voucher.
+fn read_method(fields: &Fields<'_>) -> Option<(Method, Option<Map<String, Value>>)> {
+    let payment_type = fields.required("paymentType").one_of(METHODS);
     let installments = or_default(fields, "installments", 1, |field| {
         field.integer(1..=i64::from(INSTALLMENTS_MAX)).and_then(|number| u8::try_from(number).ok())
     });
     let recurrence = fields.optional("recurrence").one_of(Recurrence::WORDS);
-    let recurrence = recurrence.filter(|_| payment_type == Some(PaymentType::Credit));
-    let voucher = |name: &str| payment_type == Some(PaymentType::Voucher) && fields.has(name);
+    let voucher = |name: &str| payment_type == Some(Paid::ByVoucher) && fields.has(name);
     let items = if voucher("items") { read_items(fields.optional("items")) } else { None };
     let customer =
         if voucher("customer") { fields.optional("customer").raw_object(FREE_FORM_BYTES_MAX) } else { None };
-    Some(Method {
-        payment_type: payment_type?,
-        payment: CardPayment { installments: installments?, recurrence, items },
-        customer,
+    let installments = installments?;
+    Some(match payment_type? {
+        Paid::ByCredit => (Method::Credit { installments, recurrence }, None),
+        Paid::ByVoucher => (Method::Voucher { items }, customer),
     })
 }
 

@@ -5,7 +5,7 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use regente_domain::charge::attempt::{Approval, Outcome, TransactionRequest};
+use regente_domain::charge::attempt::{Approval, Asks, Outcome, TransactionRequest};
 use regente_domain::charge::{Charge, SimulatedStatus, StatusRefusal, Transition};
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::ChargeId;
@@ -102,7 +102,7 @@ async fn plan(
     let Some(last) = requests.last() else {
         return Err(Error::internal("a charge without a transaction request"));
     };
-    let (actor, told) = (caller.actor(), told(app, before, last, status));
+    let (actor, told) = (caller.actor(), told(app, before, &after, last, status));
     let mut batch = Batch::new(before.client_id);
     if let Some(purchase) = purchase {
         purchases::hold(&mut batch, purchase);
@@ -123,26 +123,26 @@ async fn plan(
 fn told(
     app: &App,
     before: &Charge,
+    after: &Charge,
     last: &TransactionRequest,
     status: SimulatedStatus,
 ) -> TransactionRequest {
     let now = app.clock.now();
-    TransactionRequest {
-        id: app.chance.id(now),
-        ordinal: before.requests,
+    let asks = Asks {
+        provider_id: last.provider_id,
+        provider_type: last.provider_type,
         request_type: status.request_type(),
         amount: before.amount,
-        outcome: match status {
-            SimulatedStatus::Failed => Outcome::Declined(Decline::of(DeclinedCode::Generic)),
-            SimulatedStatus::Authorized
-            | SimulatedStatus::Voided
-            | SimulatedStatus::ChargedBack
-            | SimulatedStatus::RefundPending => Outcome::Approved(Approval::default()),
-        },
-        duration: None,
-        updated_at: now,
-        ..last.clone()
-    }
+        follows: None,
+    };
+    let outcome = match status {
+        SimulatedStatus::Failed => Outcome::Declined(Decline::of(DeclinedCode::Generic)),
+        SimulatedStatus::Authorized
+        | SimulatedStatus::Voided
+        | SimulatedStatus::ChargedBack
+        | SimulatedStatus::RefundPending => Outcome::Approved(Approval::default()),
+    };
+    TransactionRequest { outcome, ..after.begin_request(app.chance.id(now), asks, now) }
 }
 
 fn refused(refusal: StatusRefusal) -> Error {

@@ -1,7 +1,7 @@
 //! A charge as answers show it (`docs/interface/charges.md#record`).
 
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::charge::{Charge, PaymentSource, PaymentType};
+use regente_domain::charge::{CardSource, Charge, Credit, PaymentMethod, Voucher};
 use regente_domain::id::{CardId, ChargeId, ClientId, MerchantId, ProviderId, TokenId, TransactionRequestId};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
@@ -231,24 +231,43 @@ fn shown_customer(charge: &Charge, caller: &Caller) -> Option<Uuid> {
 
 impl PaymentMethodView {
     fn of(charge: &Charge, private: &Private) -> Self {
-        let payment = &charge.payment;
-        Self {
-            payment_type: charge.payment_type.word(),
-            installments: (charge.payment_type != PaymentType::Voucher).then_some(payment.installments),
-            recurrence: payment.recurrence.map(|recurrence| recurrence.word()),
-            items: payment.items.clone(),
-            customer: private.get("voucherCustomer").cloned(),
+        let bare = Self {
+            payment_type: charge.method.payment_type().word(),
+            installments: None,
+            recurrence: None,
+            items: None,
+            customer: None,
+        };
+        match &charge.method {
+            PaymentMethod::Credit(credit) => Self {
+                installments: Some(credit.installments),
+                recurrence: credit.recurrence.map(|recurrence| recurrence.word()),
+                ..bare
+            },
+            PaymentMethod::Voucher(voucher) => Self {
+                items: voucher.items.as_deref().cloned(),
+                customer: private.get("voucherCustomer").cloned(),
+                ..bare
+            },
         }
     }
 }
 
 impl PaymentSourceView {
     fn of(charge: &Charge, caller: &Caller) -> Self {
-        match &charge.source {
-            PaymentSource::Card { card_id } => {
+        match &charge.method {
+            PaymentMethod::Credit(Credit { source, .. }) | PaymentMethod::Voucher(Voucher { source, .. }) => {
+                Self::of_card(source, charge, caller)
+            }
+        }
+    }
+
+    fn of_card(source: &CardSource, charge: &Charge, caller: &Caller) -> Self {
+        match source {
+            CardSource::Card { card_id } => {
                 Self { source_type: "card", card_id: Some(*card_id), token_id: None, customer_id: None }
             }
-            PaymentSource::Customer { .. } => Self {
+            CardSource::Customer { .. } => Self {
                 source_type: "customer",
                 card_id: None,
                 token_id: None,

@@ -2,6 +2,7 @@
 
 use regente_domain::mcc::Mcc;
 use regente_domain::text::chars_max;
+use regente_providers::provider::Providers;
 use regente_store::merchants::MerchantDetails;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -19,7 +20,7 @@ pub(super) struct NewMerchant {
     pub(super) providers: Vec<NewProvider>,
 }
 
-pub(super) fn new_merchant(fields: &Fields<'_>) -> Option<NewMerchant> {
+pub(super) fn new_merchant(fields: &Fields<'_>, adapters: &Providers) -> Option<NewMerchant> {
     let mcc = mcc(fields.required("mcc"));
     let name = fields.optional("name").text(chars_max::NAME);
     let merchant_name = fields.optional("merchantName").text(chars_max::NAME);
@@ -29,7 +30,7 @@ pub(super) fn new_merchant(fields: &Fields<'_>) -> Option<NewMerchant> {
     let providers = fields.required("providers").one_or_many(1..=PROVIDERS_MAX, |entry| {
         let path = if is_array { format!("providers[{index}]") } else { "providers".to_owned() };
         index += 1;
-        entry.object(|provider| NewProvider::read(provider, &path))
+        entry.object(|provider| NewProvider::read(provider, &path, adapters))
     });
     let details = MerchantDetails { mcc: mcc?, name, merchant_name, merchant_url, unknown: Map::new() };
     Some(NewMerchant { details, providers: providers? })
@@ -91,7 +92,7 @@ impl MerchantChanges {
     }
 }
 
-pub(super) fn merchant_changes(fields: &Fields<'_>) -> Option<MerchantChanges> {
+pub(super) fn merchant_changes(fields: &Fields<'_>, adapters: &Providers) -> Option<MerchantChanges> {
     if fields.is_null("mcc") {
         fields.problem("mcc", "should not be empty");
     }
@@ -100,21 +101,25 @@ pub(super) fn merchant_changes(fields: &Fields<'_>) -> Option<MerchantChanges> {
         name: Change::read(fields, "name", chars_max::NAME),
         merchant_name: Change::read(fields, "merchantName", chars_max::NAME),
         merchant_url: Change::read(fields, "merchantUrl", chars_max::FREE),
-        providers: added_providers(fields).unwrap_or_default(),
+        providers: added_providers(fields, adapters).unwrap_or_default(),
     };
     Some(changes)
 }
 
 /// The entries without an `id` (`docs/interface/merchants-and-providers.md#merchants`); those with one exist, and have
 /// a route of their own.
-fn added_providers(fields: &Fields<'_>) -> Option<Vec<NewProvider>> {
+fn added_providers(fields: &Fields<'_>, adapters: &Providers) -> Option<Vec<NewProvider>> {
     let mut index = 0;
     let is_array = fields.members().get("providers").is_some_and(Value::is_array);
     let entries = fields.optional("providers").one_or_many(0..=PROVIDERS_MAX, |entry| {
         let path = if is_array { format!("providers[{index}]") } else { "providers".to_owned() };
         index += 1;
         entry.object(|provider| {
-            if provider.has("id") { Some(None) } else { NewProvider::read(provider, &path).map(Some) }
+            if provider.has("id") {
+                Some(None)
+            } else {
+                NewProvider::read(provider, &path, adapters).map(Some)
+            }
         })
     });
     Some(entries?.into_iter().flatten().collect())

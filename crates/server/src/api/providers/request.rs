@@ -1,18 +1,16 @@
-//! Providers as sent: new ones, and changes of one that exists. What each type needs is said by the domain, what the
-//! simulator's options mean by the simulator.
+//! Providers as sent: new ones, and changes of one that exists. What each type needs is said by the domain, what its
+//! options mean by its adapter.
 
 use std::ops::RangeInclusive;
 
 use regente_domain::charge::later_of;
 use regente_domain::id::{ClientId, MerchantId, ProviderId};
 use regente_domain::problems::Problems;
-use regente_domain::provider_type::{
-    ProviderType, merge_credentials, validate_credentials, validate_options,
-};
+use regente_domain::provider_type::{ProviderType, merge_credentials, validate_credentials};
 use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
 use regente_engine::error::Error;
-use regente_providers::sandbox;
+use regente_providers::provider::Providers;
 use regente_store::providers::Provider;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -42,13 +40,13 @@ pub struct NewProvider {
 
 impl NewProvider {
     /// Reads a provider; `path` is that of its object, for example `providers[0]`.
-    pub fn read(fields: &Fields<'_>, path: &str) -> Option<Self> {
+    pub fn read(fields: &Fields<'_>, path: &str, adapters: &Providers) -> Option<Self> {
         let name = fields.required("name").non_empty_text(chars_max::NAME);
         let priority = fields.required("priority").integer(PRIORITIES);
         let credentials = fields.required("credentials").raw_object(CREDENTIALS_BYTES_MAX);
         let credentials = credentials.and_then(|sent| read_credentials(fields, sent, path));
         let provider_type = credentials.as_ref().map(|(provider_type, _)| *provider_type);
-        let options = read_options(fields, provider_type, path);
+        let options = read_options(fields, provider_type, path, adapters);
         let acquirer = read_acquirer(fields);
         let (provider_type, credentials) = credentials?;
         Some(Self { name: name?, priority: priority?, provider_type, credentials, options, acquirer })
@@ -111,17 +109,10 @@ fn read_options(
     fields: &Fields<'_>,
     provider_type: Option<ProviderType>,
     path: &str,
+    adapters: &Providers,
 ) -> Option<Map<String, Value>> {
     let sent = fields.optional("options").raw_object(OPTIONS_BYTES_MAX)?;
-    let path = member(path, "options");
-    let stored = validate_options(provider_type?, &sent, &path);
-    if provider_type == Some(ProviderType::Sandbox) {
-        // The type was looked at already; looked at twice, it would be complained of twice.
-        let without_type: Map<String, Value> = sent.into_iter().filter(|(name, _)| name != "type").collect();
-        if let Err(problems) = sandbox::Options::parse(&without_type, &path) {
-            fields.problems(problems);
-        }
-    }
+    let stored = adapters.validate_options(provider_type?, &sent, &member(path, "options"));
     stored.map_err(|problems| fields.problems(problems)).ok()
 }
 
@@ -167,7 +158,7 @@ pub(super) async fn changed(app: &App, before: &Provider, body: &Body) -> Result
             after.priority = priority;
         }
         if fields.has("options") || fields.is_null("options") {
-            after.options = read_options(fields, Some(before.provider_type), "");
+            after.options = read_options(fields, Some(before.provider_type), "", &app.providers);
         }
         if fields.has("acquirer") || fields.is_null("acquirer") {
             after.acquirer = read_acquirer(fields);

@@ -72,7 +72,7 @@ async fn can_be_processed(app: &App, caller: &Caller, request: &PurchaseRequest)
         .await?
         .ok_or(Error::ReferenceNotFound("merchantId"))?;
     for payment in &request.payments {
-        if route::choose(&merchant, &purchase::needs(payment.installments)).is_none() {
+        if route::choose(app, &merchant, &purchase::needs(payment.installments)).is_none() {
             return Err(Error::impossible("no provider available for paymentType credit"));
         }
     }

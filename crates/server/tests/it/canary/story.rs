@@ -12,6 +12,7 @@ use super::cards::{Canary, Fate};
 use super::places::Disk;
 use super::search::Search;
 use super::text;
+use crate::harness::payers::{Act, asking_payers};
 use crate::harness::{Client, Reply, TestApp, sandbox};
 use crate::openapi::records::{Records, put};
 
@@ -173,6 +174,15 @@ impl<'a> Story<'a> {
         let body =
             self.charge(json!({ "sourceType": "customer", "customerId": self.customer, "cardCvv": cvv }));
         self.post_twice("/v1/charges", "customer", &body).await.expect(201);
+        let providers = json!([asking_payers("Asks", 1), sandbox("Decides", 2)]);
+        let asking = self.app.merchant_with(providers).await;
+        for act in [Act::Pays, Act::TurnsBack] {
+            let canary = self.canary(Fate::Approved);
+            let body = put(self.inline(&canary), "merchantId", asking.clone());
+            let awaiting = self.post_twice("/v1/charges", &canary.number, &body).await.expect(201);
+            assert_eq!(awaiting["status"], "pending", "its security code is held meanwhile");
+            self.app.wire.payers().act(act, &self.app.books).await;
+        }
         let canary = self.canary(Fate::Approved);
         let voucher = json!({ "paymentType": "voucher", "items": [], "customer": { "name": "Ana" } });
         self.post("/v1/charges", &put(self.inline(&canary), "paymentMethod", voucher)).await.expect(201);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::http::Method;
 use regente_engine::settings::Settings;
-use regente_providers::sandbox::Books;
+use regente_providers::sandbox::TransactionLog;
 use regente_store::testing::{TestDatabase, run_script};
 use serde_json::json;
 use tempfile::TempDir;
@@ -108,7 +108,7 @@ async fn what_the_provider_took_while_the_disk_was_full_is_written_afterwards() 
     let elsewhere = tempfile::tempdir().unwrap();
     let file = elsewhere.path().join("books.db");
     let app = app_on(&disk).await.with_sandbox_deadline(PATIENT_DEADLINE).await;
-    let app = app.with_books(Books::file(&file).unwrap()).await;
+    let app = app.with_books(TransactionLog::file(&file).unwrap()).await;
     let merchant = app.merchant().await;
 
     // The simulator waits for its books, so the call is under way for as long as the test wants.

@@ -49,7 +49,7 @@ async fn what_a_provider_has_is_given_back_after_a_status_was_set(app: TestApp) 
     let charge = void(&app, &id, json!({ "amount": 40 })).await.expect(201);
     assert_eq!(told(&charge), is("authorized", 60, 100, ("void", "success", 40)));
     let key = charge["transactionRequests"][2]["idempotencyKey"].as_str().unwrap();
-    let balance = app.books.balance(key.parse().unwrap()).await.unwrap().unwrap();
+    let balance = app.books.holding(key.parse().unwrap()).await.unwrap().unwrap();
     assert_eq!(balance.kept().minor_units(), 60);
 }
 

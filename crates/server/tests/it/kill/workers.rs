@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use regente_domain::id::ClientId;
-use regente_providers::sandbox::Books;
+use regente_providers::sandbox::TransactionLog;
 use regente_store::testing::TestPostgres;
 use regente_store::{PostgresOptions, Store, StoreOptions, events};
 use reqwest::{Method, Response, StatusCode};
@@ -56,7 +56,7 @@ async fn kill_9_of_a_worker_loses_no_event_and_charges_no_purchase_in_part() {
 
     let accepted = shop.accepted.lock().unwrap().clone();
     let store = Store::open(StoreOptions::Postgres(PostgresOptions::new(database))).await.unwrap();
-    let books = Books::file(&deployment.folder.path().join("books.db")).unwrap();
+    let books = TransactionLog::file(&deployment.folder.path().join("books.db")).unwrap();
     let client_id: ClientId = deployment.api.client_id.parse().unwrap();
     let (mut paid, mut happened) = (0, HashSet::new());
     for id in &accepted {
@@ -194,7 +194,7 @@ fn is_at_rest(purchase: &Value) -> bool {
 }
 
 /// Holds a purchase against the books: all of its cards are charged or none is. Whether they are.
-async fn is_whole(api: &Api, books: &Books, purchase: &Value) -> bool {
+async fn is_whole(api: &Api, books: &TransactionLog, purchase: &Value) -> bool {
     let is_paid = purchase["status"] == "paid";
     if is_paid {
         assert!(statuses(purchase).all(|status| status == "authorized"), "{purchase:#}");
@@ -205,7 +205,7 @@ async fn is_whole(api: &Api, books: &Books, purchase: &Value) -> bool {
         let mut kept = 0;
         for request in charge["transactionRequests"].as_array().unwrap() {
             let Some(key) = request["idempotencyKey"].as_str() else { continue };
-            let balance = books.balance(key.parse().unwrap()).await.unwrap();
+            let balance = books.holding(key.parse().unwrap()).await.unwrap();
             kept +=
                 balance.map_or(0, |balance| balance.kept().minor_units() + balance.reserved.minor_units());
         }

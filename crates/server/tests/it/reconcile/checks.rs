@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::http::Method;
-use regente_providers::sandbox::Books;
+use regente_providers::sandbox::TransactionLog;
 use serde_json::{Value, json};
 
 use super::unknown::FileBooks;
@@ -32,7 +32,7 @@ async fn dies_during_a_check(app: TestApp) -> (TestApp, Value) {
     while app.app.in_flight.is_empty() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    let app = app.with_books(Books::memory()).await;
+    let app = app.with_books(TransactionLog::memory()).await;
     pending.abort();
     drop(busy);
     (app, body)

@@ -72,7 +72,7 @@ async fn what_a_provider_took_after_it_had_denied_it_is_given_back() {
     let newest = &charge["transactionRequests"][0];
     assert_eq!((&newest["requestType"], &newest["requestStatus"]), (&json!("void"), &json!("success")));
     let key = charge["transactionRequests"][1]["idempotencyKey"].as_str().unwrap();
-    let balance = app.books.balance(key.parse().unwrap()).await.unwrap().unwrap();
+    let balance = app.books.holding(key.parse().unwrap()).await.unwrap().unwrap();
     assert_eq!((balance.captured, balance.refunded.minor_units()), (balance.authorized, 150));
     assert_eq!(announced(&app, id).await, ["pending", "failed", "probe_void"]);
     // The key still leads to what was answered first.

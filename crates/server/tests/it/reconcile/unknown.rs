@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use regente_providers::sandbox::Books;
+use regente_providers::sandbox::TransactionLog;
 use regente_store::{args, sql};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -25,16 +25,16 @@ sql! {
     COUNT_KEYS = "SELECT COUNT(*) AS n FROM idempotency WHERE client_id = :client_id";
 }
 
-/// Books in a file, which a test takes away from the simulator and gives back.
+/// A transaction log in a file, which a test takes away from the simulator and gives back.
 pub(crate) struct FileBooks {
-    pub(crate) books: Books,
+    pub(crate) books: TransactionLog,
     folder: TempDir,
 }
 
 impl FileBooks {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let books = Books::file(&folder.path().join("books.db")).unwrap();
+        let books = TransactionLog::file(&folder.path().join("books.db")).unwrap();
         Self { books, folder }
     }
 

@@ -31,7 +31,7 @@ async fn without_its_key_nobody_learns_anything() {
     for key in [None, Some("wrong-horse")] {
         let remote = remote(listening.address, key);
         assert!(matches!(
-            remote.balances().await,
+            remote.holdings().await,
             Err(RemoteError::Refused { status: StatusCode::UNAUTHORIZED, .. })
         ));
         let providers = providers(remote);

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use regente_domain::charge::CaptureMode;
 use regente_providers::outcome::{Answer, Finding, Probe, UnknownReason};
-use regente_providers::request::{Call, Inquiry, Operation};
+use regente_providers::request::{Call, Inquiry, Mode, Operation};
 use regente_providers::sandbox::http::CallMessage;
+use regente_providers::sandbox::overrides;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -19,7 +20,7 @@ use super::{
 use regente::sandbox_provider::Access;
 
 fn with(then: Value, mut call: Call) -> Call {
-    call.faults = Some(json!([{ "then": then }]));
+    call.test_overrides = overrides(call.mode, None, Some(json!([{ "then": then }])));
     call
 }
 
@@ -55,7 +56,7 @@ async fn a_fault_after_the_effect_is_found_out_about_and_a_repetition_has_no_sec
         assert_eq!(answer, Answer::Unknown(reason), "{name}");
         let approval = found(providers.probe(inquiry(number + 1)).await);
         assert_eq!(approved(providers.call(capture()).await), approval, "{name}");
-        let balance = listening.books.balance(key(number)).await.unwrap().unwrap();
+        let balance = listening.books.holding(key(number)).await.unwrap().unwrap();
         assert_eq!(balance.kept().minor_units(), 1000, "{name}");
     }
     assert_eq!(listening.books.entries().await.unwrap().len(), 8);
@@ -68,7 +69,8 @@ async fn probes_suffer_too() {
     approved(providers.call(charge(1)).await);
     for (name, _) in HIDING {
         let faults = json!([{ "when": { "operation": "probe" }, "then": { name: "before_effect" } }]);
-        let asked = Inquiry { faults: Some(faults), ..inquiry(1) };
+        let test_overrides = overrides(Mode::Sandbox, None, Some(faults));
+        let asked = Inquiry { test_overrides, ..inquiry(1) };
         assert_eq!(providers.probe(asked).await, Probe::Unknown, "{name}");
     }
     found(providers.probe(inquiry(1)).await);
@@ -115,7 +117,7 @@ async fn a_duplicate_is_one_effect_and_its_second_answer_is_taken_for_no_other_c
                 assert_eq!(entry.answered().unwrap().finding, Finding::Approved(approval));
             }
             Answer::Unknown(_) => {}
-            Answer::Declined(decline) => panic!("{decline:?}"),
+            answer @ (Answer::Declined(_) | Answer::Pending(_)) => panic!("{answer:?}"),
         }
     }
     let effects = listening.books.effects().await.unwrap();
@@ -266,6 +268,7 @@ async fn the_same_seed_brings_the_same_faults_over_the_wire() {
             seen.push(match providers.call(charge(number)).await {
                 Answer::Approved(_) => "approved",
                 Answer::Declined(_) => "declined",
+                Answer::Pending(_) => "pending",
                 Answer::Unknown(reason) => reason.word(),
             });
         }

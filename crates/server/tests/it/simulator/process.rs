@@ -74,7 +74,7 @@ async fn what_was_answered_is_in_the_books_after_kill_9() {
         match answer {
             Answer::Approved(approval) => acknowledged.push((number, approval)),
             Answer::Unknown(_) => {}
-            Answer::Declined(decline) => panic!("{decline:?}"),
+            answer @ (Answer::Declined(_) | Answer::Pending(_)) => panic!("{answer:?}"),
         }
     }
 
@@ -123,7 +123,7 @@ async fn a_service_charges_at_a_simulator_of_another_process_and_outlives_it() {
 
     let charge = charged(&service).await;
     assert_eq!(charge["status"], "authorized", "{charge}");
-    let balances = simulator.remote().balances().await.unwrap();
+    let balances = simulator.remote().holdings().await.unwrap();
     assert_eq!(balances.len(), 1);
     assert_eq!(charge["transactionRequests"][0]["idempotencyKey"], json!(balances[0].0));
     assert!(!own.path().join("sandbox-books.db").exists(), "no books of its own");
@@ -150,7 +150,7 @@ async fn a_service_charges_at_a_simulator_of_another_process_and_outlives_it() {
     };
     let resolved = timeout(PATIENCE, until_known).await.unwrap();
     assert_eq!(resolved["status"], "failed", "{resolved}");
-    assert_eq!(simulator.remote().balances().await.unwrap().len(), 2);
+    assert_eq!(simulator.remote().holdings().await.unwrap().len(), 2);
     service.stop().await;
 }
 

@@ -1,6 +1,6 @@
 //! What became of a purchase: by its own words, by the simulator's books, and by its history.
 
-use regente_providers::sandbox::Books;
+use regente_providers::sandbox::TransactionLog;
 use serde_json::Value;
 
 use super::super::{history, read};
@@ -55,11 +55,11 @@ pub async fn verdict(app: &TestApp, id: &str, order: &Order) -> End {
 }
 
 /// What the books keep and hold reserved of a charge.
-async fn booked(books: &Books, charge: &Value) -> (i64, i64) {
+async fn booked(books: &TransactionLog, charge: &Value) -> (i64, i64) {
     let (mut kept, mut reserved) = (0, 0);
     for request in charge["transactionRequests"].as_array().unwrap() {
         let Some(key) = request["idempotencyKey"].as_str() else { continue };
-        if let Some(balance) = books.balance(key.parse().unwrap()).await.unwrap() {
+        if let Some(balance) = books.holding(key.parse().unwrap()).await.unwrap() {
             kept += balance.kept().minor_units();
             reserved += balance.reserved.minor_units();
         }

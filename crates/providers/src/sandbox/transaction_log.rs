@@ -1,9 +1,9 @@
-//! The simulator's own books: what it did, by our key. They make a repetition harmless and a probe a proof. Never in
-//! them: card numbers, security codes, anything of the product's database.
+//! The simulator's own transaction log: what it did, by our key. It makes a repetition harmless and a probe a proof.
+//! Never in it: card numbers, security codes, anything of the product's database.
 
 mod entry;
 mod file;
-mod ledger;
+mod holdings;
 mod memory;
 
 use std::path::Path;
@@ -14,15 +14,15 @@ use thiserror::Error;
 use uuid::Uuid;
 
 pub use entry::{Answered, CardTrace, Deed, Entry, Record};
-pub use ledger::{Balance, Ledger};
+pub use holdings::{Holding, Holdings};
 
 use crate::outcome::Finding;
 use file::File;
 use memory::Memory;
 
-/// The books, in memory or in a file. A clone is another hand on the same books.
+/// The log, in memory or in a file. A clone is another hand on the same log.
 #[derive(Clone)]
-pub struct Books(Place);
+pub struct TransactionLog(Place);
 
 #[derive(Clone)]
 enum Place {
@@ -30,7 +30,7 @@ enum Place {
     File(File),
 }
 
-/// An entry and its place in the books, from 1.
+/// An entry and its place in the log, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// Its place.
@@ -59,7 +59,7 @@ pub enum Order {
     NewestFirst,
 }
 
-/// What stands in the books after an attempt to write an answer into them.
+/// What stands in the log after an attempt to write an answer into it.
 #[derive(Debug)]
 pub(super) enum Recorded {
     /// This answer: the new one, or that of the first call with the key.
@@ -68,17 +68,17 @@ pub(super) enum Recorded {
     ProbedBefore,
 }
 
-/// The books could not be read or written. Whether something was written is not known.
+/// The log could not be read or written. Whether something was written is not known.
 #[derive(Debug, Error)]
-pub enum BooksError {
+pub enum TransactionLogError {
     /// The file could not be opened, read or written.
-    #[error("the books of the simulator cannot be used")]
+    #[error("the transaction log of the simulator cannot be used")]
     Sqlite(#[from] rusqlite::Error),
-    /// The file holds something other than the simulator's books.
-    #[error("the file does not hold the books of the simulator")]
-    NotBooks,
-    /// The books were written by another release.
-    #[error("the books of the simulator have format {found}, this release reads {expected}")]
+    /// The file holds something other than the simulator's transaction log.
+    #[error("the file does not hold the transaction log of the simulator")]
+    NotALog,
+    /// The log was written by another release.
+    #[error("the transaction log of the simulator has format {found}, this release reads {expected}")]
     Format {
         /// The format of the file.
         found: i64,
@@ -86,30 +86,30 @@ pub enum BooksError {
         expected: i64,
     },
     /// An entry that this release cannot read.
-    #[error("an entry in the books of the simulator cannot be read: {0}")]
+    #[error("an entry in the transaction log of the simulator cannot be read: {0}")]
     Entry(String),
     /// The commit that the entry was in has failed.
-    #[error("the books of the simulator could not be written")]
+    #[error("the transaction log of the simulator could not be written")]
     NotWritten,
     /// The thread that keeps the file has ended.
-    #[error("the books of the simulator are closed")]
+    #[error("the transaction log of the simulator is closed")]
     Closed,
 }
 
-impl Books {
-    /// Empty books in memory: gone when the process ends.
+impl TransactionLog {
+    /// An empty log in memory: gone when the process ends.
     pub fn memory() -> Self {
         Self(Place::Memory(Arc::default()))
     }
 
-    /// The books in this file, which is made if it is not there; its folder must be. They survive the loss of the
+    /// The log in this file, which is made if it is not there; its folder must be. It survives the loss of the
     /// process and of power. Blocks while the file is opened.
-    pub fn file(path: &Path) -> Result<Self, BooksError> {
+    pub fn file(path: &Path) -> Result<Self, TransactionLogError> {
         Ok(Self(Place::File(File::open(path)?)))
     }
 
-    /// Everything in the books, in the order of arrival.
-    pub async fn entries(&self) -> Result<Vec<Entry>, BooksError> {
+    /// Everything in the log, in the order of arrival.
+    pub async fn entries(&self) -> Result<Vec<Entry>, TransactionLogError> {
         match &self.0 {
             Place::Memory(memory) => Ok(memory.entries()),
             Place::File(file) => file.entries().await,
@@ -123,15 +123,15 @@ impl Books {
         order: Order,
         after: Option<u64>,
         limit: usize,
-    ) -> Result<Vec<Stored>, BooksError> {
+    ) -> Result<Vec<Stored>, TransactionLogError> {
         match &self.0 {
             Place::Memory(memory) => Ok(memory.page(&filter, order, after, limit)),
             Place::File(file) => file.page(filter, order, after, limit).await,
         }
     }
 
-    /// What the books say about one key.
-    pub async fn find(&self, key: Uuid) -> Result<Option<Entry>, BooksError> {
+    /// What the log says about one key.
+    pub async fn find(&self, key: Uuid) -> Result<Option<Entry>, TransactionLogError> {
         match &self.0 {
             Place::Memory(memory) => Ok(memory.find(key)),
             Place::File(file) => file.find(key).await,
@@ -139,16 +139,16 @@ impl Books {
     }
 
     /// What became of the money of one authorization; nothing where none was approved under this key.
-    pub async fn balance(&self, authorization_key: Uuid) -> Result<Option<Balance>, BooksError> {
+    pub async fn holding(&self, authorization_key: Uuid) -> Result<Option<Holding>, TransactionLogError> {
         let history = match &self.0 {
             Place::Memory(memory) => memory.history(authorization_key),
             Place::File(file) => file.history(authorization_key).await?,
         };
-        Ok(Ledger::of(&history).balance(authorization_key))
+        Ok(Holdings::of(&history).holding(authorization_key))
     }
 
     /// How many authorizations took or reserved money: each key does so at most once.
-    pub async fn effects(&self) -> Result<usize, BooksError> {
+    pub async fn effects(&self) -> Result<usize, TransactionLogError> {
         Ok(self.entries().await?.iter().filter(|entry| entry.is_effect()).count())
     }
 
@@ -159,7 +159,7 @@ impl Books {
         key: Uuid,
         at: Timestamp,
         answered: Answered,
-    ) -> Result<Recorded, BooksError> {
+    ) -> Result<Recorded, TransactionLogError> {
         let standing = self.put(Entry { key, at, record: Record::Answered(Box::new(answered)) }).await?;
         Ok(match standing.record {
             Record::Answered(answered) => Recorded::Answered(answered.finding),
@@ -168,7 +168,11 @@ impl Books {
     }
 
     /// The answer that was given for a key. Where there is none, this is written down, so that it stays true.
-    pub(super) async fn probe(&self, key: Uuid, at: Timestamp) -> Result<Option<Finding>, BooksError> {
+    pub(super) async fn probe(
+        &self,
+        key: Uuid,
+        at: Timestamp,
+    ) -> Result<Option<Finding>, TransactionLogError> {
         let standing = self.put(Entry { key, at, record: Record::ProbedBeforeArrival }).await?;
         Ok(match standing.record {
             Record::Answered(answered) => Some(answered.finding),
@@ -177,7 +181,7 @@ impl Books {
     }
 
     /// Adds an entry, settled, unless its key has one, and returns the one that stands.
-    async fn put(&self, entry: Entry) -> Result<Entry, BooksError> {
+    async fn put(&self, entry: Entry) -> Result<Entry, TransactionLogError> {
         match &self.0 {
             Place::Memory(memory) => Ok(memory.put(entry)),
             Place::File(file) => file.put(entry).await,

@@ -1,4 +1,4 @@
-//! The simulator's books: one effect for each key, probes that prove, files that last.
+//! The simulator's transaction log: one effect for each key, probes that prove, files that last.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use regente_domain::decline::DeclinedCode;
 use regente_domain::money::Amount;
 use regente_providers::outcome::{Answer, Finding, Probe, UnknownReason};
 use regente_providers::request::OperationKind;
-use regente_providers::sandbox::{Books, BooksError, Record};
+use regente_providers::sandbox::{Record, TransactionLog, TransactionLogError, overrides};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
@@ -16,22 +16,22 @@ use crate::support::{
 };
 
 /// Every test runs on both kinds.
-pub(crate) fn both() -> (TempDir, [Books; 2]) {
+pub(crate) fn both() -> (TempDir, [TransactionLog; 2]) {
     let folder = tempfile::tempdir().unwrap();
-    let file = Books::file(&folder.path().join("sandbox.db")).unwrap();
-    (folder, [Books::memory(), file])
+    let file = TransactionLog::file(&folder.path().join("sandbox.db")).unwrap();
+    (folder, [TransactionLog::memory(), file])
 }
 
 #[tokio::test]
 async fn an_entry_says_what_happened() {
     let (_folder, both) = both();
-    for books in both {
-        let providers = providers(&books);
+    for log in both {
+        let providers = providers(&log);
         let approval = approved(providers.call(charge(key(1), APPROVED, Some("560"))).await);
         let decline = declined(providers.call(verification(key(2), APPROVED, Some("561"))).await);
         providers.probe(inquiry(key(3))).await;
 
-        let entries = books.entries().await.unwrap();
+        let entries = log.entries().await.unwrap();
         assert_eq!(entries.iter().map(|entry| entry.key).collect::<Vec<_>>(), [key(1), key(2), key(3)]);
         assert!(entries.iter().all(|entry| entry.at == at()));
         let Record::Answered(charged) = &entries[0].record else { panic!("{entries:?}") };
@@ -46,17 +46,17 @@ async fn an_entry_says_what_happened() {
         assert_eq!(verified.deed.card(), charged.deed.card(), "the same card is recognised");
         assert_eq!(verified.finding, Finding::Declined(decline));
         assert_eq!(entries[2].record, Record::ProbedBeforeArrival);
-        assert_eq!(books.find(key(1)).await.unwrap().as_ref(), Some(&entries[0]));
-        assert_eq!(books.find(key(4)).await.unwrap(), None);
-        assert_eq!(books.effects().await.unwrap(), 1);
+        assert_eq!(log.find(key(1)).await.unwrap().as_ref(), Some(&entries[0]));
+        assert_eq!(log.find(key(4)).await.unwrap(), None);
+        assert_eq!(log.effects().await.unwrap(), 1);
     }
 }
 
 #[tokio::test]
 async fn a_repeated_key_gets_the_first_answer_and_has_no_second_effect() {
     let (_folder, both) = both();
-    for books in both {
-        let providers = providers(&books);
+    for log in both {
+        let providers = providers(&log);
         let first = providers.call(charge(key(1), APPROVED, Some("560"))).await;
         assert_eq!(providers.call(charge(key(1), APPROVED, Some("560"))).await, first);
 
@@ -68,27 +68,27 @@ async fn a_repeated_key_gets_the_first_answer_and_has_no_second_effect() {
 
         let refused = providers.call(charge(key(2), APPROVED, Some("561"))).await;
         assert_eq!(providers.call(charge(key(2), APPROVED, Some("560"))).await, refused);
-        assert_eq!(books.effects().await.unwrap(), 1);
-        assert_eq!(books.entries().await.unwrap().len(), 2);
+        assert_eq!(log.effects().await.unwrap(), 1);
+        assert_eq!(log.entries().await.unwrap().len(), 2);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_at_once_with_one_key_have_one_effect() {
     let (_folder, both) = both();
-    for books in both {
+    for log in both {
         let mut tasks = JoinSet::new();
         for number in 0..64 {
             // Different seeds: each would give the payment another id.
             let mut call = charge(key(1), APPROVED, Some("560"));
-            call.seed = Some(number.to_string());
-            let providers = providers(&books);
+            call.test_overrides = overrides(call.mode, Some(number.to_string()), None);
+            let providers = providers(&log);
             tasks.spawn(async move { providers.call(call).await });
         }
         let answers = tasks.join_all().await;
         approved(answers[0].clone());
         assert!(answers.iter().all(|answer| *answer == answers[0]));
-        assert_eq!(books.effects().await.unwrap(), 1);
+        assert_eq!(log.effects().await.unwrap(), 1);
     }
 }
 
@@ -96,25 +96,25 @@ async fn many_at_once_with_one_key_have_one_effect() {
 async fn many_at_once_with_keys_of_their_own_are_all_written_down() {
     const CALLS: u128 = 600;
     let (_folder, both) = both();
-    for books in both {
+    for log in both {
         let mut tasks = JoinSet::new();
         for number in 0..CALLS {
-            let providers = providers(&books);
+            let providers = providers(&log);
             tasks.spawn(async move { providers.call(charge(key(number), APPROVED, Some("560"))).await });
         }
         tasks.join_all().await.into_iter().for_each(|answer| drop(approved(answer)));
         for number in 0..CALLS {
-            assert!(books.find(key(number)).await.unwrap().is_some());
+            assert!(log.find(key(number)).await.unwrap().is_some());
         }
-        assert_eq!(books.effects().await.unwrap(), 600);
+        assert_eq!(log.effects().await.unwrap(), 600);
     }
 }
 
 #[tokio::test]
 async fn a_probe_finds_what_was_answered() {
     let (_folder, both) = both();
-    for books in both {
-        let providers = providers(&books);
+    for log in both {
+        let providers = providers(&log);
         let approval = approved(providers.call(charge(key(1), APPROVED, Some("560"))).await);
         let decline = declined(providers.call(charge(key(2), APPROVED, Some("561"))).await);
         for _ in 0..2 {
@@ -129,8 +129,8 @@ async fn a_probe_finds_what_was_answered() {
 #[tokio::test]
 async fn a_key_that_a_probe_did_not_find_is_refused_when_it_arrives_late() {
     let (_folder, both) = both();
-    for books in both {
-        let providers = providers(&books);
+    for log in both {
+        let providers = providers(&log);
         for _ in 0..2 {
             assert_eq!(providers.probe(inquiry(key(1))).await, Probe::Absent);
         }
@@ -140,16 +140,16 @@ async fn a_key_that_a_probe_did_not_find_is_refused_when_it_arrives_late() {
             assert_eq!(decline.network_denied_reason.as_deref(), Some("probed before it arrived"));
         }
         assert_eq!(providers.probe(inquiry(key(1))).await, Probe::Absent, "still");
-        assert_eq!(books.effects().await.unwrap(), 0);
+        assert_eq!(log.effects().await.unwrap(), 0);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_probe_and_a_call_at_the_same_time_agree() {
     let (_folder, both) = both();
-    for books in both {
+    for log in both {
         for number in 0..100 {
-            let (one, other) = (providers(&books), providers(&books));
+            let (one, other) = (providers(&log), providers(&log));
             let calling =
                 tokio::spawn(async move { one.call(charge(key(number), APPROVED, Some("560"))).await });
             let probing = tokio::spawn(async move { other.probe(inquiry(key(number))).await });
@@ -166,13 +166,13 @@ async fn a_probe_and_a_call_at_the_same_time_agree() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_timed_out_is_proved_absent() {
-    let books = Books::memory();
-    let providers = providers(&books);
+    let log = TransactionLog::memory();
+    let providers = providers(&log);
     let answer = providers.call(charge(key(1), TIMED_OUT, Some("600"))).await;
     assert_eq!(answer, Answer::Unknown(UnknownReason::TimedOut));
-    assert!(books.entries().await.unwrap().is_empty());
+    assert!(log.entries().await.unwrap().is_empty());
     assert_eq!(providers.probe(inquiry(key(1))).await, Probe::Absent);
-    assert_eq!(books.effects().await.unwrap(), 0);
+    assert_eq!(log.effects().await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -180,24 +180,24 @@ async fn a_file_keeps_its_entries_when_it_is_opened_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.db");
     let before = {
-        let books = Books::file(&path).unwrap();
-        let providers = providers(&books);
+        let log = TransactionLog::file(&path).unwrap();
+        let providers = providers(&log);
         providers.call(charge(key(1), APPROVED, Some("560"))).await;
         providers.call(charge(key(2), APPROVED, Some("561"))).await;
         providers.probe(inquiry(key(3))).await;
-        books.entries().await.unwrap()
+        log.entries().await.unwrap()
     };
-    let books = Books::file(&path).unwrap();
-    assert_eq!(books.entries().await.unwrap(), before);
-    let late = declined(providers(&books).call(charge(key(3), APPROVED, Some("560"))).await);
+    let log = TransactionLog::file(&path).unwrap();
+    assert_eq!(log.entries().await.unwrap(), before);
+    let late = declined(providers(&log).call(charge(key(3), APPROVED, Some("560"))).await);
     assert_eq!(late.network_denied_reason.as_deref(), Some("probed before it arrived"));
 }
 
 #[tokio::test]
 async fn no_card_number_and_no_security_code_is_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
-    let books = Books::file(&folder.path().join("sandbox.db")).unwrap();
-    let providers = providers(&books);
+    let log = TransactionLog::file(&folder.path().join("sandbox.db")).unwrap();
+    let providers = providers(&log);
     let (approved_cvv, refused_cvv) = ("8370", "8371");
     approved(providers.call(charge(key(1), APPROVED, Some(approved_cvv))).await);
     declined(providers.call(charge(key(2), "371511430434941", Some(refused_cvv))).await);
@@ -213,11 +213,11 @@ async fn no_card_number_and_no_security_code_is_in_the_file() {
 }
 
 #[tokio::test]
-async fn books_that_cannot_be_written_leave_the_outcome_unknown() {
+async fn a_log_that_cannot_be_written_leaves_the_outcome_unknown() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.db");
-    let books = Books::file(&path).unwrap();
-    let providers = providers(&books);
+    let log = TransactionLog::file(&path).unwrap();
+    let providers = providers(&log);
     rusqlite::Connection::open(&path).unwrap().execute_batch("ALTER TABLE entries RENAME TO away").unwrap();
     let answer = providers.call(charge(key(1), APPROVED, Some("560"))).await;
     assert_eq!(answer, Answer::Unknown(UnknownReason::ProviderFailed));
@@ -234,14 +234,17 @@ async fn a_file_that_is_something_else_is_refused_and_left_alone() {
     let path = folder.path().join("product.db");
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("CREATE TABLE charges (id BLOB); PRAGMA user_version = 1").unwrap();
-    assert!(matches!(Books::file(&path), Err(BooksError::NotBooks)));
+    assert!(matches!(TransactionLog::file(&path), Err(TransactionLogError::NotALog)));
     let tables: i64 = other.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
     assert_eq!(tables, 1);
 
     let path = folder.path().join("sandbox.db");
-    drop(Books::file(&path).unwrap());
+    drop(TransactionLog::file(&path).unwrap());
     rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 3).unwrap();
-    assert!(matches!(Books::file(&path), Err(BooksError::Format { found: 3, expected: 2 })));
+    assert!(matches!(
+        TransactionLog::file(&path),
+        Err(TransactionLogError::Format { found: 3, expected: 2 })
+    ));
 }
 
 fn all_bytes(folder: &Path) -> Vec<u8> {

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::outcome::Finding;
 use crate::request::OperationKind;
 
-/// What the books say about one key.
+/// What the log says about one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Our key.

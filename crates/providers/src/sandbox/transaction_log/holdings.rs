@@ -16,11 +16,11 @@ use super::entry::{Answered, Deed, Entry, Record};
 
 /// The money of every approved authorization, by its key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ledger(BTreeMap<Uuid, Balance>);
+pub struct Holdings(BTreeMap<Uuid, Holding>);
 
 /// The money of one approved authorization. What was authorized is reserved, captured or released, all of it, always.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Balance {
+pub struct Holding {
     /// In which currency.
     pub currency: Currency,
     /// For how much it was approved.
@@ -35,12 +35,12 @@ pub struct Balance {
     pub released: Amount,
 }
 
-impl Ledger {
+impl Holdings {
     /// Adds the entries up, which are in the order of arrival.
     pub fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
-        let mut ledger = Self::default();
-        ledger.add(entries);
-        ledger
+        let mut holdings = Self::default();
+        holdings.add(entries);
+        holdings
     }
 
     /// Adds further entries, which came after those that are in it.
@@ -53,33 +53,33 @@ impl Ledger {
     }
 
     /// Every authorization that took or reserved money, in the order of the keys.
-    pub fn balances(&self) -> impl Iterator<Item = (Uuid, Balance)> {
-        self.0.iter().map(|(key, balance)| (*key, *balance))
+    pub fn iter(&self) -> impl Iterator<Item = (Uuid, Holding)> {
+        self.0.iter().map(|(key, holding)| (*key, *holding))
     }
 
     /// What became of one authorization; nothing where none was approved under this key.
-    pub fn balance(&self, authorization_key: Uuid) -> Option<Balance> {
+    pub fn holding(&self, authorization_key: Uuid) -> Option<Holding> {
         self.0.get(&authorization_key).copied()
     }
 
     fn enter(&mut self, key: Uuid, answered: &Answered) {
         if let Deed::Authorization { capture, .. } = answered.deed {
-            self.0.insert(key, Balance::begin(capture, answered.amount, answered.currency));
+            self.0.insert(key, Holding::begin(capture, answered.amount, answered.currency));
         }
-        // What stands in the books was possible when it was written, and still is.
+        // What stands in the log was possible when it was written, and still is.
         if let Some(after) = self.after(answered).and_then(Result::ok) {
             self.0.extend(answered.deed.authorization_key().map(|authorization| (authorization, after)));
         }
     }
 
-    /// The balance of the authorization once a follow-up was done; nothing for what follows none.
-    fn after(&self, answered: &Answered) -> Option<Result<Balance, Refusal>> {
-        let before = self.balance(answered.deed.authorization_key()?).ok_or(Refusal::NoAuthorization);
+    /// The holding of the authorization once a follow-up was done; nothing for what follows none.
+    fn after(&self, answered: &Answered) -> Option<Result<Holding, Refusal>> {
+        let before = self.holding(answered.deed.authorization_key()?).ok_or(Refusal::NoAuthorization);
         Some(before.and_then(|before| before.follow(answered)))
     }
 }
 
-impl Balance {
+impl Holding {
     /// What the buyer has paid in the end.
     pub fn kept(&self) -> Amount {
         self.captured.minus(self.refunded).unwrap_or(Amount::ZERO)
@@ -132,10 +132,10 @@ impl Balance {
     }
 }
 
-/// What stands in the books when this entry comes after these: a follow-up that was to be approved is refused where
+/// What stands in the log when this entry comes after these: a follow-up that was to be approved is refused where
 /// the money does not allow it. `history` is the authorization and everything that followed it, in order.
 pub(super) fn settle(entry: Entry, history: &[Entry]) -> Entry {
-    let refusal = entry.approved().and_then(|answered| Ledger::of(history).after(answered)?.err());
+    let refusal = entry.approved().and_then(|answered| Holdings::of(history).after(answered)?.err());
     let Some(refusal) = refusal else { return entry };
     match entry.record {
         Record::Answered(answered) => {

@@ -1,11 +1,11 @@
-//! Books in memory, for benchmarks and tests.
+//! The log in memory, for benchmarks and tests.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
-use super::ledger::settle;
+use super::holdings::settle;
 use super::{Entry, Filter, Order, Stored};
 
 /// Entries in the order of arrival, and where each key and what follows an authorization stands.

@@ -1,4 +1,4 @@
-//! The SQL of the simulator's books. The file belongs to the simulator alone: it is not part of the product's database.
+//! The SQL of the simulator's transaction log. The file belongs to the simulator alone: it is not part of the product's database.
 
 use std::path::Path;
 
@@ -12,11 +12,11 @@ use uuid::Uuid;
 use crate::outcome::Finding;
 use crate::request::OperationKind;
 
-use super::super::ledger::settle;
-use super::super::{Answered, BooksError, CardTrace, Deed, Entry, Order, Record, Stored};
+use super::super::holdings::settle;
+use super::super::{Answered, CardTrace, Deed, Entry, Order, Record, Stored, TransactionLogError};
 use super::Window;
 
-/// What the file is, kept in its `application_id`, so that no other database is taken for the books ("SBOX").
+/// What the file is, kept in its `application_id`, so that no other database is taken for the log ("SBOX").
 const APPLICATION: i64 = 0x5342_4f58;
 /// The format of the file, kept in its `user_version`.
 const FORMAT: i64 = 2;
@@ -84,7 +84,7 @@ ORDER BY sequence";
 
 const COUNT_TABLES: &str = "SELECT count(*) FROM sqlite_schema";
 
-pub(super) fn open(path: &Path) -> Result<Connection, BooksError> {
+pub(super) fn open(path: &Path) -> Result<Connection, TransactionLogError> {
     let mut connection = Connection::open(path)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let tables: i64 = transaction.query_row(COUNT_TABLES, [], |row| row.get(0))?;
@@ -102,9 +102,9 @@ pub(super) fn open(path: &Path) -> Result<Connection, BooksError> {
     match standing {
         (APPLICATION, FORMAT) => {}
         (APPLICATION, found) => {
-            return Err(BooksError::Format { found, expected: FORMAT });
+            return Err(TransactionLogError::Format { found, expected: FORMAT });
         }
-        _ => return Err(BooksError::NotBooks),
+        _ => return Err(TransactionLogError::NotALog),
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -112,7 +112,10 @@ pub(super) fn open(path: &Path) -> Result<Connection, BooksError> {
 }
 
 /// Adds the entries whose keys have none, settled, in one commit, and returns for each the one that stands.
-pub(super) fn put(connection: &mut Connection, entries: &[&Entry]) -> Result<Vec<Entry>, BooksError> {
+pub(super) fn put(
+    connection: &mut Connection,
+    entries: &[&Entry],
+) -> Result<Vec<Entry>, TransactionLogError> {
     // It reads before it writes, and a lock that is taken only then can be refused without a wait.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut standing = Vec::with_capacity(entries.len());
@@ -124,7 +127,8 @@ pub(super) fn put(connection: &mut Connection, entries: &[&Entry]) -> Result<Vec
             }
         };
         standing.push(match insert(&transaction, &settled)? {
-            0 => find(&transaction, entry.key)?.ok_or_else(|| BooksError::Entry("it vanished".to_owned()))?,
+            0 => find(&transaction, entry.key)?
+                .ok_or_else(|| TransactionLogError::Entry("it vanished".to_owned()))?,
             _ => settled,
         });
     }
@@ -132,21 +136,24 @@ pub(super) fn put(connection: &mut Connection, entries: &[&Entry]) -> Result<Vec
     Ok(standing)
 }
 
-pub(super) fn find(connection: &Connection, key: Uuid) -> Result<Option<Entry>, BooksError> {
+pub(super) fn find(connection: &Connection, key: Uuid) -> Result<Option<Entry>, TransactionLogError> {
     let mut statement = connection.prepare_cached(FIND)?;
     let raw = statement.query_row(named_params! { ":key": key.as_bytes() }, RawEntry::read).optional()?;
     raw.map(RawEntry::understand).transpose()
 }
 
 /// An authorization and what followed it, in order.
-pub(super) fn history(connection: &Connection, authorization_key: Uuid) -> Result<Vec<Entry>, BooksError> {
+pub(super) fn history(
+    connection: &Connection,
+    authorization_key: Uuid,
+) -> Result<Vec<Entry>, TransactionLogError> {
     let mut statement = connection.prepare_cached(HISTORY)?;
     let rows = statement.query_map(named_params! { ":key": authorization_key.as_bytes() }, RawEntry::read)?;
     let raw: Vec<RawEntry> = rows.collect::<Result<_, _>>()?;
     raw.into_iter().map(RawEntry::understand).collect()
 }
 
-pub(super) fn page(connection: &Connection, window: &Window) -> Result<Vec<Stored>, BooksError> {
+pub(super) fn page(connection: &Connection, window: &Window) -> Result<Vec<Stored>, TransactionLogError> {
     let Window { filter, order, after, limit } = window;
     let (sql, from) = match order {
         Order::OldestFirst => (PAGE_OLDEST_FIRST, 0),
@@ -170,7 +177,7 @@ pub(super) fn page(connection: &Connection, window: &Window) -> Result<Vec<Store
     raw.into_iter().map(understand).collect()
 }
 
-pub(super) fn all(connection: &Connection) -> Result<Vec<Entry>, BooksError> {
+pub(super) fn all(connection: &Connection) -> Result<Vec<Entry>, TransactionLogError> {
     let mut statement = connection.prepare_cached(ALL)?;
     let raw: Vec<RawEntry> = statement.query_map([], RawEntry::read)?.collect::<Result<_, _>>()?;
     raw.into_iter().map(RawEntry::understand).collect()
@@ -182,12 +189,12 @@ fn application_of(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
     Ok((application, format))
 }
 
-fn insert(connection: &Connection, entry: &Entry) -> Result<usize, BooksError> {
+fn insert(connection: &Connection, entry: &Entry) -> Result<usize, TransactionLogError> {
     let answered = entry.answered();
     let card = answered.and_then(|answered| answered.deed.card());
     let authorization_key = entry.authorization_key();
     let finding = answered.map(|answered| serde_json::to_string(&answered.finding)).transpose();
-    let finding = finding.map_err(|error| BooksError::Entry(error.to_string()))?;
+    let finding = finding.map_err(|error| TransactionLogError::Entry(error.to_string()))?;
     let mut statement = connection.prepare_cached(PUT)?;
     Ok(statement.execute(named_params! {
         ":key": entry.key.as_bytes(),
@@ -233,12 +240,13 @@ impl RawEntry {
         })
     }
 
-    fn understand(self) -> Result<Entry, BooksError> {
+    fn understand(self) -> Result<Entry, TransactionLogError> {
         let key = Uuid::from_bytes(self.key);
         let at = Timestamp::from_millis(self.at);
         let record = if self.operation.is_some() {
             let answered = self.answered();
-            let readable = answered.ok_or_else(|| BooksError::Entry(format!("the answer for key {key}")));
+            let readable =
+                answered.ok_or_else(|| TransactionLogError::Entry(format!("the answer for key {key}")));
             Record::Answered(Box::new(readable?))
         } else {
             Record::ProbedBeforeArrival

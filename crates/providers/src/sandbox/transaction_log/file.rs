@@ -1,5 +1,5 @@
-//! Books in a SQLite file of their own. One thread owns the connection; whatever waits for it is written in one commit
-//! with one sync, and answered after it.
+//! The log in a SQLite file of its own. One thread owns the connection; whatever waits for it is written in one
+//! commit with one sync, and answered after it.
 
 use std::path::Path;
 use std::thread;
@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-use super::{BooksError, Entry, Filter, Order, Stored};
+use super::{Entry, Filter, Order, Stored, TransactionLogError};
 
 mod rows;
 
@@ -21,7 +21,7 @@ const GROUP_ENTRIES_MAX: usize = 256;
 #[derive(Clone)]
 pub(super) struct File(mpsc::Sender<Request>);
 
-type Reply<T> = oneshot::Sender<Result<T, BooksError>>;
+type Reply<T> = oneshot::Sender<Result<T, TransactionLogError>>;
 
 enum Request {
     Put(Box<Entry>, Reply<Entry>),
@@ -40,25 +40,25 @@ pub(super) struct Window {
 }
 
 impl File {
-    pub(super) fn open(path: &Path) -> Result<Self, BooksError> {
+    pub(super) fn open(path: &Path) -> Result<Self, TransactionLogError> {
         let connection = rows::open(path)?;
         let (sender, receiver) = mpsc::channel(QUEUE_LENGTH_MAX);
         thread::Builder::new()
-            .name("sandbox-books".to_owned())
+            .name("sandbox-log".to_owned())
             .spawn(move || keep(connection, receiver))
-            .map_err(|_spawn_error| BooksError::Closed)?;
+            .map_err(|_spawn_error| TransactionLogError::Closed)?;
         Ok(Self(sender))
     }
 
-    pub(super) async fn put(&self, entry: Entry) -> Result<Entry, BooksError> {
+    pub(super) async fn put(&self, entry: Entry) -> Result<Entry, TransactionLogError> {
         self.ask(|reply| Request::Put(Box::new(entry), reply)).await
     }
 
-    pub(super) async fn find(&self, key: Uuid) -> Result<Option<Entry>, BooksError> {
+    pub(super) async fn find(&self, key: Uuid) -> Result<Option<Entry>, TransactionLogError> {
         self.ask(|reply| Request::Find(key, reply)).await
     }
 
-    pub(super) async fn history(&self, authorization_key: Uuid) -> Result<Vec<Entry>, BooksError> {
+    pub(super) async fn history(&self, authorization_key: Uuid) -> Result<Vec<Entry>, TransactionLogError> {
         self.ask(|reply| Request::History(authorization_key, reply)).await
     }
 
@@ -68,18 +68,18 @@ impl File {
         order: Order,
         after: Option<u64>,
         limit: usize,
-    ) -> Result<Vec<Stored>, BooksError> {
+    ) -> Result<Vec<Stored>, TransactionLogError> {
         self.ask(|reply| Request::Page(Window { filter, order, after, limit }, reply)).await
     }
 
-    pub(super) async fn entries(&self) -> Result<Vec<Entry>, BooksError> {
+    pub(super) async fn entries(&self) -> Result<Vec<Entry>, TransactionLogError> {
         self.ask(Request::Entries).await
     }
 
-    async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, BooksError> {
+    async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, TransactionLogError> {
         let (reply, answer) = oneshot::channel();
-        self.0.send(request(reply)).await.map_err(|_closed| BooksError::Closed)?;
-        answer.await.map_err(|_closed| BooksError::Closed)?
+        self.0.send(request(reply)).await.map_err(|_closed| TransactionLogError::Closed)?;
+        answer.await.map_err(|_closed| TransactionLogError::Closed)?
     }
 }
 
@@ -127,9 +127,9 @@ fn put_all(connection: &mut Connection, puts: Vec<(Box<Entry>, Reply<Entry>)>) {
             }
         }
         Err(error) => {
-            tracing::error!(%error, "the simulator's books refused a commit");
+            tracing::error!(%error, "the simulator's transaction log refused a commit");
             for (_, reply) in puts {
-                let _ = reply.send(Err(BooksError::NotWritten));
+                let _ = reply.send(Err(TransactionLogError::NotWritten));
             }
         }
     }

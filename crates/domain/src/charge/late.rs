@@ -1,0 +1,51 @@
+//! Outcomes that come when the charge has gone on without them. Money that a provider took always counts: it makes the
+//! charge good, or it is given back.
+
+use super::attempt::{Outcome, RequestType, TransactionRequest};
+use super::{Charge, Finish, Next};
+
+impl Charge {
+    /// What is to be done about `found`, an authorization with the outcome that its provider has told too late to be
+    /// written as that request's. `requests` are those of the charge as they are written, oldest first.
+    pub fn next_after_late(&self, requests: &[TransactionRequest], found: &TransactionRequest) -> Next {
+        let Outcome::Approved(_) = &found.outcome else { return Next::Rest };
+        let Some(written) = requests.iter().find(|request| request.id == found.id) else {
+            return Next::Rest;
+        };
+        if self.is_being_voided(requests, found) {
+            return Next::Rest;
+        }
+        let void = Next::Void { request: found.id };
+        match &written.outcome {
+            // Whoever was faster has written the same, or what the provider said first counts.
+            Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) => Next::Rest,
+            Outcome::NoEffect(_) => void,
+            Outcome::Pending(_) => {
+                let is_known = |request: &&TransactionRequest| {
+                    request.follows == Some(found.id) && matches!(request.outcome, Outcome::Approved(_))
+                };
+                if requests.iter().any(|request| is_known(&request)) {
+                    Next::Rest
+                } else if self.has_expired() {
+                    Next::Finish(Finish::Approved { by: found.provider_type })
+                } else {
+                    void
+                }
+            }
+        }
+    }
+
+    /// Whether a void of `taken` is under way or was done. Requests of earlier releases do not say what they undo: there it
+    /// is any open one that the charge itself has not opened.
+    fn is_being_voided(&self, requests: &[TransactionRequest], taken: &TransactionRequest) -> bool {
+        requests.iter().any(|request| {
+            let is_orphans = self.state.open_operation().is_none_or(|open| open.ordinal != request.ordinal);
+            request.request_type == RequestType::Void
+                && match (request.follows, &request.outcome) {
+                    (Some(follows), Outcome::Open | Outcome::Approved(_)) => follows == taken.id,
+                    (None, Outcome::Open) => is_orphans,
+                    (_, _) => false,
+                }
+        })
+    }
+}

@@ -1,0 +1,260 @@
+//! The states of a charge, each with the facts that only it has.
+//!
+//! What the interface calls `pending` is two states: the provider's answer is not known, or it is known and waits for the
+//! payer. [`StateName::is_settled`] alone says which states an answer may show.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::words::words;
+use super::{ChargeStatus, OpenOperation};
+use crate::provider_type::ProviderType;
+
+/// The state of a charge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChargeState {
+    /// A provider was asked, or is about to be, and its answer is not known.
+    Processing,
+    /// A provider has given the payer something to do, and what the payer does decides. The instructions are in the
+    /// request that issued them.
+    AwaitingPayer {
+        /// The provider that waits for the payer.
+        responsible: ProviderType,
+        /// What the next provider would need.
+        security_code: SecurityCode,
+    },
+    /// A provider has reserved the amount.
+    PreAuthorized {
+        /// The provider that holds the reservation.
+        responsible: ProviderType,
+    },
+    /// A capture was asked for, and its outcome is not known yet.
+    CapturePending {
+        /// The provider that holds the reservation.
+        responsible: ProviderType,
+        /// What is open.
+        open: OpenOperation,
+    },
+    /// A provider has taken the amount.
+    Authorized {
+        /// The provider that took it.
+        responsible: ProviderType,
+    },
+    /// A void was asked for, of a reservation or of what was taken, and its outcome is not known yet.
+    RefundPending {
+        /// The provider that gives it back.
+        responsible: ProviderType,
+        /// What is open.
+        open: OpenOperation,
+    },
+    /// No provider took the charge.
+    Failed {
+        /// The provider that refused last.
+        responsible: ProviderType,
+    },
+    /// Undone before anything was taken.
+    Canceled {
+        /// The provider that held the reservation.
+        responsible: ProviderType,
+    },
+    /// Given back in full.
+    Voided {
+        /// The provider that gave it back.
+        responsible: ProviderType,
+    },
+    /// Taken back by the cardholder's bank.
+    ChargedBack {
+        /// The provider that had taken it.
+        responsible: ProviderType,
+    },
+}
+
+words! {
+    /// A state without its facts, by the word that the database has for it.
+    StateName {
+        /// [`ChargeState::Processing`]. Its word is older than the state beside it.
+        Processing = "pending",
+        /// [`ChargeState::AwaitingPayer`].
+        AwaitingPayer = "awaiting_payer",
+        /// [`ChargeState::PreAuthorized`].
+        PreAuthorized = "pre_authorized",
+        /// [`ChargeState::CapturePending`].
+        CapturePending = "capture_pending",
+        /// [`ChargeState::Authorized`].
+        Authorized = "authorized",
+        /// [`ChargeState::RefundPending`].
+        RefundPending = "refund_pending",
+        /// [`ChargeState::Failed`].
+        Failed = "failed",
+        /// [`ChargeState::Canceled`].
+        Canceled = "canceled",
+        /// [`ChargeState::Voided`].
+        Voided = "voided",
+        /// [`ChargeState::ChargedBack`].
+        ChargedBack = "charged_back",
+    }
+}
+
+words! {
+    /// Whether asking the next provider takes the security code that the payer gave.
+    SecurityCode {
+        /// It does. A sealed record has the code for [`SECURITY_CODE_HELD_FOR`] from the charge's creation on.
+        Needed = "needed",
+        /// The payer gave none, or no other provider could be asked.
+        NotNeeded = "not_needed",
+    }
+}
+
+/// How long the security code of a charge is held for the next provider, at most.
+pub const SECURITY_CODE_HELD_FOR: Duration = Duration::from_secs(15 * 60);
+
+/// The facts of a state that are not columns of the database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StateFacts {
+    /// The capture or void whose outcome is not known yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<OpenOperation>,
+    /// Of a charge that awaits its payer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub security_code: Option<SecurityCode>,
+}
+
+impl StateName {
+    /// Whether no answer of a provider is waited for. Only settled versions of a charge are answers to an idempotency
+    /// key: a repeated key is given the same one again.
+    pub const fn is_settled(self) -> bool {
+        match self {
+            Self::Processing | Self::CapturePending | Self::RefundPending => false,
+            Self::AwaitingPayer
+            | Self::PreAuthorized
+            | Self::Authorized
+            | Self::Failed
+            | Self::Canceled
+            | Self::Voided
+            | Self::ChargedBack => true,
+        }
+    }
+
+    /// The word of the interface.
+    pub const fn status(self) -> ChargeStatus {
+        match self {
+            Self::Processing | Self::AwaitingPayer => ChargeStatus::Pending,
+            Self::PreAuthorized => ChargeStatus::PreAuthorized,
+            Self::CapturePending => ChargeStatus::CapturePending,
+            Self::Authorized => ChargeStatus::Authorized,
+            Self::RefundPending => ChargeStatus::RefundPending,
+            Self::Failed => ChargeStatus::Failed,
+            Self::Canceled => ChargeStatus::Canceled,
+            Self::Voided => ChargeStatus::Voided,
+            Self::ChargedBack => ChargeStatus::ChargedBack,
+        }
+    }
+
+    /// Every state that the interface shows as `status`.
+    pub fn shown_as(status: ChargeStatus) -> impl Iterator<Item = Self> {
+        Self::WORDS.iter().map(|(_, name)| *name).filter(move |name| name.status() == status)
+    }
+}
+
+impl ChargeState {
+    /// The state without its facts.
+    pub const fn name(&self) -> StateName {
+        match self {
+            Self::Processing => StateName::Processing,
+            Self::AwaitingPayer { .. } => StateName::AwaitingPayer,
+            Self::PreAuthorized { .. } => StateName::PreAuthorized,
+            Self::CapturePending { .. } => StateName::CapturePending,
+            Self::Authorized { .. } => StateName::Authorized,
+            Self::RefundPending { .. } => StateName::RefundPending,
+            Self::Failed { .. } => StateName::Failed,
+            Self::Canceled { .. } => StateName::Canceled,
+            Self::Voided { .. } => StateName::Voided,
+            Self::ChargedBack { .. } => StateName::ChargedBack,
+        }
+    }
+
+    /// The word of the interface.
+    pub const fn status(&self) -> ChargeStatus {
+        self.name().status()
+    }
+
+    /// As [`StateName::is_settled`].
+    pub const fn is_settled(&self) -> bool {
+        self.name().is_settled()
+    }
+
+    /// The provider that handled the charge, once one has.
+    pub const fn responsible(&self) -> Option<ProviderType> {
+        match self {
+            Self::Processing => None,
+            Self::AwaitingPayer { responsible, .. }
+            | Self::PreAuthorized { responsible }
+            | Self::CapturePending { responsible, .. }
+            | Self::Authorized { responsible }
+            | Self::RefundPending { responsible, .. }
+            | Self::Failed { responsible }
+            | Self::Canceled { responsible }
+            | Self::Voided { responsible }
+            | Self::ChargedBack { responsible } => Some(*responsible),
+        }
+    }
+
+    /// The capture or void whose outcome is not known yet.
+    pub const fn open_operation(&self) -> Option<&OpenOperation> {
+        match self {
+            Self::CapturePending { open, .. } | Self::RefundPending { open, .. } => Some(open),
+            Self::Processing
+            | Self::AwaitingPayer { .. }
+            | Self::PreAuthorized { .. }
+            | Self::Authorized { .. }
+            | Self::Failed { .. }
+            | Self::Canceled { .. }
+            | Self::Voided { .. }
+            | Self::ChargedBack { .. } => None,
+        }
+    }
+
+    /// The facts that are not columns.
+    pub const fn facts(&self) -> StateFacts {
+        let open = match self.open_operation() {
+            Some(open) => Some(*open),
+            None => None,
+        };
+        let security_code = match self {
+            Self::AwaitingPayer { security_code, .. } => Some(*security_code),
+            Self::Processing
+            | Self::PreAuthorized { .. }
+            | Self::CapturePending { .. }
+            | Self::Authorized { .. }
+            | Self::RefundPending { .. }
+            | Self::Failed { .. }
+            | Self::Canceled { .. }
+            | Self::Voided { .. }
+            | Self::ChargedBack { .. } => None,
+        };
+        StateFacts { open, security_code }
+    }
+
+    /// From its columns and its facts; `None` when they do not fit together.
+    pub fn of(name: StateName, responsible: Option<ProviderType>, facts: StateFacts) -> Option<Self> {
+        let StateFacts { open, security_code } = facts;
+        let state = match name {
+            StateName::Processing => Self::Processing,
+            StateName::AwaitingPayer => {
+                Self::AwaitingPayer { responsible: responsible?, security_code: security_code? }
+            }
+            StateName::PreAuthorized => Self::PreAuthorized { responsible: responsible? },
+            StateName::CapturePending => Self::CapturePending { responsible: responsible?, open: open? },
+            StateName::Authorized => Self::Authorized { responsible: responsible? },
+            StateName::RefundPending => Self::RefundPending { responsible: responsible?, open: open? },
+            StateName::Failed => Self::Failed { responsible: responsible? },
+            StateName::Canceled => Self::Canceled { responsible: responsible? },
+            StateName::Voided => Self::Voided { responsible: responsible? },
+            StateName::ChargedBack => Self::ChargedBack { responsible: responsible? },
+        };
+        // A fact of another state would be lost with the next change.
+        (state.facts() == facts).then_some(state)
+    }
+}

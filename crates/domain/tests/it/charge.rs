@@ -1,0 +1,271 @@
+//! What is next about a charge, as a table of what its requests say.
+
+use std::time::Duration;
+
+use regente_domain::charge::attempt::{
+    Approval, Asks, Outcome, RequestStatus, RequestType, TransactionRequest, expired, never_arrived,
+};
+use regente_domain::charge::explanation::{Considered, Explanation, Skipped, Stopped};
+use regente_domain::charge::instructions::{Instructions, Pending};
+use regente_domain::charge::{
+    CaptureMode, CardSource, Charge, ChargeEvent, ChargeState, ChargeStatus, Credit, EXPIRES_AFTER, Finish,
+    Means, Next, Operation, PaymentMethod, References, SecurityCode, StateFacts, StateName, followed,
+};
+use regente_domain::currency::Currency;
+use regente_domain::decline::{Decline, DeclinedCode};
+use regente_domain::id::{Id, TransactionRequestId};
+use regente_domain::money::Amount;
+use regente_domain::provider_type::ProviderType;
+use regente_domain::routing::{self, Hop};
+use regente_domain::time::Timestamp;
+use serde_json::Map;
+use uuid::Uuid;
+
+const NOW: Timestamp = Timestamp::from_millis(1_774_278_758_379);
+const SANDBOX: ProviderType = ProviderType::Sandbox;
+const MINUTE: Duration = Duration::from_secs(60);
+
+const AT_ONCE: Means = Means::Complete { elapsed: Duration::ZERO, budget: MINUTE };
+
+fn id<T>(n: u128) -> Id<T> {
+    Id::new(Uuid::from_u128(n))
+}
+
+/// Three providers, the second of which cannot serve the charge.
+fn charge() -> Charge {
+    let considered = |(n, skipped)| Considered {
+        provider_id: id(100 + n),
+        provider_type: SANDBOX,
+        priority: 1,
+        skipped,
+        circuit: None,
+    };
+    let considered = [(0_u128, None), (1, Some(Skipped::Currency)), (2, None)].map(considered).into();
+    let amount = Amount::new(150).unwrap();
+    Charge {
+        id: id(1),
+        client_id: id(2),
+        merchant_id: id(3),
+        customer_id: None,
+        customer_alias: None,
+        order_id: None,
+        method: PaymentMethod::Credit(Credit {
+            source: CardSource::Card { card_id: id(4) },
+            installments: 1,
+            recurrence: None,
+        }),
+        amount,
+        original_amount: amount,
+        currency: Currency::BRL,
+        capture: CaptureMode::Automatic,
+        references: References::default(),
+        state: ChargeState::Processing,
+        explanation: Explanation { considered, stopped: None },
+        position: 0,
+        requests: 1,
+        purchase_id: None,
+        unknown_members: Map::new(),
+        version: 1,
+        updated_at: NOW,
+    }
+}
+
+fn hop(position: usize) -> Hop {
+    Hop { position, provider_id: id(100 + position as u128), provider_type: SANDBOX }
+}
+
+fn request(n: u128, asks: Asks, outcome: Outcome) -> TransactionRequest {
+    let charge = Charge { requests: i64::try_from(n).unwrap() + 1, ..charge() };
+    charge.begin_request(id(200 + n), asks, NOW).end(outcome, None, NOW)
+}
+
+fn authorization(n: u128, outcome: Outcome) -> TransactionRequest {
+    request(n, charge().authorization_at(hop(0)), outcome)
+}
+
+fn approved() -> Outcome {
+    Outcome::Approved(Approval { transaction_id: Some("at the provider".to_owned()), ..Approval::default() })
+}
+
+fn declined() -> Outcome {
+    Outcome::Declined(Decline::of(DeclinedCode::TryAgain))
+}
+
+fn instructed(expires_at: Option<Timestamp>) -> Outcome {
+    Outcome::Pending(Box::new(Pending {
+        reference: Approval { transaction_id: Some("pending".to_owned()), ..Approval::default() },
+        instructions: Instructions::Redirect { url: "https://bank.example/authenticate".to_owned() },
+        expires_at,
+    }))
+}
+
+fn awaiting() -> Charge {
+    charge().await_payer(SANDBOX, SecurityCode::Needed, NOW).unwrap().charge
+}
+
+/// What the payer has done since request 0 asked him to.
+fn of_payer(n: u128, outcome: Outcome) -> TransactionRequest {
+    let awaited = authorization(0, instructed(None));
+    request(n, Asks::about(&awaited, RequestType::Authorization, awaited.amount), outcome)
+}
+
+fn failed(stopped: Stopped) -> Next {
+    Next::Finish(Finish::Failed { by: SANDBOX, stopped })
+}
+
+#[test]
+fn an_authorization_leads_on_by_how_it_ended() {
+    let next = |outcome, means| charge().next(&[authorization(0, outcome)], means, NOW);
+    assert_eq!(charge().next(&[], AT_ONCE, NOW), Next::Authorize(hop(0)));
+    assert_eq!(next(Outcome::Open, AT_ONCE), Next::AwaitOutcome);
+    assert_eq!(next(approved(), AT_ONCE), Next::Finish(Finish::Approved { by: SANDBOX }));
+    assert_eq!(next(declined(), AT_ONCE), Next::Authorize(hop(2)), "the second cannot serve the charge");
+    assert_eq!(next(Outcome::NoEffect(never_arrived()), AT_ONCE), Next::Authorize(hop(2)));
+    let stolen = Outcome::Declined(Decline::of(DeclinedCode::StolenCard));
+    assert_eq!(next(stolen.clone(), AT_ONCE), failed(Stopped::NotRetryable));
+    let too_late = Means::Complete { elapsed: MINUTE, budget: MINUTE };
+    assert_eq!(next(declined(), too_late), failed(Stopped::BudgetUsedUp));
+    let buyer_is_gone = Means::Incomplete(Stopped::Interrupted);
+    assert_eq!(next(declined(), buyer_is_gone), failed(Stopped::Interrupted));
+    assert_eq!(next(stolen, buyer_is_gone), failed(Stopped::NotRetryable));
+    let last = Charge { position: 2, ..charge() };
+    assert_eq!(last.next(&[authorization(0, declined())], AT_ONCE, NOW), failed(Stopped::NoProviderLeft));
+}
+
+#[test]
+fn what_precedes_an_authorization_skips_no_provider() {
+    // As an analysis of risk will stand there.
+    let analysis = request(
+        0,
+        Asks { request_type: RequestType::ZeroDollar, ..charge().authorization_at(hop(0)) },
+        approved(),
+    );
+    let second = Charge { requests: 2, ..charge() };
+    assert_eq!(charge().next(std::slice::from_ref(&analysis), AT_ONCE, NOW), Next::Authorize(hop(0)));
+    let requests = [analysis, authorization(1, declined())];
+    assert_eq!(second.next(&requests, AT_ONCE, NOW), Next::Authorize(hop(2)));
+    assert_eq!(second.try_next(hop(2), NOW).unwrap().charge.position, 2);
+}
+
+#[test]
+fn a_payer_is_waited_for_until_the_instructions_expire() {
+    let until = NOW + MINUTE;
+    let requests = [authorization(0, instructed(Some(until)))];
+    assert_eq!(charge().next(&requests, AT_ONCE, NOW), Next::AwaitPayer { by: SANDBOX, until });
+    assert_eq!(
+        charge().next(&requests, AT_ONCE, until),
+        Next::AwaitPayer { by: SANDBOX, until },
+        "they are written first"
+    );
+    assert_eq!(awaiting().next(&requests, AT_ONCE, NOW), Next::AwaitPayer { by: SANDBOX, until });
+    assert_eq!(awaiting().next(&requests, AT_ONCE, until), Next::Expire);
+    let silent = [authorization(0, instructed(None))];
+    let until = silent[0].updated_at + EXPIRES_AFTER;
+    assert_eq!(awaiting().next(&silent, AT_ONCE, NOW), Next::AwaitPayer { by: SANDBOX, until });
+}
+
+#[test]
+fn what_the_payer_does_decides() {
+    let next = |outcome, means| {
+        awaiting().next(&[authorization(0, instructed(None)), of_payer(1, outcome)], means, NOW)
+    };
+    assert_eq!(next(approved(), AT_ONCE), Next::Finish(Finish::Approved { by: SANDBOX }));
+    assert_eq!(next(declined(), AT_ONCE), Next::Authorize(hop(2)));
+    assert_eq!(next(declined(), Means::Incomplete(Stopped::BudgetUsedUp)), failed(Stopped::BudgetUsedUp));
+    assert_eq!(next(Outcome::Declined(expired()), AT_ONCE), failed(Stopped::NotRetryable));
+}
+
+#[test]
+fn a_request_is_known_to_the_provider_by_the_key_it_was_sent_with() {
+    let awaited = authorization(0, instructed(None));
+    let paid = of_payer(1, approved());
+    assert_eq!(paid.provider_key(), awaited.provider_key());
+    let void = request(2, Asks::about(&paid, RequestType::Void, paid.amount), Outcome::Open);
+    assert_ne!(void.provider_key(), awaited.provider_key());
+    let requests = [awaited, paid.clone(), void.clone()];
+    assert_eq!(followed(&requests, &void), Some(&paid));
+    let of_an_earlier_release = TransactionRequest { follows: None, ..void };
+    assert_eq!(followed(&requests, &of_an_earlier_release), Some(&paid));
+    assert_eq!(
+        requests.map(|request| request.status()),
+        [RequestStatus::Success, RequestStatus::Success, RequestStatus::Running]
+    );
+}
+
+#[test]
+fn pending_is_two_states_and_only_one_of_them_is_no_answer() {
+    let (processing, awaiting) = (charge(), awaiting());
+    assert_eq!([&processing, &awaiting].map(|charge| charge.state.status()), [ChargeStatus::Pending; 2]);
+    assert_eq!([&processing, &awaiting].map(|charge| charge.state.is_settled()), [false, true]);
+    let shown: Vec<_> = StateName::shown_as(ChargeStatus::Pending).collect();
+    assert_eq!(shown, [StateName::Processing, StateName::AwaitingPayer]);
+    for (word, status) in ChargeStatus::WORDS {
+        assert!(StateName::shown_as(*status).next().is_some(), "{word}");
+    }
+    let unsettled = StateName::WORDS.iter().filter(|(_, name)| !name.is_settled()).map(|(word, _)| *word);
+    assert_eq!(unsettled.collect::<Vec<_>>(), ["pending", "capture_pending", "refund_pending"]);
+}
+
+#[test]
+fn a_state_is_read_with_its_own_facts_and_no_others() {
+    let all = [charge().state, awaiting().state, ChargeState::Failed { responsible: SANDBOX }];
+    for state in all {
+        assert_eq!(ChargeState::of(state.name(), state.responsible(), state.facts()), Some(state));
+    }
+    let none = StateFacts::default();
+    assert_eq!(ChargeState::of(StateName::AwaitingPayer, Some(SANDBOX), none), None);
+    assert_eq!(ChargeState::of(StateName::Authorized, None, none), None);
+    let code = StateFacts { security_code: Some(SecurityCode::Needed), ..none };
+    assert_eq!(ChargeState::of(StateName::Authorized, Some(SANDBOX), code), None);
+}
+
+#[test]
+fn instructions_are_announced_and_what_awaits_a_payer_cannot_be_voided() {
+    let transition = charge().await_payer(SANDBOX, SecurityCode::NotNeeded, NOW).unwrap();
+    assert_eq!(transition.announces, Some(ChargeEvent::Pending));
+    assert_eq!(transition.charge.requests, 1);
+    assert!(transition.charge.open(Operation::Void, None, NOW).is_err());
+    let paid = transition.charge.with_one_more_request().approve(SANDBOX, NOW).unwrap();
+    assert_eq!((paid.charge.state.status(), paid.charge.requests), (ChargeStatus::Authorized, 2));
+}
+
+#[test]
+fn money_that_comes_late_makes_the_charge_good_or_is_given_back() {
+    let found = |n| TransactionRequest { outcome: approved(), ..authorization(n, Outcome::Open) };
+    let card = Charge {
+        explanation: Explanation { stopped: Some(Stopped::Interrupted), ..charge().explanation },
+        state: ChargeState::Failed { responsible: SANDBOX },
+        ..charge()
+    };
+    let denied = authorization(0, Outcome::NoEffect(never_arrived()));
+    let void = Next::Void { request: denied.id };
+    assert_eq!(card.next_after_late(std::slice::from_ref(&denied), &found(0)), void);
+    let undone = request(1, Asks::about(&denied, RequestType::Void, denied.amount), Outcome::Open);
+    assert_eq!(card.next_after_late(&[denied.clone(), undone.clone()], &found(0)), Next::Rest);
+    let refused = TransactionRequest { outcome: declined(), ..undone };
+    assert_eq!(card.next_after_late(&[denied.clone(), refused], &found(0)), void);
+    let refused = TransactionRequest { outcome: declined(), ..found(0) };
+    assert_eq!(card.next_after_late(std::slice::from_ref(&denied), &refused), Next::Rest);
+
+    let awaited = authorization(0, instructed(None));
+    let unpaid = [awaited.clone(), of_payer(1, Outcome::Declined(expired()))];
+    let expired = awaiting().with_one_more_request().fail(SANDBOX, Stopped::Expired, NOW).unwrap().charge;
+    let approve = Next::Finish(Finish::Approved { by: SANDBOX });
+    assert_eq!(expired.next_after_late(&unpaid, &found(0)), approve);
+    let paid = expired.with_one_more_request().approve(SANDBOX, NOW).unwrap().charge;
+    assert_eq!((paid.state.status(), paid.explanation.stopped), (ChargeStatus::Authorized, None));
+    let twice = [unpaid[0].clone(), unpaid[1].clone(), of_payer(2, approved())];
+    assert_eq!(paid.next_after_late(&twice, &found(0)), Next::Rest);
+    // Its provider had refused, and another one has taken the charge since.
+    let other = [awaited, of_payer(1, declined()), authorization(2, approved())];
+    assert_eq!(
+        paid.next_after_late(&other, &found(0)),
+        Next::Void { request: id::<_>(200) as TransactionRequestId }
+    );
+}
+
+#[test]
+fn records_that_do_not_say_where_the_route_stands_count_the_providers() {
+    let route = charge().explanation;
+    assert_eq!([0, 1, 2].map(|tried| routing::position_after(&route, tried)), [0, 2, 0]);
+}

@@ -1,0 +1,217 @@
+//! Asking one provider after the other until a charge has ended, its payer is waited for, or an outcome stays unknown. The
+//! caller's request does it when the charge is made, a job when a payer has come back without having paid.
+
+use std::sync::Arc;
+
+use regente_domain::actor::Actor;
+use regente_domain::card::Cvv;
+use regente_domain::card::record::Card;
+use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::{Charge, Means, SecurityCode, StateName};
+use regente_providers::request::{Authorization, CardDetails, Operation};
+use regente_store::cards;
+use regente_store::merchants::MerchantWithProviders;
+use regente_store::providers::Provider;
+
+use super::attempt::{self, Asked, Wishes};
+use super::charge::{Ran, reread};
+use super::outcome::{self, Written};
+use super::step::step;
+use super::{finding, route, security_code};
+use crate::app::App;
+use crate::calls::circuits::Trials;
+use crate::card_data::ChargedCard;
+use crate::clock::MachineTime;
+use crate::error::Error;
+
+/// A charge that is written, and all that is held of it while a provider is waited for.
+pub(super) struct Asking {
+    charge: Charge,
+    card: Card,
+    details: CardDetails,
+    merchant: Arc<MerchantWithProviders>,
+    wishes: Wishes,
+    actor: Actor,
+    started: MachineTime,
+    /// The request that is open.
+    request: TransactionRequest,
+    /// Those that have ended, oldest first.
+    ended: Vec<TransactionRequest>,
+    _trials: Trials,
+}
+
+/// What an authorization needs beside the charge.
+pub(super) struct Instruments {
+    /// The card.
+    pub card: Card,
+    /// What the provider gets of it; opened once the request that does so is written.
+    pub details: ChargedCard,
+    /// The merchant with its providers.
+    pub merchant: Arc<MerchantWithProviders>,
+    /// The providers that the charge tries after they had stopped answering.
+    pub trials: Trials,
+}
+
+impl Instruments {
+    /// Those of a charge whose payer was away; `None` when the card, the merchant or a security code that is needed is
+    /// gone.
+    pub(super) async fn of(app: &App, charge: &Charge) -> Result<Option<Self>, Error> {
+        let Some(card_id) = charge.method.card_id() else { return Ok(None) };
+        let merchant = route::merchant(app, charge.client_id, charge.merchant_id).await?;
+        let found = cards::find_with_number(&app.store, charge.client_id, card_id).await?;
+        let (Some(merchant), Some(found)) = (merchant, found) else { return Ok(None) };
+        let cvv = match charge.state.facts().security_code {
+            Some(SecurityCode::Needed) => match security_code::find(app, charge).await? {
+                None => return Ok(None),
+                cvv => cvv,
+            },
+            Some(SecurityCode::NotNeeded) | None => None,
+        };
+        let card = found.stored.card.clone();
+        let details = ChargedCard::Stored { found: Box::new(found), cvv };
+        Ok(Some(Self { card, details, merchant, trials: Trials::default() }))
+    }
+}
+
+/// A request of a charge that was begun, and those before it.
+pub(super) struct Begun {
+    /// The charge.
+    pub charge: Charge,
+    /// The request that is open.
+    pub request: TransactionRequest,
+    /// Those that have ended, oldest first.
+    pub ended: Vec<TransactionRequest>,
+}
+
+/// What an answer has led to.
+enum Concluded {
+    /// The next provider is to be asked.
+    AskNext(Box<Asking>),
+    /// Nobody else is asked now.
+    Ran(Box<Ran>),
+}
+
+/// Asks until nobody else is asked now.
+pub(super) async fn drive(app: &App, mut asking: Box<Asking>) -> Result<Box<Ran>, Error> {
+    loop {
+        let asked = asking.ask(app).await?;
+        // Boxed: what is large only before or after a call would make every call in flight as large.
+        match Box::pin(asking.conclude(app, asked)).await? {
+            Concluded::AskNext(next) => asking = next,
+            Concluded::Ran(ran) => return Ok(ran),
+        }
+    }
+}
+
+impl Asking {
+    /// Opens the card for a request that is written.
+    pub(super) async fn begin(
+        app: &App,
+        begun: Begun,
+        instruments: Instruments,
+        wishes: Wishes,
+        actor: Actor,
+        started: MachineTime,
+    ) -> Result<Box<Self>, Error> {
+        let Begun { charge, request, ended } = begun;
+        let Instruments { card, details, merchant, trials } = instruments;
+        let details = details.open(app).await?;
+        let _trials = trials;
+        Ok(Box::new(Self {
+            charge,
+            card,
+            details,
+            merchant,
+            wishes,
+            actor,
+            started,
+            request,
+            ended,
+            _trials,
+        }))
+    }
+
+    async fn ask(&self, app: &App) -> Result<Asked, Error> {
+        let is_asked = |provider: &&Provider| provider.id == self.request.provider_id;
+        let Some(provider) = self.merchant.providers.iter().find(is_asked) else {
+            return Err(Error::internal("a route to a provider that the merchant does not have"));
+        };
+        Ok(attempt::ask(app, provider, &self.request, &self.wishes, self.authorization()).await?)
+    }
+
+    fn authorization(&self) -> Operation {
+        let charge = &self.charge;
+        Operation::Authorize(Authorization {
+            amount: charge.amount,
+            currency: charge.currency,
+            capture: charge.capture_in_effect(),
+            payment_type: charge.method.payment_type(),
+            installments: charge.method.installments(),
+            recurrence: charge.method.recurrence(),
+            card: self.details.clone(),
+            statement_descriptor: charge.references.statement_descriptor.clone(),
+            order_id: charge.order_id.clone(),
+            description: charge.references.description.clone(),
+            provider_reference_key: charge.references.provider_reference_key.clone(),
+            merchant_mcc: Some(self.merchant.merchant.details.mcc.clone()),
+        })
+    }
+
+    /// Writes what was answered, and with it what is next.
+    async fn conclude(mut self: Box<Self>, app: &App, asked: Asked) -> Result<Concluded, Error> {
+        let Self { charge, request, actor, .. } = &*self;
+        if let Some(reason) = asked.open_reason {
+            outcome::leave_open(app, charge, request, reason, actor).await;
+            return Ok(self.still_open());
+        }
+        let now = app.clock.now();
+        let ended = request.end(asked.outcome, Some(asked.duration), now);
+        self.ended.push(ended);
+        let Self { charge, ended, actor, .. } = &*self;
+        let elapsed = app.clock.machine().since(self.started);
+        let means = Means::Complete { elapsed, budget: app.settings.charge_budget };
+        let (cvv, code) = self.security_code();
+        let Some(mut step) = step(app, charge, ended, charge.next(ended, means, now), code)? else {
+            return Err(Error::internal("an answer that leads nowhere"));
+        };
+        if let (StateName::AwaitingPayer, Some(cvv)) = (step.charge.state.name(), cvv) {
+            step.security_code = security_code::seal(app, charge, cvv);
+        }
+        let last = ended.last();
+        match outcome::write(app, charge, last, &step, Some(&self.card), actor).await? {
+            Written::ByUs => {}
+            Written::Elsewhere => {
+                if let Some(last) = last {
+                    finding::take(app, last, actor).await?;
+                }
+                return Ok(Concluded::Ran(Box::new(reread(app, charge).await?)));
+            }
+            Written::NotYet => {
+                self.ended.pop();
+                return Ok(self.still_open());
+            }
+        }
+        self.charge = step.charge;
+        Ok(match step.next {
+            Some(next) => {
+                self.request = next;
+                Concluded::AskNext(self)
+            }
+            None => Concluded::Ran(Box::new(Ran { charge: self.charge, requests: self.ended })),
+        })
+    }
+
+    /// What asking another provider later would take, and the code that it would take.
+    fn security_code(&self) -> (Option<&Cvv>, SecurityCode) {
+        match (&self.details.cvv, self.charge.next_hop()) {
+            (Some(cvv), Some(_)) => (Some(cvv), SecurityCode::Needed),
+            (_, _) => (None, SecurityCode::NotNeeded),
+        }
+    }
+
+    fn still_open(self: Box<Self>) -> Concluded {
+        let Self { charge, request, mut ended, .. } = *self;
+        ended.push(request);
+        Concluded::Ran(Box::new(Ran { charge, requests: ended }))
+    }
+}

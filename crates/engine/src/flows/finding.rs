@@ -1,0 +1,245 @@
+//! What a provider tells of an authorization after the fact: because the reconcile job asked, because it told by itself, or
+//! because its answer came when another node had gone on without it. All of them meet here, guarded by the version of the
+//! charge, so that it does not matter who is first or how often it is told.
+
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use regente_domain::actor::Actor;
+use regente_domain::card::record::Card;
+use regente_domain::charge::attempt::{Asks, Outcome, TransactionRequest, expired};
+use regente_domain::charge::explanation::Stopped;
+use regente_domain::charge::{Charge, ChargeState, Finish, Means, Next, SecurityCode};
+use regente_domain::id::Id;
+use regente_store::{cards, charges};
+
+use super::asking::{self, Asking, Begun, Instruments};
+use super::attempt::Wishes;
+use super::outcome::{self, Written};
+use super::step::{Step, step};
+use crate::app::App;
+use crate::error::Error;
+
+/// How often it is decided anew what a finding means, after losing a race for the charge.
+const RACES_MAX: usize = 4;
+
+/// The payer, and where one is needed the security code, are gone.
+const BUYER_IS_GONE: Means = Means::Incomplete(Stopped::Interrupted);
+
+/// Takes note of what became of an authorization: `found` is the request with that outcome. Where the payer was waited
+/// for and has not paid, the next provider is asked at once.
+pub fn take<'a>(
+    app: &'a App,
+    found: &'a TransactionRequest,
+    actor: &'a Actor,
+) -> BoxFuture<'a, Result<(), Error>> {
+    async move {
+        for _ in 0..RACES_MAX {
+            let Some(planned) = Planned::of(app, found).await? else { return Ok(()) };
+            match planned.carry_out(app, actor).await? {
+                CarriedOut::Yes => return Ok(()),
+                CarriedOut::LostRace => {}
+            }
+        }
+        Err(Error::busy())
+    }
+    .boxed()
+}
+
+/// Takes note of what a provider has told by itself about one of its requests.
+///
+/// # Errors
+/// [`Error::Unavailable`] while this process still waits for the answer to the request itself.
+pub async fn notified(app: &App, request: &TransactionRequest, outcome: Outcome) -> Result<(), Error> {
+    if app.in_flight.contains(request.id) {
+        return Err(Error::busy());
+    }
+    let _admission = app.store.admit_waiting().await?;
+    let found = request.end(outcome, None, app.clock.now());
+    take(app, &found, &Actor::Job(NOTIFICATION)).await
+}
+
+/// What is written because a provider told it by itself has this actor.
+const NOTIFICATION: &str = "notification";
+
+/// Whether what was planned is written.
+enum CarriedOut {
+    Yes,
+    /// The charge has moved on meanwhile: what the finding means is decided anew.
+    LostRace,
+}
+
+/// What a finding makes of a charge.
+struct Planned {
+    before: Charge,
+    /// Its requests with what was found, oldest first.
+    requests: Vec<TransactionRequest>,
+    /// The request whose outcome is written.
+    ended: Option<TransactionRequest>,
+    step: Step,
+    card: Option<Card>,
+    /// What the next provider is asked with.
+    instruments: Option<Instruments>,
+}
+
+impl Planned {
+    /// Reads the charge and decides; `None` when there is nothing to write.
+    async fn of(app: &App, found: &TransactionRequest) -> Result<Option<Self>, Error> {
+        let (client_id, id) = (found.client_id, Id::new(found.object_id));
+        let Some((stored, requests)) = charges::find_with_requests(&app.store, client_id, id).await? else {
+            return Err(Error::internal("a transaction request without its charge"));
+        };
+        let charge = stored.charge;
+        let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
+        let Some(at) = requests.iter().position(|request| request.id == found.id) else {
+            return Err(Error::internal("an outcome of a request that the charge does not have"));
+        };
+        let is_last = requests.iter().skip(at + 1).all(|later| !later.request_type.is_authorization());
+        let planned = match (&charge.state, &requests[at].outcome) {
+            (ChargeState::Processing, Outcome::Open) => {
+                let mut requests = requests;
+                requests[at] = found.clone();
+                let next = charge.next(&requests, BUYER_IS_GONE, app.clock.now());
+                Self::plan(app, charge.clone(), charge, requests, Some(at), next)?
+            }
+            (ChargeState::AwaitingPayer { .. }, Outcome::Pending(_)) if is_last => {
+                Self::after_payer(app, charge, requests, found).await?
+            }
+            (_, _) => Self::late(app, charge, requests, found)?,
+        };
+        match planned {
+            Some(planned) => planned.with_card(app).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The payer was waited for.
+    async fn after_payer(
+        app: &App,
+        charge: Charge,
+        requests: Vec<TransactionRequest>,
+        found: &TransactionRequest,
+    ) -> Result<Option<Self>, Error> {
+        let now = app.clock.now();
+        if let Outcome::Pending(_) = found.outcome {
+            return match charge.next(&requests, BUYER_IS_GONE, now) {
+                Next::Expire => {
+                    let finish = Finish::Failed { by: found.provider_type, stopped: Stopped::Expired };
+                    let unpaid = Outcome::Declined(expired());
+                    Self::tell(app, charge, requests, found, unpaid, |_, _| Next::Finish(finish))
+                }
+                Next::Authorize(_)
+                | Next::AwaitOutcome
+                | Next::AwaitPayer { .. }
+                | Next::Void { .. }
+                | Next::Finish(_)
+                | Next::Rest => Ok(None),
+            };
+        }
+        let is_retryable = found.decline().is_some_and(|decline| decline.retryable);
+        let instruments = if is_retryable { Instruments::of(app, &charge).await? } else { None };
+        let means = match instruments {
+            Some(_) => Means::Complete { elapsed: Duration::ZERO, budget: app.settings.charge_budget },
+            None => BUYER_IS_GONE,
+        };
+        let outcome = found.outcome.clone();
+        let planned = Self::tell(app, charge, requests, found, outcome, |charge, requests| {
+            charge.next(requests, means, now)
+        })?;
+        Ok(planned.map(|planned| Self { instruments, ..planned }))
+    }
+
+    /// The charge has gone on without what was found.
+    fn late(
+        app: &App,
+        charge: Charge,
+        requests: Vec<TransactionRequest>,
+        found: &TransactionRequest,
+    ) -> Result<Option<Self>, Error> {
+        match charge.next_after_late(&requests, found) {
+            next @ Next::Void { .. } => {
+                tracing::error!(
+                    charge = %charge.id, transaction_request = %found.id,
+                    "Late approval of an authorization that the charge has ended without: void it"
+                );
+                Self::plan(app, charge.clone(), charge, requests, None, next)
+            }
+            next @ Next::Finish(_) => {
+                Self::tell(app, charge, requests, found, found.outcome.clone(), |_, _| next)
+            }
+            Next::Authorize(_) | Next::AwaitOutcome | Next::AwaitPayer { .. } | Next::Expire | Next::Rest => {
+                Ok(None)
+            }
+        }
+    }
+
+    /// Adds the request that tells what became of one whose payer was waited for.
+    fn tell(
+        app: &App,
+        before: Charge,
+        mut requests: Vec<TransactionRequest>,
+        awaited: &TransactionRequest,
+        outcome: Outcome,
+        next: impl FnOnce(&Charge, &[TransactionRequest]) -> Next,
+    ) -> Result<Option<Self>, Error> {
+        let now = app.clock.now();
+        let charge = before.clone().with_one_more_request();
+        let asks = Asks::about(awaited, awaited.request_type, awaited.amount);
+        let told = charge.begin_request(app.chance.id(now), asks, now);
+        requests.push(TransactionRequest { outcome: with_reference(outcome, awaited), ..told });
+        let (next, at) = (next(&charge, &requests), requests.len() - 1);
+        Self::plan(app, before, charge, requests, Some(at), next)
+    }
+
+    /// The plan to write `next`, and the outcome of the request at `ended`.
+    fn plan(
+        app: &App,
+        before: Charge,
+        charge: Charge,
+        requests: Vec<TransactionRequest>,
+        ended: Option<usize>,
+        next: Next,
+    ) -> Result<Option<Self>, Error> {
+        // Whether the payer gave a code is not known any more: without it nobody else is asked.
+        let step = step(app, &charge, &requests, next, SecurityCode::Needed)?;
+        let ended = ended.and_then(|at| requests.get(at).cloned());
+        Ok(step.map(|step| Self { before, requests, ended, step, card: None, instruments: None }))
+    }
+
+    async fn with_card(self, app: &App) -> Result<Self, Error> {
+        let card = match (&self.ended, self.before.method.card_id()) {
+            (Some(_), Some(card_id)) => cards::find(&app.store, self.before.client_id, card_id).await?,
+            (_, _) => None,
+        };
+        Ok(Self { card: card.map(|stored| stored.card), ..self })
+    }
+
+    /// Writes it, and asks the next provider where one is next.
+    async fn carry_out(self, app: &App, actor: &Actor) -> Result<CarriedOut, Error> {
+        let Self { before, requests, ended, step, card, instruments } = self;
+        match outcome::write(app, &before, ended.as_ref(), &step, card.as_ref(), actor).await? {
+            Written::ByUs => {}
+            Written::Elsewhere => return Ok(CarriedOut::LostRace),
+            Written::NotYet => return Err(Error::unavailable()),
+        }
+        let (Some(request), Some(instruments)) = (step.next, instruments) else { return Ok(CarriedOut::Yes) };
+        let (wishes, started) = (Wishes::of(app, &step.charge, None), app.clock.machine());
+        let begun = Begun { charge: step.charge, request, ended: requests };
+        let asking = Asking::begin(app, begun, instruments, wishes, *actor, started).await?;
+        asking::drive(app, asking).await?;
+        Ok(CarriedOut::Yes)
+    }
+}
+
+/// An approval with the provider's reference, which it may have given with the instructions alone.
+fn with_reference(outcome: Outcome, awaited: &TransactionRequest) -> Outcome {
+    match outcome {
+        Outcome::Approved(mut approval) => {
+            let given = awaited.reference().and_then(|reference| reference.transaction_id.clone());
+            approval.transaction_id = approval.transaction_id.or(given);
+            Outcome::Approved(approval)
+        }
+        Outcome::Open | Outcome::Pending(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => outcome,
+    }
+}

@@ -1,0 +1,56 @@
+//! When a provider is asked what became of a request: soon and often first, then for some days. While the payer is waited
+//! for, until the instructions have expired, and from then on as for any other request.
+
+use std::time::Duration;
+
+use regente_domain::charge::attempt::{Outcome, TransactionRequest};
+use regente_domain::charge::expiry;
+use regente_domain::charge::reconciliation::{self, LAST_LOOK_WITHIN};
+use regente_domain::id::Id;
+use regente_domain::time::Timestamp;
+use regente_store::transaction_requests::StoredRequest;
+
+use super::security_code;
+use crate::app::App;
+
+/// When the provider is asked for the first time about a request that was not answered.
+pub(super) fn first_look(app: &App) -> Timestamp {
+    app.clock.now() + app.settings.reconcile_waits.first().copied().unwrap_or_default()
+}
+
+/// When the provider is asked for the first time about a request that has given the payer something to do.
+pub(super) fn first_look_at_payer(app: &App, instructed: &TransactionRequest) -> Timestamp {
+    first_look(app).min(expiry(instructed)).min(security_code::held_until(Id::new(instructed.object_id)))
+}
+
+/// When the provider is asked again after the look that is made now.
+pub(super) fn next_look(app: &App, stored: &StoredRequest) -> Timestamp {
+    let now = app.clock.now();
+    match stored.request.outcome {
+        Outcome::Pending(_) => {
+            let waits = &app.settings.reconcile_waits;
+            let wait = reconciliation::next_look(waits, stored.probes).or_else(|| waits.last().copied());
+            let wait = wait.unwrap_or(LAST_LOOK_WITHIN);
+            // At these moments something ends, whoever else is waited for.
+            let ends =
+                [expiry(&stored.request), security_code::held_until(Id::new(stored.request.object_id))];
+            ends.into_iter().filter(|end| now < *end).fold(now + wait, Timestamp::min)
+        }
+        Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => {
+            now + reconciliation::due_again(&app.settings.reconcile_waits, stored.probes)
+        }
+    }
+}
+
+/// Whether the look that is made now is the last one.
+pub(super) fn is_last_look(app: &App, stored: &StoredRequest) -> bool {
+    match stored.request.outcome {
+        Outcome::Pending(_) => {
+            let whole: Duration = app.settings.reconcile_waits.iter().sum();
+            app.clock.now() >= expiry(&stored.request) + whole
+        }
+        Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => {
+            reconciliation::next_look(&app.settings.reconcile_waits, stored.probes).is_none()
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The security code of a card whose payer is away: sealed under a key of its charge, for the provider that would be asked
+//! next. Nothing of it is left once it was used, its charge has ended or its time is over.
+
+use regente_domain::card::Cvv;
+use regente_domain::charge::{Charge, ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode};
+use regente_domain::id::ChargeId;
+use regente_domain::time::Timestamp;
+use regente_store::sealed::Sealed;
+use regente_store::{Batch, held_security_codes};
+
+use super::step::Step;
+use crate::app::App;
+use crate::error::Error;
+use crate::vault::{Binding, Purpose, VaultError};
+
+/// Until when the code of a charge may be held.
+pub(super) fn held_until(charge_id: ChargeId) -> Timestamp {
+    charge_id.created_at() + SECURITY_CODE_HELD_FOR
+}
+
+/// The code, sealed; nothing when its time is over.
+pub(super) fn seal(app: &App, charge: &Charge, cvv: &Cvv) -> Option<Sealed> {
+    let is_in_time = app.clock.now() < held_until(charge.id);
+    is_in_time.then(|| app.vault.seal(binding(charge), cvv.expose().as_bytes()))
+}
+
+/// The code that is held for a charge; nothing when none is, or when its time is over.
+pub(super) async fn find(app: &App, charge: &Charge) -> Result<Option<Cvv>, Error> {
+    let now = app.clock.now();
+    let held = held_security_codes::find(&app.store, charge.client_id, charge.id, now).await?;
+    let Some(sealed) = held else { return Ok(None) };
+    let plain = match app.vault.open(binding(charge), &sealed).await {
+        // Held codes are not sealed again when keys are changed: they end soon.
+        Err(VaultError::UnknownKey(_)) => return Ok(None),
+        plain => plain?,
+    };
+    let digits = std::str::from_utf8(&plain).map_err(|_| VaultError::DoesNotOpen)?;
+    Ok(Some(Cvv::parse(digits).ok_or(VaultError::DoesNotOpen)?))
+}
+
+/// Holds the code with the step that begins to wait for the payer, and deletes it with the one that ends it.
+pub(super) fn follow(batch: &mut Batch, before: &Charge, step: &Step) {
+    match (&before.state, &step.security_code) {
+        (_, Some(sealed)) => {
+            held_security_codes::hold(batch, before.id, sealed.clone(), held_until(before.id));
+        }
+        (ChargeState::AwaitingPayer { security_code: SecurityCode::Needed, .. }, None) => {
+            held_security_codes::discard(batch, before.id);
+        }
+        (
+            ChargeState::AwaitingPayer { security_code: SecurityCode::NotNeeded, .. }
+            | ChargeState::Processing
+            | ChargeState::PreAuthorized { .. }
+            | ChargeState::CapturePending { .. }
+            | ChargeState::Authorized { .. }
+            | ChargeState::RefundPending { .. }
+            | ChargeState::Failed { .. }
+            | ChargeState::Canceled { .. }
+            | ChargeState::Voided { .. }
+            | ChargeState::ChargedBack { .. },
+            None,
+        ) => {}
+    }
+}
+
+fn binding(charge: &Charge) -> Binding {
+    Binding::new(Purpose::SecurityCode, charge.client_id, charge.id.uuid())
+}

@@ -1,0 +1,78 @@
+//! One step of a charge: what [`Charge::next`] says is next, as the batch that writes it will need it.
+
+use regente_domain::charge::attempt::{Asks, RequestType, TransactionRequest};
+use regente_domain::charge::{Charge, ChargeEvent, Finish, Next, NotPending, SecurityCode, Transition};
+use regente_domain::time::Timestamp;
+use regente_store::sealed::Sealed;
+
+use crate::app::App;
+use crate::error::Error;
+
+/// What is written next of a charge.
+pub(super) struct Step {
+    /// The charge after it.
+    pub charge: Charge,
+    /// What is announced of it.
+    pub announces: Option<ChargeEvent>,
+    /// The request that is sent next: to the next provider, or to undo what another one took.
+    pub next: Option<TransactionRequest>,
+    /// The security code that is held while the payer is waited for.
+    pub security_code: Option<Sealed>,
+}
+
+impl Step {
+    /// A change without a request that follows at once.
+    pub(super) fn of(Transition { charge, announces }: Transition) -> Self {
+        Self { charge, announces, next: None, security_code: None }
+    }
+}
+
+/// The step that `next` is for a charge with these requests; `None` while something is waited for. `security_code` is
+/// what asking another provider will take, should the payer be waited for.
+pub(super) fn step(
+    app: &App,
+    charge: &Charge,
+    requests: &[TransactionRequest],
+    next: Next,
+    security_code: SecurityCode,
+) -> Result<Option<Step>, Error> {
+    let now = app.clock.now();
+    let step = match next {
+        Next::Authorize(hop) => {
+            let begun = charge.try_next(hop, now).map_err(not_pending)?;
+            let asks = begun.charge.authorization_at(hop);
+            let request = begun.charge.begin_request(app.chance.id(now), asks, now);
+            Step { next: Some(request), ..Step::of(begun) }
+        }
+        Next::AwaitPayer { by, .. } if !charge.state.is_settled() => {
+            Step::of(charge.await_payer(by, security_code, now).map_err(not_pending)?)
+        }
+        Next::Void { request } => {
+            let Some(taken) = requests.iter().find(|earlier| earlier.id == request) else {
+                return Err(Error::internal("a void of a request that the charge does not have"));
+            };
+            let begun = charge.void_orphan(now);
+            let asks = Asks::about(taken, RequestType::Void, taken.amount);
+            let request = begun.begin_request(app.chance.id(now), asks, now);
+            Step { next: Some(request), ..Step::of(Transition { charge: begun, announces: None }) }
+        }
+        Next::Finish(finish) => Step::of(finished(charge, finish, now)?),
+        // Whoever asks the provider writes with the expiry a request that says so.
+        Next::Expire | Next::AwaitPayer { .. } | Next::AwaitOutcome | Next::Rest => return Ok(None),
+    };
+    Ok(Some(step))
+}
+
+fn finished(charge: &Charge, finish: Finish, now: Timestamp) -> Result<Transition, Error> {
+    let no_operation = || Error::internal("an outcome for a charge with no open operation");
+    match finish {
+        Finish::Approved { by } => charge.approve(by, now).map_err(not_pending),
+        Finish::Failed { by, stopped } => charge.fail(by, stopped, now).map_err(not_pending),
+        Finish::Settled => charge.settle(now).ok_or_else(no_operation),
+        Finish::Withdrawn => charge.withdraw(now).ok_or_else(no_operation),
+    }
+}
+
+fn not_pending(NotPending(status): NotPending) -> Error {
+    Error::internal(format!("the outcome of a request came for a charge that is {}", status.word()))
+}

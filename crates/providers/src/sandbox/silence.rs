@@ -1,0 +1,25 @@
+//! When the simulator does not answer because the request itself asked for that, as opposed to a fault plan of the
+//! provider, which makes the simulated provider ill for everybody.
+
+use regente_domain::card::CardNumber;
+
+use crate::request::{Call, Operation};
+
+use super::overrides;
+
+/// `networkDeniedReason` of a request that the simulator did not answer: what the time-out cards show.
+pub(super) const UNANSWERED: &str = "sandbox timeout";
+
+/// Whether the request may have asked for the silence that followed: by a test card that times out, always or by lot
+/// (`docs/interface/sandbox.md`), or by faults of its own.
+pub(super) fn may_have_been_asked_for(call: &Call) -> bool {
+    let by_card = match &call.operation {
+        Operation::Authorize(authorization) => is_silent_card(&authorization.card.number),
+        Operation::VerifyCard(_) | Operation::Capture(_) | Operation::Void(_) => false,
+    };
+    by_card || overrides::faults(call.test_overrides.as_ref()).is_some()
+}
+
+fn is_silent_card(number: &CardNumber) -> bool {
+    matches!(number.last_digit(), 6 | 8)
+}

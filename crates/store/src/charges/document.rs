@@ -1,0 +1,187 @@
+//! The part of a charge that is not a column, as its document has it. What this release writes is format 2; format 1, which
+//! has the facts of every way of paying in one place and does not say where the route stands, is read as well.
+
+use regente_domain::charge::explanation::Explanation;
+use regente_domain::charge::{
+    CaptureMode, CardSource, Charge, Credit, OpenOperation, PaymentMethod, PaymentType, Recurrence,
+    References, SecurityCode, StateFacts, Voucher,
+};
+use regente_domain::id::{Id, PurchaseId, of};
+use regente_domain::routing;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::free_form::FreeForm;
+use crate::StoreError;
+use crate::value::Json;
+
+/// The format that this release writes.
+const FORMAT: u32 = 2;
+
+/// The document.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Doc {
+    format: u32,
+    /// Of format 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    method: Option<PaymentMethod>,
+    /// Of format 1.
+    #[serde(default, skip_serializing)]
+    payment: Option<FirstPayment>,
+    /// Of format 1.
+    #[serde(default, skip_serializing)]
+    source: Option<CardSource>,
+    capture: CaptureMode,
+    #[serde(default)]
+    references: References,
+    #[serde(default)]
+    free_form: FreeForm,
+    explanation: Explanation,
+    /// Of format 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    position: Option<usize>,
+    requests: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    open: Option<OpenOperation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    security_code: Option<SecurityCode>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    customer_alias: Option<Id<of::CustomerAlias>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    purchase_id: Option<PurchaseId>,
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
+}
+
+/// `payment` of format 1.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FirstPayment {
+    installments: u8,
+    #[serde(default)]
+    recurrence: Option<Recurrence>,
+}
+
+/// What a document says of its charge.
+pub(super) struct Facts {
+    pub(super) method: PaymentMethod,
+    pub(super) capture: CaptureMode,
+    pub(super) references: References,
+    pub(super) explanation: Explanation,
+    pub(super) position: usize,
+    pub(super) requests: i64,
+    pub(super) state: StateFacts,
+    pub(super) customer_alias: Option<Id<of::CustomerAlias>>,
+    pub(super) purchase_id: Option<PurchaseId>,
+    pub(super) unknown_members: Map<String, Value>,
+}
+
+/// Whether nothing of what the document holds differs. What is left out here is in columns.
+pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
+    let Charge {
+        id: _,
+        client_id: _,
+        merchant_id: _,
+        customer_id: _,
+        customer_alias,
+        order_id: _,
+        method,
+        amount: _,
+        original_amount: _,
+        currency: _,
+        capture,
+        references,
+        state,
+        explanation,
+        position,
+        requests,
+        purchase_id,
+        unknown_members,
+        version: _,
+        updated_at: _,
+    } = before;
+    *method == after.method
+        && *capture == after.capture
+        && *references == after.references
+        && *explanation == after.explanation
+        && *position == after.position
+        && *requests == after.requests
+        && state.facts() == after.state.facts()
+        && *customer_alias == after.customer_alias
+        && *purchase_id == after.purchase_id
+        && *unknown_members == after.unknown_members
+}
+
+/// The document of a charge.
+pub(super) fn write(charge: &Charge) -> Result<Json, StoreError> {
+    let (mut method, mut references) = (charge.method.clone(), charge.references.clone());
+    let free_form = FreeForm::take(&mut method, &mut references);
+    let StateFacts { open, security_code } = charge.state.facts();
+    Json::of(&Doc {
+        format: FORMAT,
+        method: Some(method),
+        payment: None,
+        source: None,
+        capture: charge.capture,
+        references,
+        free_form,
+        explanation: charge.explanation.clone(),
+        position: Some(charge.position),
+        requests: charge.requests,
+        open,
+        security_code,
+        customer_alias: charge.customer_alias,
+        purchase_id: charge.purchase_id,
+        unknown: charge.unknown_members.clone(),
+    })
+}
+
+/// What a document says; `None` when it says nothing that can be read. `payment_type` is the column's.
+pub(super) fn read(text: &str, payment_type: PaymentType) -> Option<Facts> {
+    let doc: Doc = serde_json::from_str(text).ok()?;
+    let mut method = match (doc.method, doc.payment, doc.source) {
+        (Some(method), _, _) => method,
+        (None, Some(payment), Some(source)) => of_first_format(payment, source, payment_type)?,
+        (None, _, _) => return None,
+    };
+    if method.payment_type() != payment_type {
+        return None;
+    }
+    let mut references = doc.references;
+    doc.free_form.give(&mut method, &mut references).ok()?;
+    // In format 1 every request before the one that was open had asked one provider of the route.
+    let tried = || usize::try_from(doc.requests - 1).unwrap_or(0);
+    Some(Facts {
+        method,
+        capture: doc.capture,
+        references,
+        position: doc.position.unwrap_or_else(|| routing::position_after(&doc.explanation, tried())),
+        explanation: doc.explanation,
+        requests: doc.requests,
+        state: StateFacts { open: doc.open, security_code: doc.security_code },
+        customer_alias: doc.customer_alias,
+        purchase_id: doc.purchase_id,
+        unknown_members: doc.unknown,
+    })
+}
+
+fn of_first_format(
+    payment: FirstPayment,
+    source: CardSource,
+    payment_type: PaymentType,
+) -> Option<PaymentMethod> {
+    let FirstPayment { installments, recurrence } = payment;
+    match payment_type {
+        PaymentType::Credit => Some(PaymentMethod::Credit(Credit { source, installments, recurrence })),
+        PaymentType::Voucher => Some(PaymentMethod::Voucher(Voucher { source, items: None })),
+        PaymentType::Debit
+        | PaymentType::Pix
+        | PaymentType::Boleto
+        | PaymentType::Nupay
+        | PaymentType::Drip
+        | PaymentType::Picpay
+        | PaymentType::ApplePay
+        | PaymentType::ClickToPay => None,
+    }
+}

@@ -1,0 +1,146 @@
+//! A transaction request as its row has it.
+
+use std::time::Duration;
+
+use regente_domain::charge::attempt::{Approval, OpenReason, Outcome, RequestType, TransactionRequest};
+use regente_domain::charge::instructions::Pending;
+use regente_domain::decline::Decline;
+use regente_domain::id::TransactionRequestId;
+use regente_domain::money::Amount;
+use regente_domain::provider_type::ProviderType;
+use regente_domain::time::Timestamp;
+
+use super::{ObjectKind, StoredRequest};
+use crate::row::Row;
+use crate::value::Args;
+use crate::{StoreError, args};
+
+/// What each end of a request writes.
+pub(super) fn known_args(ended: &TransactionRequest) -> Args {
+    let reference = ended.reference().cloned().unwrap_or_default();
+    args! {
+        object_id: ended.object_id,
+        ordinal: ended.ordinal,
+        client_id: ended.client_id,
+        status: Status::of(&ended.outcome).word(),
+        transaction_id: reference.transaction_id,
+        authorization_code: reference.authorization_code,
+        authorization_nsu: reference.authorization_nsu,
+        network_authorization_code: reference.network_authorization_code,
+        network_response_code: reference.network_response_code,
+        response_code: reference.response_code,
+        duration_ms: ended.duration.map(|duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
+        updated_at: ended.updated_at,
+    }
+}
+
+pub(crate) fn from_rows(rows: Vec<Row>) -> Result<Vec<StoredRequest>, StoreError> {
+    rows.iter().map(from_row).collect()
+}
+
+pub(super) fn from_row(row: &Row) -> Result<StoredRequest, StoreError> {
+    let corrupt = |what: &str| StoreError::Corrupt(format!("transaction_requests.{what}"));
+    let provider_type: String = row.get("provider_type")?;
+    let request_type: String = row.get("request_type")?;
+    let object_kind: String = row.get("object_kind")?;
+    let id: TransactionRequestId = row.get("id")?;
+    Ok(StoredRequest {
+        request: TransactionRequest {
+            id,
+            client_id: row.get("client_id")?,
+            object_id: row.get("object_id")?,
+            ordinal: row.get("ordinal")?,
+            provider_id: row.get("provider_id")?,
+            provider_type: ProviderType::parse(&provider_type).ok_or_else(|| corrupt("provider_type"))?,
+            request_type: RequestType::parse(&request_type).ok_or_else(|| corrupt("request_type"))?,
+            amount: Amount::new(row.get("amount")?).ok_or_else(|| corrupt("amount"))?,
+            follows: row.get("follows")?,
+            outcome: outcome(row)?,
+            duration: row
+                .get::<Option<i64>>("duration_ms")?
+                .and_then(|millis| u64::try_from(millis).ok())
+                .map(Duration::from_millis),
+            sent_at: row.get::<Option<Timestamp>>("sent_at")?.unwrap_or_else(|| id.created_at()),
+            updated_at: row.get("updated_at")?,
+        },
+        object_kind: ObjectKind::parse(&object_kind).ok_or_else(|| corrupt("object_kind"))?,
+        card_id: row.get("card_id")?,
+        due_at: row.get("due_at")?,
+        probes: row.get("probes")?,
+        open_reason: row
+            .get::<Option<String>>("open_reason")?
+            .map(|word| OpenReason::parse(&word).ok_or_else(|| corrupt("open_reason")))
+            .transpose()?,
+        given_up_at: row.get("given_up_at")?,
+    })
+}
+
+/// How a request ended, by the word that the database has for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    Running,
+    AwaitingPayer,
+    Success,
+    Failed,
+    Timeout,
+}
+
+impl Status {
+    const ALL: [Self; 5] = [Self::Running, Self::AwaitingPayer, Self::Success, Self::Failed, Self::Timeout];
+
+    pub(super) const fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Open => Self::Running,
+            Outcome::Pending(_) => Self::AwaitingPayer,
+            Outcome::Approved(_) => Self::Success,
+            Outcome::Declined(_) => Self::Failed,
+            Outcome::NoEffect(_) => Self::Timeout,
+        }
+    }
+
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::AwaitingPayer => "awaiting_payer",
+            Self::Success => "success",
+            Self::Failed => "failed",
+            Self::Timeout => "timeout",
+        }
+    }
+}
+
+fn outcome(row: &Row) -> Result<Outcome, StoreError> {
+    let corrupt = |what: &str| StoreError::Corrupt(format!("transaction_requests.{what}"));
+    let word: String = row.get("status")?;
+    let status = Status::ALL.into_iter().find(|status| status.word() == word);
+    let decline = || -> Result<Decline, StoreError> {
+        let text: Option<String> = row.get("decline")?;
+        text.and_then(|text| serde_json::from_str(&text).ok()).ok_or_else(|| corrupt("decline"))
+    };
+    match status.ok_or_else(|| corrupt("status"))? {
+        Status::Running => Ok(Outcome::Open),
+        Status::AwaitingPayer => {
+            let instructions: Option<String> = row.get("instructions")?;
+            let instructions = instructions.and_then(|text| serde_json::from_str(&text).ok());
+            Ok(Outcome::Pending(Box::new(Pending {
+                reference: reference(row)?,
+                instructions: instructions.ok_or_else(|| corrupt("instructions"))?,
+                expires_at: row.get("expires_at")?,
+            })))
+        }
+        Status::Success => reference(row).map(Outcome::Approved),
+        Status::Failed => decline().map(Outcome::Declined),
+        Status::Timeout => decline().map(Outcome::NoEffect),
+    }
+}
+
+fn reference(row: &Row) -> Result<Approval, StoreError> {
+    Ok(Approval {
+        transaction_id: row.get("transaction_id")?,
+        authorization_code: row.get("authorization_code")?,
+        authorization_nsu: row.get("authorization_nsu")?,
+        network_authorization_code: row.get("network_authorization_code")?,
+        network_response_code: row.get("network_response_code")?,
+        response_code: row.get("response_code")?,
+    })
+}
