@@ -30,7 +30,7 @@ use super::path_id;
 use super::providers::{NewProvider, ProviderView};
 use super::query::Query;
 use super::request_id::RequestId;
-use super::schema::{CommonErrors, ErrorEnvelope};
+use super::schema::{CommonErrors, ErrorEnvelope, words};
 use crate::access::Caller;
 use crate::app::App;
 use crate::audit;
@@ -70,7 +70,7 @@ pub struct MerchantView {
     #[schema(required = true)]
     pub merchant_url: Option<String>,
     /// Where it stands.
-    #[schema(value_type = String, example = "active")]
+    #[schema(value_type = words::MerchantStatus, example = "active")]
     pub status: MerchantStatus,
     /// Its providers, oldest first.
     pub providers: Vec<ProviderView>,

@@ -22,7 +22,7 @@ use crate::api::idempotency::{Planned, commit_once};
 use crate::api::path_id;
 use crate::api::purchases::card_is_free;
 use crate::api::request_id::RequestId;
-use crate::api::schema::{CommonErrors, ErrorEnvelope};
+use crate::api::schema::{CommonErrors, ErrorEnvelope, words};
 use crate::app::App;
 use crate::audit;
 
@@ -34,8 +34,8 @@ use crate::audit;
     reason = "describes the body for the OpenAPI document; the body itself is read field by field"
 )]
 pub struct StatusBody {
-    /// `authorized`, `voided`, `charged_back` or `failed`; `refund_pending` is not for cards.
-    #[schema(pattern = "^(authorized|voided|charged_back|refund_pending|failed)$")]
+    /// `refund_pending` is not for cards.
+    #[schema(value_type = words::SettableStatus)]
     status: String,
 }
 
