@@ -5,6 +5,7 @@ pub mod document;
 mod mutation;
 pub mod records;
 mod schema;
+mod words;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -15,26 +15,26 @@ use crate::api::schema::words;
 
 tagged! {
     /// How it is paid.
-    NewPaymentMethod by "paymentType" {
+    pub NewPaymentMethod by "paymentType" {
         PaymentType::Credit.word() => NewCreditPayment,
         PaymentType::Voucher.word() => NewVoucherPayment,
     }
 
     /// With what it is paid.
-    NewPaymentSource by "sourceType" {
+    pub NewPaymentSource by "sourceType" {
         SourceType::Card.word() => NewCardSource,
         SourceType::Token.word() => NewTokenSource,
         SourceType::Customer.word() => NewCustomerSource,
     }
 
     /// How a charge is paid.
-    PaymentMethod by "paymentType" {
+    pub PaymentMethod by "paymentType" {
         PaymentType::Credit.word() => CreditPayment,
         PaymentType::Voucher.word() => VoucherPayment,
     }
 
     /// What a charge was paid with.
-    PaymentSource by "sourceType" {
+    pub PaymentSource by "sourceType" {
         SourceType::Card.word() => CardSource,
         SourceType::Customer.word() => CustomerSource,
     }

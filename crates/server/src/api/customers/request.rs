@@ -159,7 +159,7 @@ pub struct DocumentBody {
     #[schema(max_length = 40)]
     pub number: String,
     /// ISO 3166-1 alpha-2; `BR` by default.
-    #[schema(value_type = Option<words::Country>, default = "BR")]
+    #[schema(value_type = Option<words::CountryOrBlank>, default = "BR")]
     pub country: Option<String>,
 }
 
@@ -168,7 +168,7 @@ pub struct DocumentBody {
 #[schema(as = NewAddress, rename_all = "camelCase")]
 pub struct NewAddressBody {
     /// ISO 3166-1 alpha-2; `BR` by default.
-    #[schema(value_type = Option<words::Country>, default = "BR")]
+    #[schema(value_type = Option<words::CountryOrBlank>, default = "BR")]
     pub country: Option<String>,
     /// State or province.
     #[schema(min_length = 1, max_length = 255)]
@@ -198,7 +198,7 @@ pub struct NewAddressBody {
 #[schema(as = PartialAddress, rename_all = "camelCase")]
 pub struct PartialAddressBody {
     /// ISO 3166-1 alpha-2.
-    #[schema(value_type = Option<words::Country>)]
+    #[schema(value_type = Option<words::CountryOrBlank>)]
     pub country: Option<String>,
     /// State or province.
     #[schema(max_length = 255)]

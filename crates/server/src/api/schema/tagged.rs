@@ -46,10 +46,10 @@ pub fn with_tag(tag: &str, word: &'static str, schema: RefOr<Schema>) -> RefOr<S
 
 /// Declares a sum type: its tag, and for each word the type that describes the variant's other members.
 macro_rules! tagged {
-    ($($(#[doc = $doc:literal])+ $name:ident by $tag:literal { $($word:expr => $variant:ty),+ $(,)? })*) => {
+    ($($(#[doc = $doc:literal])+ $visibility:vis $name:ident by $tag:literal { $($word:expr => $variant:ty),+ $(,)? })*) => {
         $($(#[doc = $doc])+
         #[derive(Debug)]
-        pub enum $name {}
+        $visibility enum $name {}
 
         impl ::utoipa::PartialSchema for $name {
             fn schema() -> ::utoipa::openapi::RefOr<::utoipa::openapi::Schema> {

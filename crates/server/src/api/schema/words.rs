@@ -15,9 +15,10 @@ use regente_domain::provider_type;
 use regente_domain::purchase;
 use regente_domain::scope;
 use regente_domain::webhook::{self, EVERYTHING, PING};
-use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
+use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::tagged::Components;
 use crate::api::purchases::error as purchase_error;
 use crate::api::query;
 
@@ -98,6 +99,18 @@ closed_lists! {
     EventFilter = [EVERYTHING].into_iter().chain(listed(webhook::EventName::WORDS));
     /// The name of an event that was sent: `ping` is a test event.
     SentEventName = listed(webhook::EventName::WORDS).chain([PING]);
+    /// What happened to a charge.
+    TransactionEventWord = events_of(webhook::Family::Transaction);
+    /// What happened to a purchase.
+    PurchaseEventWord = events_of(webhook::Family::Purchase);
+    /// What happened to a seller.
+    SellerEventWord = events_of(webhook::Family::Seller);
+    /// What happened to a subscription.
+    SubscriptionEventWord = events_of(webhook::Family::Subscription);
+    /// What happened to a session.
+    SessionEventWord = events_of(webhook::Family::Session);
+    /// The word of a test event.
+    TestEventWord = [PING];
     /// The version of what is sent to a webhook.
     EventVersion = webhook::Version::ALL.map(webhook::Version::word);
     /// Where a delivery stands.
@@ -108,8 +121,36 @@ closed_lists! {
     SortOrder = listed(&query::SortOrder::WORDS);
 }
 
+/// A country as sent: a blank counts as none.
+#[derive(Debug)]
+pub enum CountryOrBlank {}
+
+impl PartialSchema for CountryOrBlank {
+    fn schema() -> RefOr<Schema> {
+        let blank = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([""]));
+        let either = OneOfBuilder::new().item(Ref::from_schema_name(Country::name())).item(blank);
+        RefOr::T(either.description(Some("A country as sent: a blank counts as none.")).into())
+    }
+}
+
+impl ToSchema for CountryOrBlank {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("CountryOrBlank")
+    }
+
+    fn schemas(found: &mut Components) {
+        found.push((Country::name().into_owned(), Country::schema()));
+    }
+}
+
 fn listed<T>(table: &[(&'static str, T)]) -> impl Iterator<Item = &'static str> {
     table.iter().map(|(word, _)| *word)
+}
+
+/// The names of a family without the family.
+fn events_of(family: webhook::Family) -> impl Iterator<Item = &'static str> {
+    let of_family = webhook::EventName::WORDS.iter().filter(move |(_, name)| name.family() == family);
+    of_family.map(|(_, name)| name.event())
 }
 
 /// A string that is one of these words.

@@ -1,0 +1,2 @@
+mod types;
+fn main() {}
