@@ -1,6 +1,7 @@
 //! The OpenAPI document is complete, current and true: what it says of bodies and answers is what the service does.
 
 mod bodies;
+mod generators;
 pub mod document;
 mod mutation;
 pub mod records;

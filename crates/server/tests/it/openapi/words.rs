@@ -19,6 +19,7 @@ use regente_domain::webhook::{DeliveryStatus, EventName, Failure, Version};
 use serde_json::{Value, json};
 
 use super::document::Document;
+use super::schema::types_of;
 
 type Words = Vec<&'static str>;
 
@@ -137,7 +138,7 @@ fn is_closed(document: &Document, schema: &Value) -> bool {
     if let Some(items) = schema.get("items") {
         return is_closed(document, items);
     }
-    schema.get("enum").is_some() || schema["type"] == "boolean" || schema["type"] == "null"
+    schema.get("enum").is_some() || !types_of(&schema["type"]).any(|name| name == "string")
 }
 
 /// Every event that a webhook may ask for has its entry in the section `webhooks`, and its words in the body of the entry.
