@@ -4,6 +4,7 @@
 #![allow(clippy::float_arithmetic, reason = "figures for people, not money")]
 
 mod charges;
+mod compare;
 mod cores;
 mod figures;
 mod growth;
@@ -43,7 +44,7 @@ const DOCUMENT: &str = "docs/performance.md";
 /// What is measured, and how long.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// What is measured [default: everything]
+    /// What is measured [default: everything but `compare`]
     #[arg(value_enum)]
     scenarios: Vec<Scenario>,
     /// Everything in less than two minutes: one short round on small databases. Says little about the numbers
@@ -68,6 +69,9 @@ pub(crate) struct Options {
     /// Measure this binary instead of building one
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
+    /// The older binary that `compare` holds the measured one against
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
     /// Write the results into docs/performance.md, beside those of earlier runs of other scenarios
     #[arg(long)]
     write: bool,
@@ -97,10 +101,12 @@ pub(crate) enum Scenario {
     Webhooks,
     /// Where a charge's time goes: by thread, by function, and the pages that it writes
     Profile,
+    /// Two binaries in turns: charges a second, what a charge costs, memory of a charge in flight
+    Compare,
 }
 
 impl Scenario {
-    /// In the order in which they run.
+    /// In the order in which they run; without `compare`, which needs a second binary.
     const ALL: [Self; 10] = [
         Self::Charges,
         Self::Growth,
@@ -127,6 +133,7 @@ impl Scenario {
             Self::SlowProvider => "slow-provider",
             Self::Webhooks => "webhooks",
             Self::Profile => "profile",
+            Self::Compare => "compare",
         }
     }
 
@@ -143,6 +150,7 @@ impl Scenario {
             Self::SlowProvider => "Slow providers",
             Self::Webhooks => "Webhook deliveries",
             Self::Profile => "Where a charge's time goes",
+            Self::Compare => "Two binaries in turns",
         }
     }
 
@@ -158,6 +166,22 @@ impl Scenario {
             Self::SlowProvider => slow_provider::measure(bench).await,
             Self::Webhooks => webhooks::measure(bench).await,
             Self::Profile => profile::measure(bench).await,
+            Self::Compare => compare::measure(bench).await,
+        }
+    }
+}
+
+impl Options {
+    /// The second binary, which `compare` needs and no other scenario knows.
+    fn against(&self) -> Outcome<Option<PathBuf>> {
+        match (self.scenarios.contains(&Scenario::Compare), &self.against) {
+            (true, Some(binary)) => match binary.canonicalize() {
+                Ok(binary) => Ok(Some(binary)),
+                Err(error) => Err(format!("--against {}: {error}", binary.display()).into()),
+            },
+            (false, None) => Ok(None),
+            (true, None) => Err("`compare` needs a second binary: --against FILE".into()),
+            (false, Some(_)) => Err("--against FILE is for the scenario `compare`".into()),
         }
     }
 }
@@ -171,6 +195,8 @@ pub(crate) struct Bench {
     /// Charges of the large database.
     charges: u64,
     seeded: SeededDatabases,
+    /// The older binary of the scenario `compare`.
+    against: Option<PathBuf>,
 }
 
 /// How thorough a run is.
@@ -185,7 +211,12 @@ pub(crate) enum Size {
 impl Bench {
     /// A fresh place for a service, on the disk that the results are about.
     fn place(&self) -> Outcome<Place> {
-        Place::passing(&self.binary, Path::new(FOLDER))
+        Self::place_of(&self.binary)
+    }
+
+    /// The same for a service of any binary.
+    fn place_of(binary: &Path) -> Outcome<Place> {
+        Place::passing(binary, Path::new(FOLDER))
     }
 
     /// The large database.
@@ -204,6 +235,7 @@ impl Bench {
 
 /// Measures. Fails when a number was not reached, so that a script notices.
 pub(crate) async fn run(options: Options) -> Outcome<ExitCode> {
+    let against = options.against()?;
     wrk::require()?;
     let (rounds, seconds, charges) = if options.quick { (1, 2, 50_000) } else { (3, 8, 5_000_000) };
     let bench = Bench {
@@ -219,6 +251,7 @@ pub(crate) async fn run(options: Options) -> Outcome<ExitCode> {
             if options.keep { Keep::Yes } else { Keep::No },
             if options.all_keys { Keys::All } else { Keys::OfADay },
         ),
+        against,
     };
     std::fs::create_dir_all(FOLDER)?;
     let machine = machine::describe(Path::new(FOLDER))?;

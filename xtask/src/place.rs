@@ -16,10 +16,10 @@ use regente::access::{NewClient, create_client, create_secret_key};
 use regente::api::router::router;
 use regente::app::App;
 use regente::bootstrap::{self, Migrations, Missing};
-use regente::clock::Clock;
 use regente::config::{Loaded, Sources};
-use regente::work::Worker;
 use regente_domain::actor::Actor;
+use regente_engine::clock::Clock;
+use regente_engine::jobs::Worker;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -137,6 +137,29 @@ impl Place {
         Ok(Inside { router: router(app.clone()), app })
     }
 
+    /// An account, made by the commands of the binary on a database that they have made: this process may be of a release
+    /// whose database the binary cannot read. It has no merchant yet.
+    pub(crate) fn make_account_by_commands(&self) -> Outcome<Account> {
+        self.printed(&["migrate"])?;
+        let client = self.printed(&["clients", "create", "Account", "--json"])?;
+        let client: Value = serde_json::from_slice(&client)?;
+        let client_id = client["id"].as_str().ok_or("no id of the account")?.to_owned();
+        let key: Value = serde_json::from_slice(&self.printed(&["keys", "create", &client_id, "--json"])?)?;
+        let api_key = key["key"].as_str().ok_or("no key of the account")?.to_owned();
+        Ok(Account { client_id, api_key, merchant_id: String::new() })
+    }
+
+    /// What a command of the binary prints.
+    fn printed(&self, arguments: &[&str]) -> Outcome<Vec<u8>> {
+        let output = self.regente(arguments).output()?;
+        if output.status.success() {
+            Ok(output.stdout)
+        } else {
+            let why = String::from_utf8_lossy(&output.stderr);
+            Err(format!("{} {}: {why}", self.binary.display(), arguments.join(" ")).into())
+        }
+    }
+
     /// Makes so many accounts, each with a merchant that has these providers.
     pub(crate) async fn make_accounts(&self, how_many: usize, providers: &Value) -> Outcome<Vec<Account>> {
         let inside = self.open(Clock::system()).await?;
@@ -164,7 +187,7 @@ impl Inside {
     /// Runs the jobs that are due, and again those that want to go on soon, until there is nothing more to do. The clock
     /// goes on meanwhile.
     pub(crate) async fn work_off(&self, clock: &Clock) -> Outcome {
-        let worker = Worker::new(self.app.clone());
+        let worker = Worker::new(self.app.engine.clone());
         worker.prepare().await.map_err(|error| format!("{error:?}"))?;
         while worker.round().await.map_err(|error| format!("{error:?}"))?.jobs > 0 {
             clock.advance(SOON);

@@ -70,7 +70,7 @@ impl CardNumber {
         &self.0[self.0.len() - 4..]
     }
 
-    /// The check digit, 0 to 9; the simulator decides by it (contract 07 §2).
+    /// The check digit, 0 to 9; the simulator decides by it (`docs/interface/sandbox.md#cards`).
     pub fn last_digit(&self) -> u8 {
         self.0.as_bytes().last().map_or(0, |byte| byte - b'0')
     }
@@ -81,7 +81,7 @@ impl CardNumber {
     }
 }
 
-/// First six and last four digits alone: what may be shown at most (C2).
+/// First six and last four digits alone: what may be shown at most (PCI DSS 4.0.1, requirement 3.4.1).
 impl fmt::Debug for CardNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CardNumber({}…{})", self.first6(), self.last4())

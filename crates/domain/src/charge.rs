@@ -1,5 +1,5 @@
 //! A charge: one payment attempt of a buyer, tried at one or more providers. This module holds its facts and its
-//! transitions (contract 03 §7–8); each call to a provider is a [`attempt::TransactionRequest`].
+//! transitions (`docs/interface/charges.md#states`); each call to a provider is a [`attempt::TransactionRequest`].
 
 pub mod attempt;
 pub mod explanation;
@@ -22,7 +22,7 @@ pub use follow_up::{FollowUpRefusal, Held, OpenOperation, Operation};
 pub use simulated::{SimulatedStatus, StatusRefusal};
 pub use words::{CaptureMode, ChargeEvent, ChargeStatus, PaymentType, Recurrence};
 
-/// Most installments that the interface takes (contract 03 open point 2).
+/// Most installments that the interface takes (`docs/interface/charges.md#payment-methods`).
 pub const INSTALLMENTS_MAX: u8 = 24;
 
 /// The state of a charge. Each variant carries the facts that only it has.
@@ -151,7 +151,8 @@ impl ChargeState {
     }
 }
 
-/// What the caller said about how to pay; the wire names are those of `paymentMethod` (contract 03 §3).
+/// What the caller said about how to pay; the wire names are those of `paymentMethod`
+/// (`docs/interface/charges.md#payment-methods`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CardPayment {
@@ -226,7 +227,7 @@ pub struct Charge {
     pub merchant_id: MerchantId,
     /// The buyer.
     pub customer_id: Option<CustomerId>,
-    /// What stands for the buyer in answers to public keys, when one was given (contract 10 §2.1).
+    /// What stands for the buyer in answers to public keys, when one was given (`docs/interface/customers.md#aliases`).
     pub customer_alias: Option<Id<of::CustomerAlias>>,
     /// The merchant's own reference; not unique.
     pub order_id: Option<String>,
@@ -271,12 +272,13 @@ pub struct NotPending(pub ChargeStatus);
 pub struct Transition {
     /// The charge after the change.
     pub charge: Charge,
-    /// The event that announces it, when there is one (contract 03 §8).
+    /// The event that announces it, when there is one (`docs/interface/charges.md#states`).
     pub announces: Option<ChargeEvent>,
 }
 
 impl Charge {
-    /// Whether an authorization captures at once: only credit cards can be reserved (contract 03 §2).
+    /// Whether an authorization captures at once: only credit cards can be reserved
+    /// (`docs/interface/charges.md#payment-methods`).
     pub const fn capture_in_effect(&self) -> CaptureMode {
         Self::capture_of(self.payment_type, self.capture)
     }

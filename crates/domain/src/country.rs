@@ -1,4 +1,5 @@
-//! The 82 countries of addresses and documents, and the document types of each (contract 10 §6, 20 §3).
+//! The 82 countries of addresses and documents, and the document types of each
+//! (`docs/interface/conventions.md#countries`).
 
 use std::fmt;
 
@@ -63,7 +64,7 @@ impl Country {
         TABLE[usize::from(self.0)].1
     }
 
-    /// Every country, in the order of contract 10 §6, in which an error names them.
+    /// Every country, in the order in which an error names them.
     pub fn all() -> impl Iterator<Item = Self> {
         (0_u8..).zip(TABLE).map(|(index, _)| Self(index))
     }

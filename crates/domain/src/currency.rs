@@ -1,5 +1,5 @@
-//! The currencies of the interface (contract 20 §1) and their minor units. Names and rates never live here:
-//! amounts are only compared and forwarded, never converted.
+//! The currencies of the interface (`docs/interface/conventions.md#currencies`) and their minor units. Names and rates
+//! never live here: amounts are only compared and forwarded, never converted.
 
 use std::fmt;
 
@@ -71,7 +71,7 @@ impl<'de> Deserialize<'de> for Currency {
 }
 
 /// Codes in ascending order, for the binary search, each with its ISO 4217 exponent. HRK, MRO, STD and others
-/// are withdrawn; the specification lists them, so they stay.
+/// are withdrawn and still accepted (`docs/interface/conventions.md#currencies`).
 #[rustfmt::skip]
 const TABLE: [(&str, u8); 135] = [
     ("AED", 2), ("AFN", 2), ("ALL", 2), ("AMD", 2), ("ANG", 2), ("AOA", 2), ("ARS", 2), ("AUD", 2), ("AWG", 2),

@@ -1,5 +1,5 @@
-//! Buyers: what makes two of them the same (contract 10 §2.1), and the document that names one. How they are looked
-//! up and stored never lives here.
+//! Buyers: what makes two of them the same (`docs/interface/customers.md#matching`), and the document that names one.
+//! How they are looked up and stored never lives here.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ pub fn normal_document(country: Country, kind: &str, number: &str) -> String {
     format!("{country}:{}:{}", kind.to_uppercase(), normal_number(number))
 }
 
-/// A buyer's document, as it was sent; check digits are not verified (contract 10 open point 4).
+/// A buyer's document, as it was sent; check digits are not verified (`docs/interface/customers.md#documents`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     /// The type in the caller's own spelling.
@@ -158,7 +158,8 @@ pub enum Sent {
     NoDocument,
 }
 
-/// Who a buyer's data belong to: the cases 1 to 4 of contract 10 §2.1, of which the first that holds decides.
+/// Who a buyer's data belong to: the cases 1 to 4 of `docs/interface/customers.md#matching`, of which the first that
+/// holds decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// 1: the document is this customer's, whoever holds the e-mail address.

@@ -1,5 +1,5 @@
 //! Why a payment was refused. 24 codes are sent, finer reasons are read from providers and sent as one of them
-//! (contract 00 §7, 20 §4). Which provider writes what is the business of its adapter.
+//! (`docs/interface/conventions.md#declines`). Which provider writes what is the business of its adapter.
 
 use serde::{Deserialize, Serialize};
 
@@ -122,7 +122,7 @@ impl Word {
     }
 }
 
-/// Other spellings that providers' dashboards use, and what they mean (contract 20 §4).
+/// Other spellings that providers' dashboards use, and what they mean (`docs/interface/conventions.md#declines`).
 const ALIASES: [(&str, &str); 9] = [
     ("invalid_security_code", "invalid_cvv"),
     ("invalid_credential", "invalid_credentials"),

@@ -26,7 +26,7 @@ pub mod of {
         Provider,
         /// A buyer.
         Customer,
-        /// A stand-in for a customer, given to public keys (contract 10 §2.1).
+        /// A stand-in for a customer, given to public keys (`docs/interface/customers.md#aliases`).
         CustomerAlias,
         /// A stored card.
         Card,

@@ -1,5 +1,5 @@
 //! Merchant category codes. The published list is known here, but it is no filter: other codes are accepted
-//! (contract 11 open point 1). Labels never live here.
+//! (`docs/interface/merchants-and-providers.md#category-codes`). Labels never live here.
 
 use std::fmt;
 
@@ -52,7 +52,7 @@ impl<'de> Deserialize<'de> for Mcc {
     }
 }
 
-/// The codes of contract 20 §2, ascending for the binary search.
+/// The published codes, ascending for the binary search.
 #[rustfmt::skip]
 const LISTED: [u16; 291] = [
     742, 744, 763, 780, 1520, 1711, 1731, 1740, 1750, 1761, 1771, 1799, 2741, 2791, 2842, 4011,

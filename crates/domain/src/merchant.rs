@@ -3,7 +3,7 @@
 use crate::charge::words::words;
 
 words! {
-    /// Where a merchant stands.
+    /// Where a merchant stands (`docs/interface/merchants-and-providers.md#merchants`).
     MerchantStatus {
         /// Takes charges.
         Active = "active",

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// The problems found in one body or query, in the order of the fields. The wording follows contract 10 §0:
-/// `<path> must be a string`, `<path> should not be empty`, …
+/// The problems found in one body or query, in the order of the fields. The wording follows
+/// `docs/interface/conventions.md#problems`: `<path> must be a string`, `<path> should not be empty`, …
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems(Vec<String>);
 

@@ -1,5 +1,5 @@
 //! Provider types: a closed list, and for each type what it can do, which credentials it takes and which options
-//! (contract 12). All of it is data; how a provider is spoken to never lives here.
+//! (`docs/interface/provider-types.md`). All of it is data; how a provider is spoken to never lives here.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub use credentials::{
 };
 pub use options::validate_options;
 
-/// The code of a payment or anti-fraud provider (contract 12 §1–2).
+/// The code of a payment or anti-fraud provider (`docs/interface/provider-types.md#types`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProviderType {
     /// `SANDBOX`: the simulator; it plays every payment method.

@@ -1,6 +1,7 @@
-//! A purchase: one order paid with two or three stored cards, all of them or none (contract 04). This module holds its
-//! facts and the changes between them, each with the entries that the history gets; what is to be done next is decided in
-//! [`next`]. The money itself is moved by charges, one for each card; nothing here asks a provider or a clock.
+//! A purchase: one order paid with two or three stored cards, all of them or none (`docs/interface/purchases.md`). This
+//! module holds its facts and the changes between them, each with the entries that the history gets; what is to be done
+//! next is decided in [`next`]. The money itself is moved by charges, one for each card; nothing here asks a provider
+//! or a clock.
 
 mod change;
 mod next;
@@ -26,9 +27,9 @@ pub use words::{Action, Milestone, PurchaseStatus};
 pub const SLOTS: std::ops::RangeInclusive<usize> = 2..=3;
 /// The one currency of purchases.
 pub const CURRENCY: Currency = Currency::BRL;
-/// Authorizing or capturing without a result for so long is given up (contract 04 §6).
+/// Authorizing or capturing without a result for so long is given up (`docs/interface/purchases.md#states`).
 pub const RESULT_WITHIN: Duration = Duration::from_secs(15 * 60);
-/// A reservation that is not captured for so long is released (contract 04 §6).
+/// A reservation that is not captured for so long is released (`docs/interface/purchases.md#capture-and-void`).
 pub const RESERVED_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// A purchase.
@@ -180,7 +181,7 @@ pub struct Reserved {
     pub until: Timestamp,
 }
 
-/// Why a capture or void of a purchase is refused (contract 04 §6).
+/// Why a capture or void of a purchase is refused (`docs/interface/purchases.md#capture-and-void`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationRefusal {
     /// It has ended.
@@ -243,8 +244,8 @@ impl Purchase {
         }
     }
 
-    /// Whether a single card of it may change alone (contract 04 open point 12): once it is decided and nothing is given
-    /// back any more.
+    /// Whether a single card of it may change alone (`docs/interface/purchases.md#single-cards`): once it is decided
+    /// and nothing is given back any more.
     pub const fn is_at_rest(&self) -> bool {
         match self.phase {
             Phase::Paid | Phase::Failed | Phase::Cancelled => true,

@@ -1,5 +1,5 @@
 //! Which provider is asked, and whether the next one is. Pure: the providers and the charge's needs come in, a route
-//! comes out (contract 14 §3, §6).
+//! comes out (`docs/interface/routing.md#route`).
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::decline::Decline;
 use crate::id::ProviderId;
 use crate::provider_type::{Capabilities, ProviderType};
 
-/// No new try starts after this long (contract 14 §6).
+/// No new try starts after this long (`docs/interface/routing.md#budget`).
 pub const BUDGET: Duration = Duration::from_secs(60);
 
 /// What a provider must be able to do for a charge.

@@ -1,5 +1,5 @@
-//! What a public key may call: groups of routes (contract 01 §3). Which route belongs to which group is the
-//! router's knowledge, not this module's.
+//! What a public key may call: groups of routes (`docs/interface/auth.md#scopes`). Which route belongs to which group
+//! is the router's knowledge, not this module's.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -34,7 +34,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Every scope, in the order of contract 01 §2.
+    /// Every scope, in the order of `docs/interface/auth.md#scopes`.
     pub const ALL: [Self; 12] = [
         Self::Customers,
         Self::Cards,

@@ -1,6 +1,6 @@
 //! Text that callers send: bounded in length, free of U+0000.
 
-/// Lengths in characters (contract 10 open point 9, and the same measure where nothing is published).
+/// Lengths in characters (`docs/interface/conventions.md#lengths`).
 pub mod chars_max {
     /// A person's or a provider's name.
     pub const NAME: usize = 256;

@@ -40,7 +40,8 @@ impl Timestamp {
     }
 
     /// Reads RFC 3339 with or without fraction and with any offset, or a bare date `YYYY-MM-DD` (midnight UTC).
-    /// A space before the offset counts as `+`, because shipped clients do not percent-encode (contract 00 §4.3).
+    /// A space before the offset counts as `+`, because shipped clients do not percent-encode
+    /// (`docs/interface/conventions.md#values`).
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(day) = parse_date(text) {
             return day
@@ -59,7 +60,7 @@ impl Timestamp {
         text.parse::<jiff::Timestamp>().ok().map(|time| Self(time.as_millisecond()))
     }
 
-    /// The form of `card.createdAt` alone: date, time and numeric offset (specification §2.5).
+    /// The form of `card.createdAt` alone: date, time and numeric offset (`docs/interface/conventions.md#values`).
     pub fn to_offset_form(self) -> String {
         self.to_jiff().strftime("%Y-%m-%d %H:%M:%S +0000").to_string()
     }
@@ -87,7 +88,7 @@ impl Sub<Duration> for Timestamp {
     }
 }
 
-/// ISO 8601 in UTC with milliseconds and `Z`, as everywhere in the interface (contract 00 §3).
+/// ISO 8601 in UTC with milliseconds and `Z`, as everywhere in the interface (`docs/interface/conventions.md#values`).
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.3}", self.to_jiff())

@@ -24,7 +24,7 @@ words! {
 }
 
 impl Family {
-    /// Whether `*` means it too.
+    /// Whether `*` means it too (`docs/interface/webhooks.md#names`).
     pub const fn is_in_everything(self) -> bool {
         match self {
             Self::Transaction | Self::Seller | Self::Subscription => true,
@@ -44,7 +44,7 @@ pub const PING_OBJECT: &str = "webhook";
 macro_rules! event_names {
     ($($family:ident { $($variant:ident = $name:literal),* $(,)? })*) => {
         words! {
-            /// The name of an event. These are all that a webhook may ask for (`docs/interface/webhooks.md`); what is
+            /// The name of an event. These are all that a webhook may ask for (`docs/interface/webhooks.md#names`); what is
             /// announced, stored, sent and described takes its name from here.
             EventName { $($(#[doc = concat!("`", $name, "`.")] $variant = $name,)*)* }
         }
@@ -189,7 +189,7 @@ impl Version {
         Self::ALL.into_iter().find(|version| version.word() == word)
     }
 
-    /// The waits between attempts (contract 06 §2).
+    /// The waits between attempts (`docs/interface/webhooks.md#schedule`).
     pub const fn waits(self) -> &'static [Duration] {
         match self {
             Self::V1_0 => &WAITS_1_0,

@@ -18,7 +18,7 @@ pub enum Answer {
     Unknown(UnknownReason),
 }
 
-/// Why nobody knows what the provider did (U2).
+/// Why nobody knows what the provider did (`docs/interface/charges.md#unknown-outcomes`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnknownReason {
     /// No answer came within the provider's deadline.

@@ -96,8 +96,8 @@ impl Providers {
     }
 }
 
-/// Every code of the closed list may be registered; one without an adapter refuses, and routing goes on (contract 12
-/// open point 2).
+/// Every code of the closed list may be registered; one without an adapter refuses, and routing goes on
+/// (`docs/interface/provider-types.md#adapters`).
 fn no_adapter(provider_type: ProviderType) -> Decline {
     let decline = Decline::of(DeclinedCode::InvalidMerchant);
     Decline {

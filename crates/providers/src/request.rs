@@ -17,7 +17,7 @@ use zeroize::Zeroize;
 /// One operation to be done by one configured provider.
 #[derive(Debug)]
 pub struct Call {
-    /// Our own key of the operation: the same on every repetition, so that the provider does it once (I7).
+    /// Our own key of the operation: the same on every repetition, so that the provider does it once.
     pub key: Uuid,
     /// When the call is made, by the caller's clock.
     pub at: Timestamp,

@@ -39,7 +39,7 @@ use draws::Draws;
 use faults::{Counts, Occasion, Point, Source, Then};
 use rules::Verdict;
 
-/// How long a caller waits for the simulator (contract 07 open point 2).
+/// How long a caller waits for the simulator (`docs/interface/sandbox.md#silence`).
 pub const DEADLINE: Duration = Duration::from_secs(2);
 
 /// How the simulator behaves; from the server's configuration only.
@@ -55,7 +55,7 @@ pub struct SandboxOptions {
 }
 
 impl SandboxOptions {
-    /// The defaults of the contract, with the two values that have none.
+    /// The defaults, with the two values that have none.
     pub const fn new(seed: u64, card_hash_key: Zeroizing<Vec<u8>>) -> Self {
         Self { seed, deadline: DEADLINE, cvv_on_charge: CvvRule::Applied, card_hash_key }
     }

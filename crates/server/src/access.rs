@@ -1,4 +1,4 @@
-//! Who is calling, and what they may call: the gate that every route passes (contract 01, 00 §6.4).
+//! Who is calling, and what they may call: the gate that every route passes (`docs/interface/auth.md#gate`).
 //!
 //! Whose a record is, is not decided here: every query carries the caller's client, so another client's record is
 //! not found.
@@ -12,91 +12,39 @@ use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use axum::routing::Route;
-use regente_domain::actor::Actor;
-use regente_domain::id::{ClientId, Id, of};
 use regente_domain::scope::{Scope, Scopes};
-use regente_domain::time::Timestamp;
+use regente_engine::caller::{Authority, Caller};
 use tower::layer::layer_fn;
 use tower::{Layer, Service, service_fn};
 
 pub use credentials::{Credentials, digest, no_credentials};
 pub use keys::{
     AccessError, NewClient, NewSecretKey, SECRET_KEYS_ACTIVE_MAX, SecretKey, create_client,
-    create_secret_key, forget_ended_credentials, revoke_secret_key, secret_keys, set_client_status,
+    create_secret_key, revoke_secret_key, secret_keys, set_client_status,
 };
 
 use crate::api::error::ApiError;
 use crate::api::limits::RateKey;
 use crate::app::App;
 
-/// What a route demands of its caller (contract 01 §3). Secret keys may call everything.
+/// What a route demands of its caller (`docs/interface/auth.md#routes`). Secret keys may call everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// A client token with this scope.
     Scope(Scope),
-    /// A client token with every scope: a list that shows people or payments (contract 01 open point 1).
+    /// A client token with every scope: a list that shows people or payments (`docs/interface/auth.md#routes`).
     ListOf(Scope),
-    /// No public key at all (contract 01 open point 3).
+    /// No public key at all (`docs/interface/auth.md#routes`).
     SecretKeyOnly,
 }
 
-/// Who is calling. The gate puts it into the extensions of the request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Caller {
-    /// The account.
-    pub client_id: ClientId,
-    /// The key that was sent.
-    pub credential_id: Id<of::Credential>,
-    /// What it may do.
-    pub authority: Authority,
-}
-
-/// What a key may do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Authority {
-    /// Everything of its client.
-    SecretKey,
-    /// What its scopes open, for as long as it lives.
-    ClientToken {
-        /// The groups of routes.
-        scopes: Scopes,
-        /// The end.
-        expires_at: Timestamp,
-    },
-}
-
-impl Caller {
-    /// The author of what this request changes.
-    pub fn actor(&self) -> Actor {
-        match self.authority {
-            Authority::SecretKey => Actor::Key(self.credential_id),
-            Authority::ClientToken { .. } => Actor::ClientToken(self.credential_id),
-        }
-    }
-
-    /// Within what an idempotency key counts: the secret keys of a client share one scope, so that a retry may come
-    /// after a rotation; each public key has its own (I2).
-    pub fn idempotency_scope(&self) -> String {
-        match self.authority {
-            Authority::SecretKey => "secret_key".to_owned(),
-            Authority::ClientToken { .. } => self.credential_id.to_string(),
-        }
-    }
-
-    /// Whether the key sits in a web page: what it may learn is less than what its client may.
-    pub const fn is_public_key(&self) -> bool {
-        match self.authority {
-            Authority::SecretKey => false,
-            Authority::ClientToken { .. } => true,
-        }
-    }
-
-    fn may(&self, access: Access) -> bool {
-        match (&self.authority, access) {
+impl Access {
+    fn is_open_to(self, caller: &Caller) -> bool {
+        match (&caller.authority, self) {
             (Authority::SecretKey, _) => true,
-            (Authority::ClientToken { .. }, Access::SecretKeyOnly) => false,
-            (Authority::ClientToken { scopes, .. }, Access::Scope(scope)) => scopes.contains(scope),
-            (Authority::ClientToken { scopes, .. }, Access::ListOf(_)) => match scopes {
+            (Authority::ClientToken { .. }, Self::SecretKeyOnly) => false,
+            (Authority::ClientToken { scopes, .. }, Self::Scope(scope)) => scopes.contains(scope),
+            (Authority::ClientToken { scopes, .. }, Self::ListOf(_)) => match scopes {
                 Scopes::All => true,
                 Scopes::Some(_) => false,
             },
@@ -105,8 +53,8 @@ impl Caller {
 }
 
 /// The gate in front of a route. Behind it the request carries its [`Caller`], and the vault's keys are recent enough to
-/// seal with. It answers 401 when the client is not known, 403 when the key is not good enough (contract 00 open point 2),
-/// 503 when the database cannot be asked.
+/// seal with. It answers 401 when the client is not known, 403 when the key is not good enough
+/// (`docs/interface/auth.md#gate`), 503 when the database cannot be asked.
 pub fn guard(app: App, access: Access) -> impl Layer<Route, Service: Gate> + Clone + Send + Sync + 'static {
     layer_fn(move |route: Route| {
         let app = app.clone();
@@ -143,7 +91,7 @@ impl<S> Gate for S where
 
 async fn let_in(app: &App, access: Access, headers: &HeaderMap) -> Result<Caller, ApiError> {
     let caller = credentials::authenticate(app, headers).await?;
-    if !caller.may(access) {
+    if !access.is_open_to(&caller) {
         return Err(ApiError::Forbidden);
     }
     if caller.authority == Authority::SecretKey {

@@ -25,10 +25,11 @@ pub mod schema;
 pub mod tokens;
 pub mod webhooks;
 
-use error::ApiError;
 use regente_domain::id::Id;
+use regente_engine::error::Error;
 
-/// The id in a path. What is no UUID is answered like an id that does not exist (contract 00 open point 4).
-pub fn path_id<T>(text: &str) -> Result<Id<T>, ApiError> {
-    text.parse().map_err(|_| ApiError::NotFound)
+/// The id in a path. What is no UUID is answered like an id that does not exist
+/// (`docs/interface/conventions.md#values`).
+pub fn path_id<T>(text: &str) -> Result<Id<T>, Error> {
+    text.parse().map_err(|_| Error::NotFound)
 }

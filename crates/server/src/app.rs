@@ -1,23 +1,14 @@
-//! What every request and every job is given: the store, the vault, the providers, the clocks, chance and the
-//! settings. Cheap to clone.
+//! What every request is given: the engine, and what belongs to the interface alone. Cheap to clone.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-use regente_providers::provider::Providers;
-use regente_store::Store;
+use regente_engine::app as engine;
+use regente_engine::error::Error;
+use regente_store::{Batch, Commit};
 
 use crate::access::Credentials;
-use crate::api::idempotency::Repeats;
-use crate::api::limits::RateLimiter;
-use crate::chance::Chance;
-use crate::clock::Clock;
-use crate::flows::circuits::Circuits;
-use crate::flows::in_flight::InFlight;
-use crate::flows::route::Merchants;
-use crate::outbound::Outbound;
-use crate::settings::Settings;
-use crate::vault::Vault;
+use crate::api::limits::{HttpLimits, RateLimiter};
 
 /// The application.
 #[derive(Clone)]
@@ -25,34 +16,16 @@ pub struct App(Arc<Parts>);
 
 /// The parts of an [`App`].
 pub struct Parts {
-    /// The database.
-    pub store: Store,
-    /// Keys and what they seal.
-    pub vault: Vault,
-    /// Outbound calls.
-    pub providers: Providers,
-    /// Calls to addresses that users have given.
-    pub outbound: Outbound,
-    /// Business and machine time.
-    pub clock: Clock,
-    /// Randomness and ids.
-    pub chance: Chance,
-    /// What the operator set.
-    pub settings: Settings,
+    /// What the product does.
+    pub engine: engine::App,
+    /// How much callers may ask for.
+    pub limits: HttpLimits,
     /// Who is calling, remembered for a few seconds.
     pub credentials: Credentials,
-    /// What charges are routed by, remembered for a few seconds.
-    pub merchants: Merchants,
-    /// Whether callers repeat their idempotency keys lately.
-    pub repeats: Repeats,
     /// How often public keys may make tokens.
     pub token_limiter: RateLimiter,
     /// How often secret keys may ask.
     pub secret_key_limiter: RateLimiter,
-    /// Provider calls of this process that have not ended.
-    pub in_flight: InFlight,
-    /// The providers that have stopped answering.
-    pub circuits: Circuits,
 }
 
 impl App {
@@ -60,11 +33,30 @@ impl App {
     pub fn new(parts: Parts) -> Self {
         Self(Arc::new(parts))
     }
+
+    /// Applies a change of what is remembered, and has it forgotten then. A caller who hangs up in between keeps it from
+    /// neither.
+    pub async fn change(&self, batch: Batch, forget: fn(&Self)) -> Result<Commit, Error> {
+        let app = self.clone();
+        let change = async move {
+            let commit = app.store.apply(batch).await;
+            forget(&app);
+            Ok(commit?)
+        };
+        self.in_flight.run(change).await
+    }
 }
 
 impl Deref for App {
     type Target = Parts;
     fn deref(&self) -> &Parts {
         &self.0
+    }
+}
+
+impl Deref for Parts {
+    type Target = engine::App;
+    fn deref(&self) -> &engine::App {
+        &self.engine
     }
 }

@@ -8,6 +8,15 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use regente_domain::provider_type::ProviderType;
+use regente_engine::app as engine;
+use regente_engine::calls::circuits::Circuits;
+use regente_engine::calls::in_flight::InFlight;
+use regente_engine::calls::merchants::no_merchants;
+use regente_engine::calls::repeats::Repeats;
+use regente_engine::chance::{Chance, NoRandomness};
+use regente_engine::clock::Clock;
+use regente_engine::outbound::{Outbound, SystemLookup};
+use regente_engine::vault::{Kek, Vault, VaultError};
 use regente_providers::provider::{Provider, Providers};
 use regente_providers::sandbox::http::{RemoteError, RemoteSandbox};
 use regente_providers::sandbox::{Books, BooksError, Sandbox};
@@ -15,18 +24,11 @@ use regente_store::{DatabaseKind, DiscardWrites, Store, StoreError, StoreOptions
 use zeroize::Zeroizing;
 
 use crate::access::no_credentials;
-use crate::api::idempotency::Repeats;
+use crate::api::error::kept_answer;
 use crate::api::limits::RateLimiter;
 use crate::api::request_id::MonotonicClock;
 use crate::app::{App, Parts};
-use crate::chance::{Chance, NoRandomness};
-use crate::clock::Clock;
 use crate::config::{Config, ConfigError, Place, Simulator, TooWeak};
-use crate::flows::circuits::Circuits;
-use crate::flows::in_flight::InFlight;
-use crate::flows::route::no_merchants;
-use crate::outbound::{Outbound, SystemLookup};
-use crate::vault::{Kek, Vault, VaultError};
 
 pub use derived::DEV_CLIENT_NAME;
 
@@ -161,24 +163,31 @@ async fn assemble(
     derived::refuse_dev_key_in_production(config, store, kek).await?;
     let vault = Vault::unlock(store.clone(), kek.clone(), chance.clone(), clock.clone()).await?;
     let settings = config.settings();
+    let life = settings.cache_life;
+    let credentials = no_credentials(clock.clone(), life);
     let machine = clock.clone();
     let now: MonotonicClock = std::sync::Arc::new(move || machine.machine().elapsed());
-    let limits = settings.rate_limits;
-    Ok(App::new(Parts {
+    let engine = engine::App::new(engine::Parts {
         store: store.clone(),
         vault,
         providers: providers(config, kek).await?,
         outbound: Outbound::new(config.outbound_rules()?, SystemLookup),
         circuits: Circuits::new(settings.circuits, clock.clone()),
+        merchants: no_merchants(clock.clone(), life),
         clock,
         chance,
         settings,
-        credentials: no_credentials(),
-        merchants: no_merchants(),
         repeats: Repeats::default(),
-        token_limiter: RateLimiter::new(limits.public_key_tokens_per_second, now.clone()),
-        secret_key_limiter: RateLimiter::new(limits.secret_key_requests_per_second, now),
         in_flight: InFlight::default(),
+        answer_to: kept_answer,
+    });
+    let limits = config.http_limits();
+    Ok(App::new(Parts {
+        engine,
+        credentials,
+        token_limiter: RateLimiter::new(limits.rates.public_key_tokens_per_second, now.clone()),
+        secret_key_limiter: RateLimiter::new(limits.rates.secret_key_requests_per_second, now),
+        limits,
     }))
 }
 

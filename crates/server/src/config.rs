@@ -369,22 +369,23 @@ impl Default for SandboxConfig {
 
 impl Default for LimitsConfig {
     fn default() -> Self {
-        let settings = crate::settings::Settings::default();
+        let rates = crate::api::limits::RateLimits::default();
+        let settings = regente_engine::settings::Settings::default();
         let per_second = |rate: Option<std::num::NonZeroU32>| rate.map_or(0, std::num::NonZeroU32::get);
         Self {
             idempotency_retention_seconds: settings.idempotency_retention.as_secs(),
             card_token_life_seconds: settings.token_life.as_secs(),
             client_token_life_seconds_max: settings.client_token_life_max.as_secs(),
             cache_ms: whole_millis(settings.cache_life),
-            public_key_tokens_per_second: per_second(settings.rate_limits.public_key_tokens_per_second),
-            secret_key_requests_per_second: per_second(settings.rate_limits.secret_key_requests_per_second),
+            public_key_tokens_per_second: per_second(rates.public_key_tokens_per_second),
+            secret_key_requests_per_second: per_second(rates.secret_key_requests_per_second),
         }
     }
 }
 
 impl Default for ChargesConfig {
     fn default() -> Self {
-        let settings = crate::settings::Settings::default();
+        let settings = regente_engine::settings::Settings::default();
         Self {
             budget_ms: whole_millis(settings.charge_budget),
             reconcile_grace_ms: whole_millis(settings.reconcile_grace),
@@ -395,7 +396,7 @@ impl Default for ChargesConfig {
 
 impl Default for PurchasesConfig {
     fn default() -> Self {
-        let settings = crate::settings::Settings::default();
+        let settings = regente_engine::settings::Settings::default();
         Self { min_payment_amount: settings.purchase_payment_min.minor_units().unsigned_abs() }
     }
 }
@@ -415,7 +416,7 @@ impl Default for OutboundConfig {
 
 impl Default for WebhooksConfig {
     fn default() -> Self {
-        let settings = crate::webhooks::WebhookSettings::default();
+        let settings = regente_engine::settings::WebhookSettings::default();
         Self {
             waits_seconds: convert::waits_text(&settings.waits),
             waits_1_0_seconds: convert::waits_text(&settings.waits_1_0),
@@ -438,7 +439,7 @@ impl Default for LogConfig {
 }
 
 fn whole_days(duration: std::time::Duration) -> u32 {
-    u32::try_from(duration.as_secs() / crate::webhooks::DAY_SECONDS).unwrap_or(u32::MAX)
+    u32::try_from(duration.as_secs() / regente_engine::settings::DAY_SECONDS).unwrap_or(u32::MAX)
 }
 
 fn whole_millis(duration: std::time::Duration) -> u64 {

@@ -1,4 +1,4 @@
-//! Whether the process lives, and whether it may be sent requests (O1). Nothing here tells a caller more than the name
+//! Whether the process lives, and whether it may be sent requests. Nothing here tells a caller more than the name
 //! of what fails; the log has the reason.
 
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
+use regente_engine::clock::MachineTime;
 use serde::Serialize;
 use tokio::sync::{Mutex, watch};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::clock::MachineTime;
 
 /// How long the parts may take together before they count as failing.
 const READY_TIME_MAX: Duration = Duration::from_secs(3);

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum_server::Handle;
+use regente_engine::jobs::Worker;
 use tokio::net::{TcpListener, TcpSocket};
 
 pub(crate) use http::{Limits, serve_plain};
@@ -22,7 +23,6 @@ pub use tls::{Certificate, TlsError};
 use crate::app::App;
 use crate::config::ServerConfig;
 use crate::health::Readiness;
-use crate::work::Worker;
 use accept::Closing;
 use http::Door;
 
@@ -136,7 +136,7 @@ pub async fn work(app: &App, drain_timeout: Duration, mut signals: Signals) {
 async fn run_jobs(app: App, readiness: Readiness) {
     loop {
         let stop = readiness.clone();
-        let worker = Worker::new(app.clone()).run_until(async move { stop.drained().await });
+        let worker = Worker::new(app.engine.clone()).run_until(async move { stop.drained().await });
         match tokio::spawn(worker).await {
             Ok(()) => return,
             Err(error) => tracing::error!(%error, "the worker ended badly; it is started again"),

@@ -4,7 +4,6 @@
 //! Ids of requests come from the span of the boundary (`api/request_id.rs`); no line is written here.
 
 mod export;
-mod scrub;
 pub mod spans;
 mod traces;
 
@@ -16,7 +15,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
 
-pub use scrub::scrub;
+pub use regente_engine::scrub::scrub;
 pub use traces::{Traces, TracesError};
 
 use crate::config::{LogConfig, LogFormat};

@@ -1,5 +1,5 @@
 //! Charges: written with the batch of their change, guarded by their version; read by id, or page by page with every
-//! filter of contract 00 §4.
+//! filter of `docs/interface/charges.md#listing`.
 
 mod free_form;
 mod list;

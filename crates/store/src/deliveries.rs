@@ -29,7 +29,8 @@ macro_rules! columns {
 }
 pub(crate) use columns;
 
-// Later events of an object wait until an earlier one was taken, or was tried twice (contract 06 open point 7).
+// Later events of an object wait until an earlier one was taken, or was tried twice
+// (`docs/interface/webhooks.md#order`).
 macro_rules! is_next_of_its_object {
     () => {
         " NOT EXISTS (SELECT 1 FROM deliveries earlier

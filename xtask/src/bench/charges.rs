@@ -114,7 +114,17 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
 /// One measurement on a place of its own, and the resident memory at its end.
 fn once(bench: &Bench, place: &Place, accounts: &[Account], connections: u32) -> Outcome<(Load, f64)> {
     let service = Service::start(place)?;
-    wrk::charges(&service, accounts, connections, WARM_UP_SECONDS)?;
-    let load = wrk::charges(&service, accounts, connections, bench.seconds)?;
+    let load = charge(bench, &service, accounts, connections)?;
     Ok((load, meter::resident_mib(service.process_id())))
+}
+
+/// A closed loop of charges, after a shorter one that is not measured.
+pub(super) fn charge(
+    bench: &Bench,
+    service: &Service,
+    accounts: &[Account],
+    connections: u32,
+) -> Outcome<Load> {
+    wrk::charges(service, accounts, connections, WARM_UP_SECONDS)?;
+    wrk::charges(service, accounts, connections, bench.seconds)
 }

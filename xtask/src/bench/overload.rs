@@ -1,5 +1,5 @@
 //! Number 7: several times the largest rate, in an open loop. What becomes of the surplus, of the memory, and how soon
-//! service is normal again (quality O7).
+//! service is normal again.
 
 #![allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
 

@@ -5,12 +5,13 @@ mod pgbench;
 
 use regente_store::testing::TestPostgres;
 
+use super::Bench;
 use super::figures::{Reached, Samples, number};
 use super::meter::{self, Usage};
 use super::report::{Report, Table};
-use super::{Bench, wrk};
+use super::wrk::{self, Load};
 use crate::Outcome;
-use crate::place::one_simulator;
+use crate::place::{Account, one_simulator};
 use crate::service::Service;
 
 /// Connections of the load, and clients of `pgbench`.
@@ -33,6 +34,19 @@ struct Measured {
     resident_mib: Samples,
 }
 
+impl Measured {
+    fn add(&mut self, load: &Load, database: Usage, resident_mib: f64) {
+        self.rate.add(load.rate);
+        self.p50_ms.add(load.p50_ms);
+        self.p99_ms.add(load.p99_ms);
+        self.server_cpu_us.add(load.server_cpu_us());
+        self.generator_cpu_us.add(load.generator_cpu_us());
+        self.database_cpu_us.add(load.for_each(database.cpu_seconds * 1e6));
+        self.database_written_kib.add(load.for_each(database.written_bytes / 1024.0));
+        self.resident_mib.add(resident_mib);
+    }
+}
+
 pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     pgbench::require()?;
     let server = TestPostgres::durable();
@@ -45,7 +59,12 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
         server.administer("CHECKPOINT").await;
         measured.tps.add(pgbench::run(&accounts, CONNECTIONS, bench.seconds)?);
         server.administer("CHECKPOINT").await;
-        charge(bench, &server, &mut measured).await?;
+        let place = bench.place()?.on_postgres(&server.empty_database().await);
+        let accounts = place.make_accounts(1, &one_simulator()).await?;
+        let service = Service::start(&place)?;
+        let (load, database) = charge(bench, &server, &service, &accounts)?;
+        measured.add(&load, database, meter::resident_mib(service.process_id()));
+        service.stop()?;
     }
     let mut report = Report::new();
     let ratio = measured.rate.divided_by(&measured.tps);
@@ -66,23 +85,17 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     Ok(report)
 }
 
-async fn charge(bench: &Bench, server: &TestPostgres, measured: &mut Measured) -> Outcome {
-    let place = bench.place()?.on_postgres(&server.empty_database().await);
-    let accounts = place.make_accounts(1, &one_simulator()).await?;
-    let service = Service::start(&place)?;
-    wrk::charges(&service, &accounts, CONNECTIONS, WARM_UP_SECONDS)?;
+/// A closed loop of charges, after a shorter one that is not measured, and what the database server used for them.
+pub(super) fn charge(
+    bench: &Bench,
+    server: &TestPostgres,
+    service: &Service,
+    accounts: &[Account],
+) -> Outcome<(Load, Usage)> {
+    wrk::charges(service, accounts, CONNECTIONS, WARM_UP_SECONDS)?;
     let database_before = Usage::of_family(server.process_id());
-    let load = wrk::charges(&service, &accounts, CONNECTIONS, bench.seconds)?;
-    let database = Usage::of_family(server.process_id()).since(database_before);
-    measured.rate.add(load.rate);
-    measured.p50_ms.add(load.p50_ms);
-    measured.p99_ms.add(load.p99_ms);
-    measured.server_cpu_us.add(load.server_cpu_us());
-    measured.generator_cpu_us.add(load.generator_cpu_us());
-    measured.database_cpu_us.add(load.for_each(database.cpu_seconds * 1e6));
-    measured.database_written_kib.add(load.for_each(database.written_bytes / 1024.0));
-    measured.resident_mib.add(meter::resident_mib(service.process_id()));
-    service.stop()
+    let load = wrk::charges(service, accounts, CONNECTIONS, bench.seconds)?;
+    Ok((load, Usage::of_family(server.process_id()).since(database_before)))
 }
 
 fn table(measured: &Measured, ratio: &Samples) -> Table {

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use regente::clock::Clock;
 use regente_domain::time::Timestamp;
+use regente_engine::clock::Clock;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 

@@ -7,7 +7,7 @@ use super::open_loop::Line;
 use super::report::{Report, Table};
 use super::{Bench, wrk};
 use crate::Outcome;
-use crate::place::{Account, one_simulator, slow_simulator};
+use crate::place::{Account, Place, one_simulator, slow_simulator};
 use crate::service::Service;
 
 /// Charges in flight.
@@ -21,6 +21,23 @@ const DEADLINE_MS: u64 = 20_000;
 const KIB_MAX: f64 = 20.0;
 /// Load before, so that caches have their size and every thread has begun.
 const WARM_UP_CONNECTIONS: u32 = 64;
+
+/// What the charges in flight at one process have shown.
+pub(super) struct Measured {
+    before_mib: f64,
+    connected_mib: f64,
+    peak_mib: f64,
+    threads_before: f64,
+    threads: f64,
+    p99_ms: f64,
+}
+
+impl Measured {
+    /// KB of the process's own memory for each charge, its connection included.
+    pub(super) fn kib_each(&self) -> f64 {
+        (self.peak_mib - self.before_mib) * 1024.0 / IN_FLIGHT as f64
+    }
+}
 
 pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     let mut report = Report::new();
@@ -40,37 +57,22 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     let (mut kib, mut more_threads) = (Samples::default(), Samples::default());
     for round in 1..=bench.rounds {
         println!("slow-provider: round {round} of {}", bench.rounds);
-        let place = bench.place()?.with("REGENTE_SANDBOX__DEADLINE_MS", DEADLINE_MS);
-        let fast = place.make_accounts(1, &one_simulator()).await?;
+        let place = patient(bench.place()?);
+        let accounts = place.make_accounts(1, &one_simulator()).await?;
+        let account = accounts.first().ok_or("no account was made")?;
         let service = Service::start(&place)?;
-        let slow: Vec<Account> = {
-            let account = fast.first().ok_or("no account was made")?;
-            let merchant_id = service.make_merchant(account, &slow_simulator(PROVIDER_MS)).await?;
-            vec![Account { merchant_id, ..account.clone() }]
-        };
-        wrk::charges(&service, &fast, WARM_UP_CONNECTIONS, bench.seconds)?;
-        let id = service.process_id();
-        let (before, threads_before) = (meter::own_mib(id), meter::threads(id));
-        let line = Line::open(&service, IN_FLIGHT).await?;
-        let connected = meter::own_mib(id);
-        let watch = Watch::begin(id);
-        let measured = line.send(IN_FLIGHT as f64 / SEND_SECONDS, SEND_SECONDS, sender(&slow)?).await?;
-        let Peak { own_mib: peak, threads } = watch.end();
-        if measured.taken.len() != IN_FLIGHT as u64 {
-            return Err(format!("{} of {IN_FLIGHT} charges were taken", measured.taken.len()).into());
-        }
-        let each = (peak - before) * 1024.0 / IN_FLIGHT as f64;
-        kib.add(each);
-        more_threads.add(threads - threads_before);
+        let measured = charge(bench, &service, account).await?;
+        kib.add(measured.kib_each());
+        more_threads.add(measured.threads - measured.threads_before);
         table.row([
             round.to_string(),
-            number(before, 1),
-            number(connected, 1),
-            number(peak, 1),
-            number(each, 1),
-            number(threads_before, 0),
-            number(threads, 0),
-            number(measured.taken_ms(0.99), 0),
+            number(measured.before_mib, 1),
+            number(measured.connected_mib, 1),
+            number(measured.peak_mib, 1),
+            number(measured.kib_each(), 1),
+            number(measured.threads_before, 0),
+            number(measured.threads, 0),
+            number(measured.p99_ms, 0),
         ]);
     }
     report.number(
@@ -91,4 +93,29 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
          while they are in flight, less what was there before their connections were opened.",
     );
     Ok(report)
+}
+
+/// The place of a service that waits for this provider.
+pub(super) fn patient(place: Place) -> Place {
+    place.with("REGENTE_SANDBOX__DEADLINE_MS", DEADLINE_MS)
+}
+
+/// Charges in flight at a service whose place is [`patient`]. The merchant of the account has a fast provider, which the load
+/// before is for.
+pub(super) async fn charge(bench: &Bench, service: &Service, account: &Account) -> Outcome<Measured> {
+    let merchant_id = service.make_merchant(account, &slow_simulator(PROVIDER_MS)).await?;
+    let slow = Account { merchant_id, ..account.clone() };
+    wrk::charges(service, std::slice::from_ref(account), WARM_UP_CONNECTIONS, bench.seconds)?;
+    let id = service.process_id();
+    let (before_mib, threads_before) = (meter::own_mib(id), meter::threads(id));
+    let line = Line::open(service, IN_FLIGHT).await?;
+    let connected_mib = meter::own_mib(id);
+    let watch = Watch::begin(id);
+    let measured = line.send(IN_FLIGHT as f64 / SEND_SECONDS, SEND_SECONDS, sender(&[slow])?).await?;
+    let Peak { own_mib: peak_mib, threads } = watch.end();
+    if measured.taken.len() != IN_FLIGHT as u64 {
+        return Err(format!("{} of {IN_FLIGHT} charges were taken", measured.taken.len()).into());
+    }
+    let p99_ms = measured.taken_ms(0.99);
+    Ok(Measured { before_mib, connected_mib, peak_mib, threads_before, threads, p99_ms })
 }

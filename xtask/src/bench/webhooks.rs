@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use regente::clock::Clock;
+use regente_engine::clock::Clock;
 use regente_store::testing::TestPostgres;
 use serde_json::json;
 use tokio::task::JoinSet;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A card brand; the wire names are those of contract 02 §3.
+/// A card brand; its name on the wire is in `docs/interface/tokens-and-cards.md#cards`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Brand {
     /// American Express.
@@ -26,7 +26,7 @@ pub enum Brand {
 }
 
 impl Brand {
-    /// Every brand, in the order of contract 02 §3.
+    /// Every brand, in the order of `docs/interface/tokens-and-cards.md#cards`.
     pub const ALL: [Self; 8] = [
         Self::AmericanExpress,
         Self::Mastercard,

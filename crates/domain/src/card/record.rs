@@ -1,4 +1,4 @@
-//! A stored card: what may be shown of it and what may become of it (contract 02 §3–4).
+//! A stored card: what may be shown of it and what may become of it (`docs/interface/tokens-and-cards.md#card-states`).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

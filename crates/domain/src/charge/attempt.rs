@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 use super::words::words;
 
 words! {
-    /// `requestType` (contract 03 §7); those that card charges and cards produce.
+    /// `requestType` (`docs/interface/charges.md#transaction-requests`); those that card charges and cards produce.
     RequestType {
         /// Authorize and capture.
         Authorization = "authorization",
@@ -32,7 +32,7 @@ words! {
 }
 
 words! {
-    /// `requestStatus` (contract 03 §7).
+    /// `requestStatus` (`docs/interface/charges.md#transaction-requests`).
     RequestStatus {
         /// Sent, or about to be; no answer yet.
         Running = "running",
@@ -111,7 +111,7 @@ pub struct TransactionRequest {
 const PROVIDER_KEYS: Uuid = Uuid::from_u128(0x6d1a_7f0e_5c1b_4b52_9a2e_3f4c_8d70_1e55);
 
 impl TransactionRequest {
-    /// The key sent to the provider: derived from the request, so it is the same on every repetition (I7).
+    /// The key sent to the provider: derived from the request, so it is the same on every repetition.
     pub fn provider_key(&self) -> Uuid {
         Uuid::new_v5(&PROVIDER_KEYS, self.id.uuid().as_bytes())
     }
@@ -141,8 +141,8 @@ impl TransactionRequest {
 }
 
 impl RequestType {
-    /// Whether an authorization is asked for: it is never sent again, since the security code is gone (U4). What
-    /// follows one may be repeated under the same key.
+    /// Whether an authorization is asked for: it is never sent again, since the security code is gone
+    /// (`docs/interface/charges.md#unknown-outcomes`). What follows one may be repeated under the same key.
     pub const fn is_authorization(self) -> bool {
         match self {
             Self::Authorization | Self::PreAuthorization => true,
@@ -166,7 +166,7 @@ words! {
 }
 
 /// The refusal that stands for a request that was not answered and proved to have had no effect. In the sandbox this
-/// is what the time-out cards show (contract 07 §2).
+/// is what the time-out cards show (`docs/interface/sandbox.md#silence`).
 pub fn unanswered(provider_type: ProviderType) -> Decline {
     let reason = if provider_type == ProviderType::Sandbox { "sandbox timeout" } else { "timeout" };
     let decline = Decline::from_reason(Reason::Timeout);

@@ -1,5 +1,5 @@
-//! What is done with a charge after its authorization: capture and void (contract 03 §8–9). An operation is opened before
-//! the provider is asked and settled when the outcome is known; one is open at a time.
+//! What is done with a charge after its authorization: capture and void (`docs/interface/charges.md#states`). An
+//! operation is opened before the provider is asked and settled when the outcome is known; one is open at a time.
 
 use serde::{Deserialize, Serialize};
 
@@ -164,7 +164,7 @@ impl Charge {
                     (Held::Reserved, true) => {
                         (ChargeState::Canceled { responsible }, Some(ChargeEvent::Canceled))
                     }
-                    // Nobody is told of a reservation that became smaller (contract 03 §8).
+                    // Nobody is told of a reservation that became smaller (`docs/interface/charges.md#states`).
                     (Held::Reserved, false) => (ChargeState::PreAuthorized { responsible }, None),
                     (Held::Taken, true) => (ChargeState::Voided { responsible }, Some(ChargeEvent::Voided)),
                     (Held::Taken, false) => {

@@ -1,4 +1,5 @@
-//! The status that a tester sets by hand: only in the sandbox, no provider is asked (contract 07 §4).
+//! The status that a tester sets by hand: only in the sandbox, no provider is asked
+//! (`docs/interface/sandbox.md#status`).
 
 use crate::charge::attempt::RequestType;
 use crate::money::Amount;
@@ -8,7 +9,7 @@ use super::words::words;
 use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, Transition};
 
 words! {
-    /// `status` of `POST /v1/charges/{id}` (contract 07 §4).
+    /// `status` of `POST /v1/charges/{id}` (`docs/interface/sandbox.md#status`).
     SimulatedStatus {
         /// The money was taken.
         Authorized = "authorized",
@@ -76,7 +77,7 @@ impl Charge {
             SimulatedStatus::ChargedBack => {
                 (ChargeState::ChargedBack { responsible }, ChargeEvent::ChargedBack, self.amount)
             }
-            // Card refunds are done at once (contract 07 §4).
+            // Card refunds are done at once (`docs/interface/sandbox.md#status`).
             SimulatedStatus::RefundPending => return Err(StatusRefusal::NotForPaymentType),
         };
         let mut simulated = self.transition(state, Some(event), now);

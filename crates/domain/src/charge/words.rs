@@ -11,7 +11,7 @@ macro_rules! words {
         pub enum $name { $($(#[$variant_doc])* #[serde(rename = $word)] $variant),* }
 
         impl $name {
-            /// Every word with its value, in the order of the contract.
+            /// Every word with its value, in the order of the interface.
             pub const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),*];
 
             /// The word of the interface.
@@ -29,7 +29,7 @@ macro_rules! words {
 pub(crate) use words;
 
 words! {
-    /// `paymentType` (contract 03 §3).
+    /// `paymentType` (`docs/interface/charges.md#payment-methods`).
     PaymentType {
         /// Credit card.
         Credit = "credit",
@@ -55,7 +55,7 @@ words! {
 }
 
 words! {
-    /// `status` of a charge (contract 03 §8).
+    /// `status` of a charge (`docs/interface/charges.md#states`).
     ChargeStatus {
         /// Not decided yet.
         Pending = "pending",
@@ -137,7 +137,7 @@ impl ChargeEvent {
 }
 
 words! {
-    /// Stored-credential flag of a card charge (specification §1, Subscriptions).
+    /// Stored-credential flag of a card charge (`docs/interface/charges.md#payment-methods`).
     Recurrence {
         /// First of a series, the buyer is present.
         Initial = "initial",

@@ -1,4 +1,4 @@
-//! Postal addresses of buyers (contract 10 §2).
+//! Postal addresses of buyers (`docs/interface/customers.md#addresses`).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -48,8 +48,8 @@ pub enum Demand {
 
 impl Address {
     /// Reads an address; `path` is that of the object. `None` when it says nothing: shipped checkouts send `{}` or
-    /// blanks for what they do not know, and these count as not sent (contract 10 §2.1). What is wrong goes to
-    /// `problems`.
+    /// blanks for what they do not know, and these count as not sent (`docs/interface/customers.md#addresses`). What is
+    /// wrong goes to `problems`.
     pub fn parse(
         sent: &Map<String, Value>,
         demand: Demand,

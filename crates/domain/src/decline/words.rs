@@ -1,10 +1,11 @@
-//! The closed lists of words for refusals, each with its default and its text (contract 00 §7, 20 §4).
+//! The closed lists of words for refusals, each with its default and its text
+//! (`docs/interface/conventions.md#declines`).
 
 use serde::{Deserialize, Serialize};
 
 use super::Retryable;
 
-/// `declinedCode`: the only words that a declined charge carries (specification §2.1).
+/// `declinedCode`: the only words that a declined charge carries (`docs/interface/conventions.md#declines`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeclinedCode {
@@ -79,7 +80,7 @@ impl DeclinedCode {
         Self::all().find(|code| code.code() == word)
     }
 
-    /// All 24, in the order of contract 00 §7.
+    /// All 24.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter()
     }
@@ -213,7 +214,7 @@ impl Reason {
         Self::all().find(|reason| reason.word() == word)
     }
 
-    /// All 18, in the order of contract 00 §7.
+    /// All 18.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter()
     }

@@ -119,7 +119,7 @@ impl Capabilities {
         self.split.contains(&payment_type)
     }
 
-    /// Whether it charges in `currency` (contract 20 open point 1).
+    /// Whether it charges in `currency` (`docs/interface/provider-types.md#abilities`).
     pub fn takes_currency(&self, currency: Currency) -> bool {
         self.multi_currency.is_yes() || currency == Currency::BRL
     }

@@ -1,5 +1,5 @@
-//! The credentials of a provider by its type (contract 12 §3): which are needed, how they are shown, how a change is
-//! merged. How they are sealed and used never lives here.
+//! The credentials of a provider by its type (`docs/interface/provider-types.md#credentials`): which are needed, how
+//! they are shown, how a change is merged. How they are sealed and used never lives here.
 
 use serde_json::{Map, Value};
 
@@ -32,7 +32,7 @@ pub struct CredentialField {
 pub enum CredentialFields {
     /// These; others are kept, but nobody looks at them.
     Known(&'static [CredentialField]),
-    /// No list is published: any texts (contract 12 open point 3).
+    /// No list is published: any texts (`docs/interface/provider-types.md#credentials`).
     AnyText,
 }
 
@@ -81,8 +81,8 @@ pub fn validate_credentials(
 }
 
 /// The credentials as answers show them: `type`, e-mail addresses and ids as they are, of everything else at most the
-/// last four characters (contract 11 open point 2). Which is which is told by the member's name, because a secret
-/// may look like anything.
+/// last four characters (`docs/interface/merchants-and-providers.md#masks`). Which is which is told by the member's
+/// name, because a secret may look like anything.
 pub fn mask_credentials(credentials: &Map<String, Value>) -> Map<String, Value> {
     credentials.iter().map(|(name, value)| (name.clone(), masked(name, value))).collect()
 }
@@ -146,7 +146,7 @@ impl ProviderType {
         self.credential_fields().known().iter().any(|field| field.required && field.name == name)
     }
 
-    /// The credentials of this type (contract 12 §3).
+    /// The credentials of this type (`docs/interface/provider-types.md#credentials`).
     pub const fn credential_fields(self) -> CredentialFields {
         match self {
             Self::Banrisul | Self::Owempay => CredentialFields::AnyText,

@@ -1,5 +1,5 @@
-//! The options of a provider by its type (contract 12 §4). What the simulator's options mean is the simulator's
-//! knowledge; here only their type is checked.
+//! The options of a provider by its type (`docs/interface/provider-types.md#options`). What the simulator's options
+//! mean is the simulator's knowledge; here only their type is checked.
 
 use serde_json::{Map, Value};
 

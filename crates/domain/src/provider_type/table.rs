@@ -1,4 +1,4 @@
-//! What each provider type can do: one row a type, from the tables of contract 12 §1, §2, §6 and 02 §4. Only what is
+//! What each provider type can do: one row a type, as in `docs/interface/provider-types.md#abilities`. Only what is
 //! positively listed there appears.
 
 use crate::card::Brand;
@@ -277,8 +277,8 @@ const NOTHING: Capabilities = Capabilities {
     installments_max: INSTALLMENTS_MAX,
 };
 
-/// The simulator plays every payment method (specification §1) and, so that integrations can be tested, everything
-/// around it; boleto is never given back (contract 07 §1).
+/// The simulator plays every payment method and, so that integrations can be tested, everything
+/// around it; boleto is never given back (`docs/interface/provider-types.md#abilities`).
 const SANDBOX: Capabilities = {
     use Ability::Yes;
     use PaymentType::{ApplePay, Boleto, ClickToPay, Credit, Debit, Drip, Nupay, Picpay, Pix, Voucher};

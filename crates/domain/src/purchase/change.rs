@@ -1,4 +1,5 @@
-//! The changes of a purchase. Each makes the next version and says what the history gets (contract 04 §6).
+//! The changes of a purchase. Each makes the next version and says what the history gets
+//! (`docs/interface/purchases.md#history`).
 
 use std::time::Duration;
 

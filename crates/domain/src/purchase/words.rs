@@ -1,4 +1,4 @@
-//! The closed lists of words that describe a purchase (contract 04 §4).
+//! The closed lists of words that describe a purchase (`docs/interface/purchases.md#history`).
 
 use crate::charge::words::words;
 

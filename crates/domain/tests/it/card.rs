@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use regente_domain::card::{Brand, CardNumber, CardNumberError, Cvv, Expiry};
 use regente_domain::time::Timestamp;
 
-/// The test cards of contract 07 §2: authorized, unauthorized, timeout, authorized or timeout, blocked, canceled,
-/// expired, invalid_cvv.
+/// The test cards of `docs/interface/sandbox.md#test-cards`: authorized, unauthorized, timeout, authorized or timeout,
+/// blocked, canceled, expired, invalid_cvv.
 const TEST_CARDS: [(Brand, [&str; 8]); 5] = [
     (
         Brand::Mastercard,

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use regente_domain::decline::{Decline, DeclinedCode, Reason, Retry, Retryable};
 
-/// Contract 20 §4, first table.
+/// The codes of `docs/interface/conventions.md#declines`.
 const CODES: [(&str, Retryable); 24] = {
     use Retryable::{No, ProviderDecides, Yes};
     [
@@ -32,7 +32,7 @@ const CODES: [(&str, Retryable); 24] = {
     ]
 };
 
-/// Contract 20 §4, second table.
+/// The reasons of `docs/interface/conventions.md#declines`.
 const REASONS: [(&str, &str, Retryable); 18] = {
     use Retryable::{No, ProviderDecides, Yes};
     [

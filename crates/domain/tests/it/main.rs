@@ -12,6 +12,7 @@ mod mcc;
 mod money;
 mod provider_type;
 mod purchase;
+mod references;
 mod routing;
 mod scope;
 mod story;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 mod credentials;
 mod options;
 
-/// What each type charges (contract 12 §1, §6, §8).
+/// What each type charges (`docs/interface/provider-types.md#abilities`).
 const CHARGES: [(&str, &str); 35] = [
     ("SANDBOX", "credit debit voucher pix boleto nupay drip picpay apple_pay click_to_pay"),
     ("SANDBOX_ANTIFRAUD", ""),
@@ -114,7 +114,7 @@ fn nothing_is_reserved_given_back_or_split_that_is_not_charged() {
                 "{one} {payment_type:?}"
             );
         }
-        // Contract 03 §8.
+        // Boletos are not given back; neither they nor Pix nor vouchers are reserved.
         assert!(!can.can_refund(PaymentType::Boleto) && !can.can_pre_authorize(PaymentType::Boleto), "{one}");
         assert!(
             !can.can_pre_authorize(PaymentType::Pix) && !can.can_pre_authorize(PaymentType::Voucher),

@@ -5,8 +5,9 @@ use regente_domain::card::CardNumber;
 
 use crate::request::{Call, Operation};
 
-/// Whether the request itself may have asked for the silence that followed: by a test card that times out, always or
-/// by lot (contract 07 §2), or by faults of its own. Such a silence says nothing of the provider's health.
+/// Whether the request itself may have asked for the silence that followed: by a test card that times out, always or by
+/// lot (`docs/interface/sandbox.md#cards`), or by faults of its own. Such a silence says nothing of the provider's
+/// health.
 pub fn may_have_asked_for_silence(call: &Call) -> bool {
     let by_card = match &call.operation {
         Operation::Authorize(authorization) => is_silent_card(&authorization.card.number),

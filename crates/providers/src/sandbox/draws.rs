@@ -24,7 +24,7 @@ enum Scope {
     /// The simulator's own seed: each call decides anew.
     Call,
     /// A seed that came with the request: the caller cannot choose the key of the call, so only without it does his
-    /// seed fix the result (contract 07 §7).
+    /// seed fix the result (`docs/interface/sandbox.md#seeds`).
     Request,
 }
 

@@ -1,5 +1,6 @@
-//! What the simulator makes of a card: the security code first, then the last digit of the number (contract 07 §2).
-//! What follows an authorization is refused by its amount alone (§3). Pure; whether the money is there, the books know.
+//! What the simulator makes of a card: the security code first, then the last digit of the number
+//! (`docs/interface/sandbox.md#cards`). What follows an authorization is refused by its amount alone
+//! (`docs/interface/sandbox.md#amounts`). Pure; whether the money is there, the books know.
 
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::money::Amount;
@@ -12,10 +13,10 @@ use super::draws::{Draws, MILLION};
 /// Digit 8 is approved this often.
 const DIGIT_8_APPROVED_PPM: u32 = MILLION / 2;
 
-/// Captures and voids of this amount are refused (contract 07 §3).
+/// Captures and voids of this amount are refused (`docs/interface/sandbox.md#amounts`).
 pub const REFUSED_AMOUNT_MINOR_UNITS: i64 = 991;
 
-/// Whether a wrong security code refuses a charge (contract 07 open point 1).
+/// Whether a wrong security code refuses a charge (`docs/interface/sandbox.md#cards`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CvvRule {
     /// It does, whenever a security code is present.
@@ -88,7 +89,7 @@ fn by_amount(amount: Amount, draws: &Draws) -> Verdict {
     }
 }
 
-/// Unlike elsewhere it is final here, as the published sample shows it (contract 00 §7).
+/// Unlike elsewhere it is final here (`docs/interface/sandbox.md#cards`).
 fn invalid_cvv() -> Decline {
     let decline = network_says(Decline::of(DeclinedCode::InvalidCvv), "sandbox invalid cvv");
     Decline { retryable: false, ..decline }

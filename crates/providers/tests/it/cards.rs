@@ -1,4 +1,4 @@
-//! The published test cards behave as the table says (contract 07 §2).
+//! The published test cards behave as the table says (`docs/interface/sandbox.md#cards`).
 
 use regente_domain::decline::DeclinedCode;
 use regente_providers::outcome::{Answer, UnknownReason};

@@ -18,7 +18,7 @@ async fn a_provider_that_does_not_answer_is_unknown_after_its_deadline() {
     let begin = Instant::now();
     let answer = providers(&Books::memory()).call(charge(key(1), TIMED_OUT, Some("600"))).await;
     assert_eq!(answer, Answer::Unknown(UnknownReason::TimedOut));
-    assert_eq!(begin.elapsed().as_millis(), 2_000, "contract 07 open point 2");
+    assert_eq!(begin.elapsed().as_millis(), 2_000, "docs/interface/sandbox.md#silence");
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,22 +2,25 @@
 //! what was refused is never remembered, so that a new key works at once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use axum::http::HeaderMap;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
+use regente_engine::cache::Remembered;
+use regente_engine::caller::{Authority, Caller};
+use regente_engine::clock::Clock;
+use regente_engine::error::Error;
+use regente_engine::vault::sha256;
 use regente_store::clients::ClientStatus;
 use regente_store::credentials::{self, Credential, CredentialDigest, CredentialKind};
 use regente_store::{Batch, Commit};
 use uuid::Uuid;
 
-use super::{Authority, Caller};
 use crate::api::error::ApiError;
 use crate::api::headers::{API_KEY, CLIENT_ID, single};
 use crate::app::App;
-use crate::remembered::Remembered;
-use crate::vault::sha256;
 
 /// Credentials that are remembered; about 300 bytes each.
 const CREDENTIALS_REMEMBERED_MAX: u64 = 50_000;
@@ -29,9 +32,9 @@ const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 /// Credentials that were found valid a moment ago. To be forgotten after a revocation, or a change of a client's status.
 pub type Credentials = Remembered<(ClientId, CredentialDigest), Arc<Credential>>;
 
-/// None yet.
-pub fn no_credentials() -> Credentials {
-    Remembered::new(CREDENTIALS_REMEMBERED_MAX)
+/// None yet; each is trusted for this long.
+pub fn no_credentials(clock: Clock, life: Duration) -> Credentials {
+    Remembered::new(CREDENTIALS_REMEMBERED_MAX, clock, life)
 }
 
 /// Asks the database. `None` when the client has no such credential.
@@ -40,7 +43,7 @@ async fn ask(
     client_id: ClientId,
     digest: &CredentialDigest,
 ) -> Result<Option<Arc<Credential>>, ApiError> {
-    let asked = app.credentials.ask(app);
+    let asked = app.credentials.ask();
     let found = credentials::look_up(&app.store, client_id, digest).await?.ok_or(ApiError::Unauthorized)?;
     match found.client_status {
         ClientStatus::Active => {}
@@ -71,7 +74,7 @@ pub(super) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Calle
         ask(app, client_id, &[0; 32]).await?;
         return Err(ApiError::Forbidden);
     };
-    let known = app.credentials.get(app, &(client_id, digest));
+    let known = app.credentials.get(&(client_id, digest));
     let credential = match known {
         Some(credential) => credential,
         None => {
@@ -111,7 +114,7 @@ fn caller(client_id: ClientId, credential: &Credential) -> Result<Caller, ApiErr
             Authority::ClientToken { scopes: credential.scopes.clone(), expires_at }
         }
         (CredentialKind::ClientToken, None) => {
-            return Err(ApiError::internal(format!("client token {} has no end", credential.id)));
+            return Err(Error::internal(format!("client token {} has no end", credential.id)).into());
         }
     };
     Ok(Caller { client_id, credential_id: credential.id, authority })

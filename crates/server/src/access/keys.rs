@@ -7,6 +7,7 @@ use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::scope::Scopes;
 use regente_domain::time::Timestamp;
+use regente_engine::settings::Mode;
 use regente_store::audit::{self, AuditEntry};
 use regente_store::clients::{self, Client, ClientStatus, Contact};
 use regente_store::credentials::{self, Credential, CredentialKind, NewCredential};
@@ -17,12 +18,12 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::digest;
 use crate::app::App;
-use crate::settings::Mode;
 
-/// Secret keys that a client may have at once: one in use and one that takes over (contract 01 open point 11).
+/// Secret keys that a client may have at once: one in use and one that takes over
+/// (`docs/interface/auth.md#secret-keys`).
 pub const SECRET_KEYS_ACTIVE_MAX: usize = 2;
 
-/// Random bytes of a secret key (contract 01 open point 10).
+/// Random bytes of a secret key (`docs/interface/auth.md#secret-keys`).
 const SECRET_KEY_BYTES: usize = 32;
 /// Digits that 256 bits need in base 62.
 const SECRET_KEY_CHARS: usize = 43;
@@ -259,30 +260,6 @@ pub async fn revoke_secret_key(
         Commit::Refused(_) => Err(AccessError::UnknownKey(id)),
         Commit::Unknown => Err(AccessError::Unknown),
     }
-}
-
-/// Forgets at most `limit` credentials that ended before `before`; answers how many there were.
-///
-/// # Errors
-/// [`AccessError::Store`].
-pub async fn forget_ended_credentials(
-    app: &App,
-    before: Timestamp,
-    limit: i64,
-) -> Result<usize, AccessError> {
-    let ended = credentials::ended(&app.store, before, limit).await?;
-    for of_one_client in ended.chunk_by(|(one, _), (other, _)| one == other) {
-        let Some((client_id, _)) = of_one_client.first() else { continue };
-        let mut batch = Batch::new(*client_id);
-        for (_, digest) in of_one_client {
-            credentials::delete_ended(&mut batch, digest, before);
-        }
-        match app.store.apply(batch).await? {
-            // The next run meets what was not forgotten.
-            Commit::Applied | Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Ok(ended.len())
 }
 
 async fn find_client(app: &App, client_id: ClientId) -> Result<Client, AccessError> {

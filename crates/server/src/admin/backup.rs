@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use regente_domain::actor::Actor;
 use regente_domain::time::Timestamp;
+use regente_engine::clock::{Clock, MachineTime};
+use regente_engine::jobs::{DEPLOYMENT, Worker};
+use regente_engine::vault;
 use regente_store::audit::{self, AuditEntry};
 use regente_store::{Batch, Commit, Existing, Replaced, SqliteStore, Staged, Store};
 use serde::{Deserialize, Serialize};
@@ -13,10 +16,7 @@ use uuid::Uuid;
 use super::command::CommandError;
 use crate::app::App;
 use crate::bootstrap;
-use crate::clock::{Clock, MachineTime};
 use crate::config::{Config, DatabaseAddress};
-use crate::vault;
-use crate::work::{DEPLOYMENT, Worker};
 
 /// What is left free on the disk beside what a restore needs, in bytes.
 const SPARE_BYTES: u64 = 64 * 1024 * 1024;
@@ -92,7 +92,7 @@ pub(super) async fn restore(app: &App, config: &Config, file: PathBuf) -> Result
     app.credentials.forget();
     app.merchants.forget();
     app.vault.begin_anew().await?;
-    if let Err(error) = Worker::new(app.clone()).prepare().await {
+    if let Err(error) = Worker::new(app.engine.clone()).prepare().await {
         tracing::warn!(?error, "the recurring jobs could not be made sure of; the next start does it");
     }
     record(app, "database.restored").await;

@@ -6,6 +6,12 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::story::Audience;
 use regente_domain::id::{ChargeId, ClientId, DeliveryId, Id, TransactionRequestId, WebhookId, of};
 use regente_domain::time::Timestamp;
+use regente_engine::deliveries::keys::RotationError;
+use regente_engine::deliveries::listeners::{Heard, ListenError};
+use regente_engine::error::Error;
+use regente_engine::jobs::DEPLOYMENT;
+use regente_engine::queue::Kind;
+use regente_engine::vault::{self, VaultError};
 use regente_store::clients::{self, Client, ClientStatus};
 use regente_store::credentials::Credential;
 use regente_store::jobs::{self, NewJob};
@@ -19,13 +25,8 @@ use super::unknowns::{self, UnknownRow};
 use super::webhooks::{self, WebhookKeys, WebhooksCommand};
 use crate::access::{self, AccessError, NewClient};
 use crate::api::charges::explanation::{self, ExplanationView};
-use crate::api::error::ApiError;
-use crate::app::{App, Parts};
+use crate::app::App;
 use crate::config::{Config, ConfigError};
-use crate::vault::{self, VaultError};
-use crate::webhooks::keys::RotationError;
-use crate::webhooks::listeners::{Heard, ListenError};
-use crate::work::{DEPLOYMENT, Kind};
 
 /// Clients that one query reads.
 const CLIENTS_PER_PAGE: i64 = 500;
@@ -289,7 +290,7 @@ pub enum CommandError {
     Listen(#[from] ListenError),
     /// A change was not made.
     #[error(transparent)]
-    Change(#[from] ApiError),
+    Change(#[from] Error),
     /// A backup.
     #[error(transparent)]
     Backup(#[from] BackupError),
@@ -353,7 +354,7 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
         Command::Address => Ok(Answer::Address { url: config.local_url(config.listen_address()?) }),
         Command::Doctor => {
             let books = app.providers.sandbox_books();
-            let Parts { store, clock, chance, .. } = &**app;
+            let (store, clock, chance) = (&app.store, &app.clock, &app.chance);
             let subject = Subject { store, config, books: books.as_ref(), clock, chance };
             Ok(Answer::Doctor(examine(subject).await))
         }

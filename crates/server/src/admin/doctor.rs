@@ -5,17 +5,17 @@ mod place;
 
 use std::fmt;
 
+use regente_engine::chance::Chance;
+use regente_engine::clock::Clock;
+use regente_engine::vault::Vault;
 use regente_providers::sandbox::Books;
 use regente_store::{Store, jobs, transaction_requests};
 use serde::{Deserialize, Serialize};
 
 use super::command::all_clients;
 use super::recount::{Recount, recount};
-use crate::chance::Chance;
 use crate::cli::chain;
-use crate::clock::Clock;
 use crate::config::{Config, DatabaseAddress, KekSource, Place, mode_open_to_others};
-use crate::vault::Vault;
 
 /// Jobs and requests that are counted; beyond, there are "at least" so many.
 const COUNTED_MAX: i64 = 10_000;

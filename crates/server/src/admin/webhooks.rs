@@ -7,6 +7,10 @@ use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, DeliveryId, WebhookId};
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::{DeliveryStatus, EventFilter, EventName};
+use regente_engine::deliveries::keys::{self, RotationError};
+use regente_engine::deliveries::listeners;
+use regente_engine::deliveries::replay::{Replayed, replay};
+use regente_engine::deliveries::signature::to_pem;
 use regente_store::audit::{self, AuditEntry};
 use regente_store::deliveries::{self, DeliveryRange};
 use regente_store::webhooks::{self, Webhook};
@@ -16,10 +20,6 @@ use serde::{Deserialize, Serialize};
 use super::command::{Answer, CommandError};
 use crate::access::AccessError;
 use crate::app::App;
-use crate::webhooks::keys::{self, RotationError};
-use crate::webhooks::listeners;
-use crate::webhooks::replay::{Replayed, replay};
-use crate::webhooks::signature::to_pem;
 
 /// Deliveries that are counted at most before they are sent again.
 pub const COUNTED_MAX: i64 = 1_000_000;

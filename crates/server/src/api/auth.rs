@@ -1,4 +1,5 @@
-//! `POST /v1/auth` and `DELETE /v1/auth/{publicKey}`: client tokens, the public keys of front ends (contract 01).
+//! `POST /v1/auth` and `DELETE /v1/auth/{publicKey}`: client tokens, the public keys of front ends
+//! (`docs/interface/auth.md`).
 //!
 //! Secret keys are made by the operator and never here.
 
@@ -11,6 +12,10 @@ use axum::response::Response;
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::scope::Scopes;
 use regente_domain::time::Timestamp;
+use regente_engine::caller::RequestId;
+use regente_engine::caller::{Authority, Caller};
+use regente_engine::error::Error;
+use regente_engine::idempotency::Planned;
 use regente_store::audit::{self, AuditEntry};
 use regente_store::credentials::{self, CredentialKind, NewCredential};
 use regente_store::{Batch, Commit};
@@ -22,13 +27,11 @@ use uuid::Uuid;
 
 use super::error::ApiError;
 use super::fields::{Body, Fields};
-use super::idempotency::{Planned, commit_once};
-use super::request_id::RequestId;
+use super::idempotency::commit_once;
 use super::schema::tagged::Components;
 use super::schema::{CommonErrors, ErrorEnvelope, words};
-use crate::access::{Authority, Caller, digest};
+use crate::access::digest;
 use crate::app::App;
-use crate::remembered;
 
 /// How often a revocation that lost a race is looked at again.
 const REVOCATION_ATTEMPTS_MAX: usize = 3;
@@ -165,7 +168,7 @@ pub async fn revoke(
     Path(public_key): Path<String>,
 ) -> Result<StatusCode, ApiError> {
     // In the spelling in which it was handed out.
-    let public_key = Uuid::try_parse(&public_key).map_err(|_| ApiError::NotFound)?;
+    let public_key = Uuid::try_parse(&public_key).map_err(|_| Error::NotFound)?;
     let digest = digest(&public_key.to_string());
     let request_id = request_id.map(|Extension(id)| id.as_str().to_owned());
     for _ in 0..REVOCATION_ATTEMPTS_MAX {
@@ -173,7 +176,7 @@ pub async fn revoke(
         let token = found
             .and_then(|found| found.credential)
             .filter(|credential| credential.kind == CredentialKind::ClientToken)
-            .ok_or(ApiError::NotFound)?;
+            .ok_or(Error::NotFound)?;
         if token.revoked_at.is_some() {
             return Ok(StatusCode::NO_CONTENT);
         }
@@ -191,15 +194,15 @@ pub async fn revoke(
                 request_id: request_id.clone(),
             },
         );
-        match remembered::change(&app, batch, |app| app.credentials.forget()).await? {
+        match app.change(batch, |app| app.credentials.forget()).await? {
             Commit::Applied => return Ok(StatusCode::NO_CONTENT),
             Commit::Refused(_) | Commit::Unknown => {}
         }
     }
-    Err(ApiError::busy())
+    Err(Error::busy().into())
 }
 
-/// What the caller may give away at most (contract 01 open points 4 and 7).
+/// What the caller may give away at most (`docs/interface/auth.md#client-tokens`).
 struct Limits {
     now: Timestamp,
     scopes: Scopes,
@@ -247,7 +250,7 @@ impl NewClientToken {
     }
 
     /// The whole effect. The key is drawn here, so a plan that lost a race takes its key with it.
-    fn plan(&self, app: &App, caller: &Caller, limits: &Limits) -> Result<Planned, ApiError> {
+    fn plan(&self, app: &App, caller: &Caller, limits: &Limits) -> Result<Planned, Error> {
         let public_key = app.chance.uuid();
         let id: Id<of::Credential> = app.chance.id(limits.now);
         let expires_at = self.life.map_or(limits.expires_at, |life| limits.now + Duration::from_secs(life));
@@ -272,8 +275,8 @@ impl NewClientToken {
             expires: self.life.unwrap_or(limits.life_max()).max(1),
             created_at: id.created_at(),
         };
-        let body = serde_json::to_value(answer).map_err(ApiError::internal)?;
-        Ok(Planned { batch, status: StatusCode::CREATED, body })
+        let body = serde_json::to_value(answer).map_err(Error::internal)?;
+        Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
     }
 }
 

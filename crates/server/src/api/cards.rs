@@ -1,4 +1,4 @@
-//! `/v1/cards`: stored cards (contract 02 §3–4).
+//! `/v1/cards`: stored cards (`docs/interface/tokens-and-cards.md#cards`).
 
 pub mod view;
 
@@ -8,6 +8,16 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::card::record::{Card, CardFace, CardState};
 use regente_domain::id::{CardId, MerchantId, TokenId};
+use regente_engine::audit;
+use regente_engine::caller::Caller;
+use regente_engine::caller::RequestId;
+use regente_engine::card_data::{TokenContents, open_holder, open_token, seal_card};
+use regente_engine::error::Error;
+use regente_engine::events::card::CardView;
+use regente_engine::flows::card_check::{self, Checked, NewCheck};
+use regente_engine::flows::{customers, route};
+use regente_engine::idempotency::{Claim, Plan, Planned, created, unless_overtaken};
+use regente_engine::vault::token_digest;
 use regente_providers::request::CardDetails;
 use regente_store::cards::{self, StoredCard};
 use regente_store::tokens::{self, TokenKind};
@@ -20,22 +30,15 @@ use super::customers::CustomerView;
 use super::error::ApiError;
 use super::fields::{Body, Fields};
 use super::headers::sandbox_seed;
-use super::idempotency::{Claim, Claimed, Plan, Planned, commit_once, json_response, unless_overtaken};
+use super::idempotency::{self, Asked, body_response, commit_once, json_response};
 use super::page::Page;
 use super::path_id;
 use super::query::Query;
-use super::request_id::RequestId;
 use super::schema::{CommonErrors, ErrorEnvelope};
-use crate::access::Caller;
 use crate::app::App;
-use crate::audit;
-use crate::card_data::{TokenContents, open_holder, open_token, seal_card};
-use crate::flows::card_check::{self, Checked, NewCheck};
-use crate::flows::{customers, route};
-use crate::vault::token_digest;
-use view::CardView;
+use view::{CardSchema, CardWithCustomer};
 
-/// Cards on a page when nothing is asked for (contract 00 open point 5).
+/// Cards on a page when nothing is asked for (`docs/interface/conventions.md#lists`).
 const LIMIT_DEFAULT: u32 = 15;
 
 /// A card from a token.
@@ -108,7 +111,7 @@ fn read_zero_dollar(fields: &Fields<'_>) -> (Option<MerchantId>, Option<bool>) {
     ),
     request_body(content = NewCardBody, content_type = "application/json"),
     responses(
-        (status = 201, description = "The card.", body = CardView),
+        (status = 201, description = "The card.", body = CardSchema),
         (status = 404, description = "`merchantId` is not one of the account.", body = ErrorEnvelope),
         (status = 409, description = "The idempotency key is in use, or was used with another body.",
             body = ErrorEnvelope),
@@ -128,10 +131,9 @@ pub async fn create(
     let seed = sandbox_seed(&headers)?;
     match new.check_at {
         Some(merchant_id) => {
-            let claim = match Claim::read(&app, &caller, &headers, "POST /v1/cards", &body).await? {
-                Claimed::Without => None,
-                Claimed::Free(claim) => Some(claim),
-                Claimed::Answered(finished) => return finished.into_body_response(),
+            let claim = match idempotency::read(&app, &caller, &headers, "POST /v1/cards", &body).await? {
+                Asked::New(claim) => claim,
+                Asked::Answered(finished) => return body_response(finished),
             };
             checked(app, caller, new.token_id, merchant_id, claim, seed).await
         }
@@ -150,15 +152,15 @@ async fn from_token(
     caller: &Caller,
     token_id: TokenId,
     state: CardState,
-) -> Result<(Card, CardDetails), ApiError> {
+) -> Result<(Card, CardDetails), Error> {
     let now = app.clock.now();
     let found = tokens::find(&app.store, caller.client_id, token_digest(token_id), now).await?;
     let token = found
         .filter(|token| token.kind == TokenKind::Card)
-        .ok_or_else(|| ApiError::token_not_found("tokenId"))?;
+        .ok_or_else(|| Error::token_not_found("tokenId"))?;
     let TokenContents::Card(details) = open_token(app, caller.client_id, token_id, &token.sealed).await?
     else {
-        return Err(ApiError::token_not_found("tokenId"));
+        return Err(Error::token_not_found("tokenId").into());
     };
     let card = new_card(app, caller, &details, state).await?;
     Ok((card, details))
@@ -170,7 +172,7 @@ pub async fn new_card(
     caller: &Caller,
     details: &CardDetails,
     state: CardState,
-) -> Result<Card, ApiError> {
+) -> Result<Card, Error> {
     let now = app.clock.now();
     let keys = app.vault.client_keys(caller.client_id).await?;
     Ok(Card {
@@ -193,7 +195,7 @@ async fn unchecked(
     caller: &Caller,
     request_id: &RequestId,
     token_id: TokenId,
-) -> Result<Planned, ApiError> {
+) -> Result<Planned, Error> {
     let (card, details) = from_token(app, caller, token_id, CardState::Pending).await?;
     let sealed = seal_card(app, caller.client_id, card.id, &details);
     let mut batch = Batch::new(caller.client_id);
@@ -201,8 +203,8 @@ async fn unchecked(
     cards::insert(&mut batch, &card, sealed.number, sealed.holder)?;
     audit::record(app, &mut batch, caller, request_id, "card.created", card.id.uuid());
     let body = serde_json::to_value(CardView::created(&card, Some(details.holder_name), &[]))
-        .map_err(ApiError::internal)?;
-    Ok(Planned { batch, status: StatusCode::CREATED, body })
+        .map_err(Error::internal)?;
+    Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
 }
 
 async fn checked(
@@ -215,11 +217,11 @@ async fn checked(
 ) -> Result<Response, ApiError> {
     let merchant = route::merchant(&app, caller.client_id, merchant_id)
         .await?
-        .ok_or(ApiError::ReferenceNotFound("merchantId"))?;
+        .ok_or(Error::ReferenceNotFound("merchantId"))?;
     let found = from_token(&app, &caller, token_id, CardState::Verifying).await;
     let (mut card, details) = match unless_overtaken(&app, claim.as_ref(), found).await? {
         Plan::Own(found) => found,
-        Plan::Overtaken(finished) => return finished.into_body_response(),
+        Plan::Overtaken(finished) => return body_response(finished),
     };
     card.claim = claim.as_ref().map(Claim::to_hex);
     let holder_name = details.holder_name.clone();
@@ -233,12 +235,11 @@ async fn checked(
         claim,
         seed,
     };
-    let in_flight = app.in_flight.clone();
-    match in_flight.run(card_check::create(app, new)).await? {
-        Checked::Answered(finished) => finished.into_body_response(),
+    match app.in_flight.run(card_check::create(app.engine.clone(), new)).await? {
+        Checked::Answered(finished) => body_response(finished),
         Checked::Card(card, request) => {
             let view = CardView::created(&card, Some(holder_name), std::slice::from_ref(&*request));
-            Ok(json_response(StatusCode::CREATED, serde_json::to_vec(&view).map_err(ApiError::internal)?))
+            json_response(created(&view)?)
         }
     }
 }
@@ -255,7 +256,7 @@ async fn checked(
         ("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
         ("limit" = Option<i64>, Query, minimum = 1, maximum = 100, description = "Cards on a page; 15 by default."),
     ),
-    responses((status = 200, description = "A page of cards.", body = Page<CardView>), CommonErrors),
+    responses((status = 200, description = "A page of cards.", body = Page<CardSchema>), CommonErrors),
     security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn list(
@@ -275,11 +276,11 @@ pub async fn list(
 }
 
 /// A card as lists show it.
-pub async fn listed(app: &App, stored: &StoredCard) -> Result<CardView, ApiError> {
+pub async fn listed(app: &App, stored: &StoredCard) -> Result<CardView, Error> {
     Ok(CardView::listed(&stored.card, holder_name(app, stored).await?))
 }
 
-async fn holder_name(app: &App, stored: &StoredCard) -> Result<Option<String>, ApiError> {
+async fn holder_name(app: &App, stored: &StoredCard) -> Result<Option<String>, Error> {
     match &stored.holder {
         Some(holder) => Ok(Some(open_holder(app, stored.card.client_id, stored.card.id, holder).await?)),
         None => Ok(None),
@@ -296,7 +297,7 @@ async fn holder_name(app: &App, stored: &StoredCard) -> Result<Option<String>, A
     tag = "Cards",
     params(("id" = Uuid, Path, description = "The card.")),
     responses(
-        (status = 200, description = "The card.", body = CardView),
+        (status = 200, description = "The card.", body = CardSchema),
         (status = 404, description = "There is no such card.", body = ErrorEnvelope),
         CommonErrors,
     ),
@@ -315,21 +316,21 @@ pub async fn read_one(
     let customer = match stored.card.link {
         Some(link) => match customers::find(&app, &caller, link.customer_id).await {
             Ok(customer) => Some(CustomerView::of(&customer)),
-            Err(ApiError::NotFound) => None,
-            Err(error) => return Err(error),
+            Err(Error::NotFound) => None,
+            Err(error) => return Err(error.into()),
         },
         None => None,
     };
-    let view = CardView::read(&stored.card, holder_name, customer);
-    Ok(axum::Json(view).into_response())
+    let card = CardView::listed(&stored.card, holder_name);
+    Ok(axum::Json(CardWithCustomer { card, customer }).into_response())
 }
 
 /// A card that answers may show: one that is being checked is not there yet.
-pub async fn visible(app: &App, caller: &Caller, id: CardId) -> Result<StoredCard, ApiError> {
+pub async fn visible(app: &App, caller: &Caller, id: CardId) -> Result<StoredCard, Error> {
     cards::find(&app.store, caller.client_id, id)
         .await?
         .filter(|stored| stored.card.state != CardState::Verifying)
-        .ok_or(ApiError::NotFound)
+        .ok_or(Error::NotFound.into())
 }
 
 /// Deletes a card.
@@ -361,7 +362,7 @@ pub async fn delete(
     let _admission = app.store.admit()?;
     match app.store.apply(batch).await? {
         Commit::Applied => Ok(StatusCode::NO_CONTENT.into_response()),
-        Commit::Refused(_) => Err(ApiError::NotFound),
-        Commit::Unknown => Err(ApiError::unavailable()),
+        Commit::Refused(_) => Err(Error::NotFound.into()),
+        Commit::Unknown => Err(Error::unavailable().into()),
     }
 }

@@ -1,4 +1,4 @@
-//! `/v1/charges`: charges by card (contract 03).
+//! `/v1/charges`: charges by card (`docs/interface/charges.md`).
 
 mod begin;
 pub mod explanation;
@@ -16,6 +16,10 @@ use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{ChargeStatus, PaymentType};
 use regente_domain::id::{ChargeId, TokenId};
 use regente_domain::provider_type::ProviderType;
+use regente_engine::caller::Caller;
+use regente_engine::error::Error;
+use regente_engine::idempotency::Finished;
+use regente_engine::vault::{Binding, Purpose};
 use regente_store::charges::{self, ChargeFilter, Direction, StoredCharge};
 use regente_store::counters::CounterFilter;
 use regente_store::transaction_requests::{self, StoredRequest};
@@ -24,18 +28,16 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::error::ApiError;
-use super::idempotency::{Finished, replayed};
+use super::idempotency::{body_response, replayed, status_code};
 use super::page::{Page, PageRequest};
 use super::path_id;
 use super::query::{Parameters, Query, SortOrder};
 use super::schema::{CommonErrors, ErrorEnvelope, words};
-use crate::access::Caller;
 use crate::app::App;
-use crate::vault::{Binding, Purpose};
 use begin::Begun;
 use view::{ChargeView, Private};
 
-/// Charges on a page when nothing is asked for (contract 00 open point 5).
+/// Charges on a page when nothing is asked for (`docs/interface/conventions.md#lists`).
 const LIMIT_DEFAULT: u32 = 15;
 /// Characters of one `orderId` in a filter.
 const ORDER_ID_CHARS_MAX: usize = regente_domain::text::chars_max::LINE;
@@ -166,16 +168,15 @@ async fn replay(
     token_id: Option<TokenId>,
 ) -> Result<Response, ApiError> {
     let Finished::Charge { status, id, version } = finished else {
-        return finished.into_body_response();
+        return body_response(finished);
     };
     let stored = charges::find_version(&app.store, caller.client_id, id, version).await?;
-    let stored =
-        stored.ok_or_else(|| ApiError::internal("an answer points at a version that is not kept"))?;
+    let stored = stored.ok_or_else(|| Error::internal("an answer points at a version that is not kept"))?;
     let view = view_of(app, caller, &stored).await?.echoing(token_id);
-    Ok(replayed((status, axum::Json(view)).into_response()))
+    Ok(replayed((status_code(status)?, axum::Json(view)).into_response()))
 }
 
-async fn view_of(app: &App, caller: &Caller, stored: &StoredCharge) -> Result<ChargeView, ApiError> {
+async fn view_of(app: &App, caller: &Caller, stored: &StoredCharge) -> Result<ChargeView, Error> {
     let charge = &stored.charge;
     let requests = transaction_requests::of_object(&app.store, charge.client_id, charge.id.uuid()).await?;
     view_with(app, caller, stored, requests).await
@@ -186,16 +187,16 @@ async fn view_with(
     caller: &Caller,
     stored: &StoredCharge,
     requests: Vec<StoredRequest>,
-) -> Result<ChargeView, ApiError> {
+) -> Result<ChargeView, Error> {
     let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
     Ok(ChargeView::of(&stored.charge, &open_private(app, stored).await?, &requests, caller))
 }
 
-async fn open_private(app: &App, stored: &StoredCharge) -> Result<Private, ApiError> {
+async fn open_private(app: &App, stored: &StoredCharge) -> Result<Private, Error> {
     let Some(sealed) = &stored.private else { return Ok(Map::new()) };
     let binding = Binding::new(Purpose::ChargeData, stored.charge.client_id, stored.charge.id.uuid());
     let plain = app.vault.open(binding, sealed).await?;
-    serde_json::from_slice(&plain).map_err(ApiError::internal)
+    serde_json::from_slice(&plain).map_err(Error::internal)
 }
 
 /// Reads a charge.
@@ -218,13 +219,13 @@ pub async fn read_one(
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
     let found = charges::find_with_requests(&app.store, caller.client_id, path_id(&id)?).await?;
-    let (stored, requests) = found.ok_or(ApiError::NotFound)?;
+    let (stored, requests) = found.ok_or(Error::NotFound)?;
     Ok(axum::Json(view_with(&app, &caller, &stored, requests).await?).into_response())
 }
 
 /// A charge of the caller's account.
-async fn find(app: &App, caller: &Caller, id: ChargeId) -> Result<StoredCharge, ApiError> {
-    charges::find(&app.store, caller.client_id, id).await?.ok_or(ApiError::NotFound)
+async fn find(app: &App, caller: &Caller, id: ChargeId) -> Result<StoredCharge, Error> {
+    charges::find(&app.store, caller.client_id, id).await?.ok_or(Error::NotFound.into())
 }
 
 /// Lists charges.
@@ -273,7 +274,7 @@ pub async fn list(
     Ok(axum::Json(Page::new(request, items, listed.total.unsigned_abs())).into_response())
 }
 
-async fn views_of(app: &App, caller: &Caller, stored: &[StoredCharge]) -> Result<Vec<ChargeView>, ApiError> {
+async fn views_of(app: &App, caller: &Caller, stored: &[StoredCharge]) -> Result<Vec<ChargeView>, Error> {
     let ids: Vec<Uuid> = stored.iter().map(|stored| stored.charge.id.uuid()).collect();
     let mut requests: Vec<TransactionRequest> =
         transaction_requests::of_objects(&app.store, caller.client_id, &ids)

@@ -1,4 +1,5 @@
-//! Cross-origin rules: which routes a merchant's page may call from a browser (contract 00 open point 12).
+//! Cross-origin rules: which routes a merchant's page may call from a browser
+//! (`docs/interface/conventions.md#cross-origin`).
 //!
 //! The answers of these routes carry the headers whatever their status, because a browser hides an answer without them
 //! and shipped checkouts break on what is hidden. So this layer is the outermost but for the request id.

@@ -1,4 +1,4 @@
-//! `/v1/customers/{id}/cards`: the cards of a buyer (contract 02 §5, 10 §5).
+//! `/v1/customers/{id}/cards`: the cards of a buyer (`docs/interface/tokens-and-cards.md#linking`).
 
 use axum::Extension;
 use axum::extract::{Path, State};
@@ -6,23 +6,25 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::card::record::{CardState, Linked};
 use regente_domain::id::{CardId, CustomerId};
+use regente_engine::audit;
+use regente_engine::caller::Caller;
+use regente_engine::caller::RequestId;
+use regente_engine::error::Error;
+use regente_engine::flows::customers;
+use regente_engine::idempotency::Planned;
 use regente_store::{Batch, cards};
 use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::cards::view::CardView;
+use super::cards::view::CardSchema;
 use super::cards::{listed, visible};
 use super::error::ApiError;
 use super::fields::Body;
-use super::idempotency::{Planned, commit_once};
+use super::idempotency::commit_once;
 use super::path_id;
-use super::request_id::RequestId;
 use super::schema::{CommonErrors, ErrorEnvelope};
-use crate::access::Caller;
 use crate::app::App;
-use crate::audit;
-use crate::flows::customers;
 
 /// The card to link.
 #[derive(ToSchema)]
@@ -82,10 +84,10 @@ async fn plan_link(
     request_id: &RequestId,
     customer_id: CustomerId,
     card_id: CardId,
-) -> Result<Planned, ApiError> {
-    let customer = customers::resolve_customer(app, caller, customer_id).await?.ok_or(ApiError::NotFound)?;
+) -> Result<Planned, Error> {
+    let customer = customers::resolve_customer(app, caller, customer_id).await?.ok_or(Error::NotFound)?;
     let card = match visible(app, caller, card_id).await {
-        Err(ApiError::NotFound) => return Err(ApiError::ReferenceNotFound("cardId")),
+        Err(Error::NotFound) => return Err(Error::ReferenceNotFound("cardId").into()),
         found => found?.card,
     };
     let now = app.clock.now();
@@ -93,14 +95,14 @@ async fn plan_link(
     match card.link(customer.real_id, now) {
         Linked::Already => {}
         Linked::ToAnother => {
-            return Err(ApiError::conflict(vec!["cardId is linked to another customer".to_owned()]));
+            return Err(Error::conflict(vec!["cardId is linked to another customer".to_owned()]).into());
         }
         Linked::Now(linked) => {
             cards::update(&mut batch, &card, &linked)?;
             audit::record(app, &mut batch, caller, request_id, "card.linked", card.id.uuid());
         }
     }
-    Ok(Planned { batch, status: StatusCode::NO_CONTENT, body: Value::Null })
+    Ok(Planned { batch, status: StatusCode::NO_CONTENT.as_u16(), body: Value::Null })
 }
 
 /// Lists the cards of a customer.
@@ -113,7 +115,7 @@ async fn plan_link(
     tag = "Customers",
     params(("id" = Uuid, Path, description = "The customer.")),
     responses(
-        (status = 200, description = "The cards.", body = Vec<CardView>),
+        (status = 200, description = "The cards.", body = Vec<CardSchema>),
         (status = 404, description = "There is no such customer.", body = ErrorEnvelope),
         CommonErrors,
     ),
@@ -124,8 +126,7 @@ pub async fn list(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let customer =
-        customers::resolve_customer(&app, &caller, path_id(&id)?).await?.ok_or(ApiError::NotFound)?;
+    let customer = customers::resolve_customer(&app, &caller, path_id(&id)?).await?.ok_or(Error::NotFound)?;
     let mut views = Vec::new();
     // What stands behind an alias is not for whoever typed a buyer's data into a page.
     if !(customer.via_alias && caller.is_public_key()) {

@@ -1,5 +1,5 @@
-//! Buyers (contract 10). Who is created, found or updated is decided in [`crate::flows::customers`]; the cards of a
-//! customer have a file of their own.
+//! Buyers (`docs/interface/customers.md`). Who is created, found or updated is decided in
+//! [`regente_engine::flows::customers`]; the cards of a customer have a file of their own.
 
 mod request;
 mod view;
@@ -14,23 +14,25 @@ use regente_domain::charge::later_of;
 use regente_domain::customer::normal_number;
 use regente_domain::id::CustomerId;
 use regente_domain::text::chars_max;
+use regente_engine::audit;
+use regente_engine::caller::Caller;
+use regente_engine::caller::RequestId;
+use regente_engine::error::Error;
+use regente_engine::flows::customers::{self as flow, Customer, OnMatch};
+use regente_engine::idempotency::Planned;
+use regente_engine::vault::Lookup;
 use regente_store::customers::{self as rows, LookupKey, Order, Slice, StoredCustomer};
 use regente_store::{Batch, Commit};
 use utoipa::IntoParams;
 
 use super::error::ApiError;
 use super::fields::Body;
-use super::idempotency::{Planned, commit_once};
+use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page, PageRequest};
 use super::path_id;
 use super::query::{Parameters, Query, SortOrder};
-use super::request_id::RequestId;
 use super::schema::{CommonErrors, ErrorEnvelope, words};
-use crate::access::Caller;
 use crate::app::App;
-use crate::audit;
-use crate::flows::customers::{self as flow, Customer, OnMatch};
-use crate::vault::Lookup;
 use request::CustomerChanges;
 
 pub use request::{
@@ -83,8 +85,8 @@ pub async fn create(
             Some(alias) => CustomerView::of_alias(alias, caller.client_id, &new),
             None => CustomerView::of(&found.customer),
         };
-        let body = serde_json::to_value(view).map_err(ApiError::internal)?;
-        Ok(Planned { batch, status: StatusCode::CREATED, body })
+        let body = serde_json::to_value(view).map_err(Error::internal)?;
+        Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
     };
     // With `force` it is another operation: it never ends in a conflict.
     let route = if force == Some(true) { "POST /v1/customers?force=true" } else { "POST /v1/customers" };
@@ -178,7 +180,7 @@ impl Filter {
         }
     }
 
-    async fn page_of_all(&self, app: &App, caller: &Caller) -> Result<(Vec<StoredCustomer>, u64), ApiError> {
+    async fn page_of_all(&self, app: &App, caller: &Caller) -> Result<(Vec<StoredCustomer>, u64), Error> {
         let types = Some(self.document_types.as_slice()).filter(|types| !types.is_empty());
         let order = match self.sort {
             SortOrder::Ascending => Order::OldestFirst,
@@ -190,11 +192,7 @@ impl Filter {
     }
 
     /// Ids and numbers choose few customers: all of them are read, and the page is cut out here.
-    async fn page_of_chosen(
-        &self,
-        app: &App,
-        caller: &Caller,
-    ) -> Result<(Vec<StoredCustomer>, u64), ApiError> {
+    async fn page_of_chosen(&self, app: &App, caller: &Caller) -> Result<(Vec<StoredCustomer>, u64), Error> {
         let client_id = caller.client_id;
         let keys = app.vault.client_keys(client_id).await?;
         let number_keys: Vec<LookupKey> =
@@ -285,7 +283,7 @@ pub async fn update(
             Commit::Refused(_) | Commit::Unknown => {}
         }
     }
-    Err(ApiError::busy())
+    Err(Error::busy().into())
 }
 
 /// Deletes a customer and everything personal about him.
@@ -313,8 +311,8 @@ pub async fn delete(
         let customer = match flow::find(&app, &caller, id).await {
             Ok(customer) => customer,
             // A commit whose answer was lost took place after all.
-            Err(ApiError::NotFound) if may_be_done => return Ok(StatusCode::OK),
-            Err(error) => return Err(error),
+            Err(Error::NotFound) if may_be_done => return Ok(StatusCode::OK),
+            Err(error) => return Err(error.into()),
         };
         let mut batch = Batch::new(caller.client_id);
         rows::delete(&mut batch, &customer.stored, later_of(app.clock.now(), customer.stored.updated_at));
@@ -326,5 +324,5 @@ pub async fn delete(
             Commit::Unknown => may_be_done = true,
         }
     }
-    Err(ApiError::busy())
+    Err(Error::busy().into())
 }

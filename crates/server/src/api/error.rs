@@ -5,9 +5,8 @@
 mod fault;
 
 use std::borrow::Cow;
-use std::error::Error;
+use std::error::Error as StdError;
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
@@ -15,72 +14,28 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use regente_domain::decline::DeclinedCode;
 use regente_domain::problems::Problems;
+use regente_engine::error::{Cause, Error};
+use regente_engine::vault::VaultError;
 use regente_store::StoreError;
 
 pub use fault::Fault;
 
 use super::schema::{ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody};
 
-/// When to come back after the database refused: a burst has passed by then, an outage may not have.
-const STORE_RETRY_AFTER: Duration = Duration::from_secs(1);
-
-/// When it is worth asking again for a record whose outcome is being found out.
-const PROCESSING_RETRY_AFTER: Duration = Duration::from_secs(10);
-/// What is said while an outcome is not known (contract 00 §5).
+/// What is said while an outcome is not known (`docs/interface/conventions.md#idempotency`).
 const PROCESSING: &str = "Transaction is processing";
 
 /// Why a request was not done. Closed: a new case is a new variant and a new arm of [`ApiError::answer`].
 #[derive(Debug)]
 pub enum ApiError {
-    /// `X-Client-Id` is missing, empty, no UUID or unknown (contract 00 open points 1 and 2).
+    /// `X-Client-Id` is missing, empty, no UUID or unknown (`docs/interface/auth.md#gate`).
     Unauthorized,
     /// The key is missing, wrong, expired or out of scope.
     Forbidden,
-    /// There is no such record, or it is another client's, or the path id is no UUID.
-    NotFound,
-    /// A member of the body names a record that is not there. The same answer as [`ApiError::NotFound`], with the path.
-    ReferenceNotFound(&'static str),
     /// The path exists, the method does not. The router adds `Allow`.
     MethodNotAllowed,
-    /// The body, the query or a header breaks field rules: all of them together.
-    Invalid(Problems),
     /// The body cannot be read at all. One sentence that names `body`, without any of its content.
     MalformedBody(String),
-    /// The shape is right, the operation is impossible, such as capturing what is already captured.
-    Impossible {
-        /// What is impossible.
-        message: Cow<'static, str>,
-        /// More about it; may be empty.
-        details: Vec<String>,
-    },
-    /// A card was refused before there was a charge (contract 02 §2).
-    CardDeclined {
-        /// Why.
-        code: DeclinedCode,
-        /// Why, in words.
-        message: Cow<'static, str>,
-    },
-    /// The record clashes with another one, or with its own state.
-    Conflict {
-        /// What clashes; `Conflict Exception` where nothing better is known.
-        message: Cow<'static, str>,
-        /// One sentence for each clash.
-        details: Vec<String>,
-    },
-    /// The outcome of an earlier operation on the record is not known yet.
-    Processing {
-        /// What is under way.
-        detail: String,
-        /// When it is worth asking again.
-        retry_after: Duration,
-    },
-    /// The first request with this idempotency key is still running.
-    IdempotencyRunning {
-        /// When it is worth asking again.
-        retry_after: Duration,
-    },
-    /// The idempotency key was used with another body.
-    IdempotencyMismatch,
     /// The body is larger than the route takes.
     TooLarge {
         /// What the route takes, in bytes.
@@ -91,132 +46,24 @@ pub enum ApiError {
         /// When the next request is let through.
         retry_after: Duration,
     },
-    /// A business rule refuses it.
-    BusinessRule {
-        /// The stable name of the rule.
-        business_code: &'static str,
-        /// The rule in words.
-        message: Cow<'static, str>,
-    },
-    /// A voucher cannot be voided as asked (contract 03 open point 3).
-    Unprocessable {
-        /// Why not.
-        message: Cow<'static, str>,
-    },
-    /// Another party was needed and could not answer (contract 02 §4).
-    FailedDependency {
-        /// What was needed.
-        message: Cow<'static, str>,
-        /// More about it; may be empty.
-        details: Vec<String>,
-    },
-    /// Nothing was done and the same request may work later.
-    Unavailable {
-        /// When it is worth asking again.
-        retry_after: Duration,
-        /// Why, for the log.
-        cause: Option<Cause>,
-    },
-    /// A bug, or something that should never happen. The caller learns a request id, the log learns the rest.
-    Internal(Cause),
+    /// It was understood, and could not be done.
+    Engine(Error),
 }
 
-/// An error of the inside, kept for the log and never shown.
-pub type Cause = Arc<dyn Error + Send + Sync>;
-
 impl ApiError {
-    /// A fault of ours, with what caused it.
-    pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self::Internal(Arc::from(cause.into()))
-    }
-
-    /// The wrong field at `path` and what it must be, when there is only that one problem.
-    pub fn invalid(path: impl fmt::Display, rule: impl fmt::Display) -> Self {
-        Self::Invalid(Problems::one(path, rule))
-    }
-
-    /// An impossible operation that one sentence describes.
-    pub fn impossible(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::Impossible { message: message.into(), details: Vec::new() }
-    }
-
-    /// A clash with another record, such as `customer with this email already exists`.
-    pub fn conflict(details: Vec<String>) -> Self {
-        Self::Conflict { message: Cow::Borrowed("Conflict Exception"), details }
-    }
-
-    /// An operation on a charge whose outcome is not known yet.
-    pub fn processing(status: &str) -> Self {
-        let detail = format!("charge is {status}: its outcome is not known yet");
-        Self::Processing { detail, retry_after: PROCESSING_RETRY_AFTER }
-    }
-
-    /// A token that is expired, used or another client's: one answer for the three cases (contract 02 open point 1).
-    /// `path` is the member that names it.
-    pub fn token_not_found(path: &'static str) -> Self {
-        let details = vec![format!("{path} must be a token that is not used and not expired")];
-        Self::Impossible { message: "token not found or expired".into(), details }
-    }
-
-    /// The database did not take the request, and nothing was done.
-    pub fn unavailable() -> Self {
-        Self::Unavailable { retry_after: STORE_RETRY_AFTER, cause: None }
-    }
-
-    /// A change lost its race too often; nothing was done.
-    pub fn busy() -> Self {
-        Self::unavailable()
-    }
-
-    /// The answer as status and envelope, to be stored for a replay.
-    pub fn into_envelope(self) -> (StatusCode, Option<ErrorEnvelope>) {
-        let answer = self.answer();
-        (answer.status, answer.error.map(|error| ErrorEnvelope { error }))
-    }
-
-    /// The one mapping from a case to its answer (contract 00 §6).
+    /// The one mapping from a case to its answer (`docs/interface/conventions.md#errors`).
     pub fn answer(self) -> Answer {
         use ErrorType as Type;
         match self {
             Self::Unauthorized => Answer::new(StatusCode::UNAUTHORIZED, Type::Unauthorized, "Unauthorized")
                 .details(vec!["unauthorized".to_owned()]),
             Self::Forbidden => Answer::forbidden(),
-            Self::NotFound => {
-                Answer::new(StatusCode::NOT_FOUND, Type::InvalidRequestError, "Resource not found")
-            }
-            Self::ReferenceNotFound(path) => {
-                Self::NotFound.answer().details(vec![format!("{path} was not found")])
-            }
             Self::MethodNotAllowed => {
                 Answer::new(StatusCode::METHOD_NOT_ALLOWED, Type::InvalidRequestError, "Method not allowed")
             }
-            Self::Invalid(problems) => Answer::new(StatusCode::BAD_REQUEST, Type::BadRequest, "Bad Request")
-                .details(problems.into_details()),
             Self::MalformedBody(sentence) => {
                 Answer::new(StatusCode::BAD_REQUEST, Type::BadRequest, "Bad Request").details(vec![sentence])
             }
-            Self::Impossible { message, details } => {
-                Answer::new(StatusCode::BAD_REQUEST, Type::InvalidRequestError, message).details(details)
-            }
-            Self::CardDeclined { code, message } => {
-                Answer::new(StatusCode::BAD_REQUEST, Type::CardDeclined, message).declined(code)
-            }
-            Self::Conflict { message, details } => {
-                Answer::new(StatusCode::CONFLICT, Type::InvalidRequestError, message).details(details)
-            }
-            Self::Processing { detail, retry_after } => {
-                Answer::new(StatusCode::CONFLICT, Type::Conflict, PROCESSING)
-                    .details(vec![detail])
-                    .retry_after(retry_after)
-            }
-            Self::IdempotencyRunning { retry_after } => {
-                Answer::new(StatusCode::CONFLICT, Type::Conflict, PROCESSING).retry_after(retry_after)
-            }
-            Self::IdempotencyMismatch => Answer::new(
-                StatusCode::CONFLICT,
-                Type::Conflict,
-                "Idempotency key reused with a different payload",
-            ),
             // A body that is too large fails before its content is looked at: that is the class `bad_request`.
             Self::TooLarge { bytes_max } => {
                 Answer::new(StatusCode::PAYLOAD_TOO_LARGE, Type::BadRequest, "Payload Too Large")
@@ -226,47 +73,95 @@ impl ApiError {
                 Answer::new(StatusCode::TOO_MANY_REQUESTS, Type::ApiError, "Too many requests")
                     .retry_after(retry_after)
             }
-            Self::BusinessRule { business_code, message } => {
-                Answer::new(StatusCode::UNPROCESSABLE_ENTITY, Type::BadRequest, message)
-                    .business_code(business_code)
-            }
-            Self::Unprocessable { message } => {
-                Answer::new(StatusCode::UNPROCESSABLE_ENTITY, Type::UnprocessableEntity, message)
-            }
-            Self::FailedDependency { message, details } => {
-                Answer::new(StatusCode::FAILED_DEPENDENCY, Type::FailedDependency, message).details(details)
-            }
-            Self::Unavailable { retry_after, cause } => {
-                Answer::new(StatusCode::SERVICE_UNAVAILABLE, Type::ApiError, "Service unavailable")
-                    .retry_after(retry_after)
-                    .cause(cause)
-            }
-            Self::Internal(cause) => {
-                Answer::new(StatusCode::INTERNAL_SERVER_ERROR, Type::ApiError, "Internal server error")
-                    .cause(Some(cause))
-            }
+            Self::Engine(error) => answer_of_engine(error),
         }
+    }
+}
+
+fn answer_of_engine(error: Error) -> Answer {
+    use ErrorType as Type;
+    match error {
+        Error::NotFound => {
+            Answer::new(StatusCode::NOT_FOUND, Type::InvalidRequestError, "Resource not found")
+        }
+        Error::ReferenceNotFound(path) => {
+            answer_of_engine(Error::NotFound).details(vec![format!("{path} was not found")])
+        }
+        Error::Invalid(problems) => Answer::new(StatusCode::BAD_REQUEST, Type::BadRequest, "Bad Request")
+            .details(problems.into_details()),
+        Error::Impossible { message, details } => {
+            Answer::new(StatusCode::BAD_REQUEST, Type::InvalidRequestError, message).details(details)
+        }
+        Error::CardDeclined { code, message } => {
+            Answer::new(StatusCode::BAD_REQUEST, Type::CardDeclined, message).declined(code)
+        }
+        Error::Conflict { message, details } => {
+            Answer::new(StatusCode::CONFLICT, Type::InvalidRequestError, message).details(details)
+        }
+        Error::Processing { detail, retry_after } => {
+            Answer::new(StatusCode::CONFLICT, Type::Conflict, PROCESSING)
+                .details(vec![detail])
+                .retry_after(retry_after)
+        }
+        Error::IdempotencyRunning { retry_after } => {
+            Answer::new(StatusCode::CONFLICT, Type::Conflict, PROCESSING).retry_after(retry_after)
+        }
+        Error::IdempotencyMismatch => Answer::new(
+            StatusCode::CONFLICT,
+            Type::Conflict,
+            "Idempotency key reused with a different payload",
+        ),
+        Error::BusinessRule { business_code, message } => {
+            Answer::new(StatusCode::UNPROCESSABLE_ENTITY, Type::BadRequest, message)
+                .business_code(business_code)
+        }
+        Error::VoucherRefused { message } => {
+            Answer::new(StatusCode::UNPROCESSABLE_ENTITY, Type::UnprocessableEntity, message)
+        }
+        Error::ProviderNeeded { message, details } => {
+            Answer::new(StatusCode::FAILED_DEPENDENCY, Type::FailedDependency, message).details(details)
+        }
+        Error::Unavailable { retry_after, cause } => {
+            Answer::new(StatusCode::SERVICE_UNAVAILABLE, Type::ApiError, "Service unavailable")
+                .retry_after(retry_after)
+                .cause(cause)
+        }
+        Error::Internal(cause) => {
+            Answer::new(StatusCode::INTERNAL_SERVER_ERROR, Type::ApiError, "Internal server error")
+                .cause(Some(cause))
+        }
+    }
+}
+
+/// How the engine's errors are answered where an answer is kept before anybody fetches it.
+pub fn kept_answer(error: Error) -> regente_engine::app::Answer {
+    let answer = answer_of_engine(error);
+    let envelope = answer.error.map(|error| ErrorEnvelope { error });
+    let bytes = serde_json::to_vec(&envelope).unwrap_or_default();
+    regente_engine::app::Answer { status: answer.status.as_u16(), bytes }
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
+        Self::Engine(error)
     }
 }
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Unavailable(_) | StoreError::Overloaded => {
-                Self::Unavailable { retry_after: STORE_RETRY_AFTER, cause: Some(Arc::new(error)) }
-            }
-            StoreError::Programming(_)
-            | StoreError::Corrupt(_)
-            | StoreError::Locked(_)
-            | StoreError::Configuration(_)
-            | StoreError::Schema(_) => Self::internal(error),
-        }
+        Self::Engine(error.into())
+    }
+}
+
+impl From<VaultError> for ApiError {
+    fn from(error: VaultError) -> Self {
+        Self::Engine(error.into())
     }
 }
 
 impl From<Problems> for ApiError {
     fn from(problems: Problems) -> Self {
-        Self::Invalid(problems)
+        Self::Engine(problems.into())
     }
 }
 
@@ -367,34 +262,22 @@ impl IntoResponse for ApiError {
 }
 
 impl fmt::Display for ApiError {
-    /// Status and message; never the cause.
+    /// The case; never the cause.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unauthorized => "unauthorized",
             Self::Forbidden => "forbidden",
-            Self::NotFound | Self::ReferenceNotFound(_) => "not found",
             Self::MethodNotAllowed => "method not allowed",
-            Self::Invalid(_) => "invalid request",
             Self::MalformedBody(_) => "malformed body",
-            Self::Impossible { .. } => "impossible operation",
-            Self::CardDeclined { .. } => "card declined",
-            Self::Conflict { .. } => "conflict",
-            Self::Processing { .. } => "an earlier operation is under way",
-            Self::IdempotencyRunning { .. } => "a request with this idempotency key is running",
-            Self::IdempotencyMismatch => "idempotency key reused with a different payload",
             Self::TooLarge { .. } => "body too large",
             Self::TooManyRequests { .. } => "too many requests",
-            Self::BusinessRule { business_code, .. } => business_code,
-            Self::Unprocessable { .. } => "unprocessable",
-            Self::FailedDependency { .. } => "failed dependency",
-            Self::Unavailable { .. } => "unavailable",
-            Self::Internal(_) => "internal error",
+            Self::Engine(error) => return error.fmt(f),
         })
     }
 }
 
-impl Error for ApiError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        if let Self::Internal(cause) = self { Some(cause.as_ref()) } else { None }
+impl StdError for ApiError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        if let Self::Engine(error) = self { error.source() } else { None }
     }
 }

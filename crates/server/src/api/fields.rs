@@ -1,5 +1,5 @@
 //! Reading a JSON body field by field. Every problem is collected with its path, so that a caller sees all of them at
-//! once, in the wording of contract 10 §0.
+//! once, in the wording of `docs/interface/conventions.md#problems`.
 //!
 //! ```ignore
 //! fn new_customer(body: &Body) -> Result<NewCustomer, Problems> {
@@ -34,8 +34,8 @@ pub const PROBLEMS_MAX: usize = 100;
 /// Characters of one member name that a problem repeats.
 const PATH_SEGMENT_CHARS_MAX: usize = 64;
 
-/// The members of one object of a body. Null counts as absent (contract 00 §3); [`Fields::is_null`] tells them apart
-/// where a change must.
+/// The members of one object of a body. Null counts as absent (`docs/interface/conventions.md#requests`);
+/// [`Fields::is_null`] tells them apart where a change must.
 #[derive(Debug)]
 pub struct Fields<'a> {
     members: &'a Map<String, Value>,

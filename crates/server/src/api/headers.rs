@@ -7,20 +7,20 @@ use std::fmt;
 use axum::http::HeaderMap;
 use regente_domain::problems::Problems;
 
-/// The account (contract 00 §2).
+/// The account (`docs/interface/conventions.md#headers`).
 pub const CLIENT_ID: &str = "x-client-id";
-/// The secret or public key (contract 00 §2).
+/// The secret or public key (`docs/interface/conventions.md#headers`).
 pub const API_KEY: &str = "x-api-key";
-/// The caller's own key of a request (contract 00 §5).
+/// The caller's own key of a request (`docs/interface/conventions.md#idempotency`).
 pub const IDEMPOTENCY_KEY: &str = "x-idempotency-key";
 /// The standard's name for the same; its value may be a quoted structured-field string.
 pub const IDEMPOTENCY_KEY_ALIAS: &str = "idempotency-key";
-/// On an answer that was given before (contract 00 §5).
+/// On an answer that was given before (`docs/interface/conventions.md#idempotency`).
 pub const IDEMPOTENT_REPLAYED: &str = "idempotent-replayed";
-/// The id under which the log knows a request (contract 00 open point 16).
+/// The id under which the log knows a request (`docs/interface/conventions.md#request-ids`).
 pub const REQUEST_ID: &str = "x-request-id";
 
-/// Characters of an idempotency key (contract 00 open point 11).
+/// Characters of an idempotency key (`docs/interface/conventions.md#idempotency`).
 pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 255;
 
 /// Why a header cannot be read.
@@ -129,7 +129,7 @@ fn unquoted(text: &str) -> Option<String> {
     if chars.as_str().is_empty() { Some(key) } else { None }
 }
 
-/// Fixes what the simulator draws by lot (contract 07 §7).
+/// Fixes what the simulator draws by lot (`docs/interface/sandbox.md#seeds`).
 pub const SANDBOX_SEED: &str = "x-sandbox-seed";
 /// Characters of a seed.
 pub const SANDBOX_SEED_CHARS_MAX: usize = 255;

@@ -18,6 +18,7 @@ use governor::clock::Clock;
 use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::DashMapStateStore;
 use governor::{Quota, RateLimiter as Governor};
+use regente_engine::error::Error;
 use tower_http::catch_panic::{CatchPanicLayer, ResponseForPanic};
 use uuid::Uuid;
 
@@ -25,7 +26,7 @@ use super::error::ApiError;
 use super::layers::Answered;
 use super::request_id::MonotonicClock;
 
-/// Bytes of a JSON body (contract 00 open point 14).
+/// Bytes of a JSON body (`docs/interface/conventions.md#limits`).
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// From the headers to the last byte of the body.
 pub const BODY_READ_TIME_MAX: Duration = Duration::from_secs(30);
@@ -68,7 +69,7 @@ pub async fn read_bytes(mut request: Request) -> Result<Bytes, ApiError> {
     }
 }
 
-/// The layer that turns a panic into [`ApiError::Internal`]. It belongs inside of [`super::request_id::track`].
+/// The layer that turns a panic into [`Error::Internal`]. It belongs inside of [`super::request_id::track`].
 pub fn catch_panic() -> CatchPanicLayer<PanicAnswer> {
     CatchPanicLayer::custom(PanicAnswer)
 }
@@ -83,14 +84,14 @@ impl ResponseForPanic for PanicAnswer {
     fn response_for_panic(&mut self, payload: Box<dyn Any + Send + 'static>) -> Response {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| payload.downcast_ref::<&'static str>().copied()).unwrap_or("no text");
-        ApiError::internal(format!("panic: {text}")).into_response()
+        ApiError::from(Error::internal(format!("panic: {text}"))).into_response()
     }
 }
 
 /// How many requests are let through; `None` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimits {
-    /// Creations of tokens in a second, for each public key and address (contract 00 open point 13).
+    /// Creations of tokens in a second, for each public key and address (`docs/interface/conventions.md#limits`).
     pub public_key_tokens_per_second: Option<NonZeroU32>,
     /// Requests in a second for each secret key.
     pub secret_key_requests_per_second: Option<NonZeroU32>,
@@ -99,6 +100,21 @@ pub struct RateLimits {
 impl Default for RateLimits {
     fn default() -> Self {
         Self { public_key_tokens_per_second: NonZeroU32::new(10), secret_key_requests_per_second: None }
+    }
+}
+
+/// How much callers may ask for.
+#[derive(Clone, Copy, Debug)]
+pub struct HttpLimits {
+    /// How often keys may ask.
+    pub rates: RateLimits,
+    /// Largest JSON body in bytes (`docs/interface/conventions.md#limits`).
+    pub body_bytes_max: usize,
+}
+
+impl Default for HttpLimits {
+    fn default() -> Self {
+        Self { rates: RateLimits::default(), body_bytes_max: BODY_BYTES_MAX }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Merchants with their providers (contract 11 §2–3). The platform fee of a merchant is not here yet: it is shown as
-//! switched off.
+//! Merchants with their providers (`docs/interface/merchants-and-providers.md`). The platform fee of a merchant is not
+//! here yet: it is shown as switched off.
 //!
 //! A deleted merchant is not found any more; its charges stay readable.
 
@@ -14,6 +14,11 @@ use regente_domain::id::MerchantId;
 use regente_domain::mcc::Mcc;
 use regente_domain::merchant::MerchantStatus;
 use regente_domain::time::Timestamp;
+use regente_engine::audit;
+use regente_engine::caller::Caller;
+use regente_engine::caller::RequestId;
+use regente_engine::error::Error;
+use regente_engine::idempotency::Planned;
 use regente_store::merchants::{self, Merchant, MerchantWithProviders};
 use regente_store::providers::{self as provider_rows, Provider};
 use regente_store::{Batch, Commit};
@@ -24,17 +29,13 @@ use uuid::Uuid;
 
 use super::error::ApiError;
 use super::fields::Body;
-use super::idempotency::{Planned, commit_once};
+use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page};
 use super::path_id;
 use super::providers::{NewProvider, ProviderView};
 use super::query::Query;
-use super::request_id::RequestId;
 use super::schema::{CommonErrors, ErrorEnvelope, words};
-use crate::access::Caller;
 use crate::app::App;
-use crate::audit;
-use crate::remembered;
 use request::{NewMerchant, merchant_changes, new_merchant};
 
 pub use request::{MccBody, MerchantChangesBody, NewMerchantBody, PROVIDERS_MAX};
@@ -83,7 +84,7 @@ pub struct MerchantView {
 }
 
 impl MerchantView {
-    async fn of(app: &App, found: &MerchantWithProviders) -> Result<Self, ApiError> {
+    async fn of(app: &App, found: &MerchantWithProviders) -> Result<Self, Error> {
         let mut providers = Vec::with_capacity(found.providers.len());
         for provider in &found.providers {
             providers.push(ProviderView::of(app, provider).await?);
@@ -133,7 +134,7 @@ async fn plan_creation(
     caller: &Caller,
     request_id: &RequestId,
     new: &NewMerchant,
-) -> Result<Planned, ApiError> {
+) -> Result<Planned, Error> {
     let now = app.clock.now();
     let id: MerchantId = app.chance.id(now);
     let merchant = Merchant {
@@ -145,7 +146,8 @@ async fn plan_creation(
         updated_at: id.created_at(),
     };
     if !merchant.details.mcc.is_listed() {
-        // Taken all the same: published examples use such codes (contract 11 open point 1).
+        // Taken all the same: examples in use have such codes
+        // (`docs/interface/merchants-and-providers.md#category-codes`).
         tracing::info!(merchant = %id, mcc = merchant.details.mcc.digits(), "the category code is not in the list");
     }
     let mut batch = Batch::new(caller.client_id);
@@ -154,8 +156,8 @@ async fn plan_creation(
     let records = records_of(app, caller, id, &new.providers)?;
     add_providers(app, caller, request_id, &mut batch, &records)?;
     let view = MerchantView::of(app, &MerchantWithProviders { merchant, providers: records }).await?;
-    let body = serde_json::to_value(view).map_err(ApiError::internal)?;
-    Ok(Planned { batch, status: StatusCode::CREATED, body })
+    let body = serde_json::to_value(view).map_err(Error::internal)?;
+    Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
 }
 
 fn records_of(
@@ -163,7 +165,7 @@ fn records_of(
     caller: &Caller,
     merchant_id: MerchantId,
     new: &[NewProvider],
-) -> Result<Vec<Provider>, ApiError> {
+) -> Result<Vec<Provider>, Error> {
     let now = app.clock.now();
     new.iter().map(|provider| provider.to_record(app, caller.client_id, merchant_id, now)).collect()
 }
@@ -174,7 +176,7 @@ fn add_providers(
     request_id: &RequestId,
     batch: &mut Batch,
     records: &[Provider],
-) -> Result<(), ApiError> {
+) -> Result<(), Error> {
     for provider in records {
         provider_rows::insert(batch, provider)?;
         audit::record(app, batch, caller, request_id, "provider.created", provider.id.uuid());
@@ -251,7 +253,7 @@ pub async fn update(
         }
         if found.providers.len() + added.len() > PROVIDERS_MAX {
             let rule = format!("must contain no more than {PROVIDERS_MAX} elements with those that exist");
-            return Err(ApiError::invalid("providers", rule));
+            return Err(Error::invalid("providers", rule).into());
         }
         let before = found.merchant.details.clone();
         changes.apply(&mut found.merchant.details);
@@ -264,7 +266,7 @@ pub async fn update(
         audit::record(&app, &mut batch, &caller, &request_id, "merchant.updated", id.uuid());
         add_providers(&app, &caller, &request_id, &mut batch, &added)?;
         let _admission = app.store.admit()?;
-        match remembered::change(&app, batch, |app| app.merchants.forget()).await? {
+        match app.change(batch, |app| app.merchants.forget()).await? {
             Commit::Applied => {
                 found.providers.extend(added);
                 return Ok(axum::Json(MerchantView::of(&app, &found).await?));
@@ -273,7 +275,7 @@ pub async fn update(
             Commit::Refused(_) | Commit::Unknown => {}
         }
     }
-    Err(ApiError::busy())
+    Err(Error::busy().into())
 }
 
 /// Deletes a merchant. Its charges stay readable; new ones are refused.
@@ -296,22 +298,22 @@ pub async fn delete(
         let merchant = match find(&app, &caller, id).await {
             Ok(found) => found.merchant,
             // A commit whose answer was lost took place after all.
-            Err(ApiError::NotFound) if is_ours => return Ok(StatusCode::NO_CONTENT.into_response()),
-            Err(error) => return Err(error),
+            Err(Error::NotFound) if is_ours => return Ok(StatusCode::NO_CONTENT.into_response()),
+            Err(error) => return Err(error.into()),
         };
         let mut batch = Batch::new(caller.client_id);
         merchants::delete(&mut batch, &merchant, later_of(app.clock.now(), merchant.updated_at));
         audit::record(&app, &mut batch, &caller, &request_id, "merchant.deleted", id.uuid());
         let _admission = app.store.admit()?;
-        match remembered::change(&app, batch, |app| app.merchants.forget()).await? {
+        match app.change(batch, |app| app.merchants.forget()).await? {
             Commit::Applied => return Ok(StatusCode::NO_CONTENT.into_response()),
             Commit::Refused(_) => {}
             Commit::Unknown => is_ours = true,
         }
     }
-    Err(ApiError::busy())
+    Err(Error::busy().into())
 }
 
-async fn find(app: &App, caller: &Caller, id: MerchantId) -> Result<MerchantWithProviders, ApiError> {
-    merchants::with_providers(&app.store, caller.client_id, id).await?.ok_or(ApiError::NotFound)
+async fn find(app: &App, caller: &Caller, id: MerchantId) -> Result<MerchantWithProviders, Error> {
+    merchants::with_providers(&app.store, caller.client_id, id).await?.ok_or(Error::NotFound.into())
 }

@@ -1,13 +1,13 @@
-//! Pages of lists: which one is asked for, and the envelope it comes back in (contract 00 §4.1).
+//! Pages of lists: which one is asked for, and the envelope it comes back in (`docs/interface/conventions.md#lists`).
 //!
 //! Reading the parameters is the work of [`super::query`]; fetching the rows that of the store.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The highest `limit` where nothing else is published (contract 00 open point 5).
+/// The highest `limit` of a list (`docs/interface/conventions.md#lists`).
 pub const LIMIT_MAX: u32 = 100;
-/// The `limit` of a list for which nothing is published (contract 00 open point 5).
+/// The `limit` of a list when nothing is asked for (`docs/interface/conventions.md#lists`).
 pub const LIMIT_DEFAULT: u32 = 15;
 /// The highest `page`. With the highest limit the offset stays far inside of what every integer here can hold.
 pub const PAGE_MAX: u32 = i32::MAX as u32;

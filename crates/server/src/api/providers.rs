@@ -1,5 +1,6 @@
-//! Providers of a merchant: how one is read from a request, how it is shown, and `PATCH /v1/providers/{id}` (contract
-//! 11 §5). Providers are created with their merchant and through it; see [`super::merchants`].
+//! Providers of a merchant: how one is read from a request, how it is shown, and `PATCH /v1/providers/{id}`
+//! (`docs/interface/merchants-and-providers.md#providers`). Providers are created with their merchant and through it;
+//! see [`super::merchants`].
 //!
 //! Credentials are sealed as one value and never shown in full; what each type needs is said by the domain.
 
@@ -11,6 +12,11 @@ use axum::http::StatusCode;
 use regente_domain::id::{ClientId, ProviderId};
 use regente_domain::provider_type::mask_credentials;
 use regente_domain::time::Timestamp;
+use regente_engine::audit;
+use regente_engine::caller::Caller;
+use regente_engine::caller::RequestId;
+use regente_engine::error::Error;
+use regente_engine::vault::{Binding, Purpose};
 use regente_store::providers::{self, Provider};
 use regente_store::sealed::Sealed;
 use regente_store::{Batch, Commit};
@@ -22,13 +28,8 @@ use zeroize::Zeroizing;
 
 use super::error::ApiError;
 use super::fields::Body;
-use super::request_id::RequestId;
 use super::schema::{CommonErrors, ErrorEnvelope};
-use crate::access::Caller;
 use crate::app::App;
-use crate::audit;
-use crate::remembered;
-use crate::vault::{Binding, Purpose};
 use request::changed;
 
 pub use request::{NewProvider, NewProviderBody, ProviderChangesBody};
@@ -82,8 +83,8 @@ impl ProviderView {
     /// Opens the credentials of a live provider, only to mask them.
     ///
     /// # Errors
-    /// [`ApiError::Internal`] when they do not open.
-    pub async fn of(app: &App, provider: &Provider) -> Result<Self, ApiError> {
+    /// [`Error::Internal`] when they do not open.
+    pub async fn of(app: &App, provider: &Provider) -> Result<Self, Error> {
         let credentials = open_credentials(app, provider).await?;
         Ok(Self {
             id: provider.id.uuid(),
@@ -119,32 +120,31 @@ pub async fn update(
     Path(id): Path<String>,
     body: Body,
 ) -> Result<StatusCode, ApiError> {
-    let id: ProviderId = id.parse().map_err(|_| ApiError::NotFound)?;
+    let id: ProviderId = id.parse().map_err(|_| Error::NotFound)?;
     for _ in 0..TRIES_MAX {
-        let before =
-            providers::find_live(&app.store, caller.client_id, id).await?.ok_or(ApiError::NotFound)?;
+        let before = providers::find_live(&app.store, caller.client_id, id).await?.ok_or(Error::NotFound)?;
         let Some(after) = changed(&app, &before, &body).await? else { return Ok(StatusCode::OK) };
         let mut batch = Batch::new(caller.client_id);
         providers::update(&mut batch, &after)?;
         audit::record(&app, &mut batch, &caller, &request_id, "provider.updated", id.uuid());
         let _admission = app.store.admit()?;
-        match remembered::change(&app, batch, |app| app.merchants.forget()).await? {
+        match app.change(batch, |app| app.merchants.forget()).await? {
             Commit::Applied => return Ok(StatusCode::OK),
             // Lost to another change, or perhaps written: the same change once more is right in both cases.
             Commit::Refused(_) | Commit::Unknown => {}
         }
     }
-    Err(ApiError::busy())
+    Err(Error::busy().into())
 }
 
 /// The credentials of a provider in the clear.
 ///
 /// # Errors
-/// [`ApiError::Internal`] when they do not open.
-pub async fn open_credentials(app: &App, provider: &Provider) -> Result<Map<String, Value>, ApiError> {
+/// [`Error::Internal`] when they do not open.
+pub async fn open_credentials(app: &App, provider: &Provider) -> Result<Map<String, Value>, Error> {
     let binding = credentials_binding(provider.client_id, provider.id);
     let bytes = app.vault.open(binding, &provider.credentials).await?;
-    serde_json::from_slice(&bytes).map_err(ApiError::internal)
+    serde_json::from_slice(&bytes).map_err(Error::internal)
 }
 
 fn seal_credentials(
@@ -152,8 +152,8 @@ fn seal_credentials(
     client_id: ClientId,
     id: ProviderId,
     credentials: &Map<String, Value>,
-) -> Result<Sealed, ApiError> {
-    let bytes = serde_json::to_vec(credentials).map(Zeroizing::new).map_err(ApiError::internal)?;
+) -> Result<Sealed, Error> {
+    let bytes = serde_json::to_vec(credentials).map(Zeroizing::new).map_err(Error::internal)?;
     Ok(app.vault.seal(credentials_binding(client_id, id), &bytes))
 }
 

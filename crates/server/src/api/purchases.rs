@@ -1,5 +1,5 @@
-//! `/v1/purchases`: orders paid with two or three cards (contract 04). What is asked for is written down and done by a job;
-//! callers look again until the purchase has ended.
+//! `/v1/purchases`: orders paid with two or three cards (`docs/interface/purchases.md`). What is asked for is written
+//! down and done by a job; callers look again until the purchase has ended.
 
 mod accept;
 pub mod error;
@@ -16,6 +16,10 @@ use regente_domain::id::{ClientId, PurchaseId};
 use regente_domain::money::Amount;
 use regente_domain::problems::Problems;
 use regente_domain::purchase::{OperationRefusal, PurchaseStatus};
+use regente_engine::caller::Caller;
+use regente_engine::error::Error;
+use regente_engine::flows::purchase::{self, Cards, Private};
+use regente_engine::idempotency::Planned;
 use regente_store::Batch;
 use regente_store::purchases::{self, PurchaseVersion, StoredPurchase};
 use utoipa::ToSchema;
@@ -24,14 +28,12 @@ use uuid::Uuid;
 use super::error::ApiError;
 use super::fields::Body;
 use super::headers::idempotency_key;
-use super::idempotency::{Planned, commit_once};
+use super::idempotency::commit_once;
 use super::path_id;
 use super::schema::words;
-use crate::access::Caller;
 use crate::app::App;
-use crate::flows::purchase::{self, Cards, Private};
 use error::{INTENT_MISMATCH, INVALID_STATE, PurchaseError, PurchaseErrorEnvelope, PurchaseErrors};
-use view::{EntryView, PurchaseView};
+use view::{EntryView, PurchaseSchema};
 
 /// After how many seconds it is worth looking what became of a purchase.
 const LOOK_AGAIN_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
@@ -141,7 +143,7 @@ pub struct OperationBody {
     ),
     request_body(content = NewPurchaseBody, content_type = "application/json"),
     responses(
-        (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseView),
+        (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseSchema),
         (status = 409, description = "The idempotency key is in use, or was used with another body.",
             body = PurchaseErrorEnvelope),
         PurchaseErrors,
@@ -169,7 +171,7 @@ pub async fn create(
     operation_id = "getPurchase",
     tag = "Purchases",
     params(("id" = Uuid, Path, description = "The purchase.")),
-    responses((status = 200, description = "The purchase.", body = PurchaseView), PurchaseErrors),
+    responses((status = 200, description = "The purchase.", body = PurchaseSchema), PurchaseErrors),
     security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read_one(
@@ -180,7 +182,7 @@ pub async fn read_one(
     let stored = find(&app, caller.client_id, path_id(&id)?).await?;
     let cards = Cards::of(&app, &stored.purchase).await?;
     let private = Private::open(&app, &stored).await?;
-    Ok(axum::Json(PurchaseView::of(&stored.purchase, &cards, &private)).into_response())
+    Ok(axum::Json(cards.show(&stored.purchase, &private)).into_response())
 }
 
 /// Lists what happened to a purchase, oldest first.
@@ -221,7 +223,7 @@ pub async fn history(
     ),
     request_body(content = OperationBody, content_type = "application/json"),
     responses(
-        (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseView),
+        (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseSchema),
         (status = 409, description = "Another operation is under way, or the idempotency key is in use.",
             body = PurchaseErrorEnvelope),
         (status = 422, description = "The purchase cannot be captured, or not by a request.",
@@ -255,7 +257,7 @@ pub async fn capture(
     ),
     request_body(content = OperationBody, content_type = "application/json"),
     responses(
-        (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseView),
+        (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseSchema),
         (status = 409, description = "Another operation is under way, or the idempotency key is in use.",
             body = PurchaseErrorEnvelope),
         (status = 422, description = "The purchase has ended, or a part of it was asked for.",
@@ -301,7 +303,7 @@ async fn plan(
     id: PurchaseId,
     operation: Operation,
     amount: Option<Amount>,
-) -> Result<Planned, ApiError> {
+) -> Result<Planned, Error> {
     let stored = find(app, caller.client_id, id).await?;
     let (before, now) = (&stored.purchase, app.clock.now());
     let (cards, private) = (Cards::of(app, before).await?, Private::open(app, &stored).await?);
@@ -310,38 +312,39 @@ async fn plan(
         Operation::Void => before.request_void(&cards.seen(before, &[]), now),
     };
     let step = requested.map_err(refused)?;
-    let view = PurchaseView::of(&step.purchase, &cards, &private);
+    let view = cards.show(&step.purchase, &private);
     if amount.is_some_and(|amount| amount != view.amount()) {
-        return Err(refused(OperationRefusal::IntentMismatch));
+        return Err(refused(OperationRefusal::IntentMismatch).into());
     }
     let mut batch = Batch::new(caller.client_id);
     purchases::update(&mut batch, before, &step, &caller.actor(), || app.chance.id(now))?;
     purchase::enqueue(app, &mut batch, &step.purchase);
-    let body = serde_json::to_value(view).map_err(ApiError::internal)?;
-    Ok(Planned { batch, status: StatusCode::ACCEPTED, body })
+    let body = serde_json::to_value(view).map_err(Error::internal)?;
+    Ok(Planned { batch, status: StatusCode::ACCEPTED.as_u16(), body })
 }
 
-fn refused(refusal: OperationRefusal) -> ApiError {
+fn refused(refusal: OperationRefusal) -> Error {
     match refusal {
-        OperationRefusal::InvalidState => ApiError::BusinessRule {
+        OperationRefusal::InvalidState => Error::BusinessRule {
             business_code: INVALID_STATE,
             message: "Purchase state does not allow this operation".into(),
         },
-        OperationRefusal::IntentMismatch => ApiError::BusinessRule {
+        OperationRefusal::IntentMismatch => Error::BusinessRule {
             business_code: INTENT_MISMATCH,
             message: "Operation does not fit the purchase".into(),
         },
-        OperationRefusal::InProgress => ApiError::conflict(Vec::new()),
+        OperationRefusal::InProgress => Error::conflict(Vec::new()),
     }
 }
 
-/// What may be done with a single card of a purchase (contract 04 open point 12): captures are the purchase's own, and so
-/// is everything while it is under way. The version that says so is to be held by whoever goes on.
+/// What may be done with a single card of a purchase (`docs/interface/purchases.md#single-cards`): captures are the
+/// purchase's own, and so is everything while it is under way. The version that says so is to be held by whoever goes
+/// on.
 pub async fn card_is_free(
     app: &App,
     charge: &Charge,
     operation: Option<Operation>,
-) -> Result<Option<PurchaseVersion>, ApiError> {
+) -> Result<Option<PurchaseVersion>, Error> {
     let Some(id) = charge.purchase_id else { return Ok(None) };
     let purchase = find(app, charge.client_id, id).await?.purchase;
     let why_not = match (operation, purchase.status()) {
@@ -355,11 +358,11 @@ pub async fn card_is_free(
             PurchaseStatus::Paid | PurchaseStatus::Failed | PurchaseStatus::Cancelled,
         ) => ", which is being given back",
     };
-    Err(ApiError::impossible(format!("charge is part of purchase {id}{why_not}")))
+    Err(Error::impossible(format!("charge is part of purchase {id}{why_not}")))
 }
 
-async fn find(app: &App, client_id: ClientId, id: PurchaseId) -> Result<StoredPurchase, ApiError> {
-    purchases::find(&app.store, client_id, id).await?.ok_or(ApiError::NotFound)
+async fn find(app: &App, client_id: ClientId, id: PurchaseId) -> Result<StoredPurchase, Error> {
+    purchases::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)
 }
 
 fn key_is_there(headers: &HeaderMap) -> Result<(), PurchaseError> {

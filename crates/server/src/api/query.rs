@@ -1,5 +1,6 @@
 //! Reading a query string. Shipped clients join `name=value` without percent-encoding, so reading is lenient
-//! (contract 00 §4.3): what is not encoded stays as it is, `+` is a plus, parameters that nobody asks for are ignored.
+//! (`docs/interface/conventions.md#queries`): what is not encoded stays as it is, `+` is a plus, parameters that nobody
+//! asks for are ignored.
 //!
 //! Commas and repetition both mean OR. A parameter without a value is absent. A dotted name is one literal name.
 
@@ -58,7 +59,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
     }
 }
 
-/// The order of a list by creation; newest first unless asked otherwise (contract 00 open point 7).
+/// The order of a list by creation; newest first unless asked otherwise (`docs/interface/conventions.md#lists`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SortOrder {
     /// Oldest first.
@@ -188,7 +189,8 @@ impl<'a> Parameters<'a> {
     }
 
     /// `name`, `name.gt` and `name.lt` together: what lies in all of them. `name` with a date alone is that day in
-    /// UTC, with a time that second (contract 00 open point 8); `gt` and `lt` leave out the moment itself.
+    /// UTC, with a time that second (`docs/interface/conventions.md#queries`); `gt` and `lt` leave out the moment
+    /// itself.
     pub fn time_range(&self, name: &str) -> TimeRange {
         let mut range = TimeRange::default();
         if let Some((from, before)) = self.single(name, |text| exactly(text).ok_or(NOT_A_DATE)) {

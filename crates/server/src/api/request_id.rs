@@ -11,41 +11,25 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::Response;
 use futures_util::TryFutureExt;
+use regente_engine::caller::RequestId;
+use regente_engine::metrics;
 use tracing::Instrument;
 use uuid::Uuid;
 
 use super::error::Fault;
 use super::headers::{self, REQUEST_ID};
 use super::layers::Answered;
-use crate::metrics;
 use crate::telemetry::spans;
 
 /// Characters of a request id that a caller may choose.
 pub const REQUEST_ID_CHARS_MAX: usize = 64;
 
-/// The id of a request; in the request's extensions, on the answer and on each line of the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestId(Arc<str>);
-
-impl RequestId {
-    /// The id as text: the caller's own, or a UUID.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// What a caller may choose: letters, digits, `.`, `_`, `-`. Anything else could forge lines of a log.
-    fn of_caller(headers: &HeaderMap) -> Option<Self> {
-        let text = headers::single(headers, REQUEST_ID).ok()??;
-        let is_sane = (1..=REQUEST_ID_CHARS_MAX).contains(&text.len())
-            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
-        is_sane.then(|| Self(text.into()))
-    }
-}
-
-impl fmt::Display for RequestId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// What a caller may choose: letters, digits, `.`, `_`, `-`. Anything else could forge lines of a log.
+fn of_caller(headers: &HeaderMap) -> Option<RequestId> {
+    let text = headers::single(headers, REQUEST_ID).ok()??;
+    let is_sane = (1..=REQUEST_ID_CHARS_MAX).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
+    is_sane.then(|| RequestId::new(text))
 }
 
 /// What the boundary needs from outside: ids, and the time.
@@ -72,8 +56,7 @@ pub(super) fn track<Next: FnOnce(Request) -> Answering, Answering: Future<Output
     mut request: Request,
     next: Next,
 ) -> impl Future<Output = Answered> + use<Next, Answering> {
-    let id = RequestId::of_caller(request.headers())
-        .unwrap_or_else(|| RequestId((boundary.new_id)().to_string().into()));
+    let id = of_caller(request.headers()).unwrap_or_else(|| RequestId::new(&(boundary.new_id)().to_string()));
     request.extensions_mut().insert(id.clone());
     let matched = request.extensions().get::<MatchedPath>().cloned();
     let method = method_name(request.method());

@@ -1,10 +1,11 @@
-//! Every route of the product on one page, with what it demands of its caller (contract 01 §3).
+//! Every route of the product on one page, with what it demands of its caller (`docs/interface/auth.md#routes`).
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::map_response;
 use regente_domain::scope::Scope;
+use regente_engine::error::Error;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
@@ -82,10 +83,10 @@ pub fn router(app: App) -> Router {
     };
     let (routes, mut document) = routes(guarded).split_for_parts();
     openapi::finish(&mut document);
-    let body_bytes_max = app.settings.body_bytes_max;
+    let body_bytes_max = app.limits.body_bytes_max;
     let routes = routes
         .merge(openapi::pages(document))
-        .fallback(async || ApiError::NotFound)
+        .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app);
     layers::around(routes, boundary, body_bytes_max)

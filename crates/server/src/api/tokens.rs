@@ -1,4 +1,4 @@
-//! `POST /v1/tokens`: card data for two hours and one use (contract 02 §2).
+//! `POST /v1/tokens`: card data for two hours and one use (`docs/interface/tokens-and-cards.md#tokens`).
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,6 +8,11 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::card::Cvv;
 use regente_domain::id::TokenId;
+use regente_engine::caller::Caller;
+use regente_engine::card_data::{TokenContents, seal_token};
+use regente_engine::error::Error;
+use regente_engine::idempotency::Planned;
+use regente_engine::vault::token_digest;
 use regente_store::Batch;
 use regente_store::tokens::{self, StoredToken, TokenKind};
 use serde::Serialize;
@@ -17,13 +22,10 @@ use uuid::Uuid;
 use super::charges::request::{InlineCard, read_card, read_cvv};
 use super::error::ApiError;
 use super::fields::{Body, Fields};
-use super::idempotency::{Planned, commit_once};
+use super::idempotency::commit_once;
 use super::limits::RateKey;
 use super::schema::{CommonErrors, ErrorEnvelope};
-use crate::access::Caller;
 use crate::app::App;
-use crate::card_data::{TokenContents, seal_token};
-use crate::vault::token_digest;
 
 /// A card, a security code, or both.
 #[derive(ToSchema)]
@@ -124,7 +126,7 @@ fn read(fields: &Fields<'_>) -> Option<NewToken> {
     }
 }
 
-fn plan(app: &App, caller: &Caller, contents: &TokenContents) -> Result<Planned, ApiError> {
+fn plan(app: &App, caller: &Caller, contents: &TokenContents) -> Result<Planned, Error> {
     let token_id: TokenId = app.chance.secret_id();
     let mut batch = Batch::new(caller.client_id);
     let token = StoredToken {
@@ -136,6 +138,6 @@ fn plan(app: &App, caller: &Caller, contents: &TokenContents) -> Result<Planned,
     };
     let expires_at = app.clock.now() + app.settings.token_life;
     tokens::insert(&mut batch, token_digest(token_id), token, expires_at, &caller.actor());
-    let body = serde_json::to_value(Token { token_id: token_id.uuid() }).map_err(ApiError::internal)?;
-    Ok(Planned { batch, status: StatusCode::CREATED, body })
+    let body = serde_json::to_value(Token { token_id: token_id.uuid() }).map_err(Error::internal)?;
+    Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
 }

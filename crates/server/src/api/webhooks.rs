@@ -1,5 +1,5 @@
-//! Webhooks (contract 06 §1): addresses that are told of events, each with a key pair of its own. What is delivered, and
-//! how, is in `crate::webhooks`.
+//! Webhooks (`docs/interface/webhooks.md#resource`): addresses that are told of events, each with a key pair of its
+//! own. What is delivered, and how, is in `regente_engine::deliveries`.
 
 pub mod deliveries;
 mod error;
@@ -13,22 +13,24 @@ use axum::response::Response;
 use regente_domain::charge::later_of;
 use regente_domain::id::WebhookId;
 use regente_domain::webhook::EventFilter;
+use regente_engine::audit;
+use regente_engine::caller::Caller;
+use regente_engine::caller::RequestId;
+use regente_engine::deliveries::signature::SigningKey;
+use regente_engine::error::Error;
+use regente_engine::idempotency::Planned;
+use regente_engine::settings::EndpointUse;
+use regente_engine::vault::{Binding, Purpose};
 use regente_store::webhooks::{self, KeyPair, Webhook};
 use regente_store::{Batch, Commit, deliveries as delivery_rows};
 
 use super::error::ApiError;
 use super::fields::Body;
-use super::idempotency::{Planned, commit_once};
+use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page};
 use super::path_id;
 use super::query::Query;
-use super::request_id::RequestId;
-use crate::access::Caller;
 use crate::app::App;
-use crate::audit;
-use crate::vault::{Binding, Purpose};
-use crate::webhooks::EndpointUse;
-use crate::webhooks::signature::SigningKey;
 use request::{NewWebhook, new_webhook, webhook_changes};
 
 pub use error::{WebhookError, WebhookErrorBody, WebhookErrorDetail, WebhookErrors};
@@ -60,15 +62,15 @@ pub async fn create(
     let plan = || plan_creation(&app, &caller, &request_id, &new);
     match commit_once(&app, &caller, &headers, "POST /v1/webhooks", &body, plan).await {
         Ok(response) => Ok(response),
-        Err(ApiError::Conflict { .. }) => Err(WebhookError::Duplicate),
+        Err(ApiError::Engine(Error::Conflict { .. })) => Err(WebhookError::Duplicate),
         Err(error) => Err(error.into()),
     }
 }
 
 /// The address as it is kept, once it is one that may be called.
-async fn accept(app: &App, endpoint: &str) -> Result<String, ApiError> {
+async fn accept(app: &App, endpoint: &str) -> Result<String, Error> {
     let accepted = app.outbound.accept(endpoint).await;
-    accepted.map(|address| address.as_str().to_owned()).map_err(|rule| ApiError::invalid("endpoint", rule))
+    accepted.map(|address| address.as_str().to_owned()).map_err(|rule| Error::invalid("endpoint", rule))
 }
 
 async fn plan_creation(
@@ -76,13 +78,13 @@ async fn plan_creation(
     caller: &Caller,
     request_id: &RequestId,
     new: &NewWebhook,
-) -> Result<Planned, ApiError> {
+) -> Result<Planned, Error> {
     if is_duplicate(app, caller, new.event, &new.endpoint, None).await? {
-        return Err(ApiError::conflict(Vec::new()));
+        return Err(Error::conflict(Vec::new()));
     }
     let now = app.clock.now();
     let id: WebhookId = app.chance.id(now);
-    let key = SigningKey::generate(&app.chance).map_err(ApiError::internal)?;
+    let key = SigningKey::generate(&app.chance).map_err(Error::internal)?;
     let binding = Binding::new(Purpose::WebhookKey, caller.client_id, id.uuid());
     let webhook = Webhook {
         id,
@@ -101,18 +103,18 @@ async fn plan_creation(
     let mut batch = Batch::new(caller.client_id);
     webhooks::insert(&mut batch, &webhook);
     audit::record(app, &mut batch, caller, request_id, "webhook.created", id.uuid());
-    let body = serde_json::to_value(WebhookView::of(&webhook, now)).map_err(ApiError::internal)?;
-    Ok(Planned { batch, status: StatusCode::CREATED, body })
+    let body = serde_json::to_value(WebhookView::of(&webhook, now)).map_err(Error::internal)?;
+    Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
 }
 
-/// Whether another webhook of the client is registered there (contract 06 open point 1).
+/// Whether another webhook of the client is registered there (`docs/interface/webhooks.md#resource`).
 async fn is_duplicate(
     app: &App,
     caller: &Caller,
     event: EventFilter,
     endpoint: &str,
     own: Option<WebhookId>,
-) -> Result<bool, ApiError> {
+) -> Result<bool, Error> {
     let registered = webhooks::of_endpoint(&app.store, caller.client_id, endpoint).await?;
     let mut others = registered.iter().filter(|(id, _)| Some(*id) != own);
     Ok(match app.settings.webhooks.endpoints {
@@ -219,7 +221,7 @@ pub async fn update(
             Commit::Refused(_) | Commit::Unknown => {}
         }
     }
-    Err(ApiError::busy().into())
+    Err(Error::busy().into())
 }
 
 /// Deletes a webhook. What is on its way to it is dropped.
@@ -257,7 +259,7 @@ pub async fn delete(
             Commit::Unknown => is_ours = true,
         }
     }
-    Err(ApiError::busy().into())
+    Err(Error::busy().into())
 }
 
 async fn find(app: &App, caller: &Caller, id: WebhookId) -> Result<Webhook, WebhookError> {

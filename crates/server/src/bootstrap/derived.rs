@@ -1,6 +1,7 @@
 //! Keys of the deployment that follow from its key-encryption key. They are stored nowhere.
 
 use aws_lc_rs::hmac;
+use regente_engine::vault::Kek;
 use regente_providers::request::Mode;
 use regente_store::{Store, clients, credentials};
 use zeroize::Zeroizing;
@@ -8,7 +9,6 @@ use zeroize::Zeroizing;
 use super::StartError;
 use crate::access;
 use crate::config::{Config, TooWeak};
-use crate::vault::Kek;
 
 /// The account that `regente dev` makes.
 pub const DEV_CLIENT_NAME: &str = "Regente dev";

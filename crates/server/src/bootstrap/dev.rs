@@ -10,6 +10,8 @@ use regente_domain::id::{ClientId, MerchantId};
 use regente_domain::mcc::Mcc;
 use regente_domain::merchant::MerchantStatus;
 use regente_domain::scope::Scopes;
+use regente_engine::chance::Chance;
+use regente_engine::vault::{Kek, VaultError};
 use regente_providers::request::Mode;
 use regente_store::audit::{self, AuditEntry};
 use regente_store::clients;
@@ -27,9 +29,7 @@ use crate::api::error::ApiError;
 use crate::api::fields::Body;
 use crate::api::providers::NewProvider;
 use crate::app::App;
-use crate::chance::Chance;
 use crate::config::{Config, DEV_KEK_MARK, DatabaseAddress};
-use crate::vault::{Kek, VaultError};
 
 /// What the key is called in lists.
 const KEY_LABEL: &str = "regente dev";
@@ -262,7 +262,7 @@ async fn make_merchant(
         // Read as if a caller had sent it, so that it is what a caller can have.
         let body = Body::parse(sent.to_string().as_bytes())?;
         let provider = body.read(|fields| NewProvider::read(fields, "")).map_err(ApiError::from)?;
-        let provider = provider.to_record(app, client_id, id, now)?;
+        let provider = provider.to_record(app, client_id, id, now).map_err(ApiError::from)?;
         regente_store::providers::insert(&mut batch, &provider)?;
         record(app, &mut batch, "provider.created", "provider", provider.id.uuid());
     }

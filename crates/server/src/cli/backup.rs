@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use regente_engine::clock::Clock;
+
 use super::operate::{print, run_alone, server_folder};
 use super::run::runtime;
 use super::{Failure, OutputArg};
 use crate::admin::{self, Answer, Command, CommandError, ExistingFile};
-use crate::clock::Clock;
 use crate::config::{Config, DatabaseAddress, Loaded};
 use crate::telemetry;
 

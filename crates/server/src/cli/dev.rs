@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use regente_domain::time::Timestamp;
+use regente_engine::chance::Chance;
 
 use super::Failure;
 use super::run::{listen, open_socket, runtime, serve_until_stopped};
 use crate::bootstrap::dev::{self, Account};
 use crate::bootstrap::{self, Migrations, Missing};
-use crate::chance::Chance;
 use crate::config::Loaded;
 use crate::serve::Signals;
 use crate::telemetry;

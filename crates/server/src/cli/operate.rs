@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use regente_domain::id::ChargeId;
+use regente_engine::chance::Chance;
+use regente_engine::clock::Clock;
+use regente_engine::vault::Kek;
 use serde::Serialize;
 
 use super::lists;
@@ -13,11 +16,8 @@ use super::{ClientsTask, Failure, KeysTask, OutputArg, UnknownsTask};
 use crate::admin::{self, Answer, Command, Report, Subject, Verdict};
 use crate::api::router::document;
 use crate::bootstrap::{self, Migrations, Missing};
-use crate::chance::Chance;
-use crate::clock::Clock;
 use crate::config::{Config, DatabaseAddress, Loaded};
 use crate::telemetry;
-use crate::vault::Kek;
 
 pub(super) fn show_config(loaded: &Loaded, output: OutputArg) -> Result<ExitCode, Failure> {
     if output.json {

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use regente_engine::clock::Clock;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
@@ -12,7 +13,6 @@ use super::Failure;
 use crate::admin::AdminSocket;
 use crate::app::App;
 use crate::bootstrap::{self, Migrations, Missing};
-use crate::clock::Clock;
 use crate::config::{Config, Loaded};
 use crate::health::Readiness;
 use crate::metrics::Endpoint;

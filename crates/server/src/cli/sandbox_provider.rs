@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use aws_lc_rs::hmac;
+use regente_engine::chance::Chance;
 use regente_providers::request::Mode;
 use tokio::net::TcpListener;
 use zeroize::Zeroizing;
@@ -14,7 +15,6 @@ use zeroize::Zeroizing;
 use super::Failure;
 use super::run::{ListenError, runtime};
 use crate::bootstrap;
-use crate::chance::Chance;
 use crate::config::{Config, Loaded, Place};
 use crate::sandbox_provider::{self, Access};
 use crate::serve::{self, Signals};

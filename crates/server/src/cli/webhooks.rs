@@ -10,11 +10,11 @@ use clap::Subcommand;
 use regente_domain::id::{ClientId, WebhookId};
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::EVERYTHING;
+use regente_engine::deliveries::keys::OVERLAP_DEFAULT;
 
 use super::{Failure, OutputArg, operate};
 use crate::admin::{Command, ReplayRange, ReplayStatus, WebhooksCommand};
 use crate::config::Loaded;
-use crate::webhooks::keys::OVERLAP_DEFAULT;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum WebhooksTask {

@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use regente_domain::circuit;
 use regente_domain::money::Amount;
+use regente_engine::settings::Settings;
+use regente_engine::vault::Kek;
 use regente_providers::sandbox::{CvvRule, SandboxOptions};
 use regente_store::{CommitGroups, PostgresOptions, SqliteOptions, StoreOptions};
 use zeroize::Zeroizing;
 
 use super::layers::ConfigError;
 use super::{CommitGroupsWord, Config, DatabaseAddress};
-use crate::api::limits::RateLimits;
-use crate::settings::Settings;
-use crate::vault::Kek;
+use crate::api::limits::{HttpLimits, RateLimits};
 
 /// The line in a key file that says where the key comes from; production refuses a file with it.
 pub const DEV_KEK_MARK: &str = "# Made by `regente dev` for a sandbox.";
@@ -91,6 +91,18 @@ impl Config {
         Ok((kek, KekSource::File { path: path.clone(), made_by_dev }))
     }
 
+    /// How much callers may ask for.
+    pub fn http_limits(&self) -> HttpLimits {
+        let limits = &self.limits;
+        HttpLimits {
+            rates: RateLimits {
+                public_key_tokens_per_second: NonZeroU32::new(limits.public_key_tokens_per_second),
+                secret_key_requests_per_second: NonZeroU32::new(limits.secret_key_requests_per_second),
+            },
+            body_bytes_max: self.server.body_bytes_max,
+        }
+    }
+
     /// What requests and jobs are served by.
     pub fn settings(&self) -> Settings {
         let limits = &self.limits;
@@ -111,11 +123,6 @@ impl Config {
                 .and_then(Amount::new)
                 .unwrap_or_default(),
             reconcile_waits: waits(&self.charges.reconcile_waits_seconds).unwrap_or_default(),
-            rate_limits: RateLimits {
-                public_key_tokens_per_second: NonZeroU32::new(limits.public_key_tokens_per_second),
-                secret_key_requests_per_second: NonZeroU32::new(limits.secret_key_requests_per_second),
-            },
-            body_bytes_max: self.server.body_bytes_max,
             cache_life: Duration::from_millis(limits.cache_ms),
             webhooks: self.webhook_settings(),
         }

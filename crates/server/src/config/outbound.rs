@@ -4,11 +4,11 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use ipnet::IpNet;
+use regente_engine::outbound::{Plain, Ports, Rules};
+use regente_engine::settings::{DAY_SECONDS, EndpointUse, WebhookSettings};
 
 use super::layers::ConfigError;
 use super::{Config, OutboundConfig, convert};
-use crate::outbound::{Plain, Ports, Rules};
-use crate::webhooks::{DAY_SECONDS, EndpointUse, WebhookSettings};
 
 /// The word for all ports.
 const ANY_PORT: &str = "any";

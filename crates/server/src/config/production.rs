@@ -1,4 +1,4 @@
-//! What production refuses to start with (A5). All reasons are told at once.
+//! What production refuses to start with. All reasons are told at once.
 
 use std::fmt;
 use std::os::unix::fs::PermissionsExt;

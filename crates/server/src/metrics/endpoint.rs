@@ -10,10 +10,12 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use metrics_exporter_prometheus::PrometheusHandle;
+use regente_engine::metrics::Handles;
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::HANDLES;
+use super::PAGE;
 use super::sample::Sampler;
 use crate::app::App;
 use crate::serve::{self, Limits};
@@ -37,14 +39,14 @@ impl Endpoint {
     /// # Errors
     /// The listener failed.
     pub fn open(listener: TcpListener, app: App) -> io::Result<Self> {
-        super::start();
+        let handles = super::start();
         let address = listener.local_addr()?;
-        if let Some(handles) = HANDLES.get() {
-            handles.build_info(&app.store.database_kind().to_string());
-        }
-        let page = Router::new()
-            .route("/metrics", get(show))
-            .with_state(Arc::new(Page { app, sampler: Sampler::default() }));
+        handles.build_info(env!("CARGO_PKG_VERSION"), &app.store.database_kind().to_string());
+        let page = Router::new().route("/metrics", get(show)).with_state(Arc::new(Page {
+            app,
+            handles,
+            sampler: Sampler::default(),
+        }));
         let mut tasks = JoinSet::new();
         let _serving: AbortHandle = tasks.spawn(async move {
             if let Err(error) = serve::serve_plain(page, listener, LIMITS).await {
@@ -54,8 +56,9 @@ impl Endpoint {
         let _upkeep: AbortHandle = tasks.spawn(async {
             loop {
                 tokio::time::sleep(UPKEEP_EVERY).await;
-                if let Some(handles) = HANDLES.get() {
-                    handles.run_upkeep();
+                if let Some(page) = PAGE.get() {
+                    // Adds up what was recorded since the last time. Unless somebody does, durations pile up in memory.
+                    page.run_upkeep();
                 }
             }
         });
@@ -70,11 +73,12 @@ impl Endpoint {
 
 struct Page {
     app: App,
+    handles: &'static Handles,
     sampler: Sampler,
 }
 
 async fn show(State(page): State<Arc<Page>>) -> Response {
-    let Some(handles) = HANDLES.get() else { return ().into_response() };
-    page.sampler.refresh(&page.app, handles).await;
-    ([(header::CONTENT_TYPE, CONTENT_TYPE)], handles.render()).into_response()
+    page.sampler.refresh(&page.app, page.handles).await;
+    let text = PAGE.get().map(PrometheusHandle::render).unwrap_or_default();
+    ([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response()
 }

@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use regente_domain::time::Timestamp;
+use regente_engine::clock::MachineTime;
+use regente_engine::metrics::{Handles, count, unknown_outcomes};
 use regente_store::{StoreError, deliveries, jobs, transaction_requests};
 use tokio::sync::Mutex;
 
-use super::handles::Handles;
-use super::{count, process};
+use super::process;
 use crate::app::App;
-use crate::clock::MachineTime;
 
 /// The database is asked again after this long at the earliest, however often the page is read.
 const DATABASE_EVERY: Duration = Duration::from_secs(2);
@@ -75,7 +75,7 @@ async fn ask_database(app: &App, handles: &Handles) -> Result<(), StoreError> {
     handles.jobs_dead.set(count(jobs.dead));
 
     let unknown = transaction_requests::unknown(&app.store, now).await?;
-    super::unknown_outcomes(unknown.open, age(unknown.oldest), unknown.given_up);
+    unknown_outcomes(unknown.open, age(unknown.oldest), unknown.given_up);
 
     let waiting = deliveries::backlog(&app.store, now).await?;
     handles.deliveries_due.set(count(waiting.due));

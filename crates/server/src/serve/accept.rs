@@ -11,12 +11,13 @@ use axum::http::{HeaderValue, Response, header};
 use axum::response::IntoResponse;
 use axum_server::accept::Accept;
 use futures_util::future::{BoxFuture, Either, Ready, ready};
+use regente_engine::error::Error;
+use regente_engine::metrics;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tower::Service;
 
 use crate::api::error::ApiError;
-use crate::metrics;
 
 /// Connections past the limit that are told so; still further ones are dropped.
 const REFUSED_AT_ONCE_MAX: usize = 256;
@@ -181,7 +182,7 @@ where
 
 fn refusal() -> Response<Body> {
     let mut response =
-        ApiError::Unavailable { retry_after: RETRY_AFTER_REFUSAL, cause: None }.into_response();
+        ApiError::from(Error::Unavailable { retry_after: RETRY_AFTER_REFUSAL, cause: None }).into_response();
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }

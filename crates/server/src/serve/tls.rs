@@ -12,6 +12,7 @@ use aws_lc_rs::digest;
 use axum_server::accept::Accept;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use futures_util::future::BoxFuture;
+use regente_engine::settings::Mode;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -24,7 +25,6 @@ use zeroize::Zeroizing;
 use super::accept::{Admitted, Gate, HTTP2_PREFACE};
 use crate::cli::chain;
 use crate::config::{Config, mode_open_to_others};
-use crate::settings::Mode;
 
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);

@@ -9,8 +9,8 @@ use opentelemetry::{Array, Key, KeyValue, StringValue, Value};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
+use regente_engine::scrub::scrub;
 
-use super::scrub::scrub;
 use super::spans::REQUEST;
 
 /// Fields of the log's span, and what they are called elsewhere.

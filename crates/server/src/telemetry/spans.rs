@@ -1,15 +1,12 @@
 //! The spans that leave the process as traces, with what each may carry. Ids and words of closed sets only: no text of
 //! a caller but the request id, no error, no line of the log.
 
-use std::fmt;
-
 use axum::http::HeaderMap;
 use opentelemetry::Context;
 use opentelemetry::propagation::TextMapPropagator;
 use opentelemetry::trace::{SpanContext, Status, TraceContextExt, TraceId, TraceState};
 use opentelemetry_http::HeaderExtractor;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use regente_domain::provider_type::ProviderType;
 use tracing::{Level, Metadata, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
@@ -17,13 +14,12 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 const TRACEPARENT: &str = "traceparent";
 /// The span of a request; lines of the log carry its fields.
 pub(super) const REQUEST: &str = "http.request";
-/// Where spans of the store come from.
-const STORE_COMMITS: &str = regente_store::COMMIT_SPANS;
+/// Where the spans come from that are exported.
+const EXPORTED: [&str; 3] = [module_path!(), regente_engine::spans::TARGET, regente_store::COMMIT_SPANS];
 
 /// Whether something leaves the process as a span of a trace. Events never do.
 pub(super) fn is_exported(metadata: &Metadata<'_>) -> bool {
-    let is_ours = metadata.target() == module_path!() || metadata.target() == STORE_COMMITS;
-    metadata.is_span() && is_ours
+    metadata.is_span() && EXPORTED.contains(&metadata.target())
 }
 
 /// Whether something belongs in the log: everything but the spans that only traces show.
@@ -89,30 +85,5 @@ pub fn end_request(span: &Span, status: u16) {
     if status >= 500 {
         span.set_attribute("error.type", status.to_string());
         span.set_status(Status::error(""));
-    }
-}
-
-/// The span of a call to a provider, or of a question about one.
-pub fn provider_call(provider_type: ProviderType, operation: &'static str) -> Span {
-    tracing::info_span!(
-        "provider.call",
-        otel.kind = "client",
-        otel.name = %SpacedPair(operation, provider_type.code()),
-        regente.provider.r#type = provider_type.code(),
-        regente.operation = operation,
-        regente.outcome = tracing::field::Empty
-    )
-}
-
-/// How a call to a provider ended.
-pub fn end_provider_call(span: &Span, outcome: &'static str) {
-    span.record("regente.outcome", outcome);
-}
-
-struct SpacedPair(&'static str, &'static str);
-
-impl fmt::Display for SpacedPair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.0, self.1)
     }
 }

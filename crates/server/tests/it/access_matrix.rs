@@ -1,4 +1,4 @@
-//! Who may call what (A1): every operation of the document, with no key, a wrong key, another account's key, a key
+//! Who may call what: every operation of the document, with no key, a wrong key, another account's key, a key
 //! without the scope, and with the ids of another account's records.
 
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ enum Demand {
 
 use Demand::{Everything, Scope, SecretKey};
 
-/// Contract 01 §3 with open points 1, 3 and 8, written down by hand: what the code says of itself proves nothing.
+/// What `docs/interface/auth.md#routes` says, written down by hand: what the code says of itself proves nothing.
 const DEMANDS: &[(&str, Demand)] = &[
     ("POST /v1/auth", Scope("auth")),
     ("DELETE /v1/auth/{publicKey}", SecretKey),
@@ -78,7 +78,7 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("POST /v1/webhooks/{id}/ping", Scope("webhooks")),
 ];
 
-/// The scopes there are (contract 01 §2).
+/// The scopes there are (`docs/interface/auth.md#scopes`).
 const SCOPES: [&str; 12] = [
     "customers",
     "cards",

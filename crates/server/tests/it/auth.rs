@@ -1,4 +1,4 @@
-//! The gate and the client tokens, through HTTP: who is let in, what for, and until when (contract 01).
+//! The gate and the client tokens, through HTTP: who is let in, what for, and until when (`docs/interface/auth.md`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,25 +8,28 @@ use axum::http::{Request, StatusCode};
 use axum::routing::{MethodRouter, delete, get, post};
 use axum::{Extension, Router};
 use regente::access::{
-    Access, AccessError, Caller, NewClient, NewSecretKey, SECRET_KEYS_ACTIVE_MAX, create_client,
-    create_secret_key, forget_ended_credentials, guard, no_credentials, revoke_secret_key, secret_keys,
-    set_client_status,
+    Access, AccessError, NewClient, NewSecretKey, SECRET_KEYS_ACTIVE_MAX, create_client, create_secret_key,
+    guard, no_credentials, revoke_secret_key, secret_keys, set_client_status,
 };
 use regente::api::auth;
-use regente::api::idempotency::Repeats;
-use regente::api::limits::RateLimiter;
+use regente::api::error::kept_answer;
+use regente::api::limits::{HttpLimits, RateLimiter};
 use regente::app::{App, Parts};
-use regente::chance::Chance;
-use regente::clock::Clock;
-use regente::flows::circuits::Circuits;
-use regente::flows::in_flight::InFlight;
-use regente::flows::route::no_merchants;
-use regente::settings::{Mode, Settings};
-use regente::vault::{Kek, Vault};
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, Id};
 use regente_domain::scope::Scope;
 use regente_domain::time::Timestamp;
+use regente_engine::app as engine;
+use regente_engine::caller::Caller;
+use regente_engine::calls::circuits::Circuits;
+use regente_engine::calls::in_flight::InFlight;
+use regente_engine::calls::merchants::no_merchants;
+use regente_engine::calls::repeats::Repeats;
+use regente_engine::chance::Chance;
+use regente_engine::clock::Clock;
+use regente_engine::jobs::forget_ended_credentials;
+use regente_engine::settings::{Mode, Settings};
+use regente_engine::vault::{Kek, Vault};
 use regente_providers::provider::Providers;
 use regente_providers::sandbox::{Books, Sandbox, SandboxOptions};
 use regente_store::clients::ClientStatus;
@@ -92,7 +95,8 @@ impl Deployment {
                 .await;
         let sandbox = Sandbox::new(SandboxOptions::new(1, vec![1; 32].into()), Books::memory());
         let no_limit = || RateLimiter::new(None, Arc::new(|| Duration::ZERO));
-        let app = App::new(Parts {
+        let (clock, life) = (self.clock.clone(), settings.cache_life);
+        let engine = engine::App::new(engine::Parts {
             outbound: outbound(),
             store: self.store.clone(),
             vault: vault.unwrap(),
@@ -100,13 +104,18 @@ impl Deployment {
             clock: self.clock.clone(),
             chance: self.chance.clone(),
             settings,
-            credentials: no_credentials(),
-            merchants: no_merchants(),
+            merchants: no_merchants(clock.clone(), life),
             repeats: Repeats::default(),
-            token_limiter: no_limit(),
-            secret_key_limiter: no_limit(),
             in_flight: InFlight::default(),
             circuits: Circuits::new(None, self.clock.clone()),
+            answer_to: kept_answer,
+        });
+        let app = App::new(Parts {
+            engine,
+            limits: HttpLimits::default(),
+            credentials: no_credentials(clock, life),
+            token_limiter: no_limit(),
+            secret_key_limiter: no_limit(),
         });
         let router = routes(&app);
         Node { app, router }

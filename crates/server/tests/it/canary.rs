@@ -1,4 +1,4 @@
-//! Card data never rests in the clear (C1, C4, C5): known numbers and codes go through every route that takes or could
+//! Card data never rests in the clear: known numbers and codes go through every route that takes or could
 //! repeat them, and are looked for everywhere afterwards.
 
 mod cards;
@@ -9,9 +9,9 @@ mod story;
 use std::time::Duration;
 
 use axum::http::Method;
-use regente::settings::Settings;
-use regente::vault::{Binding, Purpose, token_digest};
 use regente_domain::id::TokenId;
+use regente_engine::settings::Settings;
+use regente_engine::vault::{Binding, Purpose, token_digest};
 use regente_providers::sandbox::Books;
 use regente_store::testing::{TestDatabase, run_script};
 use regente_store::{args, sql, tokens};

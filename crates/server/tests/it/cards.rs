@@ -1,4 +1,5 @@
-//! Stored cards: made from tokens, checked with a zero amount, linked to buyers, deleted (contract 02 §3–5).
+//! Stored cards: made from tokens, checked with a zero amount, linked to buyers, deleted
+//! (`docs/interface/tokens-and-cards.md`).
 
 mod checks;
 

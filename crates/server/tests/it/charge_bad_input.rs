@@ -1,5 +1,5 @@
 //! Charges that are asked for wrongly: every problem is named with its path, nothing is stored, and the idempotency
-//! key is as free as before (contract 00 §5–6, 03).
+//! key is as free as before (`docs/interface/charges.md#creating`).
 
 mod sources;
 

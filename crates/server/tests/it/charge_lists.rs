@@ -1,4 +1,4 @@
-//! Lists of charges: every filter of contract 00 §4.2, exact totals, pages (contract 00 §4).
+//! Lists of charges: every filter of `docs/interface/charges.md#listing`, exact totals, pages.
 
 mod totals;
 

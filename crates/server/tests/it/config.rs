@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use regente::config::{Config, ConfigError, DatabaseAddress, Flag, Loaded, Place, Simulator, Sources};
-use regente::outbound::{Plain, Ports, Refusal};
-use regente::settings::{Mode, Settings};
-use regente::vault::Kek;
-use regente::webhooks::EndpointUse;
+use regente_engine::outbound::{Plain, Ports, Refusal};
+use regente_engine::settings::EndpointUse;
+use regente_engine::settings::{Mode, Settings};
+use regente_engine::vault::Kek;
 
 use crate::cli::process::set_mode;
 
@@ -306,21 +306,21 @@ fn settings_reach_the_parts_that_they_are_for() {
         ("REGENTE_SANDBOX__SEED", "20"),
     ]))
     .unwrap();
-    let settings = loaded.config.settings();
+    let (settings, limits) = (loaded.config.settings(), loaded.config.http_limits());
     assert_eq!(settings.mode, Mode::Sandbox);
     assert_eq!(settings.idempotency_retention.as_secs(), 11);
     assert_eq!(settings.token_life.as_secs(), 12);
     assert_eq!(settings.client_token_life_max.as_secs(), 13);
     assert_eq!(settings.cache_life.as_millis(), 14);
-    assert_eq!(settings.rate_limits.public_key_tokens_per_second, None);
-    assert_eq!(settings.rate_limits.secret_key_requests_per_second.unwrap().get(), 15);
+    assert_eq!(limits.rates.public_key_tokens_per_second, None);
+    assert_eq!(limits.rates.secret_key_requests_per_second.unwrap().get(), 15);
     assert_eq!(settings.charge_budget.as_millis(), 16);
     assert_eq!(settings.reconcile_grace.as_millis(), 170);
     assert_eq!(settings.reconcile_waits, [7, 70, 700].map(Duration::from_secs));
     assert_eq!(settings.purchase_payment_min.minor_units(), 250);
     let circuits = settings.circuits.unwrap();
     assert_eq!((circuits.failures.get(), circuits.open_for.as_millis()), (3, 21));
-    assert_eq!(settings.body_bytes_max, 65_536);
+    assert_eq!(limits.body_bytes_max, 65_536);
     let regente_store::StoreOptions::Sqlite(sqlite) = loaded.config.store_options().unwrap() else {
         panic!()
     };

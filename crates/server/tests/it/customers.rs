@@ -1,4 +1,5 @@
-//! Buyers: created, read, changed, listed, deleted (contract 10). Who is found instead is told in [`matching`].
+//! Buyers: created, read, changed, listed, deleted (`docs/interface/customers.md`). Who is found instead is told in
+//! [`matching`].
 
 mod matching;
 

@@ -1,4 +1,4 @@
-//! SIGTERM under load (O2): not ready, what has begun is finished, the log of the database is empty, and nothing that was
+//! SIGTERM under load: not ready, what has begun is finished, the log of the database is empty, and nothing that was
 //! answered is lost.
 
 use std::collections::BTreeMap;

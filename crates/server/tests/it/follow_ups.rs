@@ -1,5 +1,6 @@
-//! Captures, voids and refunds of card charges: every rule and state of contract 03 §8–9, and the status that a tester
-//! sets by hand (07 §4). What the merchant sees is what the simulator's books say.
+//! Captures, voids and refunds of card charges: every rule and state of `docs/interface/charges.md#states`, and the
+//! status that a tester sets by hand (`docs/interface/sandbox.md#status`). What the merchant sees is what the
+//! simulator's books say.
 
 mod status;
 mod unknown;

@@ -12,23 +12,25 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use regente::access::{self, NewClient, no_credentials};
-use regente::api::idempotency::Repeats;
-use regente::api::limits::RateLimiter;
+use regente::api::error::kept_answer;
+use regente::api::limits::{HttpLimits, RateLimiter};
 use regente::api::router::router;
 use regente::app::{App, Parts};
-use regente::chance::Chance;
-use regente::clock::Clock;
-use regente::flows::circuits::Circuits;
-use regente::flows::in_flight::InFlight;
-use regente::flows::route::no_merchants;
-use regente::outbound::{Looked, Lookup, Outbound, Plain, Ports, Rules};
-use regente::settings::Settings;
-use regente::vault::{Kek, Vault};
-use regente::work::Worker;
 use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
+use regente_engine::app as engine;
+use regente_engine::calls::circuits::Circuits;
+use regente_engine::calls::in_flight::InFlight;
+use regente_engine::calls::merchants::no_merchants;
+use regente_engine::calls::repeats::Repeats;
+use regente_engine::chance::Chance;
+use regente_engine::clock::Clock;
+use regente_engine::jobs::Worker;
+use regente_engine::outbound::{Looked, Lookup, Outbound, Plain, Ports, Rules};
+use regente_engine::settings::Settings;
+use regente_engine::vault::{Kek, Vault};
 use regente_providers::outcome::{Answer, Probe};
 use regente_providers::provider::{BoxFuture, Provider, Providers};
 use regente_providers::request::{Call, Inquiry, OperationKind};
@@ -47,7 +49,7 @@ pub const START: &str = "2026-03-23T15:12:38.379Z";
 /// How long the simulator's silence lasts in tests.
 pub const SANDBOX_DEADLINE: Duration = Duration::from_millis(60);
 
-/// Approved by the simulator (contract 07 §2).
+/// Approved by the simulator (`docs/interface/sandbox.md#cards`).
 pub const APPROVED: (&str, &str) = ("4916745120294124", "560");
 /// Not answered by the simulator.
 pub const TIMED_OUT: (&str, &str) = ("4485401945979546", "600");
@@ -89,6 +91,7 @@ pub struct TestApp {
     router: Router,
     kek: String,
     settings: Settings,
+    limits: HttpLimits,
     sandbox_deadline: Duration,
     generation: u64,
     database: TestDatabase,
@@ -159,13 +162,14 @@ impl TestApp {
             books: &books,
             kek: &kek,
             settings: &settings,
+            limits: HttpLimits::default(),
             sandbox_deadline,
             wire: &wire,
             names: &names,
         };
         let app = build(ground, &fuse, 1).await;
         let client = new_client(&app, "Loja João").await;
-        let (router, worker) = (router(app.clone()), Worker::new(app.clone()));
+        let (router, worker) = (router(app.clone()), Worker::new(app.engine.clone()));
         Self {
             app,
             clock,
@@ -178,6 +182,7 @@ impl TestApp {
             router,
             kek,
             settings,
+            limits: HttpLimits::default(),
             sandbox_deadline,
             generation: 1,
             database,
@@ -190,13 +195,13 @@ impl TestApp {
         let generation = self.generation + 1;
         let fuse = Fuse::default();
         let app = build(self.ground(), &fuse, generation).await;
-        let (router, worker) = (regente::api::router::router(app.clone()), Worker::new(app.clone()));
+        let (router, worker) = (regente::api::router::router(app.clone()), Worker::new(app.engine.clone()));
         Self { app, worker, router, fuse, generation, ..self }
     }
 
     /// A worker of another node of the same deployment; only where several processes share the database.
     pub async fn another_worker(&self) -> Worker {
-        Worker::new(build(self.ground(), &Fuse::default(), self.generation + 1000).await)
+        Worker::new(build(self.ground(), &Fuse::default(), self.generation + 1000).await.engine.clone())
     }
 
     fn ground(&self) -> Ground<'_> {
@@ -206,6 +211,7 @@ impl TestApp {
             books: &self.books,
             kek: &self.kek,
             settings: &self.settings,
+            limits: self.limits,
             sandbox_deadline: self.sandbox_deadline,
             wire: &self.wire,
             names: &self.names,
@@ -215,6 +221,12 @@ impl TestApp {
     /// The same deployment with other settings, from now on.
     pub async fn with_settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(&mut self.settings);
+        self.restart().await
+    }
+
+    /// The same deployment whose callers may ask for another amount, from now on.
+    pub async fn with_limits(mut self, change: impl FnOnce(&mut HttpLimits)) -> Self {
+        change(&mut self.limits);
         self.restart().await
     }
 
@@ -488,6 +500,7 @@ struct Ground<'a> {
     books: &'a Books,
     kek: &'a str,
     settings: &'a Settings,
+    limits: HttpLimits,
     sandbox_deadline: Duration,
     wire: &'a Wire,
     names: &'a Names,
@@ -528,7 +541,7 @@ fn rules() -> Rules {
 }
 
 async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
-    let Ground { database, clock, books, kek, settings, sandbox_deadline, wire, names } = ground;
+    let Ground { database, clock, books, kek, settings, limits, sandbox_deadline, wire, names } = ground;
     // What went wrong inside, for whoever reads a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
     let store = Store::open(database.options()).await.unwrap();
@@ -545,20 +558,26 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         let clock = clock.clone();
         RateLimiter::new(per_second, Arc::new(move || clock.machine().elapsed()))
     };
-    App::new(Parts {
+    let life = settings.cache_life;
+    let engine = engine::App::new(engine::Parts {
         store,
         vault,
         providers: Providers::with([(ProviderType::Sandbox, Box::new(sandbox) as Box<dyn Provider>)]),
         outbound: Outbound::new(rules(), names.clone()),
         clock: clock.clone(),
         chance,
-        credentials: no_credentials(),
-        merchants: no_merchants(),
+        merchants: no_merchants(clock.clone(), life),
         repeats: Repeats::default(),
-        token_limiter: limiter(settings.rate_limits.public_key_tokens_per_second),
-        secret_key_limiter: limiter(settings.rate_limits.secret_key_requests_per_second),
         in_flight: InFlight::default(),
         circuits: Circuits::new(settings.circuits, clock.clone()),
         settings: settings.clone(),
+        answer_to: kept_answer,
+    });
+    App::new(Parts {
+        engine,
+        credentials: no_credentials(clock.clone(), life),
+        token_limiter: limiter(limits.rates.public_key_tokens_per_second),
+        secret_key_limiter: limiter(limits.rates.secret_key_requests_per_second),
+        limits,
     })
 }

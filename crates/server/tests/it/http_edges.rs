@@ -262,7 +262,8 @@ async fn head_is_get_without_the_body() {
 /// Operations that mean everything where no amount is said.
 const TAKES_ALL: [&str; 2] = ["POST /v1/charges/{id}/capture", "POST /v1/charges/{id}/void"];
 
-/// Shipped clients send `Content-Type: application/json` with every request, and often no body (contract 00 §1).
+/// Shipped clients send `Content-Type: application/json` with every request, and often no body
+/// (`docs/interface/conventions.md#requests`).
 #[tokio::test]
 async fn no_body_is_no_body() {
     let app = TestApp::sqlite().await;

@@ -1,4 +1,4 @@
-//! One answer for one key (contract 00 §5, quality I1–I6).
+//! One answer for one key (`docs/interface/conventions.md#idempotency`).
 
 mod scopes;
 

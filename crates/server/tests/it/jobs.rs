@@ -1,12 +1,13 @@
-//! Jobs: rows that are leased while they run, tried again when they fail, and there after a restart (design §6).
+//! Jobs: rows that are leased while they run, tried again when they fail, and there after a restart.
 
 mod lanes;
 
 use std::time::Duration;
 
-use regente::work::{DEPLOYMENT, Kind, Lane, Worker};
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
+use regente_engine::jobs::{DEPLOYMENT, Worker};
+use regente_engine::queue::{Kind, Lane};
 use regente_store::jobs::{self, Due, Job, NewJob};
 use regente_store::sealed::Sealed;
 use regente_store::tokens::{self, StoredToken, TokenKind};
@@ -211,7 +212,7 @@ async fn a_job_that_nobody_knows_is_given_up_and_kept(app: TestApp) {
 
 async fn two_workers_run_a_job_once(app: TestApp) {
     app.worker.prepare().await.unwrap();
-    let workers: Vec<Worker> = (0..4).map(|_| Worker::new(app.app.clone())).collect();
+    let workers: Vec<Worker> = (0..4).map(|_| Worker::new(app.app.engine.clone())).collect();
     let rounds = futures_util::future::join_all(workers.iter().map(Worker::round)).await;
     let ran: usize = rounds.into_iter().map(|round| round.unwrap().jobs).sum();
     assert_eq!(ran, Kind::RECURRING.len(), "each of them once");
@@ -283,7 +284,7 @@ async fn ended_client_tokens_are_forgotten_a_day_later(app: TestApp) {
 
 async fn a_worker_runs_until_it_is_stopped(app: TestApp) {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let worker = Worker::new(app.app.clone());
+    let worker = Worker::new(app.app.engine.clone());
     let running = tokio::spawn(worker.run_until(async move { drop(stopped.await) }));
     while rows(&app, DEPLOYMENT).await.iter().filter(|row| row.run_at > app.clock.now()).count() < 5 {
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -1,4 +1,4 @@
-//! Merchants with their providers (contract 11 §2–3, §7–8).
+//! Merchants with their providers (`docs/interface/merchants-and-providers.md`).
 
 use futures_util::future::join_all;
 use regente::api::providers::open_credentials;

@@ -5,7 +5,8 @@ mod deliveries;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use regente::metrics::{Endpoint, Kind, TABLE};
+use regente::metrics::Endpoint;
+use regente_engine::metrics::{Kind, TABLE};
 use regente_store::jobs::{self, Backlog, NewJob};
 use regente_store::transaction_requests::{self, Unknown};
 use regente_store::{Batch, Commit};

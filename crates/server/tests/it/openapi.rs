@@ -1,8 +1,8 @@
 //! The OpenAPI document is complete, current and true: what it says of bodies and answers is what the service does.
 
 mod bodies;
-mod generators;
 pub mod document;
+mod generators;
 mod mutation;
 pub mod records;
 mod schema;

@@ -104,9 +104,7 @@ async fn the_same_key_with_force_is_another_operation(app: TestApp) {
 
 async fn secret_keys_are_limited_when_an_operator_says_so(app: TestApp) {
     let app = app
-        .with_settings(|settings| {
-            settings.rate_limits.secret_key_requests_per_second = std::num::NonZeroU32::new(2)
-        })
+        .with_limits(|limits| limits.rates.secret_key_requests_per_second = std::num::NonZeroU32::new(2))
         .await;
     let mut refused = None;
     for _ in 0..50 {

@@ -11,6 +11,7 @@ use regente::api::error::ApiError;
 use regente::api::schema::{CommonErrors, ErrorEnvelope, ForbiddenBody};
 use regente_domain::decline::DeclinedCode;
 use regente_domain::problems::Problems;
+use regente_engine::error::Error;
 use regente_store::StoreError;
 use utoipa::{IntoResponses, OpenApi};
 
@@ -35,7 +36,7 @@ async fn each_error_has_its_status_and_body() {
         ),
         (ApiError::Forbidden, 403, r#"{"message":"Forbidden"}"#),
         (
-            ApiError::NotFound,
+            Error::NotFound.into(),
             404,
             r#"{"error":{"type":"invalid_request_error","code":404,"message":"Resource not found","details":[]}}"#,
         ),
@@ -45,7 +46,7 @@ async fn each_error_has_its_status_and_body() {
             r#"{"error":{"type":"invalid_request_error","code":405,"message":"Method not allowed","details":[]}}"#,
         ),
         (
-            ApiError::Invalid(problems),
+            Error::Invalid(problems).into(),
             400,
             r#"{"error":{"type":"bad_request","code":400,"message":"Bad Request","details":["amount must be greater than 0","email must be an email"]}}"#,
         ),
@@ -55,25 +56,23 @@ async fn each_error_has_its_status_and_body() {
             r#"{"error":{"type":"bad_request","code":400,"message":"Bad Request","details":["body must be an object"]}}"#,
         ),
         (
-            ApiError::impossible("token not found or expired"),
+            Error::impossible("token not found or expired").into(),
             400,
             r#"{"error":{"type":"invalid_request_error","code":400,"message":"token not found or expired","details":[]}}"#,
         ),
         (
-            ApiError::CardDeclined {
-                code: DeclinedCode::InvalidNumber,
-                message: "invalid card number".into(),
-            },
+            Error::CardDeclined { code: DeclinedCode::InvalidNumber, message: "invalid card number".into() }
+                .into(),
             400,
             r#"{"error":{"type":"card_declined","code":400,"declinedCode":"invalid_number","declined_code":"invalid_number","message":"invalid card number","details":[]}}"#,
         ),
         (
-            ApiError::conflict(vec!["customer with this email already exists".to_owned()]),
+            Error::conflict(vec!["customer with this email already exists".to_owned()]).into(),
             409,
             r#"{"error":{"type":"invalid_request_error","code":409,"message":"Conflict Exception","details":["customer with this email already exists"]}}"#,
         ),
         (
-            ApiError::IdempotencyMismatch,
+            Error::IdempotencyMismatch.into(),
             409,
             r#"{"error":{"type":"conflict","code":409,"message":"Idempotency key reused with a different payload","details":[]}}"#,
         ),
@@ -83,28 +82,30 @@ async fn each_error_has_its_status_and_body() {
             r#"{"error":{"type":"bad_request","code":413,"message":"Payload Too Large","details":["body must not be larger than 1048576 bytes"]}}"#,
         ),
         (
-            ApiError::BusinessRule {
+            Error::BusinessRule {
                 business_code: "platform_fee_exceeds_link_amount",
                 message: "Too much.".into(),
-            },
+            }
+            .into(),
             422,
             r#"{"error":{"type":"bad_request","code":422,"message":"Too much.","businessCode":"platform_fee_exceeds_link_amount","details":[]}}"#,
         ),
         (
-            ApiError::Unprocessable { message: "Transaction failed".into() },
+            Error::VoucherRefused { message: "Transaction failed".into() }.into(),
             422,
             r#"{"error":{"type":"unprocessable_entity","code":422,"message":"Transaction failed","details":[]}}"#,
         ),
         (
-            ApiError::FailedDependency {
+            Error::ProviderNeeded {
                 message: "Card validation is not available".into(),
                 details: vec!["merchant has no provider with zero dollar support".to_owned()],
-            },
+            }
+            .into(),
             424,
             r#"{"error":{"type":"failed_dependency","code":424,"message":"Card validation is not available","details":["merchant has no provider with zero dollar support"]}}"#,
         ),
         (
-            ApiError::internal("password of the database"),
+            Error::internal("password of the database").into(),
             500,
             r#"{"error":{"type":"api_error","code":500,"message":"Internal server error","details":[]}}"#,
         ),
@@ -118,7 +119,7 @@ async fn each_error_has_its_status_and_body() {
 async fn what_may_be_tried_again_says_when() {
     let table = [
         (
-            ApiError::IdempotencyRunning { retry_after: Duration::from_secs(10) },
+            Error::IdempotencyRunning { retry_after: Duration::from_secs(10) }.into(),
             (
                 409,
                 r#"{"error":{"type":"conflict","code":409,"message":"Transaction is processing","details":[]}}"#,
@@ -135,7 +136,7 @@ async fn what_may_be_tried_again_says_when() {
             ),
         ),
         (
-            ApiError::Unavailable { retry_after: Duration::ZERO, cause: None },
+            Error::Unavailable { retry_after: Duration::ZERO, cause: None }.into(),
             (
                 503,
                 r#"{"error":{"type":"api_error","code":503,"message":"Service unavailable","details":[]}}"#,
@@ -158,7 +159,7 @@ async fn a_busy_database_is_503_and_a_wrong_statement_is_500() {
 
 #[test]
 fn no_text_of_an_error_contains_its_cause() {
-    let error = ApiError::internal("password of the database");
+    let error = Error::internal("password of the database");
     assert_eq!(error.to_string(), "internal error");
     assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "password of the database");
 }

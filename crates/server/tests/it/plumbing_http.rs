@@ -17,7 +17,9 @@ use regente::api::error::ApiError;
 use regente::api::fields::Body;
 use regente::api::layers;
 use regente::api::limits::{BODY_BYTES_MAX, RateKey, RateLimiter};
-use regente::api::request_id::{Boundary, RequestId};
+use regente::api::request_id::Boundary;
+use regente_engine::caller::RequestId;
+use regente_engine::error::Error;
 use tower::ServiceExt;
 use tracing::instrument::WithSubscriber;
 use uuid::Uuid;
@@ -30,12 +32,12 @@ fn app() -> Router {
     let routes = Router::new()
         .route("/v1/charges", post(async |body: Body| body.members().len().to_string()))
         .route("/v1/charges/{id}", get(async |id: axum::Extension<RequestId>| id.as_str().to_owned()))
-        .route("/v1/fault", get(async || Err::<(), _>(ApiError::internal("the inner reason"))))
+        .route("/v1/fault", get(async || Err::<(), _>(ApiError::from(Error::internal("the inner reason")))))
         .route(
             "/v1/panic",
             get(async || if MADE_ID.is_empty() { "" } else { panic!("a secret of the inside") }),
         )
-        .fallback(async || ApiError::NotFound)
+        .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed);
     layers::around(routes, boundary, BODY_BYTES_MAX)
 }

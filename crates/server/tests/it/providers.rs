@@ -1,4 +1,4 @@
-//! `PATCH /v1/providers/{id}` (contract 11 §5): secrets survive their own masks.
+//! `PATCH /v1/providers/{id}` (`docs/interface/merchants-and-providers.md#masks`): secrets survive their own masks.
 
 use futures_util::future::join_all;
 use regente::api::providers::open_credentials;

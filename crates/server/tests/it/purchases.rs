@@ -1,4 +1,5 @@
-//! Purchases: every path of contract 04 §6, through HTTP, with the simulator's books held against what is answered.
+//! Purchases: every path of `docs/interface/purchases.md#states`, through HTTP, with the simulator's books held against
+//! what is answered.
 
 mod abandoned;
 mod bad_input;

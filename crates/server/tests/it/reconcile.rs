@@ -1,5 +1,6 @@
 //! What becomes of calls whose outcome nobody wrote down: the process died, or the provider did not tell. The
-//! provider's books decide, nobody is asked twice, and nobody else is asked meanwhile (quality I4, U1–U5).
+//! provider's books decide, nobody is asked twice, and nobody else is asked meanwhile
+//! (`docs/interface/charges.md#unknown-outcomes`).
 
 mod checks;
 mod stray;
@@ -8,13 +9,13 @@ pub(crate) mod unknown;
 use std::time::Duration;
 
 use axum::http::Method;
-use regente::work::Worker;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::{CaptureMode, PaymentType};
 use regente_domain::currency::Currency;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
+use regente_engine::jobs::Worker;
 use regente_providers::outcome::Answer;
 use regente_providers::provider::Provider;
 use regente_providers::request::{
@@ -308,7 +309,7 @@ async fn two_workers_end_a_charge_once(app: TestApp) {
     let (app, stored) = dies_during(app, &body).await;
     provider_gets(&app, &stored.request, authorization(&stored.request, APPROVED)).await;
     app.clock.advance(ASKED_FOR);
-    let workers: Vec<Worker> = (0..4).map(|_| Worker::new(app.app.clone())).collect();
+    let workers: Vec<Worker> = (0..4).map(|_| Worker::new(app.app.engine.clone())).collect();
     let rounds = futures_util::future::join_all(workers.iter().map(Worker::round)).await;
     let resolved: usize = rounds.into_iter().map(|round| round.unwrap().resolved).sum();
     assert_eq!(resolved, 1);

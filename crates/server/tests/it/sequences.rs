@@ -1,12 +1,12 @@
 //! Random sequences of operations with random faults and crashes, each from a seed. Whatever happens, in the end every
-//! charge is what the simulator's books say, to the cent, and nothing is unknown (quality U7).
+//! charge is what the simulator's books say, to the cent, and nothing is unknown.
 //!
 //! `REGENTE_SEEDS=2000` runs more of them, `REGENTE_FIRST_SEED=17 REGENTE_SEEDS=1` runs one again.
 
 use std::time::Duration;
 
 use axum::http::Method;
-use regente::settings::Settings;
+use regente_engine::settings::Settings;
 use regente_store::testing::TestDatabase;
 use regente_store::{Batch, Commit, transaction_requests};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! The crash sweep: the process stops after every write and around every provider call of each flow, one step after the
 //! other, until the flow runs through. It is started again, what is due is done, and the end state is what the simulator's
-//! books say: authorized with one effect, or failed with none, and nothing unknown (quality I4, U1–U4).
+//! books say: authorized with one effect, or failed with none, and nothing unknown.
 
 use std::time::Duration;
 

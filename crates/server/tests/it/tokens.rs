@@ -1,10 +1,10 @@
-//! Tokens: card data for two hours and one use (contract 02 §2).
+//! Tokens: card data for two hours and one use (`docs/interface/tokens-and-cards.md#tokens`).
 
 use std::time::Duration;
 
 use axum::http::Method;
-use regente::vault::token_digest;
 use regente_domain::id::TokenId;
+use regente_engine::vault::token_digest;
 use regente_store::{args, sql, tokens};
 use serde_json::{Value, json};
 

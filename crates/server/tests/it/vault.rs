@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use regente::chance::Chance;
-use regente::clock::Clock;
-use regente::vault::{
+use regente_domain::actor::Actor;
+use regente_domain::id::{CardId, ClientId, TokenId};
+use regente_engine::chance::Chance;
+use regente_engine::clock::Clock;
+use regente_engine::vault::{
     Binding, Freshness, Kek, Purpose, RETIREMENT_GRACE, ResealProgress, Vault, VaultError, rewrap,
     token_digest,
 };
-use regente_domain::actor::Actor;
-use regente_domain::id::{CardId, ClientId, TokenId};
 use regente_store::data_keys::{self, KeyState, Position, SealedTable};
 use regente_store::sealed::Sealed;
 use regente_store::testing::{TEST_TIME, TestDatabase};

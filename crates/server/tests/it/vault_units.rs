@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use regente::chance::Chance;
-use regente::clock::Clock;
-use regente::vault::{Binding, Kek, Lookup, NotAKek, Purpose, Vault, VaultError, token_digest};
 use regente_domain::card::{CardNumber, Expiry};
 use regente_domain::id::{ClientId, TokenId};
 use regente_domain::time::Timestamp;
+use regente_engine::chance::Chance;
+use regente_engine::clock::Clock;
+use regente_engine::vault::{Binding, Kek, Lookup, NotAKek, Purpose, Vault, VaultError, token_digest};
 use regente_store::clients::{self, Client, ClientStatus};
 use regente_store::sealed::Sealed;
 use regente_store::testing::{TEST_TIME, TestDatabase};

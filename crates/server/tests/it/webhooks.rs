@@ -1,4 +1,4 @@
-//! Webhooks: made, shown, changed, deleted (contract 06 §1).
+//! Webhooks: made, shown, changed, deleted (`docs/interface/webhooks.md#resource`).
 
 mod addresses;
 mod crashes;
@@ -107,7 +107,7 @@ async fn an_endpoint_is_registered_once_for_each_event(app: TestApp) {
     let reply = app.call(&strangers, axum::http::Method::POST, "/v1/webhooks", &[], Some(&body())).await;
     reply.expect(201);
     let app = app
-        .with_settings(|settings| settings.webhooks.endpoints = regente::webhooks::EndpointUse::Once)
+        .with_settings(|settings| settings.webhooks.endpoints = regente_engine::settings::EndpointUse::Once)
         .await;
     assert_duplicate(&app.post("/v1/webhooks", &put(body(), "event", "transaction.voided")).await);
     app.patch(&path, &json!({ "status": false })).await.expect(200);
@@ -185,11 +185,14 @@ async fn private_keys_do_not_rest_in_the_clear(app: TestApp) {
     let made = app.post("/v1/webhooks", &body()).await.expect(201);
     let id = made["id"].as_str().unwrap().parse().unwrap();
     let stored = regente_store::webhooks::find(&app.app.store, app.client_id(), id).await.unwrap().unwrap();
-    let binding =
-        regente::vault::Binding::new(regente::vault::Purpose::WebhookKey, app.client_id(), id.uuid());
+    let binding = regente_engine::vault::Binding::new(
+        regente_engine::vault::Purpose::WebhookKey,
+        app.client_id(),
+        id.uuid(),
+    );
     let seed = app.app.vault.open(binding, &stored.key.private).await.unwrap();
     assert!(!stored.key.private.bytes.windows(seed.len()).any(|window| window == seed.as_slice()));
-    let key = regente::webhooks::signature::SigningKey::from_seed(&seed).unwrap();
+    let key = regente_engine::deliveries::signature::SigningKey::from_seed(&seed).unwrap();
     assert_eq!(key.public(), stored.key.public);
     assert!(!format!("{key:?}").contains(&hex::encode(&*seed)));
 }

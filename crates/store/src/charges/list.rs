@@ -1,4 +1,4 @@
-//! Lists of charges: every filter of contract 00 §4, pages however deep, exact totals.
+//! Lists of charges: every filter of `docs/interface/charges.md#listing`, pages however deep, exact totals.
 //!
 //! Where counters cover the filter, they also say in which hours its charges are. A page is then read from the hours that
 //! hold it, so that neither a rare status nor page 100,000 reads through everything that is not asked for.

@@ -1,4 +1,4 @@
-//! What each change makes of a purchase, and what the history gets (contract 04 §6).
+//! What each change makes of a purchase, and what the history gets (`docs/interface/purchases.md#history`).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Capture and void in every phase, also where they are refused (contract 04 §6).
+//! Capture and void in every phase, also where they are refused (`docs/interface/purchases.md#capture-and-void`).
 
 use regente_domain::charge::{CaptureMode, ChargeState};
 use regente_domain::purchase::{

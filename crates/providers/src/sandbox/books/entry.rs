@@ -72,7 +72,7 @@ pub enum Deed {
 /// Enough of a card to recognise it, too little to charge it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardTrace {
-    /// Keyed hash of the number (C3).
+    /// Keyed hash of the number (PCI DSS 4.0.1, requirement 3.5.1.1).
     pub hash: Vec<u8>,
     /// The last four digits.
     pub last_four: String,

@@ -39,8 +39,8 @@ const SUBJECTS: [(&str, Subject); 5] = [
 const POINTS: [(&str, Point); 2] =
     [("before_effect", Point::BeforeEffect), ("after_effect", Point::AfterEffect)];
 
-/// Types of options that are meant for other providers (contract 12 §4). A simulated provider that stands in for one of
-/// those may carry them; they say nothing to the simulator.
+/// Types of options that are meant for other providers (`docs/interface/provider-types.md#options`). A simulated
+/// provider that stands in for one of those may carry them; they say nothing to the simulator.
 const OTHER_TYPES: [&str; 3] = ["ANTIFRAUD", "NUPAY", "BARTE"];
 
 pub(super) fn options(members: &Map<String, Value>, path: &str) -> Result<Options, Problems> {

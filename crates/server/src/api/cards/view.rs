@@ -1,9 +1,8 @@
-//! A card as answers show it (contract 02 §3). The full number and the security code are in none of them.
+//! A card as reads of one card show it, and what the OpenAPI document says of cards. The rest is the engine's.
 
-use regente_domain::card::record::{Card, CardState, NOT_CHECKED};
-use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::id::{CardId, ClientId, CustomerId, ProviderId, TransactionRequestId};
 use regente_domain::time::Timestamp;
+use regente_engine::events::card::CardView;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -11,11 +10,22 @@ use uuid::Uuid;
 use crate::api::customers::CustomerView;
 use crate::api::schema::words;
 
+/// A card with its buyer.
+#[derive(Clone, Debug, Serialize)]
+pub struct CardWithCustomer {
+    /// The card.
+    #[serde(flatten)]
+    pub card: CardView,
+    /// The buyer, when the card is linked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub customer: Option<CustomerView>,
+}
+
 /// A stored card.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Card)]
-pub struct CardView {
+#[derive(ToSchema)]
+#[schema(as = Card, rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes an answer for the OpenAPI document; the engine writes it")]
+pub struct CardSchema {
     #[schema(value_type = Uuid)]
     id: CardId,
     #[schema(value_type = Uuid)]
@@ -35,7 +45,6 @@ pub struct CardView {
     /// Null for a number of no known range.
     #[schema(value_type = Option<words::CardBrand>, example = "Visa", required = true)]
     brand: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     card_holder_name: Option<String>,
     cvv_checked: bool,
     /// The same for the same number and expiry inside an account.
@@ -52,18 +61,16 @@ pub struct CardView {
     #[schema(value_type = Vec<Object>)]
     tokens: [(); 0],
     /// The check, only in the answer of a creation that asked for one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    transaction_requests: Option<Vec<CheckView>>,
+    transaction_requests: Option<Vec<CheckSchema>>,
     /// The buyer, only when one card is read and linked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     customer: Option<CustomerView>,
 }
 
 /// A zero-dollar check.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = CardCheck)]
-pub struct CheckView {
+#[derive(ToSchema)]
+#[schema(as = CardCheck, rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes an answer for the OpenAPI document; the engine writes it")]
+pub struct CheckSchema {
     #[schema(value_type = Uuid)]
     id: TransactionRequestId,
     #[schema(value_type = String, format = DateTime)]
@@ -78,70 +85,4 @@ pub struct CheckView {
     request_type: &'static str,
     #[schema(example = "32ms", required = true)]
     response_ts: Option<String>,
-}
-
-impl CardView {
-    /// As lists show it.
-    pub fn listed(card: &Card, holder_name: Option<String>) -> Self {
-        let (status_reason, face) = (status_reason(card), card.face.clone());
-        Self {
-            id: card.id,
-            client_id: card.client_id,
-            customer_id: card.link.map(|link| link.customer_id),
-            status: card.state.word(),
-            status_reason,
-            created_at: card.id.created_at().to_offset_form(),
-            updated_at: card.updated_at,
-            brand: face.brand.map(|brand| brand.name()),
-            card_holder_name: holder_name,
-            cvv_checked: card.cvv_checked,
-            fingerprint: card.fingerprint,
-            first6digits: face.first6digits,
-            last4digits: face.last4digits,
-            expiration_month: face.expiry.month_text(),
-            expiration_year: face.expiry.year_text(),
-            tokens: [],
-            transaction_requests: None,
-            customer: None,
-        }
-    }
-
-    /// As its creation shows it, with the check where one was made.
-    pub fn created(card: &Card, holder_name: Option<String>, checks: &[TransactionRequest]) -> Self {
-        let transaction_requests = (!checks.is_empty()).then(|| checks.iter().map(CheckView::of).collect());
-        Self { transaction_requests, ..Self::listed(card, holder_name) }
-    }
-
-    /// As a read of one card shows it to a public key: the buyer is not named. Whoever typed somebody's document into a
-    /// page has an alias, and a card linked by it must not lead to the person (contract 10 §2.1).
-    pub fn read_by_public_key(card: &Card, holder_name: Option<String>) -> Self {
-        Self { customer_id: None, ..Self::listed(card, holder_name) }
-    }
-
-    /// As a read of one card shows it, with its buyer.
-    pub fn read(card: &Card, holder_name: Option<String>, customer: Option<CustomerView>) -> Self {
-        Self { customer, ..Self::listed(card, holder_name) }
-    }
-}
-
-fn status_reason(card: &Card) -> Option<String> {
-    match &card.state {
-        CardState::Pending => Some(NOT_CHECKED.to_owned()),
-        CardState::Failed { reason } => Some(reason.clone()),
-        CardState::Active | CardState::Verifying => None,
-    }
-}
-
-impl CheckView {
-    fn of(request: &TransactionRequest) -> Self {
-        Self {
-            id: request.id,
-            created_at: request.id.created_at(),
-            provider_id: request.provider_id,
-            provider_type: request.provider_type.code(),
-            request_status: request.status().word(),
-            request_type: request.request_type.word(),
-            response_ts: request.duration.map(|duration| format!("{}ms", duration.as_millis())),
-        }
-    }
 }

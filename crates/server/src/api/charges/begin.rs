@@ -5,18 +5,19 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use regente_domain::id::TokenId;
+use regente_engine::caller::Caller;
+use regente_engine::calls::in_flight::Flow;
+use regente_engine::flows::charge::{self, Created, Ran};
+use regente_engine::idempotency::{Finished, Plan, unless_overtaken};
 
 use super::view::{ChargeView, Private};
 use super::{prepare, replay, request};
-use crate::access::Caller;
 use crate::api::error::ApiError;
 use crate::api::fields::Body;
 use crate::api::headers::sandbox_seed;
-use crate::api::idempotency::{Claim, Claimed, Finished, Plan, unless_overtaken};
+use crate::api::idempotency::{self, Asked};
 use crate::api::limits::read_bytes;
 use crate::app::App;
-use crate::flows::charge::{self, Created, Ran};
-use crate::flows::in_flight::Flow;
 
 /// A request that was understood.
 pub(super) enum Begun {
@@ -37,10 +38,9 @@ pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<
     let request = body.read(|fields| request::read(fields, app.settings.mode))?;
     let token_id = request.source.token_id();
     let seed = sandbox_seed(&headers)?;
-    let claim = match Claim::presume_new(&app, &caller, &headers, "POST /v1/charges", &body).await? {
-        Claimed::Without => None,
-        Claimed::Free(claim) => Some(claim),
-        Claimed::Answered(finished) => return replayed(&app, &caller, finished, token_id).await,
+    let claim = match idempotency::presume_new(&app, &caller, &headers, "POST /v1/charges", &body).await? {
+        Asked::New(claim) => claim,
+        Asked::Answered(finished) => return replayed(&app, &caller, finished, token_id).await,
     };
     let private = request.private.clone();
     let prepared = prepare::prepare(&app, &caller, request, claim.clone(), seed).await;
@@ -48,7 +48,7 @@ pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<
         Plan::Own(new) => Box::new(new),
         Plan::Overtaken(finished) => return replayed(&app, &caller, finished, token_id).await,
     };
-    let flow = app.in_flight.run(charge::create(app.clone(), new, admission));
+    let flow = app.in_flight.run(charge::create(app.engine.clone(), new, admission));
     Ok(Begun::Running(Box::new(Running { flow, app, caller, private, token_id })))
 }
 

@@ -9,13 +9,14 @@ use axum::response::{IntoResponse, Response};
 use regente_domain::charge::story::{self, Asked, Audience, Candidate, Named, Step, Story};
 use regente_domain::decline::Decline;
 use regente_domain::id::{ChargeId, ClientId, ProviderId};
+use regente_engine::caller::{Authority, Caller};
+use regente_engine::error::Error;
 use regente_store::transaction_requests::{self, StoredRequest};
 use regente_store::{Store, StoreError, charges, providers};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::access::{Authority, Caller};
 use crate::api::error::ApiError;
 use crate::api::path_id;
 use crate::api::schema::{CommonErrors, ErrorEnvelope, words};
@@ -145,7 +146,7 @@ pub async fn explain(
         Authority::ClientToken { .. } => Audience::Payer,
     };
     let told = tell(&app.store, caller.client_id, path_id(&id)?, audience).await?;
-    Ok(axum::Json(told.ok_or(ApiError::NotFound)?).into_response())
+    Ok(axum::Json(told.ok_or(Error::NotFound)?).into_response())
 }
 
 /// Tells the story of a client's charge.

@@ -1,5 +1,5 @@
-//! `/v1/charges/{id}/capture` and `/v1/charges/{id}/void`: what is done with a charge after its authorization (contract 03
-//! §9).
+//! `/v1/charges/{id}/capture` and `/v1/charges/{id}/void`: what is done with a charge after its authorization
+//! (`docs/interface/charges.md#captures`).
 
 use axum::Extension;
 use axum::extract::{Path, State};
@@ -7,22 +7,23 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::charge::Operation;
 use regente_domain::money::Amount;
+use regente_engine::caller::Caller;
+use regente_engine::flows::charge::{Created, Ran};
+use regente_engine::flows::follow_up::{self, NewFollowUp};
+use regente_engine::idempotency::{Plan, unless_overtaken};
 use serde_json::json;
 use utoipa::ToSchema;
 
 use super::view::ChargeView;
 use super::{find, open_private, replay};
-use crate::access::Caller;
 use crate::api::error::ApiError;
 use crate::api::fields::{Body, Fields};
 use crate::api::headers::sandbox_seed;
-use crate::api::idempotency::{Claim, Claimed, Plan, unless_overtaken};
+use crate::api::idempotency::{self, Asked};
 use crate::api::path_id;
 use crate::api::purchases::card_is_free;
 use crate::api::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;
-use crate::flows::charge::{Created, Ran};
-use crate::flows::follow_up::{self, NewFollowUp};
 
 /// How much is captured.
 #[derive(ToSchema)]
@@ -159,10 +160,9 @@ async fn run(
         Operation::Capture => format!("POST /v1/charges/{charge_id}/capture"),
         Operation::Void => format!("POST /v1/charges/{charge_id}/void"),
     };
-    let claim = match Claim::read(&app, &caller, headers, &route, body).await? {
-        Claimed::Without => None,
-        Claimed::Free(claim) => Some(claim),
-        Claimed::Answered(finished) => return replay(&app, &caller, finished, None).await,
+    let claim = match idempotency::read(&app, &caller, headers, &route, body).await? {
+        Asked::New(claim) => claim,
+        Asked::Answered(finished) => return replay(&app, &caller, finished, None).await,
     };
     let charge = find(&app, &caller, charge_id).await?.charge;
     let purchase = card_is_free(&app, &charge, Some(operation)).await?;
@@ -176,7 +176,7 @@ async fn run(
         actor: caller.actor(),
         seed,
     };
-    let ran = app.in_flight.run(follow_up::create(app.clone(), new)).await;
+    let ran = app.in_flight.run(follow_up::create(app.engine.clone(), new)).await;
     match unless_overtaken(&app, claim.as_ref(), ran).await? {
         Plan::Overtaken(finished) | Plan::Own(Created::Answered(finished)) => {
             replay(&app, &caller, finished, None).await

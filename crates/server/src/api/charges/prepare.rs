@@ -7,6 +7,14 @@ use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{Charge, ChargeState, PaymentSource, PaymentType};
 use regente_domain::id::{CardId, Id, TokenId, of};
 use regente_domain::routing::Needs;
+use regente_engine::caller::Caller;
+use regente_engine::card_data::{ChargedCard, SealedCard, TokenContents, open_token, seal_card};
+use regente_engine::error::Error;
+use regente_engine::flows::charge::{CVV_TOKEN_PATH, NewCharge, TOKEN_PATH};
+use regente_engine::flows::customers::{ResolvedCustomer, find_matching, resolve_customer};
+use regente_engine::flows::route;
+use regente_engine::idempotency::Claim;
+use regente_engine::vault::{Binding, Purpose, token_digest};
 use regente_providers::request::CardDetails;
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::tokens::TokenKind;
@@ -14,16 +22,8 @@ use regente_store::{cards, tokens};
 use serde_json::Map;
 
 use super::request::{ChargeRequest, CvvSource, Payer, Source};
-use crate::access::Caller;
 use crate::api::cards::new_card;
-use crate::api::error::ApiError;
-use crate::api::idempotency::Claim;
 use crate::app::App;
-use crate::card_data::{ChargedCard, SealedCard, TokenContents, open_token, seal_card};
-use crate::flows::charge::{CVV_TOKEN_PATH, NewCharge, TOKEN_PATH};
-use crate::flows::customers::{ResolvedCustomer, find_matching, resolve_customer};
-use crate::flows::route;
-use crate::vault::{Binding, Purpose, token_digest};
 
 /// Resolves what a request names and chooses its route.
 pub(super) async fn prepare(
@@ -32,13 +32,13 @@ pub(super) async fn prepare(
     request: ChargeRequest,
     claim: Option<Claim>,
     seed: Option<String>,
-) -> Result<NewCharge, ApiError> {
+) -> Result<NewCharge, Error> {
     let merchant = route::merchant(app, caller.client_id, request.merchant_id)
         .await?
-        .ok_or(ApiError::ReferenceNotFound("merchantId"))?;
+        .ok_or(Error::ReferenceNotFound("merchantId"))?;
     let customer = match request.customer_id {
         Some(id) => {
-            Some(resolve_customer(app, caller, id).await?.ok_or(ApiError::ReferenceNotFound("customerId"))?)
+            Some(resolve_customer(app, caller, id).await?.ok_or(Error::ReferenceNotFound("customerId"))?)
         }
         None => None,
     };
@@ -50,7 +50,7 @@ pub(super) async fn prepare(
     let private = match request.private.is_empty() {
         true => None,
         false => {
-            let plain = serde_json::to_vec(&request.private).map_err(ApiError::internal)?;
+            let plain = serde_json::to_vec(&request.private).map_err(Error::internal)?;
             Some(app.vault.seal(Binding::new(Purpose::ChargeData, caller.client_id, id.uuid()), &plain))
         }
     };
@@ -97,22 +97,22 @@ fn alias_of(customer: &ResolvedCustomer) -> Option<Id<of::CustomerAlias>> {
     customer.via_alias.then(|| Id::new(customer.shown_id.uuid()))
 }
 
-/// A buyer named twice must be the same (contract 03 open point 14).
+/// A buyer named twice must be the same (`docs/interface/charges.md#creating`).
 fn same_customer(
     named: Option<ResolvedCustomer>,
     paying: Option<ResolvedCustomer>,
-) -> Result<Option<ResolvedCustomer>, ApiError> {
+) -> Result<Option<ResolvedCustomer>, Error> {
     match (named, paying) {
         (Some(named), Some(paying)) if named.real_id != paying.real_id => {
-            Err(ApiError::invalid("customerId", "must be the customer of paymentSource"))
+            Err(Error::invalid("customerId", "must be the customer of paymentSource"))
         }
         (Some(named), _) => Ok(Some(named)),
         (None, paying) => Ok(paying),
     }
 }
 
-/// The route, unless no provider of the merchant can serve the charge (contract 03 open point 16).
-fn route_of(merchant: &MerchantWithProviders, request: &ChargeRequest) -> Result<Explanation, ApiError> {
+/// The route, unless no provider of the merchant can serve the charge (`docs/interface/charges.md#creating`).
+fn route_of(merchant: &MerchantWithProviders, request: &ChargeRequest) -> Result<Explanation, Error> {
     let needs = Needs {
         payment_type: request.payment_type,
         currency: request.currency,
@@ -124,7 +124,7 @@ fn route_of(merchant: &MerchantWithProviders, request: &ChargeRequest) -> Result
         capture: Charge::capture_of(request.payment_type, request.capture),
     };
     route::choose(merchant, &needs).ok_or_else(|| {
-        ApiError::impossible(format!("no provider available for paymentType {}", request.payment_type.word()))
+        Error::impossible(format!("no provider available for paymentType {}", request.payment_type.word()))
     })
 }
 
@@ -138,7 +138,7 @@ struct Charged {
     customer: Option<ResolvedCustomer>,
 }
 
-async fn resolve_source(app: &App, caller: &Caller, source: Source) -> Result<Charged, ApiError> {
+async fn resolve_source(app: &App, caller: &Caller, source: Source) -> Result<Charged, Error> {
     match source {
         Source::InlineCard(card) => {
             let details = card.checked(app.clock.now())?;
@@ -146,7 +146,7 @@ async fn resolve_source(app: &App, caller: &Caller, source: Source) -> Result<Ch
         }
         Source::Token(token_id) => {
             let TokenContents::Card(details) = token(app, caller, token_id, TokenKind::Card).await? else {
-                return Err(ApiError::token_not_found(TOKEN_PATH));
+                return Err(Error::token_not_found(TOKEN_PATH));
             };
             store_first(app, caller, details, Some(token_id)).await
         }
@@ -164,7 +164,7 @@ async fn store_first(
     caller: &Caller,
     details: CardDetails,
     token_id: Option<TokenId>,
-) -> Result<Charged, ApiError> {
+) -> Result<Charged, Error> {
     let card = new_card(app, caller, &details, CardState::Pending).await?;
     Ok(Charged {
         source: PaymentSource::Card { card_id: card.id },
@@ -176,8 +176,8 @@ async fn store_first(
     })
 }
 
-fn cannot_be_used(path: &str, message: &'static str) -> ApiError {
-    ApiError::Impossible { message: message.into(), details: vec![format!("{path}: {message}")] }
+fn cannot_be_used(path: &str, message: &'static str) -> Error {
+    Error::Impossible { message: message.into(), details: vec![format!("{path}: {message}")] }
 }
 
 async fn stored(
@@ -187,10 +187,10 @@ async fn stored(
     path: &'static str,
     cvv: CvvSource,
     source: PaymentSource,
-) -> Result<Charged, ApiError> {
+) -> Result<Charged, Error> {
     let found = cards::find_with_number(&app.store, caller.client_id, card_id)
         .await?
-        .ok_or(ApiError::ReferenceNotFound(path))?;
+        .ok_or(Error::ReferenceNotFound(path))?;
     if let CardState::Failed { .. } = found.stored.card.state {
         return Err(cannot_be_used(path, "card cannot be used in status failed"));
     }
@@ -204,25 +204,25 @@ async fn resolve_cvv(
     app: &App,
     caller: &Caller,
     cvv: CvvSource,
-) -> Result<(Option<Cvv>, Vec<[u8; 32]>), ApiError> {
+) -> Result<(Option<Cvv>, Vec<[u8; 32]>), Error> {
     match cvv {
         CvvSource::None => Ok((None, Vec::new())),
         CvvSource::Inline(cvv) => Ok((Some(cvv), Vec::new())),
         CvvSource::Token(token_id) => match token(app, caller, token_id, TokenKind::Cvv).await? {
             TokenContents::Cvv(cvv) => Ok((Some(cvv), vec![token_digest(token_id)])),
-            TokenContents::Card(_) => Err(ApiError::token_not_found(CVV_TOKEN_PATH)),
+            TokenContents::Card(_) => Err(Error::token_not_found(CVV_TOKEN_PATH)),
         },
     }
 }
 
-/// The card that was linked last and may be used (contract 02 open point 4).
-async fn default_card(app: &App, caller: &Caller, payer: Payer, cvv: CvvSource) -> Result<Charged, ApiError> {
+/// The card that was linked last and may be used (`docs/interface/tokens-and-cards.md#default-card`).
+async fn default_card(app: &App, caller: &Caller, payer: Payer, cvv: CvvSource) -> Result<Charged, Error> {
     const NO_CARD: &str = "customer has no card that can be charged";
     let (path, id) = match payer {
         Payer::Stored(id) => ("paymentSource.customerId", Some(id)),
         // Whoever holds a public key can type anybody's document.
         Payer::Described { .. } if caller.is_public_key() => {
-            return Err(ApiError::invalid(
+            return Err(Error::invalid(
                 "paymentSource.customer",
                 "must be given as customerId with a public key",
             ));
@@ -232,9 +232,9 @@ async fn default_card(app: &App, caller: &Caller, payer: Payer, cvv: CvvSource) 
         }
     };
     let Some(id) = id else { return Err(cannot_be_used(path, NO_CARD)) };
-    let customer = resolve_customer(app, caller, id).await?.ok_or(ApiError::ReferenceNotFound(path))?;
+    let customer = resolve_customer(app, caller, id).await?.ok_or(Error::ReferenceNotFound(path))?;
     if customer.via_alias && caller.is_public_key() {
-        return Err(ApiError::invalid(path, "must be a customer whose cards may be used"));
+        return Err(Error::invalid(path, "must be a customer whose cards may be used"));
     }
     let of_customer = cards::of_customer(&app.store, caller.client_id, customer.real_id).await?;
     let usable = |stored: &&cards::StoredCard| match stored.card.state {
@@ -255,13 +255,13 @@ async fn token(
     caller: &Caller,
     token_id: TokenId,
     kind: TokenKind,
-) -> Result<TokenContents, ApiError> {
+) -> Result<TokenContents, Error> {
     let now = app.clock.now();
     let found = tokens::find(&app.store, caller.client_id, token_digest(token_id), now).await?;
     let path = match kind {
         TokenKind::Card => TOKEN_PATH,
         TokenKind::Cvv => CVV_TOKEN_PATH,
     };
-    let stored = found.filter(|token| token.kind == kind).ok_or_else(|| ApiError::token_not_found(path))?;
+    let stored = found.filter(|token| token.kind == kind).ok_or_else(|| Error::token_not_found(path))?;
     Ok(open_token(app, caller.client_id, token_id, &stored.sealed).await?)
 }

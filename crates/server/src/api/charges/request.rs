@@ -1,4 +1,4 @@
-//! `POST /v1/charges`: the body, parsed once into values that cannot be wrong (contract 03 §2–5).
+//! `POST /v1/charges`: the body, parsed once into values that cannot be wrong (`docs/interface/charges.md#creating`).
 
 use regente_domain::card::{CardNumber, CardNumberError, Cvv, Expiry};
 use regente_domain::charge::{
@@ -11,14 +11,14 @@ use regente_domain::id::{CardId, CustomerId, MerchantId, TokenId};
 use regente_domain::money::Amount;
 use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
+use regente_engine::error::Error;
+use regente_engine::flows::attempt::SANDBOX_FAULTS;
 use regente_providers::request::{CardDetails, Mode};
 use regente_providers::sandbox;
 use serde_json::{Map, Value, json};
 
 use crate::api::customers::read_document;
-use crate::api::error::ApiError;
 use crate::api::fields::{Field, Fields};
-use crate::flows::attempt::SANDBOX_FAULTS;
 
 /// Bytes of free-form JSON that a charge keeps of one member.
 const FREE_FORM_BYTES_MAX: usize = 16 * 1024;
@@ -55,7 +55,7 @@ pub struct ChargeRequest {
     pub private: Map<String, Value>,
 }
 
-/// What the charge is paid with (contract 03 §4).
+/// What the charge is paid with (`docs/interface/charges.md#payment-sources`).
 pub enum Source {
     /// A stored card.
     StoredCard {
@@ -119,11 +119,11 @@ pub struct InlineCard {
 }
 
 impl InlineCard {
-    /// The card, unless its check digit is wrong or it has expired: both are answered as a declined card (contract 02
-    /// §2, open point 9).
-    pub fn checked(self, now: Timestamp) -> Result<CardDetails, ApiError> {
+    /// The card, unless its check digit is wrong or it has expired: both are answered as a declined card
+    /// (`docs/interface/tokens-and-cards.md#tokens`).
+    pub fn checked(self, now: Timestamp) -> Result<CardDetails, Error> {
         let Self { number, holder_name, expiry, cvv } = self;
-        let declined = |code, message: &'static str| ApiError::CardDeclined { code, message: message.into() };
+        let declined = |code, message: &'static str| Error::CardDeclined { code, message: message.into() };
         let number = number.ok_or_else(|| declined(DeclinedCode::InvalidNumber, "invalid card number"))?;
         if expiry.is_past(now) {
             return Err(declined(DeclinedCode::ExpiredCard, "expired card"));
@@ -284,7 +284,8 @@ fn read_cvv_source(fields: &Fields<'_>) -> Option<CvvSource> {
     or_default(fields, "cardCvv", CvvSource::None, |field| read_cvv(field).map(CvvSource::Inline))
 }
 
-/// A card with all its members; the name of the security code differs in tokens (contract 02 open point 8).
+/// A card with all its members; the name of the security code differs in tokens
+/// (`docs/interface/tokens-and-cards.md#tokens`).
 pub fn read_card(fields: &Fields<'_>, cvv: &'static str) -> Option<InlineCard> {
     let holder_name = fields.required("cardHolderName").non_empty_text(HOLDER_CHARS_MAX);
     let number = read_card_number(fields.required("cardNumber"));

@@ -1,4 +1,5 @@
-//! `POST /v1/charges/{id}`: the status that a tester sets by hand, in the sandbox alone (contract 07 §4).
+//! `POST /v1/charges/{id}`: the status that a tester sets by hand, in the sandbox alone
+//! (`docs/interface/sandbox.md#status`).
 
 use axum::Extension;
 use axum::extract::{Path, State};
@@ -8,6 +9,11 @@ use regente_domain::charge::attempt::{Approval, Outcome, TransactionRequest};
 use regente_domain::charge::{Charge, SimulatedStatus, StatusRefusal, Transition};
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::ChargeId;
+use regente_engine::audit;
+use regente_engine::caller::Caller;
+use regente_engine::caller::RequestId;
+use regente_engine::error::Error;
+use regente_engine::idempotency::Planned;
 use regente_providers::request::Mode;
 use regente_store::transaction_requests::{self, ObjectKind};
 use regente_store::{Batch, charges, events, purchases};
@@ -15,16 +21,13 @@ use utoipa::ToSchema;
 
 use super::view::ChargeView;
 use super::{find, open_private};
-use crate::access::Caller;
 use crate::api::error::ApiError;
 use crate::api::fields::Body;
-use crate::api::idempotency::{Planned, commit_once};
+use crate::api::idempotency::commit_once;
 use crate::api::path_id;
 use crate::api::purchases::card_is_free;
-use crate::api::request_id::RequestId;
 use crate::api::schema::{CommonErrors, ErrorEnvelope, words};
 use crate::app::App;
-use crate::audit;
 
 /// The status to set.
 #[derive(ToSchema)]
@@ -71,7 +74,7 @@ pub async fn set_status(
     body: Body,
 ) -> Result<Response, ApiError> {
     if app.settings.mode == Mode::Production {
-        return Err(ApiError::NotFound);
+        return Err(Error::NotFound.into());
     }
     let charge_id: ChargeId = path_id(&id)?;
     let status = body.read(|fields| fields.required("status").one_of(SimulatedStatus::WORDS))?;
@@ -88,7 +91,7 @@ async fn plan(
     request_id: &RequestId,
     charge_id: ChargeId,
     status: SimulatedStatus,
-) -> Result<Planned, ApiError> {
+) -> Result<Planned, Error> {
     let now = app.clock.now();
     let stored = find(app, caller, charge_id).await?;
     let before = &stored.charge;
@@ -97,7 +100,7 @@ async fn plan(
     let requests = transaction_requests::of_object(&app.store, before.client_id, before.id.uuid()).await?;
     let mut requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
     let Some(last) = requests.last() else {
-        return Err(ApiError::internal("a charge without a transaction request"));
+        return Err(Error::internal("a charge without a transaction request").into());
     };
     let (actor, told) = (caller.actor(), told(app, before, last, status));
     let mut batch = Batch::new(before.client_id);
@@ -112,8 +115,8 @@ async fn plan(
     audit::record(app, &mut batch, caller, request_id, "charge.status_set", before.id.uuid());
     requests.push(told);
     let view = ChargeView::of(&after, &open_private(app, &stored).await?, &requests, caller);
-    let body = serde_json::to_value(view).map_err(ApiError::internal)?;
-    Ok(Planned { batch, status: StatusCode::OK, body })
+    let body = serde_json::to_value(view).map_err(Error::internal)?;
+    Ok(Planned { batch, status: StatusCode::OK.as_u16(), body })
 }
 
 /// The request that tells of it. No provider gave it an id: that is how one that was set by hand is known.
@@ -142,14 +145,14 @@ fn told(
     }
 }
 
-fn refused(refusal: StatusRefusal) -> ApiError {
+fn refused(refusal: StatusRefusal) -> Error {
     match refusal {
-        StatusRefusal::UnderWay(status) => ApiError::processing(status.word()),
+        StatusRefusal::UnderWay(status) => Error::processing(status.word()),
         StatusRefusal::Final(status) => {
-            ApiError::impossible(format!("charge status cannot be set in status {}", status.word()))
+            Error::impossible(format!("charge status cannot be set in status {}", status.word()))
         }
         StatusRefusal::NotForPaymentType => {
-            ApiError::invalid("status", "must be authorized, voided, charged_back or failed for a card")
+            Error::invalid("status", "must be authorized, voided, charged_back or failed for a card")
         }
     }
 }

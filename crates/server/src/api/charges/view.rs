@@ -1,11 +1,12 @@
-//! A charge as answers show it (contract 03 §7).
+//! A charge as answers show it (`docs/interface/charges.md#record`).
 
-use regente_domain::charge::attempt::{Approval, Outcome, RequestType, TransactionRequest};
+use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{Charge, PaymentSource, PaymentType};
-use regente_domain::decline::Decline;
 use regente_domain::id::{CardId, ChargeId, ClientId, MerchantId, ProviderId, TokenId, TransactionRequestId};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
+use regente_engine::caller::{Authority, Caller};
+use regente_engine::events::transaction_request::TransactionRequestView;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -13,7 +14,6 @@ use uuid::Uuid;
 
 use super::methods;
 use super::request::SourceType;
-use crate::access::{Authority, Caller};
 use crate::api::schema::words;
 
 /// A charge.
@@ -67,6 +67,7 @@ pub struct ChargeView {
     #[schema(value_type = Option<Object>)]
     payment_flow: Option<Value>,
     /// Every call to a provider, newest first.
+    #[schema(value_type = Vec<TransactionRequestSchema>)]
     transaction_requests: Vec<TransactionRequestView>,
     #[schema(value_type = Option<Object>, required = true)]
     app_info: Option<Value>,
@@ -101,10 +102,10 @@ pub struct PaymentSourceView {
 }
 
 /// One call to a provider.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = TransactionRequest)]
-pub struct TransactionRequestView {
+#[derive(ToSchema)]
+#[schema(as = TransactionRequest, rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes an answer for the OpenAPI document; the engine writes it")]
+pub struct TransactionRequestSchema {
     #[schema(value_type = Uuid)]
     id: TransactionRequestId,
     #[schema(value_type = String, format = DateTime)]
@@ -139,17 +140,15 @@ pub struct TransactionRequestView {
     tokenized_payment: bool,
     #[schema(example = "35ms", required = true)]
     response_ts: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    provider_error: Option<ProviderErrorView>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    provider_authorization: Option<ProviderAuthorizationView>,
+    provider_error: Option<ProviderErrorSchema>,
+    provider_authorization: Option<ProviderAuthorizationSchema>,
 }
 
 /// What a provider refused with.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ProviderError)]
-pub struct ProviderErrorView {
+#[derive(ToSchema)]
+#[schema(as = ProviderError, rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes an answer for the OpenAPI document; the engine writes it")]
+pub struct ProviderErrorSchema {
     message: String,
     #[schema(value_type = words::DeclinedCode, example = "try_again")]
     declined_code: &'static str,
@@ -162,10 +161,10 @@ pub struct ProviderErrorView {
 }
 
 /// What the card network said.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ProviderAuthorization)]
-pub struct ProviderAuthorizationView {
+#[derive(ToSchema)]
+#[schema(as = ProviderAuthorization, rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes an answer for the OpenAPI document; the engine writes it")]
+pub struct ProviderAuthorizationSchema {
     #[schema(required = true)]
     network_authorization_code: Option<String>,
     #[schema(required = true)]
@@ -257,64 +256,8 @@ impl PaymentSourceView {
     }
 }
 
-impl TransactionRequestView {
-    /// The request as it stands.
-    pub fn of(request: &TransactionRequest) -> Self {
-        let references = match &request.outcome {
-            Outcome::Approved(references) => references.clone(),
-            Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => Approval::default(),
-        };
-        let has_codes =
-            references.network_authorization_code.is_some() || references.network_response_code.is_some();
-        Self {
-            id: request.id,
-            created_at: request.id.created_at(),
-            updated_at: request.updated_at,
-            idempotency_key: key_shown(request),
-            request_id: None,
-            provider_id: request.provider_id,
-            provider_type: request.provider_type.code(),
-            transaction_id: references.transaction_id,
-            amount: request.amount,
-            authorization_code: references.authorization_code,
-            authorization_nsu: references.authorization_nsu,
-            response_code: references.response_code,
-            request_status: request.status().word(),
-            request_status_reason: None,
-            request_type: request.request_type.word(),
-            tokenized_payment: false,
-            response_ts: request.duration.map(|duration| format!("{}ms", duration.as_millis())),
-            provider_error: request.decline().map(ProviderErrorView::of),
-            provider_authorization: has_codes.then_some(ProviderAuthorizationView {
-                network_authorization_code: references.network_authorization_code,
-                network_response_code: references.network_response_code,
-            }),
-        }
-    }
-}
-
-fn key_shown(request: &TransactionRequest) -> Option<Uuid> {
-    match request.request_type {
-        RequestType::Authorization | RequestType::PreAuthorization | RequestType::ZeroDollar => {
-            Some(request.provider_key())
-        }
-        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => None,
-    }
-}
-
-impl ProviderErrorView {
-    fn of(decline: &Decline) -> Self {
-        Self {
-            message: decline.message.clone(),
-            declined_code: decline.code.code(),
-            retryable: decline.retryable,
-            network_denied_reason: decline.network_denied_reason.clone(),
-            network_denied_message: decline.network_denied_message.clone(),
-        }
-    }
-}
-
-/// Members of `fraudAnalysis` that answers repeat; what was not sent is null (contract 03 §5).
+/// Members of `fraudAnalysis` that answers repeat; what was not sent is null
+/// (`docs/interface/charges.md#fraud-analysis`).
 fn fraud_analysis_metadata(sent: &Value) -> Value {
     const MEMBERS: &[&str] = &["sla", "cart", "orderOrigin", "operationalSystem", "country"];
     const CUSTOMER_MEMBERS: &[&str] = &[

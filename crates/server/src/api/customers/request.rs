@@ -4,6 +4,7 @@ use regente_domain::customer::{Address, Demand, Document, NO_DOCUMENT};
 use regente_domain::problems::Problems;
 use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
+use regente_engine::flows::customers::{CustomerData, NewCustomer, StoredAddress};
 use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, Schema, Type};
@@ -11,7 +12,6 @@ use uuid::Uuid;
 
 use super::super::fields::Fields;
 use super::super::schema::words;
-use crate::flows::customers::{CustomerData, NewCustomer, StoredAddress};
 
 /// Largest address in bytes, with members that nobody reads.
 const ADDRESS_BYTES_MAX: usize = 16 * 1024;
@@ -52,7 +52,7 @@ pub fn read_document(fields: &Fields<'_>, path: &str) -> Option<Document> {
     document
 }
 
-/// An address of blanks alone, or `{}`, is nothing (contract 10 §2.1).
+/// An address of blanks alone, or `{}`, is nothing (`docs/interface/customers.md#addresses`).
 fn read_address(fields: &Fields<'_>, name: &str, demand: Demand, path: &str) -> Option<Address> {
     let sent = fields.optional(name).raw_object(ADDRESS_BYTES_MAX)?;
     let mut problems = Problems::new();

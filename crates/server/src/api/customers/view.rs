@@ -3,12 +3,12 @@
 use regente_domain::customer::{Address, Document};
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::time::Timestamp;
+use regente_engine::flows::customers::{Customer, NewCustomer, StoredAddress};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::api::schema::words;
-use crate::flows::customers::{Customer, NewCustomer, StoredAddress};
 
 /// A customer.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -221,7 +221,7 @@ impl CustomerView {
     }
 
     /// What a public key is answered: the alias, and nothing but what it sent. Whether the customer existed does not
-    /// show (contract 10 §2.1).
+    /// show (`docs/interface/customers.md#aliases`).
     pub fn of_alias(id: Id<of::CustomerAlias>, client_id: ClientId, sent: &NewCustomer) -> Self {
         Self {
             id: id.uuid(),

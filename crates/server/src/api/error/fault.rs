@@ -3,9 +3,9 @@
 use std::error::Error;
 
 use axum::http::StatusCode;
+use regente_engine::error::Cause;
 
 use super::super::schema::ErrorEnvelope;
-use super::Cause;
 
 /// Travels with a 5xx answer as far as the boundary ([`super::super::request_id`]), which logs the cause once and writes the
 /// request id into the body.

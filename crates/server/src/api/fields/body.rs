@@ -22,10 +22,10 @@ pub struct Body {
 
 impl Body {
     /// Reads a body. No bytes at all, or white space alone, are an empty object: shipped clients send POST without a
-    /// body (contract 00 §1). Of a member that is there twice, the last one counts.
+    /// body (`docs/interface/conventions.md#requests`). Of a member that is there twice, the last one counts.
     ///
     /// # Errors
-    /// [`ApiError::MalformedBody`] when it is no JSON object of bounded depth, [`ApiError::Invalid`] when a string in
+    /// [`ApiError::MalformedBody`] when it is no JSON object of bounded depth, [`Error::Invalid`] when a string in
     /// it contains U+0000. Nothing of the content is repeated.
     pub fn parse(bytes: &[u8]) -> Result<Self, ApiError> {
         let malformed = |sentence: String| Err(ApiError::MalformedBody(sentence));

@@ -1,4 +1,5 @@
-//! What single values must be: texts, ids, numbers, times, choices. The wording is that of contract 10 §0.
+//! What single values must be: texts, ids, numbers, times, choices. The wording is that of
+//! `docs/interface/conventions.md#problems`.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;

@@ -105,7 +105,8 @@ pub(super) fn merchant_changes(fields: &Fields<'_>) -> Option<MerchantChanges> {
     Some(changes)
 }
 
-/// The entries without an `id` (contract 11 open point 3); those with one exist, and have a route of their own.
+/// The entries without an `id` (`docs/interface/merchants-and-providers.md#merchants`); those with one exist, and have
+/// a route of their own.
 fn added_providers(fields: &Fields<'_>) -> Option<Vec<NewProvider>> {
     let mut index = 0;
     let is_array = fields.members().get("providers").is_some_and(Value::is_array);

@@ -8,8 +8,8 @@ use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{Content, Ref, Required, ResponseBuilder};
 use uuid::Uuid;
 
-use crate::api::charges::view::{ProviderAuthorizationView, ProviderErrorView};
-use crate::api::purchases::view::PurchaseView;
+use crate::api::charges::view::{ProviderAuthorizationSchema, ProviderErrorSchema};
+use crate::api::purchases::view::PurchaseSchema;
 use crate::api::schema::tagged::tagged;
 use crate::api::schema::words;
 
@@ -91,7 +91,7 @@ envelopes! {
     /// A charge has changed.
     TransactionEvent of words::TransactionEventWord: TransactionSnapshot;
     /// A purchase has ended.
-    PurchaseEvent of words::PurchaseEventWord: PurchaseView;
+    PurchaseEvent of words::PurchaseEventWord: PurchaseSchema;
     /// A seller has changed. Not sent by this release.
     SellerEvent of words::SellerEventWord: Object;
     /// A subscription has changed. Not sent by this release.
@@ -195,9 +195,9 @@ struct TransactionRequestSnapshot {
     #[schema(example = "35ms", required = true)]
     response_ts: Option<String>,
     #[schema(required = true)]
-    provider_error: Option<ProviderErrorView>,
+    provider_error: Option<ProviderErrorSchema>,
     #[schema(required = true)]
-    provider_authorization: Option<ProviderAuthorizationView>,
+    provider_authorization: Option<ProviderAuthorizationSchema>,
     /// Always null.
     #[schema(value_type = Option<Object>, required = true)]
     pix: (),

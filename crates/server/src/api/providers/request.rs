@@ -11,12 +11,12 @@ use regente_domain::provider_type::{
 };
 use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
+use regente_engine::error::Error;
 use regente_providers::sandbox;
 use regente_store::providers::Provider;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::super::error::ApiError;
 use super::super::fields::{Body, Fields, INTEGER_MAX};
 use super::{open_credentials, seal_credentials};
 use crate::app::App;
@@ -57,14 +57,14 @@ impl NewProvider {
     /// A record of this provider for a merchant, its credentials sealed.
     ///
     /// # Errors
-    /// [`ApiError::Internal`] when the credentials cannot be written.
+    /// [`Error::Internal`] when the credentials cannot be written.
     pub fn to_record(
         &self,
         app: &App,
         client_id: ClientId,
         merchant_id: MerchantId,
         now: Timestamp,
-    ) -> Result<Provider, ApiError> {
+    ) -> Result<Provider, Error> {
         let id: ProviderId = app.chance.id(now);
         Ok(Provider {
             id,
@@ -125,7 +125,8 @@ fn read_options(
     stored.map_err(|problems| fields.problems(problems)).ok()
 }
 
-/// The ids at the acquirer: one for all brands, or one in each entry of `bin`, or both (contract 11 §2). Kept as sent.
+/// The ids at the acquirer: one for all brands, or one in each entry of `bin`, or both
+/// (`docs/interface/merchants-and-providers.md#acquirer`). Kept as sent.
 fn read_acquirer(fields: &Fields<'_>) -> Option<Map<String, Value>> {
     let sent = fields.optional("acquirer").raw_object(OPTIONS_BYTES_MAX)?;
     fields.optional("acquirer").object(|acquirer| {
@@ -155,7 +156,7 @@ fn member(path: &str, name: &str) -> String {
 }
 
 /// The provider after the changes of a body; nothing when it stays as it is.
-pub(super) async fn changed(app: &App, before: &Provider, body: &Body) -> Result<Option<Provider>, ApiError> {
+pub(super) async fn changed(app: &App, before: &Provider, body: &Body) -> Result<Option<Provider>, Error> {
     let stored = open_credentials(app, before).await?;
     let (mut after, credentials) = body.read(|fields| {
         let mut after = before.clone();

@@ -7,26 +7,25 @@ use regente_domain::card::Cvv;
 use regente_domain::card::record::CardState;
 use regente_domain::id::{CardId, CustomerId, Id, TokenId, of};
 use regente_domain::purchase::{Noted, Phase, Purchase, RESULT_WITHIN, Slot, Step};
+use regente_engine::caller::Caller;
+use regente_engine::card_data::{TokenContents, open_token, seal_card, seal_token};
+use regente_engine::error::Error;
+use regente_engine::flows::customers::resolve_customer;
+use regente_engine::flows::purchase::{self, Cards, Private};
+use regente_engine::flows::route;
+use regente_engine::idempotency::Planned;
+use regente_engine::vault::token_digest;
 use regente_store::tokens::{StoredToken, TokenKind};
 use regente_store::{Batch, cards, purchases, tokens};
 use serde_json::Map;
 
 use super::request::{Payment, PurchaseRequest, Source};
-use super::view::PurchaseView;
-use crate::access::Caller;
 use crate::api::cards::new_card;
 use crate::api::charges::request::CvvSource;
-use crate::api::error::ApiError;
-use crate::api::idempotency::Planned;
 use crate::app::App;
-use crate::card_data::{TokenContents, open_token, seal_card, seal_token};
-use crate::flows::customers::resolve_customer;
-use crate::flows::purchase::{self, Cards, Private};
-use crate::flows::route;
-use crate::vault::token_digest;
 
 /// The whole effect of a purchase that is accepted.
-pub(super) async fn plan(app: &App, caller: &Caller, request: &PurchaseRequest) -> Result<Planned, ApiError> {
+pub(super) async fn plan(app: &App, caller: &Caller, request: &PurchaseRequest) -> Result<Planned, Error> {
     let now = app.clock.now();
     can_be_processed(app, caller, request).await?;
     let (customer_id, customer_alias) = customer(app, caller, request).await?;
@@ -58,23 +57,23 @@ pub(super) async fn plan(app: &App, caller: &Caller, request: &PurchaseRequest) 
         updated_at: now,
     });
     let accepted = &step.purchase;
-    let plain = serde_json::to_vec(&private).map_err(ApiError::internal)?;
+    let plain = serde_json::to_vec(&private).map_err(Error::internal)?;
     let sealed = app.vault.seal(Private::binding(caller.client_id, accepted.id), &plain);
     purchases::insert(&mut batch, &step, Some(sealed), &caller.actor(), || app.chance.id(now))?;
     purchase::enqueue(app, &mut batch, accepted);
-    let view = PurchaseView::of(accepted, &Cards::none(), &private);
-    let body = serde_json::to_value(view).map_err(ApiError::internal)?;
-    Ok(Planned { batch, status: StatusCode::ACCEPTED, body })
+    let view = Cards::none().show(accepted, &private);
+    let body = serde_json::to_value(view).map_err(Error::internal)?;
+    Ok(Planned { batch, status: StatusCode::ACCEPTED.as_u16(), body })
 }
 
 /// There is a merchant, and a provider of it for each card.
-async fn can_be_processed(app: &App, caller: &Caller, request: &PurchaseRequest) -> Result<(), ApiError> {
+async fn can_be_processed(app: &App, caller: &Caller, request: &PurchaseRequest) -> Result<(), Error> {
     let merchant = route::merchant(app, caller.client_id, request.merchant_id)
         .await?
-        .ok_or(ApiError::ReferenceNotFound("merchantId"))?;
+        .ok_or(Error::ReferenceNotFound("merchantId"))?;
     for payment in &request.payments {
         if route::choose(&merchant, &purchase::needs(payment.installments)).is_none() {
-            return Err(ApiError::impossible("no provider available for paymentType credit"));
+            return Err(Error::impossible("no provider available for paymentType credit"));
         }
     }
     Ok(())
@@ -84,9 +83,9 @@ async fn customer(
     app: &App,
     caller: &Caller,
     request: &PurchaseRequest,
-) -> Result<(Option<CustomerId>, Option<Id<of::CustomerAlias>>), ApiError> {
+) -> Result<(Option<CustomerId>, Option<Id<of::CustomerAlias>>), Error> {
     let Some(id) = request.customer_id else { return Ok((None, None)) };
-    let found = resolve_customer(app, caller, id).await?.ok_or(ApiError::ReferenceNotFound("customerId"))?;
+    let found = resolve_customer(app, caller, id).await?.ok_or(Error::ReferenceNotFound("customerId"))?;
     let alias = found.via_alias.then(|| Id::new(found.shown_id.uuid()));
     Ok((Some(found.real_id), alias))
 }
@@ -100,7 +99,7 @@ struct Accepting<'a> {
 }
 
 impl Accepting<'_> {
-    async fn slot(&mut self, index: usize, payment: &Payment) -> Result<Slot, ApiError> {
+    async fn slot(&mut self, index: usize, payment: &Payment) -> Result<Slot, Error> {
         let (card_id, cvv, token) = match &payment.source {
             Source::Card { card_id, cvv } => (*card_id, self.stored(index, *card_id, cvv).await?, None),
             Source::Token(token_id) => {
@@ -125,17 +124,12 @@ impl Accepting<'_> {
         })
     }
 
-    async fn stored(
-        &mut self,
-        index: usize,
-        card_id: CardId,
-        cvv: &CvvSource,
-    ) -> Result<Option<Cvv>, ApiError> {
+    async fn stored(&mut self, index: usize, card_id: CardId, cvv: &CvvSource) -> Result<Option<Cvv>, Error> {
         let place = format!("payments[{index}].cardId");
         let found = cards::find(&self.app.store, self.caller.client_id, card_id).await?;
-        let found = found.ok_or_else(|| ApiError::invalid(&place, "was not found"))?;
+        let found = found.ok_or_else(|| Error::invalid(&place, "was not found"))?;
         if let CardState::Failed { .. } = found.card.state {
-            return Err(ApiError::invalid(&place, "cannot be used in status failed"));
+            return Err(Error::invalid(&place, "cannot be used in status failed"));
         }
         match cvv {
             CvvSource::None => Ok(None),
@@ -151,7 +145,7 @@ impl Accepting<'_> {
     }
 
     /// The card of a token is stored, as with a charge.
-    async fn token(&mut self, index: usize, token_id: TokenId) -> Result<(CardId, Option<Cvv>), ApiError> {
+    async fn token(&mut self, index: usize, token_id: TokenId) -> Result<(CardId, Option<Cvv>), Error> {
         let place = format!("payments[{index}].tokenId");
         let TokenContents::Card(details) = self.use_up(token_id, TokenKind::Card, &place).await? else {
             return Err(unusable(&place));
@@ -167,7 +161,7 @@ impl Accepting<'_> {
         token_id: TokenId,
         kind: TokenKind,
         place: &str,
-    ) -> Result<TokenContents, ApiError> {
+    ) -> Result<TokenContents, Error> {
         let (app, client_id, now) = (self.app, self.caller.client_id, self.app.clock.now());
         let digest = token_digest(token_id);
         let found = tokens::find(&app.store, client_id, digest, now).await?;
@@ -177,7 +171,7 @@ impl Accepting<'_> {
     }
 
     /// Keeps a security code until the charge of its card, under an id that nobody is told.
-    fn keep_cvv(&mut self, cvv: Cvv) -> Result<TokenId, ApiError> {
+    fn keep_cvv(&mut self, cvv: Cvv) -> Result<TokenId, Error> {
         let (app, client_id) = (self.app, self.caller.client_id);
         let token_id: TokenId = app.chance.secret_id();
         let sealed = seal_token(app, client_id, token_id, &TokenContents::Cvv(cvv))?;
@@ -189,6 +183,6 @@ impl Accepting<'_> {
     }
 }
 
-fn unusable(place: &str) -> ApiError {
-    ApiError::invalid(place, "must be a token that is not used and not expired")
+fn unusable(place: &str) -> Error {
+    Error::invalid(place, "must be a token that is not used and not expired")
 }

@@ -1,4 +1,5 @@
-//! The envelope of errors that purchases have for their own (contract 04 §5): seven types, one for each status.
+//! The envelope of errors that purchases have for their own (`docs/interface/purchases.md#errors`): seven types, one
+//! for each status.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,6 +9,8 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use regente_domain::problems::Problems;
+use regente_engine::error::Cause;
+use regente_engine::error::Error;
 use serde::Serialize;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::response::{Response as Described, ResponseBuilder};
@@ -15,7 +18,7 @@ use utoipa::openapi::{Ref, RefOr};
 use utoipa::{IntoResponses, ToSchema};
 
 use self::PurchaseErrorType as Kind;
-use crate::api::error::{Answer, ApiError, Cause, Fault};
+use crate::api::error::{Answer, ApiError, Fault};
 use crate::api::schema::{ErrorEnvelope, ForbiddenBody, words};
 
 /// Why a purchase was not made, captured, voided or read.
@@ -32,7 +35,7 @@ pub enum PurchaseError {
     Other(ApiError),
 }
 
-/// The rules of the body (contract 04 §5).
+/// The rules of the body (`docs/interface/purchases.md#errors`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyCode {
     /// The shape is wrong.
@@ -179,6 +182,12 @@ impl From<ApiError> for PurchaseError {
     }
 }
 
+impl From<Error> for PurchaseError {
+    fn from(error: Error) -> Self {
+        Self::Other(error.into())
+    }
+}
+
 impl From<Problems> for PurchaseError {
     fn from(problems: Problems) -> Self {
         Self::refused(BodyCode::InvalidRequest, problems.into_details())
@@ -208,49 +217,56 @@ fn refused(code: BodyCode, details: Vec<String>) -> Response {
 }
 
 fn of_general(error: ApiError) -> Response {
+    match error {
+        ApiError::Unauthorized | ApiError::Forbidden | ApiError::TooLarge { .. } => error.into_response(),
+        ApiError::MalformedBody(sentence) => refused(BodyCode::InvalidRequest, vec![sentence]),
+        ApiError::MethodNotAllowed | ApiError::TooManyRequests { .. } => fault(cause_of(error)),
+        ApiError::Engine(error) => of_engine(error),
+    }
+}
+
+fn of_engine(error: Error) -> Response {
     use StatusCode as Status;
     let content = |status, kind, message: &'static str| PurchaseErrorContent::new(status, kind, message);
     match error {
-        ApiError::Unauthorized | ApiError::Forbidden | ApiError::TooLarge { .. } => error.into_response(),
-        ApiError::NotFound => {
+        Error::NotFound => {
             let content = content(Status::NOT_FOUND, Kind::NotFound, "Resource not found");
             answer(content.repeating(NOT_FOUND), None, None)
         }
-        ApiError::Invalid(problems) => refused(BodyCode::InvalidRequest, problems.into_details()),
-        ApiError::MalformedBody(sentence) => refused(BodyCode::InvalidRequest, vec![sentence]),
-        ApiError::ReferenceNotFound(path) => {
+        Error::Invalid(problems) => refused(BodyCode::InvalidRequest, problems.into_details()),
+        Error::ReferenceNotFound(path) => {
             refused(BodyCode::InvalidRequest, vec![format!("{path} was not found")])
         }
-        ApiError::Impossible { message, details } => {
+        Error::Impossible { message, details } => {
             let details = if details.is_empty() { vec![message.into_owned()] } else { details };
             refused(BodyCode::InvalidRequest, details)
         }
-        ApiError::IdempotencyMismatch => {
+        Error::IdempotencyMismatch => {
             let message = "Idempotency key reused with a different payload";
             let content = content(Status::CONFLICT, Kind::Conflict, message);
             answer(content.repeating(KEY_MISMATCH), None, None)
         }
-        ApiError::IdempotencyRunning { retry_after } => in_progress(Some(retry_after)),
-        ApiError::Conflict { .. } | ApiError::Processing { .. } => in_progress(None),
-        ApiError::BusinessRule { business_code, message } => {
+        Error::IdempotencyRunning { retry_after } => in_progress(Some(retry_after)),
+        Error::Conflict { .. } | Error::Processing { .. } => in_progress(None),
+        Error::BusinessRule { business_code, message } => {
             let status = Status::UNPROCESSABLE_ENTITY;
             let content = PurchaseErrorContent::new(status, Kind::ValidationError, message);
             answer(content.repeating(business_code), None, None)
         }
-        ApiError::Unavailable { retry_after, cause } => {
+        Error::Unavailable { retry_after, cause } => {
             let content = content(Status::SERVICE_UNAVAILABLE, Kind::Unavailable, "Service unavailable");
             answer(content, Some(retry_after), cause)
         }
-        ApiError::Internal(cause) => fault(Some(cause)),
-        ApiError::MethodNotAllowed
-        | ApiError::CardDeclined { .. }
-        | ApiError::TooManyRequests { .. }
-        | ApiError::Unprocessable { .. }
-        | ApiError::FailedDependency { .. } => {
-            let ApiError::Internal(cause) = ApiError::internal(error) else { return fault(None) };
-            fault(Some(cause))
+        Error::Internal(cause) => fault(Some(cause)),
+        Error::CardDeclined { .. } | Error::VoucherRefused { .. } | Error::ProviderNeeded { .. } => {
+            fault(cause_of(error))
         }
     }
+}
+
+/// What is not for purchases is a fault of ours.
+fn cause_of(error: impl std::error::Error + Send + Sync + 'static) -> Option<Cause> {
+    Some(std::sync::Arc::new(error))
 }
 
 fn in_progress(retry_after: Option<Duration>) -> Response {

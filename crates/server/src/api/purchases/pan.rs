@@ -1,4 +1,5 @@
-//! Finding card data where none may be: purchases name cards that are stored already (contract 04 §3).
+//! Finding card data where none may be: purchases name cards that are stored already
+//! (`docs/interface/purchases.md#creating`).
 
 use serde_json::Value;
 

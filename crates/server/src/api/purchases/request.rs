@@ -1,5 +1,5 @@
-//! `POST /v1/purchases`: the body, checked in the order of contract 04 §5. What stands inside of `payments` is strict:
-//! raw card data in an unexpected place must not get in.
+//! `POST /v1/purchases`: the body, checked in the order of `docs/interface/purchases.md#checks`. What stands inside of
+//! `payments` is strict: raw card data in an unexpected place must not get in.
 
 use std::collections::HashSet;
 
@@ -8,13 +8,13 @@ use regente_domain::id::{CardId, CustomerId, MerchantId, TokenId};
 use regente_domain::money::Amount;
 use regente_domain::purchase::{CURRENCY, SLOTS};
 use regente_domain::text::chars_max;
+use regente_engine::settings::Settings;
 use serde_json::{Map, Value, json};
 
 use super::error::{BodyCode, PurchaseError};
 use super::pan;
 use crate::api::charges::request::{CvvSource, read_cvv, read_flow_metadata, read_fraud_analysis};
 use crate::api::fields::{Body, Fields};
-use crate::settings::Settings;
 
 /// Bytes of free-form JSON of one member.
 const FREE_FORM_BYTES_MAX: usize = 16 * 1024;

@@ -1,10 +1,9 @@
-//! A purchase and its history as answers show them (contract 04 §3–4).
+//! The history of a purchase as answers show it, and what the OpenAPI document says of purchases
+//! (`docs/interface/purchases.md#history`). The purchase itself is the engine's, which announces it too.
 
-use regente_domain::charge::ChargeStatus;
-use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{CardId, ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, TokenId, of};
 use regente_domain::money::Amount;
-use regente_domain::purchase::{CURRENCY, Purchase, PurchaseStatus, Slot};
+use regente_domain::purchase::Purchase;
 use regente_domain::time::Timestamp;
 use regente_store::purchases::StoredEntry;
 use serde::Serialize;
@@ -12,13 +11,12 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::api::schema::words;
-use crate::flows::purchase::{Cards, Private};
 
 /// A purchase.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Purchase)]
-pub struct PurchaseView {
+#[derive(ToSchema)]
+#[schema(as = Purchase, rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes an answer for the OpenAPI document; the engine writes it")]
+pub struct PurchaseSchema {
     #[schema(value_type = uuid::Uuid)]
     id: PurchaseId,
     #[schema(value_type = uuid::Uuid)]
@@ -45,7 +43,7 @@ pub struct PurchaseView {
     #[schema(value_type = words::PurchaseStatus, example = "pending")]
     status: &'static str,
     /// The cards, in the order in which they are charged.
-    payments: Vec<PaymentView>,
+    payments: Vec<PaymentSchema>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     #[schema(value_type = String, format = DateTime)]
@@ -53,10 +51,10 @@ pub struct PurchaseView {
 }
 
 /// One card of a purchase.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = PurchasePayment)]
-pub struct PaymentView {
+#[derive(ToSchema)]
+#[schema(as = PurchasePayment, rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes an answer for the OpenAPI document; the engine writes it")]
+pub struct PaymentSchema {
     #[schema(value_type = uuid::Uuid)]
     id: Id<of::PurchaseSlot>,
     /// The stored card; null when a token was sent.
@@ -78,70 +76,6 @@ pub struct PaymentView {
     /// Why it was refused.
     #[schema(value_type = Option<words::DeclinedCode>, required = true)]
     declined_code: Option<&'static str>,
-}
-
-impl PurchaseView {
-    /// What the merchant still keeps.
-    pub const fn amount(&self) -> Amount {
-        self.amount
-    }
-
-    /// Shows a purchase with what its charges are now.
-    pub fn of(purchase: &Purchase, cards: &Cards, private: &Private) -> Self {
-        let token = |index: usize| private.tokens.get(index).copied().flatten();
-        let payments = purchase.slots.iter().enumerate();
-        Self {
-            id: purchase.id,
-            client_id: purchase.client_id,
-            merchant_id: purchase.merchant_id,
-            customer_id: purchase.customer_id,
-            order_id: purchase.order_id.clone(),
-            description: purchase.references.description.clone(),
-            statement_descriptor: purchase.references.statement_descriptor.clone(),
-            amount: amount(purchase, cards),
-            original_amount: purchase.amount,
-            currency: CURRENCY.code(),
-            capture: purchase.capture.flag(),
-            status: purchase.status().word(),
-            payments: payments.map(|(index, slot)| PaymentView::of(slot, cards, token(index))).collect(),
-            created_at: purchase.id.created_at(),
-            updated_at: purchase.updated_at,
-        }
-    }
-}
-
-/// Refunds of single cards lower what the merchant keeps of a purchase that is paid.
-fn amount(purchase: &Purchase, cards: &Cards) -> Amount {
-    match purchase.status() {
-        PurchaseStatus::Pending | PurchaseStatus::Failed => purchase.amount,
-        PurchaseStatus::Cancelled => Amount::ZERO,
-        PurchaseStatus::Paid => {
-            let kept = |slot: &Slot| cards.charge(slot).map_or(slot.amount, |charge| charge.amount);
-            let sum = purchase.slots.iter().map(|slot| kept(slot).minor_units()).sum();
-            Amount::new(sum).unwrap_or(purchase.amount)
-        }
-    }
-}
-
-impl PaymentView {
-    fn of(slot: &Slot, cards: &Cards, token_id: Option<TokenId>) -> Self {
-        let status = match (cards.charge(slot), slot.declined_code) {
-            (Some(charge), _) => charge.state.status(),
-            // It could not even be tried.
-            (None, Some(_)) => ChargeStatus::Failed,
-            (None, None) => ChargeStatus::Pending,
-        };
-        Self {
-            id: slot.id,
-            card_id: token_id.is_none().then_some(slot.card_id),
-            token_id,
-            amount: slot.amount,
-            installments: slot.installments,
-            status: status.word(),
-            charge_id: slot.charge_id,
-            declined_code: slot.declined_code.or_else(|| cards.declined_code(slot)).map(DeclinedCode::code),
-        }
-    }
 }
 
 /// An entry of the history of a purchase.

@@ -9,23 +9,25 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::id::{DeliveryId, Id, of};
 use regente_domain::webhook::DeliveryStatus;
+use regente_engine::audit;
+use regente_engine::caller::Caller;
+use regente_engine::caller::RequestId;
+use regente_engine::error::Error;
+use regente_engine::idempotency::Planned;
 use regente_store::deliveries::{self, Delivery};
 use regente_store::webhooks::Webhook;
 use regente_store::{Batch, events};
 
 use super::super::error::ApiError;
 use super::super::fields::Body;
-use super::super::idempotency::{Planned, commit_once};
+use super::super::idempotency::commit_once;
 use super::super::page::{LIMIT_DEFAULT, Page};
 use super::super::path_id;
 use super::super::query::Query;
-use super::super::request_id::RequestId;
 use super::error::{WebhookError, WebhookErrors};
 use super::find as find_webhook;
 use super::view::{AttemptView, DeliveryView};
-use crate::access::Caller;
 use crate::app::App;
-use crate::audit;
 
 /// Lists the deliveries of a webhook, newest first, each with its attempts.
 #[utoipa::path(
@@ -51,11 +53,7 @@ pub async fn list(
     Ok(axum::Json(Page::new(request, items, total)))
 }
 
-async fn with_attempts(
-    app: &App,
-    caller: &Caller,
-    found: &[Delivery],
-) -> Result<Vec<DeliveryView>, ApiError> {
+async fn with_attempts(app: &App, caller: &Caller, found: &[Delivery]) -> Result<Vec<DeliveryView>, Error> {
     let ids: Vec<DeliveryId> = found.iter().map(|delivery| delivery.id).collect();
     let mut attempts: HashMap<DeliveryId, Vec<AttemptView>> = HashMap::new();
     for (id, attempt) in deliveries::attempts_of(&app.store, caller.client_id, &ids).await? {
@@ -91,8 +89,8 @@ pub async fn replay(
     let plan = || plan_replay(&app, &caller, &request_id, &webhook, delivery_id);
     match commit_once(&app, &caller, &headers, &route, &body?, plan).await {
         Ok(response) => Ok(response),
-        Err(ApiError::NotFound) => Err(WebhookError::NoDelivery),
-        Err(ApiError::Conflict { .. }) => Err(WebhookError::UnderWay),
+        Err(ApiError::Engine(Error::NotFound)) => Err(WebhookError::NoDelivery),
+        Err(ApiError::Engine(Error::Conflict { .. })) => Err(WebhookError::UnderWay),
         Err(error) => Err(error.into()),
     }
 }
@@ -103,22 +101,22 @@ async fn plan_replay(
     request_id: &RequestId,
     webhook: &Webhook,
     id: DeliveryId,
-) -> Result<Planned, ApiError> {
+) -> Result<Planned, Error> {
     let found = deliveries::find(&app.store, caller.client_id, webhook.id, id).await?;
-    let before = found.ok_or(ApiError::NotFound)?;
+    let before = found.ok_or(Error::NotFound)?;
     if before.began_at.is_some() {
-        return Err(ApiError::conflict(Vec::new()));
+        return Err(Error::conflict(Vec::new()).into());
     }
     let mut batch = Batch::new(caller.client_id);
     let delivery = deliveries::replay(&mut batch, &before, app.clock.now());
     audit::record(app, &mut batch, caller, request_id, "delivery.replayed", id.uuid());
-    let view = with_attempts(app, caller, &[delivery]).await?.pop().ok_or(ApiError::NotFound)?;
+    let view = with_attempts(app, caller, &[delivery]).await?.pop().ok_or(Error::NotFound)?;
     accepted(batch, &view)
 }
 
-fn accepted(batch: Batch, view: &DeliveryView) -> Result<Planned, ApiError> {
-    let body = serde_json::to_value(view).map_err(ApiError::internal)?;
-    Ok(Planned { batch, status: StatusCode::ACCEPTED, body })
+fn accepted(batch: Batch, view: &DeliveryView) -> Result<Planned, Error> {
+    let body = serde_json::to_value(view).map_err(Error::internal)?;
+    Ok(Planned { batch, status: StatusCode::ACCEPTED.as_u16(), body })
 }
 
 /// Sends a test event, `ping`, whatever the webhook asks for.
@@ -143,7 +141,7 @@ pub async fn ping(
     Ok(commit_once(&app, &caller, &headers, &route, &body?, plan).await?)
 }
 
-fn plan_ping(app: &App, caller: &Caller, webhook: &Webhook) -> Result<Planned, ApiError> {
+fn plan_ping(app: &App, caller: &Caller, webhook: &Webhook) -> Result<Planned, Error> {
     let now = app.clock.now();
     let event_id: Id<of::Event> = app.chance.id(now);
     let delivery = Delivery {

@@ -1,10 +1,11 @@
-//! The envelope of everything that goes wrong with webhooks (contract 00 §6.3): one type, no code. The duplicate carries
-//! the published members beside it.
+//! The envelope of everything that goes wrong with webhooks (`docs/interface/webhooks.md#errors`): one type, no code.
+//! The duplicate carries the published members beside it.
 
 use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
+use regente_engine::error::Error;
 use serde::Serialize;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::response::ResponseBuilder;
@@ -14,7 +15,7 @@ use utoipa::{IntoResponses, ToSchema};
 use super::super::error::ApiError;
 use super::super::schema::{CommonErrors, ErrorType};
 
-/// The message of a duplicate (contract 06 §1).
+/// The message of a duplicate (`docs/interface/webhooks.md#errors`).
 const DUPLICATE: &str = "webhook already registered for this endpoint";
 
 /// Why an operation on webhooks was not done.
@@ -77,15 +78,15 @@ impl WebhookErrorBody {
 
 impl IntoResponse for WebhookError {
     fn into_response(self) -> Response {
-        let conflict = || ApiError::conflict(Vec::new()).answer();
+        let conflict = || ApiError::from(Error::conflict(Vec::new())).answer();
         match self {
-            Self::NoWebhook | Self::Api(ApiError::NotFound) => {
+            Self::NoWebhook | Self::Api(ApiError::Engine(Error::NotFound)) => {
                 let body = WebhookErrorBody::new("webhook not found", Vec::new());
-                ApiError::NotFound.answer().with_body(Json(body))
+                ApiError::from(Error::NotFound).answer().with_body(Json(body))
             }
             Self::NoDelivery => {
                 let body = WebhookErrorBody::new("delivery not found", Vec::new());
-                ApiError::NotFound.answer().with_body(Json(body))
+                ApiError::from(Error::NotFound).answer().with_body(Json(body))
             }
             Self::Duplicate => {
                 let answer = conflict();

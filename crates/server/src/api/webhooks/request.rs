@@ -1,13 +1,13 @@
 //! Webhooks as sent: new ones, and changes of one that exists.
 
 use regente_domain::webhook::{EventFilter, EventName, Version};
+use regente_engine::outbound::URL_CHARS_MAX;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::super::fields::{Field, Fields};
 use super::super::schema::words;
-use crate::outbound::URL_CHARS_MAX;
 
 /// A webhook as sent; its address is not checked yet.
 pub(super) struct NewWebhook {

@@ -1,7 +1,8 @@
-//! Webhooks and deliveries as answers show them (contract 06 §1).
+//! Webhooks and deliveries as answers show them (`docs/interface/webhooks.md#resource`).
 
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::Version;
+use regente_engine::deliveries::signature::to_pem;
 use regente_store::deliveries::{Attempt, Delivery};
 use regente_store::webhooks::Webhook;
 use serde::Serialize;
@@ -9,7 +10,6 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::api::schema::words;
-use crate::webhooks::signature::to_pem;
 
 /// A webhook as the interface shows it.
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -8,6 +8,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use regente_domain::id::{ClientId, DeliveryId, WebhookId};
+use regente_engine::clock::Clock;
+use regente_engine::deliveries::listeners::Heard;
 use reqwest::Url;
 use reqwest::redirect::Policy;
 
@@ -17,11 +19,9 @@ use super::super::{Failure, chain, lists};
 use crate::admin::{self, Answer, Command, SocketError, WebhooksCommand};
 use crate::app::App;
 use crate::bootstrap::{self, Migrations, Missing};
-use crate::clock::Clock;
 use crate::config::{Config, Loaded};
 use crate::serve::Signals;
 use crate::telemetry;
-use crate::webhooks::listeners::Heard;
 
 /// How long an answer is waited for, as webhooks do at first.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);

@@ -11,7 +11,7 @@ pub struct Canary {
     pub cvv: String,
 }
 
-/// What the simulator makes of a card (contract 07 §2).
+/// What the simulator makes of a card (`docs/interface/sandbox.md#cards`).
 #[derive(Clone, Copy, Debug)]
 pub enum Fate {
     Approved,

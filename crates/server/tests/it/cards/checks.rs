@@ -1,4 +1,4 @@
-//! Cards that a provider checks with a zero amount (contract 02 §4).
+//! Cards that a provider checks with a zero amount (`docs/interface/tokens-and-cards.md#checks`).
 
 use axum::http::Method;
 use regente_store::{audit, transaction_requests};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use regente::chance::Chance;
 use regente_domain::id::MerchantId;
 use regente_domain::time::Timestamp;
+use regente_engine::chance::Chance;
 use regente_store::{args, charges, counters};
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Which provider is asked, which is skipped, and what the stored explanation says about it (contract 03 open points
-//! 16 and 11, 14 §6).
+//! Which provider is asked, which is skipped, and what the stored explanation says about it
+//! (`docs/interface/routing.md`).
 
 use std::time::Duration;
 

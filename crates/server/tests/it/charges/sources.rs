@@ -1,4 +1,4 @@
-//! With what a charge is paid (contract 03 §4): every source ends as a stored card.
+//! With what a charge is paid (`docs/interface/charges.md#payment-sources`): every source ends as a stored card.
 
 use axum::http::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The published test cards (contract 07 §2), each charged at a merchant with one simulator.
+//! The published test cards (`docs/interface/sandbox.md#cards`), each charged at a merchant with one simulator.
 
 use axum::http::Method;
 use serde_json::{Value, json};

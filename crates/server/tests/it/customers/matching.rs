@@ -1,5 +1,5 @@
-//! Who is found, created or updated: every row of the table of contract 10 §2.1, with `force`, without it, and with a
-//! public key; and who wins when several ask at once.
+//! Who is found, created or updated: every row of the table of `docs/interface/customers.md#matching`, with `force`,
+//! without it, and with a public key; and who wins when several ask at once.
 
 use std::collections::BTreeSet;
 

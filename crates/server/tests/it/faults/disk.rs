@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use axum::http::Method;
-use regente::settings::Settings;
+use regente_engine::settings::Settings;
 use regente_providers::sandbox::Books;
 use regente_store::testing::{TestDatabase, run_script};
 use serde_json::json;

@@ -1,5 +1,5 @@
 //! Four times what can be carried: the surplus is refused at once, memory does not grow with it, and afterwards service
-//! is normal (quality O7). How much can be carried follows from the settings: so many places, each taken for so long.
+//! is normal. How much can be carried follows from the settings: so many places, each taken for so long.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

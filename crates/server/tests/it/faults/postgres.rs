@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use regente::settings::Settings;
+use regente_engine::settings::Settings;
 use regente_store::testing::{TestDatabase, TestPostgres};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
-//! `POST /v1/charges/{id}`: a tester sets the status (contract 07 §4).
+//! `POST /v1/charges/{id}`: a tester sets the status (`docs/interface/sandbox.md#status`).
 
 use axum::http::Method;
-use regente::settings::Mode;
+use regente_engine::settings::Mode;
 use serde_json::json;
 
 use super::{announced, captured, is, reserved, told, void};

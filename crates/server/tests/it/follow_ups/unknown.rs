@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use axum::http::Method;
-use regente::flows::follow_up;
+use regente_engine::flows::follow_up;
 use regente_store::transaction_requests;
 use serde_json::{Value, json};
 

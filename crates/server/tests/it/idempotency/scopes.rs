@@ -1,4 +1,4 @@
-//! Within what a key counts, and how it is sent (quality I1, I2).
+//! Within what a key counts, and how it is sent (`docs/interface/conventions.md#idempotency`).
 
 use axum::http::Method;
 use serde_json::json;

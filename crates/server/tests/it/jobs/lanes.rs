@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use axum::http::Method;
-use regente::work::{Lane, Worker};
 use regente_domain::time::Timestamp;
+use regente_engine::jobs::Worker;
+use regente_engine::queue::Lane;
 use regente_store::{args, sql};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -43,7 +44,7 @@ async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
 /// A worker that runs by itself until the sender is used.
 fn begin_working(app: &TestApp) -> (tokio::sync::oneshot::Sender<()>, JoinHandle<()>) {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let worker = Worker::new(app.app.clone());
+    let worker = Worker::new(app.app.engine.clone());
     (stop, tokio::spawn(worker.run_until(async move { drop(stopped.await) })))
 }
 

@@ -37,7 +37,11 @@ fn typescript_types_compile_with_a_program_that_uses_them() {
     let folder = tempfile::tempdir_in(&place).unwrap();
     let types = folder.path().join("types.ts");
     let tool = |name: &str| Command::new(place.join("node_modules/.bin").join(name));
-    run(tool("openapi-typescript").arg(document()).arg("-o").arg(&types).args(["--default-non-nullable", "false"]));
+    run(tool("openapi-typescript")
+        .arg(document())
+        .arg("-o")
+        .arg(&types)
+        .args(["--default-non-nullable", "false"]));
     let program = folder.path().join("program.ts");
     std::fs::copy(source("program.ts"), &program).unwrap();
     let options = ["--noEmit", "--strict", "--module", "esnext", "--moduleResolution", "bundler"];
@@ -50,12 +54,9 @@ fn rust_types_compile_with_a_program_that_uses_them() {
     let package = place.join("crate");
     // What has not changed is not compiled again.
     let types = place.join("types.rs");
-    run(Command::new(place.join("bin/oas3-gen")).args(["generate", "types", "--quiet", "--all-schemas"]).args([
-        "--input".as_ref(),
-        document().as_os_str(),
-        "--output".as_ref(),
-        types.as_os_str(),
-    ]));
+    run(Command::new(place.join("bin/oas3-gen"))
+        .args(["generate", "types", "--quiet", "--all-schemas"])
+        .args(["--input".as_ref(), document().as_os_str(), "--output".as_ref(), types.as_os_str()]));
     copy_if_changed(&types, &package.join("src/types.rs"));
     copy_if_changed(&source("rust/src/main.rs"), &package.join("src/main.rs"));
     let manifest = package.join("Cargo.toml");

@@ -179,7 +179,7 @@ fn has_type(name: &str, value: &Value) -> bool {
 fn has_format(name: &str, text: &str) -> bool {
     match name {
         "uuid" => text.len() == 36 && uuid::Uuid::try_parse(text).is_ok(),
-        // Times that are shown are in UTC with milliseconds (contract 00 §3).
+        // Times that are shown are in UTC with milliseconds (`docs/interface/conventions.md#values`).
         "date-time" => {
             let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
             shape == "0000-00-00T00:00:00.000Z"

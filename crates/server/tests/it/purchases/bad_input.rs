@@ -1,4 +1,4 @@
-//! What is refused, in the order of contract 04 §5, and in the envelope of purchases.
+//! What is refused, in the order of `docs/interface/purchases.md#checks`, and in the envelope of purchases.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -175,8 +175,8 @@ async fn whoever_may_not_ask_is_told_nothing_else(app: TestApp) {
     }
 }
 
-/// Contract 04 §5: a body that breaks a rule is refused whatever its key was used for, and a key that was used is
-/// answered whatever has become of what the body names.
+/// A body that breaks a rule is refused whatever its key was used for, and a key that was used is answered whatever has
+/// become of what the body names (`docs/interface/purchases.md#checks`).
 async fn the_key_is_looked_up_after_the_rules_and_before_the_records(app: TestApp) {
     let merchant = app.merchant().await;
     let good = body(&app, &merchant, &[APPROVED, APPROVED], true).await;

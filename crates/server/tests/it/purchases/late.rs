@@ -5,11 +5,12 @@ use std::time::Duration;
 use regente::admin::{Answer, Command, run};
 use regente::api::error::ApiError;
 use regente::config::Config;
-use regente::flows::follow_up::{self, NewFollowUp};
 use regente_domain::actor::Actor;
 use regente_domain::charge::Operation;
 use regente_domain::id::TransactionRequestId;
 use regente_domain::time::Timestamp;
+use regente_engine::error::Error;
+use regente_engine::flows::follow_up::{self, NewFollowUp};
 use regente_store::purchases::{self, PurchaseVersion};
 use regente_store::{Batch, Commit, args, sql};
 use serde_json::{Value, json};
@@ -132,12 +133,12 @@ async fn a_node_that_slept_opens_nothing(app: TestApp) {
         actor: Actor::Job("purchase"),
         seed: None,
     };
-    let late = follow_up::create(app.app.clone(), void(PurchaseVersion::of(&slept))).await;
-    assert!(matches!(late, Err(ApiError::Unavailable { .. })), "the purchase has moved on");
+    let late = follow_up::create(app.app.engine.clone(), void(PurchaseVersion::of(&slept))).await;
+    assert!(matches!(late, Err(Error::Unavailable { .. })), "the purchase has moved on");
     assert_eq!(app.books.effects().await.unwrap(), effects);
     assert_eq!(statuses(&read(&app, text(&purchase["id"])).await), ["authorized", "authorized"]);
     let now = purchases::find(&app.app.store, client_id, id).await.unwrap().unwrap().purchase;
-    assert!(follow_up::create(app.app.clone(), void(PurchaseVersion::of(&now))).await.is_ok());
+    assert!(follow_up::create(app.app.engine.clone(), void(PurchaseVersion::of(&now))).await.is_ok());
 }
 
 async fn a_refund_counts_only_what_it_gave_back_itself(app: TestApp) {

@@ -1,6 +1,6 @@
 //! Every order of what can become of the cards of a purchase: approved, declined, not answered before and after the
 //! effect, not answered for a while; while they are reserved, captured and given back. In the end, in the simulator's own
-//! books, every card is charged or none is (quality U6, U7), and the history tells it completely and in order.
+//! books, every card is charged or none is, and the history tells it completely and in order.
 //!
 //! `REGENTE_ORDERS=all` takes all of them to both databases, adds each order of captures with each order of giving back,
 //! and stops the process at each step of every order.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use axum::http::HeaderMap;
-use regente::outbound::{NoAnswer, Outbound, Plain, Ports, Refusal, Rules, is_public};
+use regente_engine::outbound::{NoAnswer, Outbound, Plain, Ports, Refusal, Rules, is_public};
 use serde_json::{Value, json};
 
 use super::receiver::Receiver;

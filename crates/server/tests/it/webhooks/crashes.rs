@@ -1,12 +1,12 @@
 //! The process stops after every write and around every send while events become deliveries and deliveries are handed
-//! over, one step after the other, until all of it runs through (quality W1, W6). Nothing is lost, nothing is made twice;
+//! over, one step after the other, until all of it runs through. Nothing is lost, nothing is made twice;
 //! what was being sent at that moment may arrive twice, with the same id and the same bytes.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use regente::webhooks::Courier;
+use regente_engine::deliveries::Courier;
 use regente_store::{Batch, Commit, jobs};
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ const STEPS_MAX: u64 = 120;
 
 /// Does everything that is due for webhooks now.
 async fn deliver(app: &TestApp) {
-    let courier = Courier::new(app.app.clone());
+    let courier = Courier::new(app.app.engine.clone());
     while courier.round().await.unwrap() > 0 {}
 }
 

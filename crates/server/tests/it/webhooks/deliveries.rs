@@ -5,7 +5,7 @@ use std::time::Duration;
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use regente::webhooks::WebhookSettings;
+use regente_engine::settings::WebhookSettings;
 use serde_json::{Value, json};
 
 use super::receiver::{Got, Receiver, Say};
@@ -338,7 +338,9 @@ async fn a_hanging_endpoint_delays_nobody_else(app: TestApp) {
 }
 
 pub(super) fn start_courier(app: &TestApp) -> tokio::task::JoinHandle<()> {
-    tokio::spawn(regente::webhooks::Courier::new(app.app.clone()).run_until(std::future::pending()))
+    tokio::spawn(
+        regente_engine::deliveries::Courier::new(app.app.engine.clone()).run_until(std::future::pending()),
+    )
 }
 
 pub(super) async fn until(mut is_so: impl FnMut() -> bool) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use axum::http::Method;
-use regente::webhooks::Courier;
+use regente_engine::deliveries::Courier;
 use serde_json::json;
 
 use super::deliveries::{charge, start_courier, until, webhook};
@@ -111,7 +111,7 @@ async fn who_found_no_room_is_the_first_of_the_next_round(app: TestApp) {
             ping(&app, &id).await;
         }
     }
-    let courier = Courier::new(app.app.clone());
+    let courier = Courier::new(app.app.engine.clone());
     for _ in 0..4 {
         courier.round().await.unwrap();
     }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use regente::webhooks::keys::rotate;
 use regente_domain::time::Timestamp;
+use regente_engine::deliveries::keys::rotate;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
-use regente::webhooks::listeners::{Heard, ListenError, begin, end, hear};
 use regente_domain::id::{DeliveryId, WebhookId};
 use regente_domain::webhook::EventFilter;
+use regente_engine::deliveries::listeners::{Heard, ListenError, begin, end, hear};
 use regente_store::{args, listeners, sql};
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ async fn left(app: &TestApp, id: WebhookId) -> i64 {
     app.app.store.row(&LEFT_OF_LISTENER, args! { id }).await.unwrap().unwrap().get("n").unwrap()
 }
 
-async fn listen(app: &TestApp, event: &str) -> regente::webhooks::listeners::Listener {
+async fn listen(app: &TestApp, event: &str) -> regente_engine::deliveries::listeners::Listener {
     begin(&app.app, app.client_id(), EventFilter::parse(event).unwrap()).await.unwrap()
 }
 

@@ -91,7 +91,7 @@ async fn a_purchase_is_announced_to_webhooks_that_name_its_events(app: TestApp) 
     assert!(ears.all.events().iter().all(|event| event.starts_with("transaction.")));
 }
 
-/// Contract 03 §8: each card is a charge, and each of its changes has one event.
+/// Each card is a charge, and each of its changes has one event (`docs/interface/webhooks.md#events`).
 async fn webhooks_for_everything_hear_of_the_cards_alone(app: TestApp) {
     let merchant = app.merchant().await;
     let ears = listen(&app).await;
@@ -148,7 +148,7 @@ async fn what_is_announced_is_the_record_at_that_moment(app: TestApp) {
     let members: Vec<&String> = event.as_object().unwrap().keys().collect();
     assert_eq!(members, ["id", "apiVersion", "object", "event", "createdAt", "data"]);
     assert_eq!((&event["object"], &event["event"]), (&json!("purchase"), &json!("paid")));
-    assert_eq!(event["data"], paid, "the record of contract 04 §3");
+    assert_eq!(event["data"], paid, "the record of docs/interface/purchases.md#record");
     assert_eq!((&paid["orderId"], &paid["payments"][1]["tokenId"]), (&json!("order-77"), &json!(second)));
     assert_eq!(got[1].json()["data"], read(&app, &id).await);
     assert_eq!(got[1].json()["data"]["amount"], 0);

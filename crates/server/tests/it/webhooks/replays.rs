@@ -1,9 +1,9 @@
 //! What was sent is sent again on request: one delivery by its merchant, a span of time by an operator.
 
-use regente::webhooks::replay::{Replayed, replay};
 use regente_domain::id::WebhookId;
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::{DeliveryStatus, EventName};
+use regente_engine::deliveries::replay::{Replayed, replay};
 use regente_store::deliveries::{self, DeliveryRange};
 use serde_json::{Value, json};
 

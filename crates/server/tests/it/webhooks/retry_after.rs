@@ -2,8 +2,8 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use regente::outbound::RetryAfter;
 use regente_domain::time::Timestamp;
+use regente_engine::outbound::RetryAfter;
 
 use super::deliveries::{MINUTE, charge, deliveries, webhook};
 use super::receiver::{Receiver, Say};

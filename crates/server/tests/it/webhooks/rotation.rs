@@ -5,10 +5,10 @@ use std::time::Duration;
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use regente::vault::{Binding, Purpose};
-use regente::webhooks::keys::{OVERLAP_MAX, RotationError, rotate};
-use regente::webhooks::signature::{SigningKey, to_pem};
 use regente_domain::id::WebhookId;
+use regente_engine::deliveries::keys::{OVERLAP_MAX, RotationError, rotate};
+use regente_engine::deliveries::signature::{SigningKey, to_pem};
+use regente_engine::vault::{Binding, Purpose};
 use regente_store::audit;
 use regente_store::webhooks::{self, Webhook};
 use serde_json::{Value, json};
@@ -123,7 +123,7 @@ async fn an_overlap_ends_by_its_date_also_when_no_job_has_run(app: TestApp) {
     charge(&app).await;
     app.clock.advance(DAY);
     assert_eq!(shown(&app, &id).await["publicKey"], new);
-    let courier = regente::webhooks::Courier::new(app.app.clone());
+    let courier = regente_engine::deliveries::Courier::new(app.app.engine.clone());
     while courier.round().await.unwrap() > 0 {}
     let got = receiver.received().pop().unwrap();
     assert_eq!(verify(&got, &new), Verified { dated: true, standard: 1, of: 1 });

@@ -3,8 +3,8 @@
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use regente::webhooks::signature::{SigningKey, headers, to_pem};
 use regente_domain::time::Timestamp;
+use regente_engine::deliveries::signature::{SigningKey, headers, to_pem};
 
 #[test]
 fn what_receivers_check_is_what_is_signed() {

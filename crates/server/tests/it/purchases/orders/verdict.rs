@@ -67,7 +67,8 @@ async fn booked(books: &Books, charge: &Value) -> (i64, i64) {
     (kept, reserved)
 }
 
-/// The history begins with the beginning, goes by contract 04 §6, tells nothing twice, and ends with the end.
+/// The history begins with the beginning, goes by `docs/interface/purchases.md#history`, tells nothing twice, and ends
+/// with the end.
 fn complete(entries: &[Value], purchase: &Value, end: End, order: &Order) {
     let told: Vec<&str> = entries.iter().map(|entry| text(&entry["status"])).collect();
     let context = format!("{order:?}: {told:?}");

@@ -1,0 +1,30 @@
+//! The audit trail of what callers change: one entry in the batch of the change.
+
+use regente_store::Batch;
+use regente_store::audit::{self, AuditEntry};
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::caller::{Caller, RequestId};
+
+/// Adds what `caller` does to the batch that does it. `action` is `object.past_participle`, such as `card.linked`; the
+/// object's kind is its first word.
+pub fn record(
+    app: &App,
+    batch: &mut Batch,
+    caller: &Caller,
+    request_id: &RequestId,
+    action: &'static str,
+    object_id: Uuid,
+) {
+    let (object_kind, _) = action.split_once('.').unwrap_or((action, ""));
+    let entry = AuditEntry {
+        id: app.chance.id(app.clock.now()),
+        actor: caller.actor(),
+        action,
+        object_kind,
+        object_id,
+        request_id: Some(request_id.as_str().to_owned()),
+    };
+    audit::record(batch, entry);
+}

@@ -1,0 +1,148 @@
+//! Card data between the wire, the vault and the provider: sealed and opened here, nowhere else.
+
+use std::borrow::Cow;
+
+use regente_domain::card::{CardNumber, Cvv, Expiry};
+use regente_domain::id::{CardId, ClientId, TokenId};
+use regente_providers::request::CardDetails;
+use regente_store::cards::CardWithNumber;
+use regente_store::sealed::Sealed;
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::app::App;
+use crate::vault::{Binding, Purpose, VaultError};
+
+/// The sealed parts of a card, both under the same data key.
+pub struct SealedCard {
+    /// The number.
+    pub number: Sealed,
+    /// The holder's name.
+    pub holder: Sealed,
+}
+
+/// What a token stands for.
+pub enum TokenContents {
+    /// A card.
+    Card(CardDetails),
+    /// The security code of a stored card.
+    Cvv(Cvv),
+}
+
+/// The card of a charge. A stored one is opened only after the charge's intent, which is the record of the opening, is
+/// written.
+pub enum ChargedCard {
+    /// It came with the charge.
+    InHand(CardDetails),
+    /// It is stored.
+    Stored {
+        /// The card with its sealed number.
+        found: Box<CardWithNumber>,
+        /// Its security code, when the buyer is present.
+        cvv: Option<Cvv>,
+    },
+}
+
+impl ChargedCard {
+    /// What goes to the provider.
+    pub async fn open(self, app: &App) -> Result<CardDetails, VaultError> {
+        match self {
+            Self::InHand(details) => Ok(details),
+            Self::Stored { found, cvv } => open_card(app, &found, cvv).await,
+        }
+    }
+}
+
+/// Seals a card for its row.
+pub fn seal_card(app: &App, client_id: ClientId, card_id: CardId, details: &CardDetails) -> SealedCard {
+    let sealer = app.vault.sealer();
+    let binding = |purpose| Binding::new(purpose, client_id, card_id.uuid());
+    SealedCard {
+        number: sealer.seal(binding(Purpose::CardNumber), details.number.expose_digits().as_bytes()),
+        holder: sealer.seal(binding(Purpose::CardHolder), details.holder_name.as_bytes()),
+    }
+}
+
+async fn open_card(app: &App, found: &CardWithNumber, cvv: Option<Cvv>) -> Result<CardDetails, VaultError> {
+    let card = &found.stored.card;
+    let binding = Binding::new(Purpose::CardNumber, card.client_id, card.id.uuid());
+    let plain = app.vault.open(binding, &found.number).await?;
+    let digits = std::str::from_utf8(&plain).map_err(|_| VaultError::DoesNotOpen)?;
+    let number = CardNumber::parse(digits).map_err(|_| VaultError::DoesNotOpen)?;
+    let holder_name = match &found.stored.holder {
+        Some(holder) => open_holder(app, card.client_id, card.id, holder).await?,
+        None => String::new(),
+    };
+    Ok(CardDetails { number, holder_name, expiry: card.face.expiry, cvv })
+}
+
+/// Opens the name on a card.
+pub async fn open_holder(
+    app: &App,
+    client_id: ClientId,
+    card_id: CardId,
+    holder: &Sealed,
+) -> Result<String, VaultError> {
+    let plain = app.vault.open(Binding::new(Purpose::CardHolder, client_id, card_id.uuid()), holder).await?;
+    String::from_utf8(plain.to_vec()).map_err(|_| VaultError::DoesNotOpen)
+}
+
+/// The contents of a token as they are sealed. Borrowed, so that no copy of the number is left behind.
+#[derive(Serialize, Deserialize)]
+struct Text<'a> {
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    number: Option<Cow<'a, str>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    holder: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expiry: Option<Expiry>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    cvv: Option<Cow<'a, str>>,
+}
+
+/// Seals a token under a key that is derived from its id, which the row does not hold.
+pub fn seal_token(
+    app: &App,
+    client_id: ClientId,
+    token_id: TokenId,
+    contents: &TokenContents,
+) -> Result<Sealed, VaultError> {
+    let text = match contents {
+        TokenContents::Card(card) => Text {
+            number: Some(card.number.expose_digits().into()),
+            holder: Some(card.holder_name.as_str().into()),
+            expiry: Some(card.expiry),
+            cvv: card.cvv.as_ref().map(|cvv| cvv.expose().into()),
+        },
+        TokenContents::Cvv(cvv) => {
+            Text { number: None, holder: None, expiry: None, cvv: Some(cvv.expose().into()) }
+        }
+    };
+    let plain = Zeroizing::new(serde_json::to_vec(&text).map_err(|_| VaultError::DoesNotOpen)?);
+    Ok(app.vault.seal(token_binding(client_id, token_id), &plain))
+}
+
+/// Opens a token by its id.
+pub async fn open_token(
+    app: &App,
+    client_id: ClientId,
+    token_id: TokenId,
+    sealed: &Sealed,
+) -> Result<TokenContents, VaultError> {
+    let plain = app.vault.open(token_binding(client_id, token_id), sealed).await?;
+    let text: Text<'_> = serde_json::from_slice(&plain).map_err(|_| VaultError::DoesNotOpen)?;
+    let cvv = text.cvv.as_deref().and_then(Cvv::parse);
+    match (text.number, text.expiry, cvv) {
+        (Some(number), Some(expiry), cvv) => {
+            let number = CardNumber::parse(&number).map_err(|_| VaultError::DoesNotOpen)?;
+            let holder_name = text.holder.unwrap_or_default().into_owned();
+            Ok(TokenContents::Card(CardDetails { number, holder_name, expiry, cvv }))
+        }
+        (None, None, Some(cvv)) => Ok(TokenContents::Cvv(cvv)),
+        (Some(_), None, _) | (None, Some(_), _) | (None, None, None) => Err(VaultError::DoesNotOpen),
+    }
+}
+
+fn token_binding(client_id: ClientId, token_id: TokenId) -> Binding {
+    Binding::new(Purpose::TokenContents, client_id, token_id.uuid())
+}

@@ -1,0 +1,287 @@
+//! The courier: turns events into deliveries and hands deliveries over, fairly: each endpoint has a bounded number of
+//! attempts under way (`endpoints.rs`).
+//!
+//! What is under way is remembered here, what is due is a row: a courier that is gone loses nothing.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::{FutureExt, StreamExt, stream};
+use regente_domain::id::{Id, WebhookId};
+use regente_store::deliveries::{self, Begun, DueDelivery};
+use regente_store::readable::Readable;
+use regente_store::webhooks::{self, Webhook};
+use regente_store::{Batch, Commit};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use super::attempt::{self, Went};
+use super::dispatch::{Dispatcher, tell_unreadable};
+use super::endpoints::{Endpoints, Key, Place};
+use super::keys::Signer;
+use super::left::Left;
+use crate::app::App;
+use crate::error::Error;
+
+/// Webhooks looked at in one round; the next round goes on behind them.
+const WEBHOOKS_MAX: i64 = 500;
+/// Webhooks whose attempts are begun at once.
+const BEGUN_AT_ONCE: usize = 16;
+/// How long nothing is looked for when there was nothing to do.
+const POLL: Duration = Duration::from_millis(200);
+/// The least time between two looks: what comes meanwhile is done together.
+const ROUND: Duration = Duration::from_millis(10);
+/// When to come back to a delivery that cannot be read.
+const POSTPONED_FOR: Duration = Duration::from_secs(5 * 60);
+/// How long after the longest answer an attempt counts as lost with its process.
+const LOST_GRACE: Duration = Duration::from_secs(30);
+
+/// Carries deliveries out. Clones share what they know.
+#[derive(Clone)]
+pub struct Courier(Arc<Inner>);
+
+struct Inner {
+    app: App,
+    dispatcher: Dispatcher,
+    endpoints: Endpoints,
+    /// Webhooks that another node serves.
+    left: Left<WebhookId>,
+    /// Where the next round begins.
+    after: Mutex<Option<WebhookId>>,
+    /// There are new deliveries, or room for others.
+    wake: Notify,
+}
+
+/// A delivery whose attempt has begun, with its place.
+struct Taken {
+    webhook: Arc<Webhook>,
+    signer: Option<Arc<Signer>>,
+    due: DueDelivery,
+    begun: Begun,
+    place: Place,
+}
+
+/// What a webhook had begun of what is due.
+enum Took {
+    /// These attempts.
+    Begun(Vec<Taken>),
+    /// None: all places are taken.
+    NoRoom,
+}
+
+impl Courier {
+    /// A courier of this process.
+    pub fn new(app: App) -> Self {
+        Self(Arc::new(Inner {
+            dispatcher: Dispatcher::new(app.clone()),
+            app,
+            endpoints: Endpoints::default(),
+            left: Left::default(),
+            after: Mutex::default(),
+            wake: Notify::new(),
+        }))
+    }
+
+    /// Does everything that is due now, and waits until it has ended; answers how much that was.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn round(&self) -> Result<usize, Error> {
+        let dispatched = self.0.dispatcher.round().await;
+        let mut attempts = JoinSet::new();
+        let begun = self.begin(&mut attempts).await;
+        while attempts.join_next().await.is_some() {}
+        Ok(dispatched? + begun?)
+    }
+
+    /// Goes on until `stop` ends; what has begun is finished.
+    pub async fn run_until(self, stop: impl Future<Output = ()>) {
+        let stop = stop.shared();
+        tokio::join!(self.clone().dispatch_until(stop.clone()), self.deliver_until(stop));
+    }
+
+    async fn dispatch_until(self, stop: impl Future<Output = ()>) {
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let pause = match self.0.dispatcher.round().await {
+                Ok(0) => POLL,
+                Ok(_) => {
+                    self.0.wake.notify_one();
+                    ROUND
+                }
+                Err(error) => after(&error),
+            };
+            tokio::select! {
+                () = &mut stop => return,
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    async fn deliver_until(self, stop: impl Future<Output = ()>) {
+        let mut stop = std::pin::pin!(stop);
+        let mut attempts = JoinSet::new();
+        loop {
+            let pause = self.begin(&mut attempts).await.map_or_else(|error| after(&error), |_| ROUND);
+            let woken = async {
+                tokio::time::sleep(pause).await;
+                drop(tokio::time::timeout(POLL, self.0.wake.notified()).await);
+            };
+            tokio::select! {
+                () = &mut stop => break,
+                () = woken => {}
+            }
+            while attempts.try_join_next().is_some() {}
+        }
+        while attempts.join_next().await.is_some() {}
+    }
+
+    /// Begins attempts of what is due, as far as there is room; answers how many.
+    async fn begin(&self, attempts: &mut JoinSet<()>) -> Result<usize, Error> {
+        let (store, now) = (&self.0.app.store, self.0.app.clock.now());
+        let after = self.after().unwrap_or(Id::new(Uuid::nil()));
+        let Readable { read: mut webhooks, unreadable } =
+            webhooks::with_due(store, after, now, WEBHOOKS_MAX).await?;
+        let is_last = webhooks.len() + unreadable.len() < usize::try_from(WEBHOOKS_MAX).unwrap_or(usize::MAX);
+        tell_unreadable("webhook", &unreadable);
+        if is_last && !after.uuid().is_nil() {
+            // Those before it have their turn as well.
+            let first = webhooks::with_due(store, Id::new(Uuid::nil()), now, WEBHOOKS_MAX).await?;
+            tell_unreadable("webhook", &first.unreadable);
+            webhooks.extend(first.read.into_iter().filter(|webhook| webhook.id <= after));
+        }
+        let ids: Vec<WebhookId> = webhooks.iter().map(|webhook| webhook.id).collect();
+        let mut begun = 0;
+        let mut first_without_room: Option<usize> = None;
+        let mut took = stream::iter(webhooks.into_iter().enumerate())
+            .map(|(at, webhook)| self.clone().take_or_later(webhook).map(move |took| (at, took)).boxed())
+            .buffer_unordered(BEGUN_AT_ONCE);
+        while let Some((at, took)) = took.next().await {
+            match took? {
+                Took::Begun(taken) => {
+                    begun += taken.len();
+                    for taken in taken {
+                        attempts.spawn(self.clone().attempt(taken));
+                    }
+                }
+                Took::NoRoom => {
+                    first_without_room = Some(first_without_room.map_or(at, |first| first.min(at)))
+                }
+            }
+        }
+        // The next round begins with the first that found no room, or behind it when it had been the first already.
+        let behind = match first_without_room {
+            Some(at) => ids.get(at.saturating_sub(1)).copied(),
+            None => ids.last().copied().filter(|_| !is_last),
+        };
+        self.set_after(behind);
+        Ok(begun)
+    }
+
+    /// What cannot be read of one webhook holds up no other.
+    async fn take_or_later(self, webhook: Webhook) -> Result<Took, Error> {
+        let id = webhook.id;
+        match self.clone().take(webhook).await {
+            Err(error @ Error::Internal(_)) => {
+                tracing::error!(
+                    webhook = %id, error = &error as &dyn std::error::Error,
+                    "messages to a webhook cannot be begun"
+                );
+                self.0.left.leave(id, self.0.app.clock.machine());
+                Ok(Took::Begun(Vec::new()))
+            }
+            took => took,
+        }
+    }
+
+    /// Begins attempts of what is due for a webhook: in the database, not yet on the way.
+    async fn take(self, webhook: Webhook) -> Result<Took, Error> {
+        let Inner { app, endpoints, left, .. } = &*self.0;
+        if left.has(&webhook.id, app.clock.machine()) {
+            return Ok(Took::Begun(Vec::new()));
+        }
+        let places = endpoints.places(&Key::of(&webhook), &app.settings.webhooks);
+        if places.is_empty() {
+            return Ok(Took::NoRoom);
+        }
+        let limit = i64::try_from(places.len()).unwrap_or(i64::MAX);
+        let now = app.clock.now();
+        let Readable { read: mut due, unreadable } =
+            deliveries::due(&app.store, webhook.client_id, webhook.id, now, limit).await?;
+        if !unreadable.is_empty() {
+            tell_unreadable("delivery", &unreadable);
+            let ids: Vec<Uuid> = unreadable.into_iter().map(|(id, _)| id).collect();
+            let mut batch = Batch::new(webhook.client_id);
+            deliveries::postpone(&mut batch, &ids, now + POSTPONED_FOR);
+            // Whatever becomes of it: they are met again.
+            let _ = attempt::apply(app, batch).await?;
+        }
+        if due.is_empty() {
+            return Ok(Took::Begun(Vec::new()));
+        }
+        let answer_max =
+            due.iter().map(|due| attempt::answer_max(app, &due.delivery)).max().unwrap_or_default();
+        let begun = Begun { at: now, lost_at: now + answer_max + LOST_GRACE };
+        let mut batch = Batch::new(webhook.client_id);
+        for DueDelivery { delivery, .. } in &mut due {
+            if let Some(attempt) = attempt::interrupted(delivery) {
+                deliveries::interrupted(&mut batch, delivery, &attempt);
+                delivery.attempts += 1;
+            }
+            deliveries::begin_attempt(&mut batch, delivery, begun);
+        }
+        if attempt::apply(app, batch).await? != Commit::Applied {
+            left.leave(webhook.id, app.clock.machine());
+            return Ok(Took::Begun(Vec::new()));
+        }
+        let signer = match Signer::open(app, &webhook, now).await {
+            Ok(signer) => Some(Arc::new(signer)),
+            Err(error) => {
+                tracing::error!(
+                    webhook = %webhook.id, error = &error as &dyn std::error::Error,
+                    "the key of a webhook cannot be opened"
+                );
+                None
+            }
+        };
+        let webhook = Arc::new(webhook);
+        let taken = due.into_iter().zip(places).map(|(due, place)| Taken {
+            webhook: Arc::clone(&webhook),
+            signer: signer.clone(),
+            due,
+            begun,
+            place,
+        });
+        Ok(Took::Begun(taken.collect()))
+    }
+
+    async fn attempt(self, taken: Taken) {
+        let Taken { webhook, signer, due, begun, place } = taken;
+        let Inner { app, wake, .. } = &*self.0;
+        match attempt::run(app, &webhook, signer.as_deref(), &due, begun).await {
+            Ok(Went::Well) => place.trust(),
+            Ok(Went::Badly) => place.doubt(),
+            Err(error) => tracing::error!(
+                delivery = %due.delivery.id, error = &error as &dyn std::error::Error,
+                "an attempt to deliver could not be ended; it is made again"
+            ),
+        }
+        drop(place);
+        wake.notify_one();
+    }
+
+    fn after(&self) -> Option<WebhookId> {
+        *self.0.after.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_after(&self, after: Option<WebhookId>) {
+        *self.0.after.lock().unwrap_or_else(PoisonError::into_inner) = after;
+    }
+}
+
+/// The pause after a failure.
+fn after(error: &Error) -> Duration {
+    tracing::error!(error = error as &dyn std::error::Error, "webhooks wait for the database");
+    POLL
+}

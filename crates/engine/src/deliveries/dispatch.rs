@@ -1,0 +1,189 @@
+//! Events become deliveries, one for each webhook that asks for them, in the order in which they happened.
+//!
+//! The batch that adds the deliveries of an event ends its dispatch, and who comes second is refused: any number of
+//! nodes may do it at once, and none of them adds a delivery twice.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
+use regente_domain::id::{ClientId, Id};
+use regente_domain::webhook::{DeliveryStatus, EventName};
+use regente_store::deliveries::{self, Delivery};
+use regente_store::events::{self, Undispatched};
+use regente_store::readable::Readable;
+use regente_store::webhooks::{self, Webhook};
+use regente_store::{Batch, Commit, StoreError};
+use uuid::Uuid;
+
+use super::left::Left;
+use super::payload;
+use crate::app::App;
+use crate::error::Error;
+
+/// Clients looked at in one round; the next round goes on behind them.
+const CLIENTS_MAX: i64 = 100;
+/// Clients whose events are put into words at once.
+const CLIENTS_AT_ONCE: usize = 4;
+/// Events of a client in one batch.
+const EVENTS_MAX: i64 = 50;
+/// Events of a client that are put into words at once.
+const EVENTS_AT_ONCE: usize = 4;
+/// When to come back to an event that cannot be put into words.
+const POSTPONED_FOR: Duration = Duration::from_secs(5 * 60);
+/// By how much the clocks of two nodes may differ. An event that a webhook made by another clock has asked for must not
+/// count as one from before it.
+const CLOCKS_DIFFER_BY: Duration = Duration::from_secs(60);
+
+/// Makes deliveries from what waits.
+pub(super) struct Dispatcher {
+    app: App,
+    /// Clients whose events another node dispatches.
+    left: Left<ClientId>,
+    /// Where the next round begins.
+    after: Mutex<Option<ClientId>>,
+}
+
+impl Dispatcher {
+    pub(super) fn new(app: App) -> Self {
+        Self { app, left: Left::default(), after: Mutex::default() }
+    }
+
+    /// One look at what waits; answers how many events became deliveries.
+    pub(super) async fn round(&self) -> Result<usize, Error> {
+        let after = self.after().unwrap_or(Id::new(Uuid::nil()));
+        let now = self.app.clock.now();
+        let clients = events::clients_to_dispatch(&self.app.store, after, now, CLIENTS_MAX).await?;
+        let is_last = clients.len() < usize::try_from(CLIENTS_MAX).unwrap_or(usize::MAX);
+        self.set_after(clients.last().copied().filter(|_| !is_last));
+        stream::iter(clients)
+            .map(|client_id| self.of_client_or_later(client_id).boxed())
+            .buffer_unordered(CLIENTS_AT_ONCE)
+            .try_fold(0, async |dispatched, more| Ok(dispatched + more))
+            .await
+    }
+
+    /// What cannot be read of one client holds up no other.
+    async fn of_client_or_later(&self, client_id: ClientId) -> Result<usize, Error> {
+        match self.of_client(client_id).await {
+            Err(error @ Error::Internal(_)) => {
+                tracing::error!(
+                    client = %client_id, error = &error as &dyn std::error::Error,
+                    "events of an account cannot become deliveries"
+                );
+                self.left.leave(client_id, self.app.clock.machine());
+                Ok(0)
+            }
+            dispatched => dispatched,
+        }
+    }
+
+    async fn of_client(&self, client_id: ClientId) -> Result<usize, Error> {
+        let app = &self.app;
+        if self.left.has(&client_id, app.clock.machine()) {
+            return Ok(0);
+        }
+        let now = app.clock.now();
+        let Readable { read: waiting, unreadable } =
+            events::to_dispatch(&app.store, client_id, now, EVENTS_MAX).await?;
+        tell_unreadable("event", &unreadable);
+        let mut postponed: Vec<Uuid> = unreadable.into_iter().map(|(id, _)| id).collect();
+        let Readable { read: webhooks, unreadable } = webhooks::active(&app.store, client_id).await?;
+        tell_unreadable("webhook", &unreadable);
+        let snapshots: Vec<_> = waiting.iter().map(|event| snapshot(app, client_id, event)).collect();
+        let snapshots: Vec<_> = stream::iter(snapshots).buffered(EVENTS_AT_ONCE).collect().await;
+        let mut batch = Batch::new(client_id);
+        for (event, snapshot) in waiting.iter().zip(snapshots) {
+            match snapshot {
+                Ok(snapshot) => {
+                    let deliveries = deliveries_of(app, event, &webhooks);
+                    let is_said = !deliveries.is_empty();
+                    events::dispatched(&mut batch, event, is_said.then_some(snapshot.as_str()));
+                    deliveries.iter().for_each(|delivery| deliveries::insert(&mut batch, delivery));
+                }
+                Err(payload::PayloadError::Store(error @ StoreError::Unavailable(_))) => {
+                    return Err(error.into());
+                }
+                Err(error) => {
+                    tracing::error!(
+                        event = %event.id, name = event.full_name, error = &error as &dyn std::error::Error,
+                        "an event cannot be delivered"
+                    );
+                    postponed.push(event.id.uuid());
+                }
+            }
+        }
+        if !postponed.is_empty() {
+            events::postpone(&mut batch, &postponed, now + POSTPONED_FOR);
+        }
+        let _admission = app.store.admit_waiting().await?;
+        Ok(match app.store.apply(batch).await? {
+            Commit::Applied => waiting.len(),
+            // Another node was first with one of them; what is left is met again.
+            Commit::Refused(_) | Commit::Unknown => {
+                self.left.leave(client_id, app.clock.machine());
+                0
+            }
+        })
+    }
+
+    fn after(&self) -> Option<ClientId> {
+        *self.after.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_after(&self, after: Option<ClientId>) {
+        *self.after.lock().unwrap_or_else(PoisonError::into_inner) = after;
+    }
+}
+
+/// Says of rows that they cannot be read.
+pub(super) fn tell_unreadable(what: &'static str, unreadable: &[(Uuid, StoreError)]) {
+    for (id, error) in unreadable {
+        let error = error as &dyn std::error::Error;
+        tracing::error!(what, %id, error, "what is stored about webhooks cannot be read; the rest goes on");
+    }
+}
+
+async fn snapshot(
+    app: &App,
+    client_id: ClientId,
+    event: &Undispatched,
+) -> Result<String, payload::PayloadError> {
+    match &event.snapshot {
+        Some(snapshot) => Ok(snapshot.clone()),
+        None => payload::data(&app.store, client_id, event).await,
+    }
+}
+
+fn deliveries_of(app: &App, event: &Undispatched, webhooks: &[Webhook]) -> Vec<Delivery> {
+    let Some(name) = EventName::parse(&event.full_name) else {
+        tracing::error!(event = %event.id, name = event.full_name, "no webhook can ask for this event");
+        return Vec::new();
+    };
+    let now = app.clock.now();
+    // A webhook that was made after the event did not ask for it; a listener asks for as long as it listens.
+    let asking = webhooks
+        .iter()
+        .filter(|webhook| webhook.event.wants(name))
+        .filter(|webhook| webhook.id.created_at() <= event.id.created_at() + CLOCKS_DIFFER_BY)
+        .filter(|webhook| webhook.listens_until.is_none_or(|until| now < until));
+    asking
+        .map(|webhook| Delivery {
+            id: app.chance.id(now),
+            client_id: webhook.client_id,
+            webhook_id: webhook.id,
+            event_id: event.id,
+            event: event.full_name.clone(),
+            object_id: event.object_id,
+            object_version: event.version,
+            ordinal: event.ordinal,
+            api_version: webhook.api_version,
+            status: DeliveryStatus::Pending,
+            attempts: 0,
+            tries: 0,
+            due_at: webhook.listens_until.is_none().then_some(now),
+            began_at: None,
+            updated_at: now,
+        })
+        .collect()
+}

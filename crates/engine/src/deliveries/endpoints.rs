@@ -1,0 +1,162 @@
+//! What a process knows of endpoints, and so how many attempts each may have under way. An endpoint is a server of one
+//! account: scheme, host and port, whatever the paths of its webhooks are. One that has not answered yet has a single
+//! attempt, and so has one whose last attempt failed; all of those together take at most half of the room. An account takes
+//! at most half of the room, and its endpoints in doubt half of that. A dead endpoint delays nobody else, and no account
+//! another one. Nothing of this is stored.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use regente_domain::id::ClientId;
+use regente_store::webhooks::Webhook;
+use reqwest::Url;
+
+use crate::settings::WebhookSettings;
+
+/// Endpoints that are remembered; past it those with nothing under way are forgotten.
+const REMEMBERED_MAX: usize = 10_000;
+/// Attempts under way at once to an endpoint that does not answer.
+const IN_DOUBT_MAX: usize = 1;
+
+/// What a process knows of endpoints. Clones share it.
+#[derive(Clone, Default)]
+pub(super) struct Endpoints(Arc<Mutex<Known>>);
+
+#[derive(Default)]
+struct Known {
+    endpoints: HashMap<Key, Endpoint>,
+    clients: HashMap<ClientId, UnderWay>,
+    in_all: UnderWay,
+}
+
+/// Attempts under way.
+#[derive(Clone, Copy, Default)]
+struct UnderWay {
+    number: usize,
+    /// Those of them to endpoints that do not answer.
+    in_doubt: usize,
+}
+
+/// A server of an account.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    client_id: ClientId,
+    origin: String,
+}
+
+impl Key {
+    pub(super) fn of(webhook: &Webhook) -> Self {
+        let origin = Url::parse(&webhook.endpoint)
+            .map_or_else(|_| webhook.endpoint.clone(), |url| url.origin().ascii_serialization());
+        Self { client_id: webhook.client_id, origin }
+    }
+}
+
+#[derive(Default)]
+struct Endpoint {
+    under_way: usize,
+    answers: bool,
+}
+
+/// A place for one attempt, for as long as it lives, also when the attempt panics.
+pub(super) struct Place {
+    endpoints: Endpoints,
+    key: Key,
+}
+
+impl Endpoints {
+    /// Places for attempts to an endpoint, as many as there is room for.
+    pub(super) fn places(&self, key: &Key, settings: &WebhookSettings) -> Vec<Place> {
+        let room = self.known().take(key, settings);
+        (0..room).map(|_| Place { endpoints: self.clone(), key: key.clone() }).collect()
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// The endpoint took what it was sent.
+    pub(super) fn trust(&self) {
+        let known = &mut *self.endpoints.known();
+        if let Some(endpoint) = known.endpoints.get_mut(&self.key)
+            && !endpoint.answers
+        {
+            endpoint.answers = true;
+            let number = endpoint.under_way;
+            known.each(&self.key, |under_way| under_way.in_doubt = under_way.in_doubt.saturating_sub(number));
+        }
+    }
+
+    /// It did not.
+    pub(super) fn doubt(&self) {
+        let known = &mut *self.endpoints.known();
+        if let Some(endpoint) = known.endpoints.get_mut(&self.key)
+            && endpoint.answers
+        {
+            endpoint.answers = false;
+            let number = endpoint.under_way;
+            known.each(&self.key, |under_way| under_way.in_doubt += number);
+        }
+    }
+}
+
+impl Known {
+    fn take(&mut self, key: &Key, settings: &WebhookSettings) -> usize {
+        if self.endpoints.len() >= REMEMBERED_MAX {
+            self.endpoints.retain(|_, endpoint| endpoint.under_way > 0);
+        }
+        let of_client = self.clients.get(&key.client_id).copied().unwrap_or_default();
+        let endpoint = self.endpoints.entry(key.clone()).or_default();
+        let share = half(settings.concurrent_max);
+        let left = settings
+            .concurrent_max
+            .saturating_sub(self.in_all.number)
+            .min(share.saturating_sub(of_client.number));
+        let room = if endpoint.answers {
+            left.min(settings.concurrent_per_endpoint_max.saturating_sub(endpoint.under_way))
+        } else {
+            left.min(half(settings.concurrent_max).saturating_sub(self.in_all.in_doubt))
+                .min(half(share).saturating_sub(of_client.in_doubt))
+                .min(IN_DOUBT_MAX.saturating_sub(endpoint.under_way))
+        };
+        endpoint.under_way += room;
+        let in_doubt = if endpoint.answers { 0 } else { room };
+        if room > 0 {
+            self.each(key, |under_way| {
+                under_way.number += room;
+                under_way.in_doubt += in_doubt;
+            });
+        }
+        room
+    }
+
+    /// Counts in all, and for the account.
+    fn each(&mut self, key: &Key, count: impl Fn(&mut UnderWay)) {
+        count(&mut self.in_all);
+        let of_client = self.clients.entry(key.client_id).or_default();
+        count(of_client);
+        if of_client.number == 0 {
+            self.clients.remove(&key.client_id);
+        }
+    }
+}
+
+/// At least one.
+fn half(room: usize) -> usize {
+    (room / 2).max(1)
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let known = &mut *self.endpoints.known();
+        let Some(endpoint) = known.endpoints.get_mut(&self.key) else { return };
+        endpoint.under_way = endpoint.under_way.saturating_sub(1);
+        let in_doubt = usize::from(!endpoint.answers);
+        known.each(&self.key, |under_way| {
+            under_way.number = under_way.number.saturating_sub(1);
+            under_way.in_doubt = under_way.in_doubt.saturating_sub(in_doubt);
+        });
+    }
+}

@@ -1,0 +1,182 @@
+//! Listeners: whoever runs `regente webhooks listen` gets deliveries as a webhook does, but fetches them. What is fetched
+//! is signed as if it were sent now, with a key that lives as long as the listener.
+//!
+//! Nothing is called here: whoever listens sends it on to wherever his user said.
+
+use std::time::Duration;
+
+use regente_domain::id::{ClientId, DeliveryId, WebhookId};
+use regente_domain::time::Timestamp;
+use regente_domain::webhook::{EventFilter, Version};
+use regente_store::deliveries::DueDelivery;
+use regente_store::listeners;
+use regente_store::webhooks::{KeyPair, PUBLIC_KEY_BYTES, Webhook};
+use regente_store::{Batch, Commit};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::keys::Signer;
+use super::signature::SigningKey;
+use super::{attempt, payload};
+use crate::app::App;
+use crate::error::Error;
+use crate::vault::{Binding, Purpose};
+
+/// How long a listener that does not come back is waited for. A server that is started again takes less.
+const LISTENS_FOR: Duration = Duration::from_secs(2 * 60);
+/// How long after its end a listener is kept: a node that has just read it may make a delivery for it yet.
+pub const KEPT_FOR: Duration = Duration::from_secs(10 * 60);
+/// Events that are fetched at once.
+const EVENTS_MAX: usize = 100;
+/// How often there is a look while nothing has happened.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How long a listener waits for something to happen before it is told that nothing has.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// A listener that has begun.
+#[derive(Clone, Debug)]
+pub struct Listener {
+    /// Its id.
+    pub id: WebhookId,
+    /// What signatures are verified with.
+    pub public_key: [u8; PUBLIC_KEY_BYTES],
+}
+
+/// An event as it is sent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Heard {
+    /// What is taken once it was told.
+    pub delivery_id: DeliveryId,
+    /// The whole name of the event.
+    pub event: String,
+    /// What it is about.
+    pub object_id: Uuid,
+    /// When it happened.
+    pub happened_at: Timestamp,
+    /// Names and values.
+    pub headers: Vec<(String, String)>,
+    /// JSON.
+    pub body: String,
+}
+
+/// Why nothing is heard.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// The listener has ended, or never was.
+    #[error("this listener was not heard of for too long and is over; begin anew")]
+    Over,
+    /// The database or the keys failed.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
+impl From<regente_store::StoreError> for ListenError {
+    fn from(error: regente_store::StoreError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Begins to listen: what happens from now on is heard.
+///
+/// # Errors
+/// [`ListenError::Failed`].
+pub async fn begin(app: &App, client_id: ClientId, event: EventFilter) -> Result<Listener, ListenError> {
+    app.vault.keep_current().await.map_err(Error::from)?;
+    let now = app.clock.now();
+    let id: WebhookId = app.chance.id(now);
+    let key = SigningKey::generate(&app.chance).map_err(Error::internal)?;
+    let binding = Binding::new(Purpose::WebhookKey, client_id, id.uuid());
+    let until = now + LISTENS_FOR;
+    let webhook = Webhook {
+        id,
+        client_id,
+        event,
+        endpoint: format!("listen:{id}"),
+        api_version: Version::V1_1,
+        active: true,
+        key: KeyPair { public: key.public(), private: app.vault.seal(binding, key.seed()) },
+        next_key: None,
+        lost_in_a_row: 0,
+        version: 1,
+        updated_at: id.created_at(),
+        listens_until: Some(until),
+    };
+    let mut batch = Batch::new(client_id);
+    listeners::insert(&mut batch, &webhook, until);
+    match app.store.apply(batch).await? {
+        Commit::Applied => Ok(Listener { id, public_key: key.public() }),
+        // One that was written after all ends by itself.
+        Commit::Refused(_) | Commit::Unknown => Err(Error::busy().into()),
+    }
+}
+
+/// Forgets what was `told`, and waits for what happens next; answers nothing when nothing happens for a while.
+///
+/// # Errors
+/// [`ListenError`]; what was not forgotten is answered again.
+pub async fn hear(
+    app: &App,
+    client_id: ClientId,
+    id: WebhookId,
+    told: &[DeliveryId],
+) -> Result<Vec<Heard>, ListenError> {
+    let now = app.clock.now();
+    let mut batch = Batch::new(client_id);
+    listeners::go_on(&mut batch, id, now, now + LISTENS_FOR);
+    listeners::forget(&mut batch, id, told);
+    match app.store.apply(batch).await? {
+        Commit::Applied => {}
+        Commit::Refused(_) => return Err(ListenError::Over),
+        Commit::Unknown => return Err(Error::busy().into()),
+    }
+    let webhook = listeners::find(&app.store, client_id, id).await?.ok_or(ListenError::Over)?;
+    let began = app.clock.machine();
+    loop {
+        let waiting = listeners::waiting(&app.store, client_id, id, EVENTS_MAX).await?;
+        if !waiting.is_empty() || app.clock.machine().since(began) >= WAIT_MAX {
+            if waiting.is_empty() {
+                return Ok(Vec::new());
+            }
+            let now = app.clock.now();
+            let signer = Signer::open(app, &webhook, now).await?;
+            return Ok(waiting.iter().map(|due| sign(&signer, now, due)).collect::<Result<_, _>>()?);
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+fn sign(signer: &Signer, now: Timestamp, due: &DueDelivery) -> Result<Heard, Error> {
+    let delivery = &due.delivery;
+    let body = payload::body(delivery, &due.snapshot).map_err(Error::internal)?;
+    let headers = attempt::headers(delivery, signer, now, &body)?;
+    let headers = headers.iter().map(|(name, value)| {
+        let value = value.to_str().map_err(Error::internal)?;
+        Ok((name.as_str().to_owned(), value.to_owned()))
+    });
+    Ok(Heard {
+        delivery_id: delivery.id,
+        event: delivery.event.clone(),
+        object_id: delivery.object_id,
+        happened_at: delivery.event_id.created_at(),
+        headers: headers.collect::<Result<_, Error>>()?,
+        body: String::from_utf8(body).map_err(Error::internal)?,
+    })
+}
+
+/// Ends it, and forgets what was told at last.
+///
+/// # Errors
+/// [`ListenError::Failed`]; it ends by itself then.
+pub async fn end(
+    app: &App,
+    client_id: ClientId,
+    id: WebhookId,
+    told: &[DeliveryId],
+) -> Result<(), ListenError> {
+    let mut batch = Batch::new(client_id);
+    listeners::end(&mut batch, id, app.clock.now());
+    listeners::forget(&mut batch, id, told);
+    // It ends by itself if this was not written.
+    let _ = app.store.apply(batch).await?;
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! A message that no attempt could hand over: the operator is told, and where that is wanted a webhook that loses too
+//! many in a row is switched off (`docs/interface/webhooks.md#losses`). The message itself is kept for a replay.
+
+use regente_domain::actor::Actor;
+use regente_store::audit::{self, AuditEntry};
+use regente_store::deliveries::Delivery;
+use regente_store::webhooks::{self, Webhook};
+use regente_store::{Batch, Commit};
+
+use super::attempt::apply;
+use crate::app::App;
+use crate::error::Error;
+use crate::metrics;
+
+/// Who switches a webhook off.
+const ACTOR: Actor = Actor::Job("deliveries");
+
+/// What follows when a message to `webhook` is lost; that it is lost is written already.
+pub(super) async fn tell(app: &App, webhook: &Webhook, delivery: &Delivery) -> Result<(), Error> {
+    metrics::delivery_lost();
+    tracing::error!(
+        alert = "webhook_message_lost", delivery = %delivery.id, webhook = %webhook.id,
+        client = %webhook.client_id, event = delivery.event,
+        "a message to a webhook is lost: every attempt failed; it is kept for a replay"
+    );
+    let Some(lost_max) = app.settings.webhooks.disable_after else { return Ok(()) };
+    let lost_max = i64::from(lost_max.get());
+    let found = webhooks::find(&app.store, webhook.client_id, webhook.id).await?;
+    let Some(webhook) = found.filter(|found| found.active && found.lost_in_a_row >= lost_max) else {
+        return Ok(());
+    };
+    let now = app.clock.now();
+    let mut batch = Batch::new(webhook.client_id);
+    webhooks::disable(&mut batch, &webhook, now);
+    let entry = AuditEntry {
+        id: app.chance.id(now),
+        actor: ACTOR,
+        action: "webhook.disabled",
+        object_kind: "webhook",
+        object_id: webhook.id.uuid(),
+        request_id: None,
+    };
+    audit::record(&mut batch, entry);
+    match apply(app, batch).await? {
+        Commit::Applied => {
+            metrics::webhook_disabled();
+            tracing::error!(
+                alert = "webhook_disabled", webhook = %webhook.id, client = %webhook.client_id,
+                lost_in_a_row = webhook.lost_in_a_row,
+                "a webhook is switched off: too many messages in a row were lost"
+            );
+        }
+        // Its owner has changed it meanwhile, or another attempt has switched it off.
+        Commit::Refused(_) | Commit::Unknown => {}
+    }
+    Ok(())
+}

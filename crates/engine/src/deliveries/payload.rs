@@ -1,0 +1,211 @@
+//! What an event says: `data` as it was right after the change, put together once and kept, and the envelope around it
+//! (`docs/interface/webhooks.md#envelope`). The bytes are the same in every attempt.
+
+use regente_domain::charge::attempt::{Outcome, TransactionRequest};
+use regente_domain::charge::{Charge, ChargeEvent, ChargeStatus};
+use regente_domain::id::{ChargeId, ClientId, Id};
+use regente_domain::time::Timestamp;
+use regente_domain::webhook::EventName;
+use regente_store::deliveries::Delivery;
+use regente_store::events::{PING, PING_OBJECT, Undispatched};
+use regente_store::{Store, StoreError, charges, transaction_requests};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::events::transaction_request::TransactionRequestView;
+
+/// The largest body; above it older transaction requests are left out (`docs/interface/webhooks.md#payloads`).
+const BODY_BYTES_MAX: usize = 256 * 1024;
+/// What the envelope takes of it at most.
+const ENVELOPE_BYTES_MAX: usize = 1024;
+
+/// Why an event cannot be put into words.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PayloadError {
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What the event is about is not there.
+    #[error("{0} has no record to tell of")]
+    NoRecord(String),
+    /// A record that is no JSON.
+    #[error("an event that is no JSON")]
+    Json(#[from] serde_json::Error),
+}
+
+/// `data` of an event that did not bring its own.
+pub(super) async fn data(
+    store: &Store,
+    client_id: ClientId,
+    event: &Undispatched,
+) -> Result<String, PayloadError> {
+    let no_record = || PayloadError::NoRecord(event.full_name.clone());
+    let announced = EventName::parse(&event.full_name).and_then(ChargeEvent::of).ok_or_else(no_record)?;
+    let id = Id::new(event.object_id);
+    let shown = shown(store, client_id, id, event, announced).await?.ok_or_else(no_record)?;
+    let stored = transaction_requests::of_object(store, client_id, event.object_id).await?;
+    let requests: Vec<TransactionRequest> = stored.into_iter().map(|stored| stored.request).collect();
+    let mut requests = requests_at(&shown, &requests);
+    loop {
+        let data = serde_json::to_string(&transaction(&shown, &requests)?)?;
+        if data.len() + ENVELOPE_BYTES_MAX <= BODY_BYTES_MAX || requests.is_empty() {
+            return Ok(data);
+        }
+        requests.remove(0);
+    }
+}
+
+/// A charge as an event shows it.
+struct Shown {
+    charge: Charge,
+    status: ChargeStatus,
+    is_processing: bool,
+    amount: i64,
+    /// Which of its requests there were.
+    requests: usize,
+    at: Timestamp,
+}
+
+/// The charge at the version of the event. A version that nobody was answered with is not kept: what it was follows
+/// from its event and from the version beside it.
+async fn shown(
+    store: &Store,
+    client_id: ClientId,
+    id: ChargeId,
+    event: &Undispatched,
+    announced: ChargeEvent,
+) -> Result<Option<Shown>, StoreError> {
+    if let Some(stored) = charges::find_version(store, client_id, id, event.version).await? {
+        let charge = stored.charge;
+        return Ok(Some(Shown {
+            status: charge.state.status(),
+            is_processing: !charge.state.is_settled(),
+            amount: charge.amount.minor_units(),
+            requests: usize::try_from(charge.requests).unwrap_or(usize::MAX),
+            at: charge.updated_at,
+            charge,
+        }));
+    }
+    let (beside, status) = match announced {
+        ChargeEvent::Pending => (charges::find(store, client_id, id).await?, ChargeStatus::Pending),
+        ChargeEvent::RefundPending => (
+            charges::find_version(store, client_id, id, event.version - 1).await?,
+            ChargeStatus::RefundPending,
+        ),
+        ChargeEvent::PreAuthorized
+        | ChargeEvent::Authorized
+        | ChargeEvent::Failed
+        | ChargeEvent::Canceled
+        | ChargeEvent::Voided
+        | ChargeEvent::ChargedBack
+        | ChargeEvent::ProbeVoid => return Ok(None),
+    };
+    Ok(beside.map(|stored| {
+        let charge = stored.charge;
+        let (amount, requests) = match announced {
+            ChargeEvent::Pending => (charge.original_amount, 1),
+            ChargeEvent::RefundPending
+            | ChargeEvent::PreAuthorized
+            | ChargeEvent::Authorized
+            | ChargeEvent::Failed
+            | ChargeEvent::Canceled
+            | ChargeEvent::Voided
+            | ChargeEvent::ChargedBack
+            | ChargeEvent::ProbeVoid => {
+                (charge.amount, usize::try_from(charge.requests + 1).unwrap_or(usize::MAX))
+            }
+        };
+        Shown {
+            status,
+            is_processing: true,
+            amount: amount.minor_units(),
+            requests,
+            at: event.id.created_at(),
+            charge,
+        }
+    }))
+}
+
+/// The requests that the version had, oldest first. One that ended later was still open.
+fn requests_at(shown: &Shown, requests: &[TransactionRequest]) -> Vec<TransactionRequest> {
+    let there = requests.iter().take(shown.requests);
+    there
+        .map(|request| {
+            if request.updated_at <= shown.at {
+                return request.clone();
+            }
+            let updated_at = request.id.created_at();
+            TransactionRequest { outcome: Outcome::Open, duration: None, updated_at, ..request.clone() }
+        })
+        .collect()
+}
+
+fn transaction(shown: &Shown, requests: &[TransactionRequest]) -> Result<Value, serde_json::Error> {
+    let charge = &shown.charge;
+    let requests = requests.iter().rev().map(transaction_request).collect::<Result<Vec<_>, _>>()?;
+    Ok(json!({
+        "id": charge.id,
+        "createdAt": charge.id.created_at(),
+        "updatedAt": shown.at,
+        "idempotencyKey": null,
+        "requestId": null,
+        "amount": shown.amount,
+        "originalAmount": charge.original_amount.minor_units(),
+        "currency": charge.currency.code(),
+        "installments": charge.payment.installments,
+        "clientId": charge.client_id,
+        "merchantId": charge.merchant_id,
+        "customerId": charge.customer_id,
+        "orderId": charge.order_id,
+        "description": charge.references.description,
+        "statementDescriptor": charge.references.statement_descriptor,
+        "status": shown.status.word(),
+        "capture": charge.capture.flag(),
+        "isDispute": false,
+        "isProcessing": shown.is_processing,
+        "fee": null,
+        "feeAmount": null,
+        "transactionError": null,
+        "transactionRequests": requests,
+    }))
+}
+
+/// Members of a transaction request that are there also when they say nothing.
+const UNUSED_AS_NULL: [&str; 5] =
+    ["pix", "boleto", "providerError", "providerAuthorization", "fraudAnalysis"];
+
+fn transaction_request(request: &TransactionRequest) -> Result<Map<String, Value>, serde_json::Error> {
+    let view = serde_json::to_value(TransactionRequestView::of(request))?;
+    let mut members: Map<String, Value> = serde_json::from_value(view)?;
+    for name in UNUSED_AS_NULL {
+        members.entry(name).or_insert(Value::Null);
+    }
+    Ok(members)
+}
+
+/// The whole body.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope<'a> {
+    id: Uuid,
+    api_version: &'static str,
+    object: &'a str,
+    event: &'a str,
+    created_at: Timestamp,
+    data: &'a RawValue,
+}
+
+/// The bytes that are sent: always the same for one delivery.
+pub(super) fn body(delivery: &Delivery, data: &str) -> Result<Vec<u8>, serde_json::Error> {
+    let (object, event) = delivery.event.split_once('.').unwrap_or((PING_OBJECT, PING));
+    serde_json::to_vec(&Envelope {
+        id: delivery.event_id.uuid(),
+        api_version: delivery.api_version.word(),
+        object,
+        event,
+        created_at: delivery.event_id.created_at(),
+        data: serde_json::from_str(data)?,
+    })
+}

@@ -1,0 +1,56 @@
+//! Deliveries that are sent again because somebody asks for it: their schedule begins anew, the event keeps its id.
+
+use regente_domain::id::{ClientId, DeliveryId, WebhookId};
+use regente_store::deliveries::{self, Delivery};
+use regente_store::{Batch, Commit};
+
+use crate::app::App;
+use crate::error::Error;
+
+/// How often a change that lost a race is decided again.
+const TRIES_MAX: usize = 4;
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Replayed {
+    /// It is due now; the delivery as it stands.
+    Due(Box<Delivery>),
+    /// An attempt is under way: what came of that is to be seen first.
+    UnderWay,
+    /// The webhook has no such delivery.
+    NoDelivery,
+}
+
+/// Makes a delivery due now. `record` adds who wanted that to the batch. Whoever calls has been admitted.
+///
+/// # Errors
+/// The database failed, or others kept changing the same delivery.
+pub async fn replay(
+    app: &App,
+    client_id: ClientId,
+    webhook_id: WebhookId,
+    id: DeliveryId,
+    record: impl Fn(&mut Batch),
+) -> Result<Replayed, Error> {
+    let now = app.clock.now();
+    let find = async || deliveries::find(&app.store, client_id, webhook_id, id).await;
+    for _ in 0..TRIES_MAX {
+        let Some(delivery) = find().await? else { return Ok(Replayed::NoDelivery) };
+        if delivery.began_at.is_some() {
+            return Ok(Replayed::UnderWay);
+        }
+        let mut batch = Batch::new(client_id);
+        deliveries::replay(&mut batch, &delivery, now);
+        record(&mut batch);
+        match app.store.apply(batch).await? {
+            Commit::Applied => {
+                let replayed = find().await?;
+                return Ok(
+                    replayed.map_or(Replayed::NoDelivery, |delivery| Replayed::Due(Box::new(delivery)))
+                );
+            }
+            Commit::Refused(_) | Commit::Unknown => {}
+        }
+    }
+    Err(Error::busy())
+}

@@ -1,0 +1,129 @@
+//! A purchase as answers and events show it (`docs/interface/purchases.md#record`).
+
+use regente_domain::charge::{Charge, ChargeStatus};
+use regente_domain::decline::DeclinedCode;
+use regente_domain::id::{CardId, ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, TokenId, of};
+use regente_domain::money::Amount;
+use regente_domain::purchase::{CURRENCY, Purchase, PurchaseStatus, Slot};
+use regente_domain::time::Timestamp;
+use serde::Serialize;
+
+/// A purchase.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PurchaseView {
+    id: PurchaseId,
+    client_id: ClientId,
+    merchant_id: MerchantId,
+    customer_id: Option<CustomerId>,
+    order_id: Option<String>,
+    description: Option<String>,
+    statement_descriptor: Option<String>,
+    /// What the merchant still keeps, in cents.
+    amount: Amount,
+    /// What was asked for; never changes.
+    original_amount: Amount,
+    currency: &'static str,
+    capture: bool,
+    /// `pending`, `paid`, `failed` or `cancelled`.
+    status: &'static str,
+    /// The cards, in the order in which they are charged.
+    payments: Vec<PaymentView>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+/// One card of a purchase.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentView {
+    id: Id<of::PurchaseSlot>,
+    /// The stored card; null when a token was sent.
+    card_id: Option<CardId>,
+    /// The token that was sent.
+    token_id: Option<TokenId>,
+    amount: Amount,
+    installments: u8,
+    /// The status of the charge; `pending` until there is one.
+    status: &'static str,
+    /// The charge, once there is one.
+    charge_id: Option<ChargeId>,
+    /// Why it was refused.
+    declined_code: Option<&'static str>,
+}
+
+/// What is known of one card of a purchase beside the purchase itself.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownCard<'a> {
+    /// Its charge, once there is one.
+    pub charge: Option<&'a Charge>,
+    /// Why that was refused.
+    pub declined_code: Option<DeclinedCode>,
+    /// The token that was sent for it.
+    pub token_id: Option<TokenId>,
+}
+
+impl PurchaseView {
+    /// What the merchant still keeps.
+    pub const fn amount(&self) -> Amount {
+        self.amount
+    }
+
+    /// Shows a purchase with what is known of its cards, in their order.
+    pub fn of(purchase: &Purchase, cards: &[KnownCard<'_>]) -> Self {
+        let payments = purchase.slots.iter().zip(cards);
+        Self {
+            id: purchase.id,
+            client_id: purchase.client_id,
+            merchant_id: purchase.merchant_id,
+            customer_id: purchase.customer_id,
+            order_id: purchase.order_id.clone(),
+            description: purchase.references.description.clone(),
+            statement_descriptor: purchase.references.statement_descriptor.clone(),
+            amount: amount(purchase, cards),
+            original_amount: purchase.amount,
+            currency: CURRENCY.code(),
+            capture: purchase.capture.flag(),
+            status: purchase.status().word(),
+            payments: payments.map(|(slot, card)| PaymentView::of(slot, card)).collect(),
+            created_at: purchase.id.created_at(),
+            updated_at: purchase.updated_at,
+        }
+    }
+}
+
+/// Refunds of single cards lower what the merchant keeps of a purchase that is paid.
+fn amount(purchase: &Purchase, cards: &[KnownCard<'_>]) -> Amount {
+    match purchase.status() {
+        PurchaseStatus::Pending | PurchaseStatus::Failed => purchase.amount,
+        PurchaseStatus::Cancelled => Amount::ZERO,
+        PurchaseStatus::Paid => {
+            let kept = |(slot, card): (&Slot, &KnownCard<'_>)| {
+                card.charge.map_or(slot.amount, |charge| charge.amount).minor_units()
+            };
+            let sum = purchase.slots.iter().zip(cards).map(kept).sum();
+            Amount::new(sum).unwrap_or(purchase.amount)
+        }
+    }
+}
+
+impl PaymentView {
+    fn of(slot: &Slot, card: &KnownCard<'_>) -> Self {
+        let status = match (card.charge, slot.declined_code) {
+            (Some(charge), _) => charge.state.status(),
+            // It could not even be tried.
+            (None, Some(_)) => ChargeStatus::Failed,
+            (None, None) => ChargeStatus::Pending,
+        };
+        Self {
+            id: slot.id,
+            card_id: card.token_id.is_none().then_some(slot.card_id),
+            token_id: card.token_id,
+            amount: slot.amount,
+            installments: slot.installments,
+            status: status.word(),
+            charge_id: slot.charge_id,
+            declined_code: slot.declined_code.or(card.declined_code).map(DeclinedCode::code),
+        }
+    }
+}

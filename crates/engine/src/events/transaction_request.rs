@@ -1,0 +1,115 @@
+//! A call to a provider as answers and events show it (`docs/interface/charges.md#transaction-requests`).
+
+use regente_domain::charge::attempt::{Approval, Outcome, RequestType, TransactionRequest};
+use regente_domain::decline::Decline;
+use regente_domain::id::{ProviderId, TransactionRequestId};
+use regente_domain::money::Amount;
+use regente_domain::time::Timestamp;
+use serde::Serialize;
+use uuid::Uuid;
+
+/// One call to a provider.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TransactionRequestView {
+    id: TransactionRequestId,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    /// The key sent to the provider; null for what follows an authorization.
+    idempotency_key: Option<Uuid>,
+    request_id: Option<String>,
+    provider_id: ProviderId,
+    provider_type: &'static str,
+    transaction_id: Option<String>,
+    amount: Amount,
+    authorization_code: Option<String>,
+    authorization_nsu: Option<String>,
+    response_code: Option<String>,
+    request_status: &'static str,
+    request_status_reason: Option<String>,
+    request_type: &'static str,
+    tokenized_payment: bool,
+    response_ts: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider_error: Option<ProviderErrorView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider_authorization: Option<ProviderAuthorizationView>,
+}
+
+/// What a provider refused with.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderErrorView {
+    message: String,
+    /// One of the 24 declined codes.
+    declined_code: &'static str,
+    /// Whether the next provider may be asked.
+    retryable: bool,
+    network_denied_reason: Option<String>,
+    network_denied_message: Option<String>,
+}
+
+/// What the card network said.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderAuthorizationView {
+    network_authorization_code: Option<String>,
+    network_response_code: Option<String>,
+}
+
+impl TransactionRequestView {
+    /// The request as it stands.
+    pub fn of(request: &TransactionRequest) -> Self {
+        let references = match &request.outcome {
+            Outcome::Approved(references) => references.clone(),
+            Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => Approval::default(),
+        };
+        let has_codes =
+            references.network_authorization_code.is_some() || references.network_response_code.is_some();
+        Self {
+            id: request.id,
+            created_at: request.id.created_at(),
+            updated_at: request.updated_at,
+            idempotency_key: key_shown(request),
+            request_id: None,
+            provider_id: request.provider_id,
+            provider_type: request.provider_type.code(),
+            transaction_id: references.transaction_id,
+            amount: request.amount,
+            authorization_code: references.authorization_code,
+            authorization_nsu: references.authorization_nsu,
+            response_code: references.response_code,
+            request_status: request.status().word(),
+            request_status_reason: None,
+            request_type: request.request_type.word(),
+            tokenized_payment: false,
+            response_ts: request.duration.map(|duration| format!("{}ms", duration.as_millis())),
+            provider_error: request.decline().map(ProviderErrorView::of),
+            provider_authorization: has_codes.then_some(ProviderAuthorizationView {
+                network_authorization_code: references.network_authorization_code,
+                network_response_code: references.network_response_code,
+            }),
+        }
+    }
+}
+
+fn key_shown(request: &TransactionRequest) -> Option<Uuid> {
+    match request.request_type {
+        RequestType::Authorization | RequestType::PreAuthorization | RequestType::ZeroDollar => {
+            Some(request.provider_key())
+        }
+        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => None,
+    }
+}
+
+impl ProviderErrorView {
+    fn of(decline: &Decline) -> Self {
+        Self {
+            message: decline.message.clone(),
+            declined_code: decline.code.code(),
+            retryable: decline.retryable,
+            network_denied_reason: decline.network_denied_reason.clone(),
+            network_denied_message: decline.network_denied_message.clone(),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! One call to a provider for a transaction request that is already written down, and what follows at once when no
+//! answer comes (`docs/interface/charges.md#unknown-outcomes`): an authorization is asked after by its key, what
+//! follows an authorization is sent once more under the same key.
+
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use regente_domain::charge::Charge;
+use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest, unanswered};
+use regente_domain::decline::Decline;
+use regente_providers::outcome::{Answer, Finding, Probe, UnknownReason};
+use regente_providers::request::{Call, Credentials, Inquiry, Mode, Operation};
+use regente_store::providers::{self, Provider};
+use serde_json::{Map, Value};
+
+use super::observed;
+use crate::app::App;
+use crate::vault::{Binding, Purpose, VaultError};
+
+/// The member of `paymentFlow.metadata` that says what goes wrong at the simulator.
+pub const SANDBOX_FAULTS: &str = "sandboxFaults";
+
+/// What a tester asks of the simulator for one request; nothing in production.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// `X-Sandbox-Seed`.
+    pub seed: Option<String>,
+    /// `paymentFlow.metadata.sandboxFaults`.
+    pub faults: Option<Value>,
+}
+
+impl Wishes {
+    /// The wishes that a charge carries, with the seed of the request.
+    pub fn of(app: &App, charge: &Charge, seed: Option<String>) -> Self {
+        match app.settings.mode {
+            Mode::Production => Self::default(),
+            Mode::Sandbox => {
+                let metadata = charge.references.flow_metadata.as_ref();
+                Self { seed, faults: metadata.and_then(|metadata| metadata.get(SANDBOX_FAULTS)).cloned() }
+            }
+        }
+    }
+}
+
+/// How a call ended, and how long it took with what followed it.
+#[derive(Debug)]
+pub struct Asked {
+    /// `Open` when nothing tells.
+    pub outcome: Outcome,
+    /// Why it is open; only then.
+    pub open_reason: Option<OpenReason>,
+    /// The time from the call to the knowledge of its outcome.
+    pub duration: Duration,
+}
+
+/// Calls the provider. Where no answer comes, what the provider then says decides; where it does not tell either, the
+/// outcome stays open.
+pub async fn ask(
+    app: &App,
+    provider: &Provider,
+    request: &TransactionRequest,
+    wishes: &Wishes,
+    operation: Operation,
+) -> Result<Asked, VaultError> {
+    let _running = app.in_flight.enter(request.id);
+    let started = app.clock.machine();
+    let again = repeatable(&operation);
+    // Boxed: what leads to the call is larger than the call.
+    let answering = Box::pin(call(app, provider, request, wishes, operation)).await?;
+    let (outcome, open_reason) = match answering.await {
+        Answer::Approved(approval) => (Outcome::Approved(approval), None),
+        Answer::Declined(decline) => (Outcome::Declined(decline), None),
+        Answer::Unknown(reason) => {
+            tracing::warn!(
+                transaction_request = %request.id, provider = %request.provider_type.code(), %reason,
+                "a provider did not answer; it is asked what became of the request"
+            );
+            let absent = unanswered(request.provider_type);
+            // Boxed, since it is rare and large: it would make every call in flight larger.
+            let finding_out = Box::pin(find_out(app, provider, request, wishes, again, absent));
+            let outcome = finding_out.await?;
+            let open_reason = (outcome == Outcome::Open).then(|| why_open(reason));
+            (outcome, open_reason)
+        }
+    };
+    Ok(Asked { outcome, open_reason, duration: app.clock.machine().since(started) })
+}
+
+/// Finds out what became of a request, once: `again` is sent under the request's own key where it may be, otherwise
+/// the provider is asked after the key. `absent` is what it means that nothing happened.
+pub async fn find_out(
+    app: &App,
+    provider: &Provider,
+    request: &TransactionRequest,
+    wishes: &Wishes,
+    again: Option<Operation>,
+    absent: Decline,
+) -> Result<Outcome, VaultError> {
+    let Some(operation) = again else {
+        return Ok(match probe(app, provider, request, wishes).await? {
+            Probe::Found(Finding::Approved(approval)) => Outcome::Approved(approval),
+            Probe::Found(Finding::Declined(decline)) => Outcome::Declined(decline),
+            Probe::Absent => Outcome::NoEffect(absent),
+            Probe::Unknown => Outcome::Open,
+        });
+    };
+    Ok(match call(app, provider, request, wishes, operation).await?.await {
+        Answer::Approved(approval) => Outcome::Approved(approval),
+        Answer::Declined(decline) => Outcome::Declined(decline),
+        Answer::Unknown(_) => Outcome::Open,
+    })
+}
+
+/// Begins a call. What is returned waits for its answer, and holds no more than that.
+async fn call<'a>(
+    app: &'a App,
+    provider: &Provider,
+    request: &'a TransactionRequest,
+    wishes: &Wishes,
+    operation: Operation,
+) -> Result<BoxFuture<'a, Answer>, VaultError> {
+    let call = Call {
+        key: request.provider_key(),
+        at: app.clock.now(),
+        provider_type: request.provider_type,
+        credentials: credentials(app, provider).await?,
+        options: provider.options.clone().unwrap_or_default(),
+        mode: app.settings.mode,
+        seed: wishes.seed.clone(),
+        faults: wishes.faults.clone(),
+        operation,
+    };
+    let watch = app.circuits.watch(provider.id, &call);
+    let answering = observed::call(app, request, app.providers.call(call));
+    Ok(answering.inspect(move |answer| watch.ended(answer)).boxed())
+}
+
+async fn probe(
+    app: &App,
+    provider: &Provider,
+    request: &TransactionRequest,
+    wishes: &Wishes,
+) -> Result<Probe, VaultError> {
+    let inquiry = Inquiry {
+        key: request.provider_key(),
+        at: app.clock.now(),
+        provider_type: request.provider_type,
+        credentials: credentials(app, provider).await?,
+        options: provider.options.clone().unwrap_or_default(),
+        mode: app.settings.mode,
+        faults: wishes.faults.clone(),
+    };
+    Ok(observed::probe(app, request, app.providers.probe(inquiry)).await)
+}
+
+/// What may be sent again under its key, once more. An authorization may not: the security code is gone by the time
+/// anybody would (`docs/interface/charges.md#unknown-outcomes`).
+fn repeatable(operation: &Operation) -> Option<Operation> {
+    match operation {
+        Operation::Authorize(_) | Operation::VerifyCard(_) => None,
+        Operation::Capture(follow_up) => Some(Operation::Capture(follow_up.clone())),
+        Operation::Void(follow_up) => Some(Operation::Void(follow_up.clone())),
+    }
+}
+
+const fn why_open(reason: UnknownReason) -> OpenReason {
+    match reason {
+        UnknownReason::TimedOut => OpenReason::TimedOut,
+        UnknownReason::ConnectionLost => OpenReason::ConnectionLost,
+        UnknownReason::ProviderFailed => OpenReason::ProviderFailed,
+    }
+}
+
+async fn credentials(app: &App, provider: &Provider) -> Result<Credentials, VaultError> {
+    let binding = Binding::new(Purpose::ProviderCredentials, provider.client_id, provider.id.uuid());
+    let plain = match app.vault.open(binding, &provider.credentials).await {
+        // Since the provider was read, its credentials were sealed again under another key, and the former destroyed.
+        Err(VaultError::UnknownKey(_)) => {
+            let sealed_again = providers::find(&app.store, provider.client_id, provider.id).await?;
+            let sealed_again = sealed_again.ok_or(VaultError::DoesNotOpen)?;
+            app.vault.open(binding, &sealed_again.credentials).await?
+        }
+        opened => opened?,
+    };
+    let members: Map<String, Value> = serde_json::from_slice(&plain).map_err(|_| VaultError::DoesNotOpen)?;
+    Ok(Credentials::new(members))
+}

@@ -1,0 +1,244 @@
+//! Storing a card, with or without a zero-dollar check (`docs/interface/tokens-and-cards.md#checks`). With a check the
+//! card is not shown until the provider has answered; without an answer there is no card.
+
+use std::sync::Arc;
+
+use regente_domain::actor::Actor;
+use regente_domain::card::record::{Card, CardState};
+use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, TransactionRequest};
+use regente_domain::currency::Currency;
+use regente_domain::decline::DeclinedCode;
+use regente_domain::id::Id;
+use regente_domain::money::Amount;
+use regente_providers::request::{CardDetails, Operation, OperationKind, Verification};
+use regente_store::audit::{self, AuditEntry};
+use regente_store::merchants::MerchantWithProviders;
+use regente_store::providers::Provider;
+use regente_store::sealed::Sealed;
+use regente_store::transaction_requests::{self, Beginning, ObjectKind, StoredRequest};
+use regente_store::{Batch, Commit, Refusal, cards, tokens};
+
+use super::attempt::{self, Wishes};
+use crate::app::App;
+use crate::card_data::{SealedCard, open_holder};
+use crate::error::Error;
+use crate::events::card::CardView;
+use crate::idempotency::{self, Claim, Finished};
+
+/// A card that is about to be stored and checked.
+pub struct NewCheck {
+    /// The card, `verifying`.
+    pub card: Card,
+    /// Its sealed parts.
+    pub sealed: SealedCard,
+    /// What goes to the provider.
+    pub details: CardDetails,
+    /// The token it comes from.
+    pub token: [u8; 32],
+    /// The merchant whose provider checks it.
+    pub merchant: Arc<MerchantWithProviders>,
+    /// The idempotency claim.
+    pub claim: Option<Claim>,
+    /// Who stores it.
+    pub actor: Actor,
+    /// `X-Sandbox-Seed`.
+    pub seed: Option<String>,
+}
+
+/// What became of the check.
+pub enum Checked {
+    /// The provider answered: the card is active or failed.
+    Card(Box<Card>, Box<TransactionRequest>),
+    /// Another request with the same key was first, and this is its answer.
+    Answered(Finished),
+}
+
+/// The provider of a merchant that can check a card of this brand with a zero amount, by priority.
+pub fn checking_provider<'a>(merchant: &'a MerchantWithProviders, card: &Card) -> Option<&'a Provider> {
+    let mut able: Vec<&Provider> = merchant
+        .providers
+        .iter()
+        .filter(|provider| provider.provider_type.capabilities().can_check_card(card.face.brand))
+        .collect();
+    able.sort_by_key(|provider| (provider.priority, provider.id));
+    able.first().copied()
+}
+
+/// Stores the card and checks it. Runs to its end even when the caller hangs up: call it in a task of its own.
+pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
+    let Some(provider) = checking_provider(&new.merchant, &new.card) else {
+        return Err(not_available("merchant has no provider with zero dollar support"));
+    };
+    let _admission = app.store.admit()?;
+    let request = request_to(&app, &new.card, provider);
+    match app.store.apply(intent(&app, &new, &request)?).await? {
+        Commit::Applied => {}
+        Commit::Refused(refusal) => return refused(&new, &app, &refusal).await,
+        Commit::Unknown => {
+            let written = cards::find(&app.store, new.card.client_id, new.card.id).await?;
+            if written.is_none() {
+                return Err(Error::unavailable());
+            }
+        }
+    }
+    let operation = Operation::VerifyCard(Verification {
+        currency: Currency::BRL,
+        card: new.details,
+        merchant_mcc: Some(new.merchant.merchant.details.mcc.clone()),
+    });
+    let wishes = Wishes { seed: new.seed, faults: None };
+    let asked = attempt::ask(&app, provider, &request, &wishes, operation).await?;
+    if asked.outcome == Outcome::Open {
+        return Err(give_up(&app, &new.card, &request, asked.open_reason).await);
+    }
+    let ended = request.end(asked.outcome, Some(asked.duration), app.clock.now());
+    let card = settle(&app, &new.card, &new.sealed.holder, &ended, &new.actor).await?;
+    Ok(Checked::Card(Box::new(card), Box::new(ended)))
+}
+
+async fn refused(new: &NewCheck, app: &App, refusal: &Refusal) -> Result<Checked, Error> {
+    match &new.claim {
+        Some(claim) if Claim::lost(refusal) => claim.of_winner(app).await.map(Checked::Answered),
+        _ if refusal.statement == tokens::CONSUME_TOKEN.name() => Err(Error::token_not_found("tokenId")),
+        _ => Err(Error::internal(format!("the intent of a card check was refused by {}", refusal.statement))),
+    }
+}
+
+/// The provider was asked, and nobody knows or nothing happened.
+const NO_ANSWER: &str = "the provider did not answer";
+/// The provider does not work for the merchant.
+const REFUSES_MERCHANT: &str = "the provider refused the merchant";
+
+fn not_available(detail: &'static str) -> Error {
+    Error::ProviderNeeded {
+        message: "Card validation is not available".into(),
+        details: vec![detail.to_owned()],
+    }
+}
+
+fn request_to(app: &App, card: &Card, provider: &Provider) -> TransactionRequest {
+    let now = app.clock.now();
+    TransactionRequest {
+        id: app.chance.id(now),
+        client_id: card.client_id,
+        object_id: card.id.uuid(),
+        ordinal: 0,
+        provider_id: provider.id,
+        provider_type: provider.provider_type,
+        request_type: RequestType::ZeroDollar,
+        amount: Amount::ZERO,
+        outcome: Outcome::Open,
+        duration: None,
+        updated_at: now,
+    }
+}
+
+fn intent(app: &App, new: &NewCheck, request: &TransactionRequest) -> Result<Batch, Error> {
+    let now = app.clock.now();
+    let mut batch = Batch::new(new.card.client_id);
+    if let Some(claim) = &new.claim {
+        claim.run(app, &mut batch, "card", new.card.id.uuid());
+    }
+    tokens::consume(&mut batch, new.token, now);
+    cards::insert(&mut batch, &new.card, new.sealed.number.clone(), new.sealed.holder.clone())?;
+    let due_at = now
+        + app.providers.deadline(request.provider_type, OperationKind::ZeroDollar)
+        + app.settings.reconcile_grace;
+    let actor = &new.actor;
+    let beginning = Beginning { object_kind: ObjectKind::Card, card_id: Some(new.card.id), due_at, actor };
+    transaction_requests::insert(&mut batch, request, beginning);
+    Ok(batch)
+}
+
+/// Writes what the provider said: the card is active or failed; and when nothing happened there, there is no card.
+async fn settle(
+    app: &App,
+    card: &Card,
+    holder: &Sealed,
+    ended: &TransactionRequest,
+    actor: &Actor,
+) -> Result<Card, Error> {
+    let now = app.clock.now();
+    let mut batch = Batch::new(card.client_id);
+    transaction_requests::end(&mut batch, ended)?;
+    let settled = match &ended.outcome {
+        Outcome::Approved(_) => Ok(card.confirm(now)),
+        // It speaks of the merchant, not of the card.
+        Outcome::Declined(decline) if decline.code == DeclinedCode::InvalidMerchant => Err(REFUSES_MERCHANT),
+        Outcome::Declined(decline) => Ok(card.refuse(&decline.message, now)),
+        Outcome::NoEffect(_) | Outcome::Open => Err(NO_ANSWER),
+    };
+    match &settled {
+        Ok(after) => {
+            cards::settle(&mut batch, after)?;
+            let entry = AuditEntry {
+                id: app.chance.id(now),
+                actor: *actor,
+                action: "card.created",
+                object_kind: "card",
+                object_id: after.id.uuid(),
+                request_id: None,
+            };
+            audit::record(&mut batch, entry);
+            if let Some(claim) = &card.claim {
+                let holder = open_holder(app, card.client_id, card.id, holder).await?;
+                let view = CardView::created(after, Some(holder), std::slice::from_ref(ended));
+                idempotency::end_with_body(app, &mut batch, claim, &idempotency::created(&view)?)?;
+            }
+        }
+        Err(why) => end_without_card(app, &mut batch, card, why)?,
+    }
+    match app.store.apply(batch).await? {
+        Commit::Applied => settled.map_err(not_available),
+        // The reconcile job was first, or will be: the same key leads to what it wrote.
+        Commit::Refused(_) | Commit::Unknown => Err(Error::unavailable()),
+    }
+}
+
+/// There is no card, and that is the answer of the key.
+fn end_without_card(app: &App, batch: &mut Batch, card: &Card, why: &'static str) -> Result<(), Error> {
+    cards::drop_verifying(batch, card.id);
+    let Some(claim) = &card.claim else { return Ok(()) };
+    idempotency::end_with_body(app, batch, claim, &(app.answer_to)(not_available(why)))
+}
+
+/// Nobody knows what the provider would say, so there is no card, and the key has its answer. The request stays open
+/// until the provider's books tell, with the reason for those who look at it.
+async fn give_up(app: &App, card: &Card, request: &TransactionRequest, reason: Option<OpenReason>) -> Error {
+    let mut batch = Batch::new(card.client_id);
+    if let Some(reason) = reason {
+        let first_wait = app.settings.reconcile_waits.first().copied().unwrap_or_default();
+        transaction_requests::note_open(&mut batch, request, reason, app.clock.now() + first_wait);
+    }
+    if let Err(error) = end_without_card(app, &mut batch, card, NO_ANSWER) {
+        return error;
+    }
+    match app.store.apply(batch).await {
+        Ok(Commit::Applied) => not_available(NO_ANSWER),
+        // The reconcile job was first, or will be: the same key leads to what it wrote.
+        Ok(Commit::Refused(_) | Commit::Unknown) => Error::unavailable(),
+        Err(error) => error.into(),
+    }
+}
+
+/// Ends a check whose request was found out about by the reconcile job.
+pub async fn recover(app: &App, stored: &StoredRequest, ended: TransactionRequest) -> Result<(), Error> {
+    let card_id = Id::new(stored.request.object_id);
+    let found = cards::find(&app.store, stored.request.client_id, card_id).await?;
+    let Some((card, holder)) = found.and_then(|found| Some((found.card, found.holder?))) else {
+        // The caller was told that there is no card: only the request is left to end.
+        let mut batch = Batch::new(stored.request.client_id);
+        transaction_requests::end(&mut batch, &ended)?;
+        return match app.store.apply(batch).await? {
+            Commit::Applied => Ok(()),
+            Commit::Refused(_) | Commit::Unknown => Err(Error::unavailable()),
+        };
+    };
+    if card.state != CardState::Verifying {
+        return Err(Error::internal("a check of a card that is not being checked"));
+    }
+    match settle(app, &card, &holder, &ended, &Actor::Job(super::reconcile::KIND)).await {
+        Ok(_) | Err(Error::ProviderNeeded { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,213 @@
+//! A customer in the clear: what the store keeps sealed, opened, and sealed again after a change.
+
+use regente_domain::charge::later_of;
+use regente_domain::customer::{Address, Document, normal_email, normal_number};
+use regente_domain::id::{ClientId, CustomerId, Id, of};
+use regente_domain::time::Timestamp;
+use regente_store::customers::{CustomerKeys, StoredCustomer};
+use regente_store::sealed::Sealed;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+use super::NewCustomer;
+use crate::app::App;
+use crate::error::Error;
+use crate::vault::{Binding, Lookup, Purpose};
+
+/// The format of the sealed document that this release writes.
+const FORMAT: u32 = 1;
+
+/// Everything personal of a customer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CustomerData {
+    /// Name.
+    pub name: String,
+    /// E-mail address, unique in the account; absent when the one sent was somebody else's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// Where to write when there is no e-mail address of his own; never compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact_email: Option<String>,
+    /// Phone number.
+    pub phone_number: String,
+    /// Document, unique in the account, or the word for its absence.
+    pub document: Document,
+    /// Where he lives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<StoredAddress>,
+    /// Where bills go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub billing_address: Option<Address>,
+    /// Where goods go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery_address: Option<Address>,
+    /// What a later release wrote; kept as it is.
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
+}
+
+/// An address with the id and times that one answer shows (`docs/interface/customers.md#changing`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredAddress {
+    /// Id of the address.
+    pub id: Uuid,
+    /// When it was first given.
+    pub created_at: Timestamp,
+    /// When it changed last.
+    pub updated_at: Timestamp,
+    /// The address.
+    pub address: Address,
+}
+
+impl StoredAddress {
+    /// An address given for the first time.
+    pub fn new(id: Uuid, address: Address, now: Timestamp) -> Self {
+        Self { id, created_at: now, updated_at: now, address }
+    }
+}
+
+/// A live customer, opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Customer {
+    /// The row.
+    pub stored: StoredCustomer,
+    /// What its sealed column says.
+    pub data: CustomerData,
+}
+
+impl Customer {
+    /// A customer that is being made.
+    pub(super) fn new(
+        app: &App,
+        client_id: ClientId,
+        id: CustomerId,
+        keys: CustomerKeys,
+        data: CustomerData,
+    ) -> Result<Self, Error> {
+        let stored = StoredCustomer {
+            id,
+            client_id,
+            keys,
+            document_type: data.document.kind.to_uppercase(),
+            private: seal(app, client_id, id, &data)?,
+            version: 1,
+            updated_at: id.created_at(),
+        };
+        Ok(Self { stored, data })
+    }
+
+    /// Opens a row.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when it does not open or is of another format.
+    pub async fn open(app: &App, stored: StoredCustomer) -> Result<Self, Error> {
+        let binding = Binding::new(Purpose::CustomerData, stored.client_id, stored.id.uuid());
+        let bytes = app.vault.open(binding, &stored.private).await?;
+        let document: Format<CustomerData> = serde_json::from_slice(&bytes).map_err(Error::internal)?;
+        if document.format != FORMAT {
+            return Err(Error::internal(format!("customer {}: format {}", stored.id, document.format)));
+        }
+        Ok(Self { stored, data: document.contents })
+    }
+
+    /// The customer with other data, sealed anew; still at the version that was read.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when it cannot be sealed.
+    pub fn changed(
+        &self,
+        app: &App,
+        keys: CustomerKeys,
+        data: CustomerData,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
+        let stored = StoredCustomer {
+            keys,
+            document_type: data.document.kind.to_uppercase(),
+            private: seal(app, self.stored.client_id, self.stored.id, &data)?,
+            updated_at: later_of(now, self.stored.updated_at),
+            ..self.stored.clone()
+        };
+        Ok(Self { stored, data })
+    }
+
+    /// Its own id.
+    pub fn id(&self) -> CustomerId {
+        self.stored.id
+    }
+}
+
+/// A sealed document with its format.
+#[derive(Serialize, Deserialize)]
+struct Format<C> {
+    format: u32,
+    #[serde(flatten)]
+    contents: C,
+}
+
+/// What was sent for an alias, in the words of the interface.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AliasData<'a> {
+    name: &'a str,
+    email: &'a str,
+    phone_number: &'a str,
+    document: &'a Document,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<&'a Address>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    billing_address: Option<&'a Address>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivery_address: Option<&'a Address>,
+}
+
+/// The digests by which a customer is found.
+pub(super) async fn keys_of(
+    app: &App,
+    client_id: ClientId,
+    email: Option<&str>,
+    document: &Document,
+) -> Result<CustomerKeys, Error> {
+    let keys = app.vault.client_keys(client_id).await?;
+    let document_key = document.key();
+    let number = document_key.as_ref().map(|_| normal_number(&document.number));
+    Ok(CustomerKeys {
+        email: email.map(|email| keys.lookup_key(Lookup::Email, &normal_email(email))),
+        document: document_key.map(|normal| keys.lookup_key(Lookup::Document, &normal)),
+        number: number.map(|normal| keys.lookup_key(Lookup::DocumentNumber, &normal)),
+    })
+}
+
+/// Seals what was sent to get an alias.
+pub(super) fn seal_alias(
+    app: &App,
+    client_id: ClientId,
+    id: Id<of::CustomerAlias>,
+    new: &NewCustomer,
+) -> Result<Sealed, Error> {
+    let contents = AliasData {
+        name: &new.name,
+        email: &new.email,
+        phone_number: &new.phone_number,
+        document: &new.document,
+        address: new.address.as_ref(),
+        billing_address: new.billing_address.as_ref(),
+        delivery_address: new.delivery_address.as_ref(),
+    };
+    let bytes = to_bytes(&contents)?;
+    Ok(app.vault.seal(Binding::new(Purpose::CustomerAliasData, client_id, id.uuid()), &bytes))
+}
+
+fn seal(app: &App, client_id: ClientId, id: CustomerId, data: &CustomerData) -> Result<Sealed, Error> {
+    let bytes = to_bytes(data)?;
+    Ok(app.vault.seal(Binding::new(Purpose::CustomerData, client_id, id.uuid()), &bytes))
+}
+
+fn to_bytes(contents: &impl Serialize) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let document = Format { format: FORMAT, contents };
+    serde_json::to_vec(&document).map(Zeroizing::new).map_err(Error::internal)
+}

@@ -1,0 +1,294 @@
+//! Capturing and voiding a charge (`docs/interface/charges.md#states`): the intent opens the operation, the call is
+//! made, the outcome settles or withdraws it. The reconcile job ends it by the same functions, after sending it again
+//! under the same key.
+
+use regente_domain::actor::Actor;
+use regente_domain::charge::attempt::{Outcome, TransactionRequest};
+use regente_domain::charge::{
+    self, Charge, ChargeState, FollowUpRefusal, OpenOperation, PaymentType, Transition,
+};
+use regente_domain::id::{ChargeId, ClientId};
+use regente_domain::money::Amount;
+use regente_providers::request::{FollowUp, Operation};
+use regente_store::purchases::{self, PurchaseVersion};
+use regente_store::transaction_requests::{self, StoredRequest};
+use regente_store::{Batch, Commit, charges};
+
+use super::attempt::{self, Wishes};
+use super::charge::{Created, Ran, charge_of, provider_of, reread};
+use super::outcome::{self, Step, Written};
+use super::reconcile;
+use crate::app::App;
+use crate::error::Error;
+use crate::idempotency::Claim;
+
+/// How often the charge is read again after losing a race for it, before the caller is told to come back.
+const RACES_MAX: usize = 4;
+
+/// A capture or void that somebody asks for.
+pub struct NewFollowUp {
+    /// The account.
+    pub client_id: ClientId,
+    /// The charge.
+    pub charge_id: ChargeId,
+    /// What is to be done with it.
+    pub operation: charge::Operation,
+    /// How much; everything when it is absent.
+    pub amount: Option<Amount>,
+    /// The purchase that it is one card of: whoever is too late for that version opens nothing.
+    pub purchase: Option<PurchaseVersion>,
+    /// The idempotency claim.
+    pub claim: Option<Claim>,
+    /// Who asks.
+    pub actor: Actor,
+    /// `X-Sandbox-Seed`.
+    pub seed: Option<String>,
+}
+
+/// Captures or voids. Runs to its end even when the caller hangs up: call it in a task of its own.
+pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
+    let _admission = app.store.admit()?;
+    for _ in 0..RACES_MAX {
+        let found = charges::find_with_requests(&app.store, new.client_id, new.charge_id).await?;
+        let (stored, requests) = found.ok_or(Error::NotFound)?;
+        let before = stored.charge;
+        let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
+        let Some(authorization) = authorization_of(&requests) else {
+            return Err(refused(&before, no_authorization(&before, new.operation)));
+        };
+        let now = app.clock.now();
+        let (opened, open) =
+            before.open(new.operation, new.amount, now).map_err(|refusal| refused(&before, refusal))?;
+        let request = request_to(&app, &opened, &open, new.operation, authorization);
+        let mut batch = Batch::new(new.client_id);
+        if let Some(claim) = &new.claim {
+            claim.answer_with(&app, &mut batch, &opened);
+        }
+        if let Some(purchase) = new.purchase {
+            purchases::hold(&mut batch, purchase);
+        }
+        charges::update(&mut batch, &before, &opened, &new.actor)?;
+        outcome::begin(&app, &mut batch, &request, None, &new.actor, now);
+        match (app.store.apply(batch).await?, &new.claim) {
+            (Commit::Applied, _) => return run(&app, &new, opened, request, requests).await,
+            (Commit::Refused(refusal), Some(claim)) if Claim::lost(&refusal) => {
+                return claim.of_winner(&app).await.map(Created::Answered);
+            }
+            // The purchase has moved on: what is to be done now is decided anew.
+            (Commit::Refused(refusal), _) if refusal.statement == purchases::HOLD_PURCHASE.name() => {
+                return Err(Error::busy());
+            }
+            // The charge has moved on: what is allowed may be another thing now.
+            (Commit::Refused(_), _) => {}
+            // The answer to the commit was lost, not necessarily the commit: the request itself tells.
+            (Commit::Unknown, _) => {
+                let written = requests_of(&app, &before).await?;
+                if !written.iter().any(|stored| stored.id == request.id) {
+                    return Err(Error::unavailable());
+                }
+                return run(&app, &new, opened, request, requests).await;
+            }
+        }
+    }
+    Err(Error::busy())
+}
+
+async fn run(
+    app: &App,
+    new: &NewFollowUp,
+    opened: Charge,
+    request: TransactionRequest,
+    mut requests: Vec<TransactionRequest>,
+) -> Result<Created, Error> {
+    let provider = provider_of(app, &request).await?;
+    let operation = operation_of(&opened, &requests, &request)?;
+    let wishes = Wishes::of(app, &opened, new.seed.clone());
+    let asked = attempt::ask(app, &provider, &request, &wishes, operation).await?;
+    if let Some(reason) = asked.open_reason {
+        outcome::leave_open(app, &opened, &request, reason, &new.actor).await;
+        requests.push(request);
+        return Ok(Created::Ran(Box::new(Ran { charge: opened, requests })));
+    }
+    let ended = super::charge::end(app, &request, asked);
+    let step = decide(app, &opened, &ended)?;
+    let ran = match outcome::write(app, &opened, &ended, &step, None, &new.actor).await? {
+        Written::ByUs => {
+            requests.push(ended);
+            Ran { charge: step.charge, requests }
+        }
+        Written::Elsewhere(_) => reread(app, &opened).await?,
+        Written::NotYet => {
+            requests.push(request);
+            Ran { charge: opened, requests }
+        }
+    };
+    Ok(Created::Ran(Box::new(ran)))
+}
+
+/// Ends an operation whose request was found out about by the reconcile job.
+pub async fn recover(app: &App, ended: TransactionRequest) -> Result<(), Error> {
+    let opened = charge_of(app, &ended).await?;
+    if !is_of(&opened, &ended) {
+        let written = requests_of(app, &opened).await?;
+        let is_ended = |stored: &TransactionRequest| stored.id == ended.id && stored.outcome != Outcome::Open;
+        if written.iter().any(is_ended) {
+            // Whoever had sent it was only slow, and has written its outcome meanwhile.
+            return Ok(());
+        }
+        return super::stray::settle(app, &opened, ended).await;
+    }
+    let step = decide(app, &opened, &ended)?;
+    match outcome::write(app, &opened, &ended, &step, None, &Actor::Job(reconcile::KIND)).await? {
+        Written::ByUs | Written::Elsewhere(_) => Ok(()),
+        Written::NotYet => Err(Error::unavailable()),
+    }
+}
+
+/// What the reconcile job sends again.
+pub async fn again(app: &App, stored: &StoredRequest) -> Result<(Charge, Operation), Error> {
+    let charge = charge_of(app, &stored.request).await?;
+    let requests = requests_of(app, &charge).await?;
+    let operation = operation_of(&charge, &requests, &stored.request)?;
+    Ok((charge, operation))
+}
+
+/// Whether the request is that of the operation that the charge has open.
+fn is_of(charge: &Charge, request: &TransactionRequest) -> bool {
+    charge.state.open_operation().is_some_and(|open| open.ordinal == request.ordinal)
+}
+
+fn decide(app: &App, opened: &Charge, ended: &TransactionRequest) -> Result<Step, Error> {
+    let now = app.clock.now();
+    let transition = match &ended.outcome {
+        Outcome::Approved(_) => opened.settle(now),
+        Outcome::Declined(_) | Outcome::NoEffect(_) => opened.withdraw(now),
+        Outcome::Open => None,
+    };
+    let Some(Transition { charge, announces }) = transition else {
+        return Err(Error::internal("an outcome for a charge with no open operation"));
+    };
+    Ok(Step { charge, announces, next: None })
+}
+
+fn request_to(
+    app: &App,
+    opened: &Charge,
+    open: &OpenOperation,
+    operation: charge::Operation,
+    authorization: &TransactionRequest,
+) -> TransactionRequest {
+    let now = app.clock.now();
+    TransactionRequest {
+        id: app.chance.id(now),
+        client_id: opened.client_id,
+        object_id: opened.id.uuid(),
+        ordinal: open.ordinal,
+        provider_id: authorization.provider_id,
+        provider_type: authorization.provider_type,
+        request_type: operation.request_type(),
+        amount: open.amount,
+        outcome: Outcome::Open,
+        duration: None,
+        updated_at: now,
+    }
+}
+
+/// What goes to the provider for a capture or void request of a charge.
+fn operation_of(
+    charge: &Charge,
+    requests: &[TransactionRequest],
+    request: &TransactionRequest,
+) -> Result<Operation, Error> {
+    use regente_domain::charge::attempt::RequestType;
+    // Without an approved authorization the request undoes one that was thought to have had no effect.
+    let unanswered = || {
+        requests.iter().rfind(|request| {
+            request.request_type.is_authorization() && matches!(request.outcome, Outcome::NoEffect(_))
+        })
+    };
+    let Some(authorization) = authorization_of(requests).or_else(unanswered) else {
+        return Err(Error::internal("a request that follows no authorization"));
+    };
+    let transaction_id = match &authorization.outcome {
+        Outcome::Approved(approval) => approval.transaction_id.clone(),
+        Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => None,
+    };
+    let follow_up = FollowUp {
+        authorization_key: authorization.provider_key(),
+        transaction_id,
+        amount: request.amount,
+        currency: charge.currency,
+    };
+    match request.request_type {
+        RequestType::Capture => Ok(Operation::Capture(follow_up)),
+        RequestType::Void => Ok(Operation::Void(follow_up)),
+        RequestType::Authorization
+        | RequestType::PreAuthorization
+        | RequestType::ZeroDollar
+        | RequestType::ChargeBack => Err(Error::internal("a request that cannot be sent again")),
+    }
+}
+
+/// The authorization that a provider approved. One that a tester set by hand has no id of a provider, and counts only
+/// where there is no other.
+fn authorization_of(requests: &[TransactionRequest]) -> Option<&TransactionRequest> {
+    let approved = |request: &&TransactionRequest| {
+        request.request_type.is_authorization() && matches!(request.outcome, Outcome::Approved(_))
+    };
+    let by_provider = |request: &&TransactionRequest| match &request.outcome {
+        Outcome::Approved(approval) => approval.transaction_id.is_some(),
+        Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => false,
+    };
+    let mut newest_first = requests.iter().rev().filter(approved);
+    newest_first.clone().find(by_provider).or_else(|| newest_first.next())
+}
+
+async fn requests_of(app: &App, charge: &Charge) -> Result<Vec<TransactionRequest>, Error> {
+    let stored = transaction_requests::of_object(&app.store, charge.client_id, charge.id.uuid()).await?;
+    Ok(stored.into_iter().map(|stored| stored.request).collect())
+}
+
+/// Why a charge that no provider has taken cannot be captured or voided.
+fn no_authorization(charge: &Charge, operation: charge::Operation) -> FollowUpRefusal {
+    let status = charge.state.status();
+    match charge.state {
+        ChargeState::Pending => FollowUpRefusal::UnderWay(status),
+        ChargeState::PreAuthorized { .. }
+        | ChargeState::CapturePending { .. }
+        | ChargeState::Authorized { .. }
+        | ChargeState::RefundPending { .. }
+        | ChargeState::Failed { .. }
+        | ChargeState::Canceled { .. }
+        | ChargeState::Voided { .. }
+        | ChargeState::ChargedBack { .. } => FollowUpRefusal::State(operation, status),
+    }
+}
+
+/// How a refusal is answered (`docs/interface/charges.md#refusals`).
+fn refused(charge: &Charge, refusal: FollowUpRefusal) -> Error {
+    match refusal {
+        FollowUpRefusal::UnderWay(status) => Error::processing(status.word()),
+        FollowUpRefusal::State(operation, status) => Error::impossible(format!(
+            "charge cannot be {} in status {}",
+            operation.participle(),
+            status.word()
+        )),
+        FollowUpRefusal::AmountAbove { .. } if charge.payment_type == PaymentType::Voucher => {
+            Error::VoucherRefused { message: "Transaction failed".into() }
+        }
+        FollowUpRefusal::AmountAbove { rest } => {
+            let message = format!("amount must not be greater than {}", rest.minor_units());
+            Error::Impossible { message: message.clone().into(), details: vec![message] }
+        }
+        FollowUpRefusal::PartNotPossible(operation, provider_type) => Error::impossible(format!(
+            "charge cannot be {} in part at {}",
+            operation.participle(),
+            provider_type.code()
+        )),
+        FollowUpRefusal::NotPossible(operation, payment_type) => Error::impossible(format!(
+            "charge with paymentType {} cannot be {}",
+            payment_type.word(),
+            operation.participle()
+        )),
+    }
+}

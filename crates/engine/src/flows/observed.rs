@@ -1,0 +1,53 @@
+//! Calls to providers as those who watch see them: how long they took and how they ended. Nothing is decided here.
+
+use futures_util::FutureExt;
+use regente_domain::charge::attempt::TransactionRequest;
+use regente_providers::outcome::{Answer, Finding, Probe};
+use tracing::Instrument;
+
+use crate::app::App;
+use crate::metrics::{self, Asked, CallOutcome};
+use crate::spans;
+
+/// Waits for the answer to a call.
+pub(super) fn call<'a>(
+    app: &'a App,
+    request: &'a TransactionRequest,
+    call: impl Future<Output = Answer> + Send + 'a,
+) -> impl Future<Output = Answer> + Send + 'a {
+    watch(app, request, Asked::ToDo(request.request_type), call, |answer| match answer {
+        Answer::Approved(_) => CallOutcome::Approved,
+        Answer::Declined(_) => CallOutcome::Declined,
+        Answer::Unknown(_) => CallOutcome::Unknown,
+    })
+}
+
+/// Waits for the answer to the question what became of a call.
+pub(super) fn probe<'a>(
+    app: &'a App,
+    request: &'a TransactionRequest,
+    probe: impl Future<Output = Probe> + Send + 'a,
+) -> impl Future<Output = Probe> + Send + 'a {
+    watch(app, request, Asked::WhatBecameOf, probe, |probe| match probe {
+        Probe::Found(Finding::Approved(_)) => CallOutcome::Approved,
+        Probe::Found(Finding::Declined(_)) => CallOutcome::Declined,
+        Probe::Absent => CallOutcome::Absent,
+        Probe::Unknown => CallOutcome::Unknown,
+    })
+}
+
+fn watch<'a, T: Send + 'a>(
+    app: &'a App,
+    request: &'a TransactionRequest,
+    asked: Asked,
+    waiting: impl Future<Output = T> + Send + 'a,
+    outcome: fn(&T) -> CallOutcome,
+) -> impl Future<Output = T> + Send + 'a {
+    let span = spans::provider_call(request.provider_type, asked.word());
+    let started = app.clock.machine();
+    waiting.instrument(span.clone()).inspect(move |answer| {
+        let (duration, outcome) = (app.clock.machine().since(started), outcome(answer));
+        spans::end_provider_call(&span, outcome.word());
+        metrics::provider_call(request.provider_type, asked, outcome, duration);
+    })
+}

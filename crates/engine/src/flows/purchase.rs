@@ -1,0 +1,334 @@
+//! Driving a purchase: what `regente_domain::purchase` says is next is done, until nothing is left to do or something
+//! must be waited for. Each card is a charge of its own, made by [`charge`] and undone or captured by [`follow_up`]. All
+//! that is known is in the database, so any node can go on where another one stopped.
+
+use std::time::Duration;
+
+use regente_domain::actor::Actor;
+use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::{CaptureMode, Charge, ChargeState, Operation};
+use regente_domain::decline::DeclinedCode;
+use regente_domain::id::{ChargeId, ClientId, Id, PurchaseId, TokenId};
+use regente_domain::purchase::{Change, Next, Phase, Purchase, Seen, Slot, Step};
+use regente_domain::time::Timestamp;
+use regente_domain::webhook::EventName;
+use regente_store::charges::{self, ChargeFilter, Direction};
+use regente_store::events::NewEvent;
+use regente_store::purchases::{PurchaseVersion, StoredPurchase};
+use regente_store::{Batch, Commit, events, purchases, tokens, transaction_requests};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::charge::{Created, NewCharge, PurchaseStep, Ran};
+use super::follow_up::{self, NewFollowUp};
+use crate::app::App;
+use crate::error::Error;
+use crate::events::purchase::{KnownCard, PurchaseView};
+use crate::metrics;
+use crate::queue::{self, Kind};
+use crate::vault::{Binding, Purpose, token_digest};
+
+mod slot;
+
+pub use slot::needs;
+
+/// What this work is called as an actor and in logs.
+pub const KIND: &str = Kind::Purchase.word();
+
+/// Steps of one run; a purchase that needs more would turn in a circle.
+const STEPS_MAX: usize = 64;
+/// After so long a run gives its place to others, by machine time. The lease of its job is made to last meanwhile.
+const RUN_FOR: Duration = Duration::from_secs(20);
+/// When a run that failed is made again.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
+
+/// What a purchase keeps sealed.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Private {
+    /// `metadata`, as sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// `fraudAnalysis`, as sent; part of each charge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fraud_analysis: Option<Map<String, Value>>,
+    /// For each card the CVV token that its charge uses up.
+    pub cvv_tokens: Vec<Option<TokenId>>,
+    /// For each card the token that was sent.
+    pub tokens: Vec<Option<TokenId>>,
+}
+
+impl Private {
+    /// Opens what a purchase keeps sealed.
+    pub async fn open(app: &App, stored: &StoredPurchase) -> Result<Self, Error> {
+        let Some(sealed) = &stored.private else { return Ok(Self::default()) };
+        let (client_id, id) = (stored.purchase.client_id, stored.purchase.id);
+        let plain = app.vault.open(Self::binding(client_id, id), sealed).await?;
+        serde_json::from_slice(&plain).map_err(Error::internal)
+    }
+
+    /// What the seal is bound to.
+    pub fn binding(client_id: ClientId, id: PurchaseId) -> Binding {
+        Binding::new(Purpose::PurchaseData, client_id, id.uuid())
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Nothing is under way.
+    Idle,
+    /// There is more to do then.
+    Until(Timestamp),
+}
+
+/// Has a purchase driven from now on. Each operation has a job of its own, so that none is lost with the end of another.
+pub fn enqueue(app: &App, batch: &mut Batch, purchase: &Purchase) {
+    let now = app.clock.now();
+    let key = format!("{}/{}", purchase.id, purchase.version);
+    queue::enqueue(app, batch, Kind::Purchase, &key, &purchase.id.to_string(), now);
+}
+
+/// Has the purchase of a charge looked at, once it is known what became of the charge: whoever drove it may be waiting
+/// for a long time, or have given up.
+pub fn wake(app: &App, batch: &mut Batch, charge: &Charge) {
+    let Some(purchase_id) = charge.purchase_id else { return };
+    let now = app.clock.now();
+    let key = format!("{purchase_id}/{}/{}", charge.id, charge.version);
+    queue::enqueue(app, batch, Kind::Purchase, &key, &purchase_id.to_string(), now);
+}
+
+/// Does everything that can be done now. A failure of ours is no reason to leave a purchase half done: it is tried again.
+pub async fn run(app: &App, client_id: ClientId, id: PurchaseId) -> Rest {
+    drive(app, client_id, id).await.unwrap_or_else(|error| {
+        tracing::warn!(purchase = %id, error = ?error, "a step of a purchase failed; it is tried again");
+        Rest::Until(app.clock.now() + RETRY_AFTER)
+    })
+}
+
+async fn drive(app: &App, client_id: ClientId, id: PurchaseId) -> Result<Rest, Error> {
+    let started = app.clock.machine();
+    let mut refused = Vec::new();
+    for _ in 0..STEPS_MAX {
+        let Some(stored) = purchases::find(&app.store, client_id, id).await? else {
+            return Err(Error::internal("a job for a purchase that is not there"));
+        };
+        let purchase = &stored.purchase;
+        let cards = Cards::of(app, purchase).await?;
+        let now = app.clock.now();
+        match purchase.next(&cards.seen(purchase, &refused), now) {
+            Next::Rest => return Ok(Rest::Idle),
+            Next::Wait(until) => return Ok(Rest::Until(until)),
+            Next::Note(change) => write(app, &stored, &cards, change).await?,
+            Next::Authorize(index) => slot::authorize(app, &stored, &cards, index).await?,
+            Next::Capture(index) => {
+                if let Followed::Refused = follow(app, &cards, purchase, index, Operation::Capture).await? {
+                    write(app, &stored, &cards, Change::CaptureFailed(index)).await?;
+                }
+            }
+            Next::Undo(index) => match follow(app, &cards, purchase, index, Operation::Void).await {
+                Ok(Followed::Begun) => {}
+                Ok(Followed::Refused) => refused.push(index),
+                Err(error @ (Error::Processing { .. } | Error::Unavailable { .. })) => {
+                    return Err(error);
+                }
+                // What can never be asked for is no better than a refusal: it is given up one day, and somebody told.
+                Err(error) => {
+                    tracing::error!(purchase = %id, card = index, error = ?error, "a card cannot be given back");
+                    refused.push(index);
+                }
+            },
+        }
+        if app.clock.machine().since(started) > RUN_FOR {
+            return Ok(Rest::Until(now));
+        }
+    }
+    Err(Error::internal("a purchase that comes to no end"))
+}
+
+/// Writes a change down. One that is too late is decided anew by the next step.
+async fn write(app: &App, stored: &StoredPurchase, cards: &Cards, change: Change) -> Result<(), Error> {
+    let (before, now) = (&stored.purchase, app.clock.now());
+    let step = before.apply(change, now);
+    let mut batch = Batch::new(before.client_id);
+    purchases::update(&mut batch, before, &step, &Actor::Job(KIND), || app.chance.id(now))?;
+    discard_codes(app, &mut batch, stored, &step).await;
+    announce(app, &mut batch, stored, cards, &step).await?;
+    let _admission = app.store.admit_waiting().await?;
+    match app.store.apply(batch).await? {
+        Commit::Applied => {
+            alert(&step);
+            Ok(())
+        }
+        Commit::Refused(_) => Ok(()),
+        Commit::Unknown => Err(Error::unavailable()),
+    }
+}
+
+/// Deletes the security codes of the cards that will not be charged any more, in the batch that begins to undo.
+async fn discard_codes(app: &App, batch: &mut Batch, stored: &StoredPurchase, step: &Step) {
+    let has_stopped = matches!(stored.purchase.phase, Phase::Authorizing { .. })
+        && !matches!(step.purchase.phase, Phase::Authorizing { .. });
+    if !has_stopped || step.purchase.slots.iter().all(|slot| slot.charge_id.is_some()) {
+        return;
+    }
+    match Private::open(app, stored).await {
+        Ok(private) => {
+            for (slot, token) in step.purchase.slots.iter().zip(private.cvv_tokens) {
+                if let (None, Some(token)) = (slot.charge_id, token) {
+                    tokens::discard(batch, token_digest(token));
+                }
+            }
+        }
+        // They go when their own time is over; what is held must not wait for that.
+        Err(error) => tracing::error!(
+            purchase = %stored.purchase.id, error = ?error, "unused security codes could not be deleted"
+        ),
+    }
+}
+
+/// Says how a purchase ended, once for each status, in the batch in which it does.
+async fn announce(
+    app: &App,
+    batch: &mut Batch,
+    stored: &StoredPurchase,
+    cards: &Cards,
+    step: &Step,
+) -> Result<(), Error> {
+    let (purchase, status) = (&step.purchase, step.purchase.status());
+    let reached = EventName::of_purchase(status).filter(|_| status != stored.purchase.status());
+    let Some(name) = reached else { return Ok(()) };
+    let view = cards.show(purchase, &Private::open(app, stored).await?);
+    let event = NewEvent {
+        id: app.chance.id(app.clock.now()),
+        object_id: purchase.id.uuid(),
+        version: purchase.version,
+        ordinal: 0,
+        name,
+        snapshot: &serde_json::to_string(&view).map_err(Error::internal)?,
+        actor: &Actor::Job(KIND),
+    };
+    events::announce(batch, event);
+    Ok(())
+}
+
+fn alert(step: &Step) {
+    if step.gave_up {
+        metrics::purchase_given_up();
+        tracing::error!(
+            alert = "purchase_reconciliation_failed", purchase = %step.purchase.id,
+            client = %step.purchase.client_id,
+            "the cards of a purchase could not all be given back: the operator must look"
+        );
+    }
+}
+
+/// How a capture or void ended.
+enum Followed {
+    /// It was done, or nobody knows yet.
+    Begun,
+    /// The provider refused.
+    Refused,
+}
+
+async fn follow(
+    app: &App,
+    cards: &Cards,
+    purchase: &Purchase,
+    index: usize,
+    operation: Operation,
+) -> Result<Followed, Error> {
+    let Some(before) = purchase.slots.get(index).and_then(|slot| cards.charge(slot)) else {
+        return Err(Error::internal("a card of a purchase without its charge"));
+    };
+    let new = NewFollowUp {
+        client_id: purchase.client_id,
+        charge_id: before.id,
+        operation,
+        amount: None,
+        purchase: Some(PurchaseVersion::of(purchase)),
+        claim: None,
+        actor: Actor::Job(KIND),
+        seed: None,
+    };
+    match follow_up::create(app.clone(), new).await? {
+        Created::Ran(ran) if ran.charge.state == before.state => Ok(Followed::Refused),
+        Created::Ran(_) => Ok(Followed::Begun),
+        Created::Answered(_) => Err(Error::internal("an answer to a request without a key")),
+    }
+}
+
+/// The charges of a purchase, as far as they are there.
+pub struct Cards {
+    ran: Vec<Ran>,
+    /// Those of which nobody asks any more what became of them.
+    unanswered: Vec<ChargeId>,
+}
+
+impl Cards {
+    /// Of a purchase that has just been accepted.
+    pub const fn none() -> Self {
+        Self { ran: Vec::new(), unanswered: Vec::new() }
+    }
+
+    /// Reads them.
+    pub async fn of(app: &App, purchase: &Purchase) -> Result<Self, Error> {
+        let ids: Vec<ChargeId> = purchase.slots.iter().filter_map(|slot| slot.charge_id).collect();
+        if ids.is_empty() {
+            return Ok(Self::none());
+        }
+        let (store, client_id) = (&app.store, purchase.client_id);
+        let uuids: Vec<_> = ids.iter().map(|id| id.uuid()).collect();
+        let limit = i64::try_from(ids.len()).unwrap_or(i64::MAX);
+        let filter = ChargeFilter { ids: Some(ids), ..ChargeFilter::default() };
+        let found = charges::page(store, client_id, &filter, Direction::Ascending, limit, 0).await?;
+        let requests = transaction_requests::of_objects(store, client_id, &uuids).await?;
+        let of = |charge: &Charge| -> Vec<TransactionRequest> {
+            let own = requests.iter().filter(|stored| stored.request.object_id == charge.id.uuid());
+            own.map(|stored| stored.request.clone()).collect()
+        };
+        let ran = found.into_iter().map(|stored| Ran { requests: of(&stored.charge), charge: stored.charge });
+        let given_up = requests.iter().filter(|stored| stored.given_up_at.is_some());
+        let unanswered = given_up.map(|stored| Id::new(stored.request.object_id)).collect();
+        Ok(Self { ran: ran.collect(), unanswered })
+    }
+
+    /// The charge of a card, once there is one.
+    pub fn charge(&self, slot: &Slot) -> Option<&Charge> {
+        self.ran(slot).map(|ran| &ran.charge)
+    }
+
+    /// Why a card was refused.
+    pub fn declined_code(&self, slot: &Slot) -> Option<DeclinedCode> {
+        let ran = self.ran(slot)?;
+        let is_failed = matches!(ran.charge.state, ChargeState::Failed { .. });
+        let last = ran.requests.iter().rfind(|request| request.request_type.is_authorization())?;
+        last.decline().filter(|_| is_failed).map(|decline| decline.code)
+    }
+
+    /// Shows a purchase with what its charges are now.
+    pub fn show(&self, purchase: &Purchase, private: &Private) -> PurchaseView {
+        let known = |(index, slot): (usize, &Slot)| KnownCard {
+            charge: self.charge(slot),
+            declined_code: self.declined_code(slot),
+            token_id: private.tokens.get(index).copied().flatten(),
+        };
+        let cards: Vec<KnownCard<'_>> = purchase.slots.iter().enumerate().map(known).collect();
+        PurchaseView::of(purchase, &cards)
+    }
+
+    fn ran(&self, slot: &Slot) -> Option<&Ran> {
+        self.ran.iter().find(|ran| Some(ran.charge.id) == slot.charge_id)
+    }
+
+    /// What is known of each card; of those in `refused`, that giving it back was refused just now.
+    pub fn seen(&self, purchase: &Purchase, refused: &[usize]) -> Vec<Seen> {
+        let seen = |(index, slot): (usize, &Slot)| Seen {
+            state: self.charge(slot).map(|charge| charge.state.clone()),
+            declined_code: self.declined_code(slot),
+            is_undoing_refused: refused.contains(&index),
+            is_unanswered: slot.charge_id.is_some_and(|id| self.unanswered.contains(&id)),
+        };
+        purchase.slots.iter().enumerate().map(seen).collect()
+    }
+}

@@ -1,0 +1,143 @@
+//! Charging one card of a purchase: what the charge needs is read anew from what is stored, so that any node can do it.
+
+use regente_domain::card::record::CardState;
+use regente_domain::charge::{CardPayment, PaymentSource, PaymentType};
+use regente_domain::purchase::CURRENCY;
+use regente_domain::routing::Needs;
+use regente_store::cards;
+use regente_store::sealed::Sealed;
+use regente_store::tokens::TokenKind;
+use serde_json::json;
+
+use super::{
+    Actor, App, CaptureMode, Cards, Change, Charge, ChargeState, Created, DeclinedCode, Error, Id, KIND, Map,
+    NewCharge, Private, PurchaseStep, Slot, StoredPurchase, Timestamp, TokenId, token_digest, tokens, write,
+};
+use crate::card_data::{ChargedCard, TokenContents, open_token};
+use crate::flows::{charge, route};
+use crate::vault::{Binding, Purpose};
+
+/// Reserves the amount of a card. What cannot even be tried counts as refused.
+pub(super) async fn authorize(
+    app: &App,
+    stored: &StoredPurchase,
+    cards: &Cards,
+    index: usize,
+) -> Result<(), Error> {
+    let Some(slot) = stored.purchase.slots.get(index) else {
+        return Err(Error::internal("a card that the purchase does not have"));
+    };
+    let Some(new) = prepare(app, stored, index, slot).await? else {
+        let code = Some(DeclinedCode::Generic);
+        return write(app, stored, cards, Change::SlotRefused(index, code)).await;
+    };
+    let admission = app.store.admit()?;
+    match Box::pin(charge::create(app.clone(), Box::new(new), admission)).await? {
+        // What became of it is read with the next step.
+        Created::Ran(_) => Ok(()),
+        Created::Answered(_) => Err(Error::internal("an answer to a request without a key")),
+    }
+}
+
+/// What the charge needs; nothing when the merchant, its providers, the card or the security code are gone.
+async fn prepare(
+    app: &App,
+    stored: &StoredPurchase,
+    index: usize,
+    slot: &Slot,
+) -> Result<Option<NewCharge>, Error> {
+    let purchase = &stored.purchase;
+    let client_id = purchase.client_id;
+    let private = Private::open(app, stored).await?;
+    let merchant = route::merchant(app, client_id, purchase.merchant_id).await?;
+    let card = cards::find_with_number(&app.store, client_id, slot.card_id).await?;
+    let (Some(merchant), Some(card)) = (merchant, card) else { return Ok(None) };
+    if matches!(card.stored.card.state, CardState::Failed { .. }) {
+        return Ok(None);
+    }
+    let Some(explanation) = route::choose(&merchant, &needs(slot.installments)) else { return Ok(None) };
+    let cvv_token = private.cvv_tokens.get(index).copied().flatten();
+    let cvv = match cvv_token {
+        None => None,
+        Some(token_id) => match open_cvv(app, stored, token_id).await? {
+            None => return Ok(None),
+            cvv => cvv,
+        },
+    };
+    let (explanation, trials) = app.circuits.narrow(explanation);
+    let now = app.clock.now();
+    let charge = Charge { explanation, ..charge_of(app, stored, slot, now) };
+    let step = purchase.apply(Change::SlotBegun(index, charge.id), now);
+    Ok(Some(NewCharge {
+        private: seal_fraud_analysis(app, &private, &charge)?,
+        charge,
+        new_card: None,
+        tokens: cvv_token.into_iter().map(token_digest).collect(),
+        merchant,
+        trials,
+        claim: None,
+        purchase: Some(Box::new(PurchaseStep { before: purchase.clone(), step })),
+        actor: Actor::Job(KIND),
+        seed: None,
+        card: card.stored.card.clone(),
+        details: ChargedCard::Stored { found: Box::new(card), cvv },
+    }))
+}
+
+/// What a provider must be able to do for a card of a purchase: it is reserved first, whatever comes later.
+pub const fn needs(installments: u8) -> Needs {
+    Needs {
+        payment_type: PaymentType::Credit,
+        currency: CURRENCY,
+        installments,
+        capture: CaptureMode::Manual,
+    }
+}
+
+fn charge_of(app: &App, stored: &StoredPurchase, slot: &Slot, now: Timestamp) -> Charge {
+    let purchase = &stored.purchase;
+    Charge {
+        id: app.chance.id(now),
+        client_id: purchase.client_id,
+        merchant_id: purchase.merchant_id,
+        customer_id: purchase.customer_id,
+        customer_alias: purchase.customer_alias.map(|alias| Id::new(alias.uuid())),
+        order_id: purchase.order_id.clone(),
+        purchase_id: Some(purchase.id),
+        payment_type: PaymentType::Credit,
+        payment: CardPayment { installments: slot.installments, recurrence: None, items: None },
+        source: PaymentSource::Card { card_id: slot.card_id },
+        amount: slot.amount,
+        original_amount: slot.amount,
+        currency: CURRENCY,
+        capture: CaptureMode::Manual,
+        references: purchase.references.clone(),
+        state: ChargeState::Pending,
+        explanation: regente_domain::charge::explanation::Explanation::default(),
+        requests: 1,
+        unknown_members: Map::new(),
+        version: 1,
+        updated_at: now,
+    }
+}
+
+fn seal_fraud_analysis(app: &App, private: &Private, charge: &Charge) -> Result<Option<Sealed>, Error> {
+    let Some(data) = &private.fraud_analysis else { return Ok(None) };
+    let plain = serde_json::to_vec(&json!({ "fraudAnalysis": data })).map_err(Error::internal)?;
+    let binding = Binding::new(Purpose::ChargeData, charge.client_id, charge.id.uuid());
+    Ok(Some(app.vault.seal(binding, &plain)))
+}
+
+async fn open_cvv(
+    app: &App,
+    stored: &StoredPurchase,
+    token_id: TokenId,
+) -> Result<Option<regente_domain::card::Cvv>, Error> {
+    let client_id = stored.purchase.client_id;
+    let found = tokens::find(&app.store, client_id, token_digest(token_id), app.clock.now()).await?;
+    let Some(found) = found.filter(|token| token.kind == TokenKind::Cvv) else { return Ok(None) };
+    match open_token(app, client_id, token_id, &found.sealed).await? {
+        TokenContents::Cvv(cvv) => Ok(Some(cvv)),
+        TokenContents::Card(_) => Ok(None),
+    }
+}

@@ -1,0 +1,142 @@
+//! Running one job: leased while it runs, and ended with a value in the database.
+
+use std::time::Duration;
+
+use regente_domain::id::ClientId;
+use regente_domain::time::Timestamp;
+use regente_store::jobs::{self, Due, Job};
+use regente_store::{Batch, Commit};
+use uuid::Uuid;
+
+use super::runner::{Did, Source};
+use super::{apply, kind};
+use crate::app::App;
+use crate::error::Error;
+use crate::queue::{Ended, Kind, Lane};
+
+/// How long a lease lasts, by machine time. The jobs of a worker that died are taken over after that.
+const LEASE: Duration = Duration::from_secs(15);
+/// How often the lease of a job that still runs is made to last longer.
+const RENEW_EVERY: Duration = Duration::from_secs(5);
+/// A job that failed so often in a row is given up, unless it recurs.
+const ATTEMPTS_MAX: i64 = 20;
+/// The first wait after a failure; it doubles with each.
+const RETRY_FIRST: Duration = Duration::from_secs(5);
+/// The longest wait after a failure.
+const RETRY_MAX: Duration = Duration::from_secs(3600);
+
+/// The jobs of a lane.
+#[derive(Clone)]
+pub(super) struct Jobs {
+    pub(super) app: App,
+    pub(super) owner: Uuid,
+    pub(super) lane: Lane,
+}
+
+impl Source for Jobs {
+    type Piece = Job;
+
+    fn concurrent_max(&self) -> usize {
+        self.lane.concurrent_max()
+    }
+
+    async fn clients(&self, from: ClientId, limit: usize) -> Result<Vec<ClientId>, Error> {
+        // A job may open what another node has sealed a moment ago.
+        self.app.vault.keep_current().await?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        Ok(jobs::clients_with_due(&self.app.store, self.now(), from, limit).await?)
+    }
+
+    async fn due(&self, client_id: ClientId, limit: usize) -> Result<Vec<Job>, Error> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        Ok(jobs::due(&self.app.store, client_id, self.now(), limit).await?)
+    }
+
+    fn id(job: &Job) -> Uuid {
+        job.id.uuid()
+    }
+
+    async fn run(self, job: Job) -> Did {
+        self.lease_and_run(&job).await.unwrap_or_else(|error| {
+            tracing::error!(job = %job.id, kind = %job.kind, error = ?error, "a job could not be ended");
+            Did::Nothing
+        })
+    }
+}
+
+impl Jobs {
+    fn now(&self) -> Due<'static> {
+        let clock = &self.app.clock;
+        Due { lane: self.lane.word(), now: clock.now(), machine_now: clock.machine_timestamp() }
+    }
+
+    fn lease_until(&self) -> Timestamp {
+        self.app.clock.machine_timestamp() + LEASE
+    }
+
+    async fn lease_and_run(&self, job: &Job) -> Result<Did, Error> {
+        let mut batch = Batch::new(job.client_id);
+        jobs::lease(&mut batch, job, self.owner, self.lease_until());
+        if apply(&self.app, batch).await? != Commit::Applied {
+            return Ok(Did::Nothing);
+        }
+        let ended = tokio::select! {
+            ended = self.work_on(job) => ended,
+            never = self.keep_lease(job) => match never {},
+        };
+        let (ended, attempts) = match ended {
+            Ok(ended) => (ended, 0),
+            Err(error) => (self.after_failure(job, &error), job.attempts + 1),
+        };
+        let mut batch = Batch::new(job.client_id);
+        match ended {
+            Ended::Finished => jobs::finish(&mut batch, job, self.owner),
+            Ended::Again { at } => jobs::repeat(&mut batch, job, self.owner, at, attempts),
+            Ended::GiveUp { why } => {
+                tracing::error!(job = %job.id, kind = %job.kind, why, "a job was given up");
+                jobs::bury(&mut batch, job, self.owner, &why, self.app.clock.now());
+            }
+        }
+        // Refused: the lease was over and another worker has the job; running it twice does no harm.
+        let _ = apply(&self.app, batch).await?;
+        Ok(Did::Something)
+    }
+
+    async fn work_on(&self, job: &Job) -> Result<Ended, Error> {
+        match Kind::parse(&job.kind) {
+            Some(kind) => kind::run(kind, &self.app, job).await,
+            None => Ok(Ended::GiveUp { why: "this release does not know the kind".to_owned() }),
+        }
+    }
+
+    /// Makes the lease last for as long as the job runs.
+    async fn keep_lease(&self, job: &Job) -> std::convert::Infallible {
+        loop {
+            tokio::time::sleep(RENEW_EVERY).await;
+            let mut batch = Batch::new(job.client_id);
+            jobs::renew(&mut batch, job, self.owner, self.lease_until());
+            match apply(&self.app, batch).await {
+                Ok(Commit::Applied) => {}
+                // Another worker may have it: both come to the same end.
+                Ok(Commit::Refused(_) | Commit::Unknown) | Err(_) => {
+                    tracing::warn!(job = %job.id, kind = %job.kind, "the lease of a running job could not be renewed");
+                }
+            }
+        }
+    }
+
+    fn after_failure(&self, job: &Job, error: &Error) -> Ended {
+        let attempts = job.attempts + 1;
+        tracing::warn!(job = %job.id, kind = %job.kind, attempts, error = ?error, "a job failed");
+        if attempts >= ATTEMPTS_MAX && !is_recurring(job) {
+            return Ended::GiveUp { why: format!("{attempts} failures in a row, the last one: {error}") };
+        }
+        let doublings = u32::try_from(attempts - 1).unwrap_or(0).min(16);
+        Ended::Again { at: self.app.clock.now() + (RETRY_FIRST * 2_u32.pow(doublings)).min(RETRY_MAX) }
+    }
+}
+
+/// Housekeeping goes on for ever: given up, it would be missed only when the disk is full.
+fn is_recurring(job: &Job) -> bool {
+    Kind::parse(&job.kind).is_some_and(|kind| Kind::RECURRING.contains(&kind))
+}

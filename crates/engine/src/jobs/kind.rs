@@ -1,0 +1,35 @@
+//! What runs a job of each kind.
+
+use regente_store::jobs::Job;
+
+use super::{purge, reservation, rotation};
+use crate::app::App;
+use crate::deliveries::keys;
+use crate::error::Error;
+use crate::flows::purchase::{self, Rest};
+use crate::queue::{Ended, Kind};
+
+/// Runs a job of this kind.
+pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error> {
+    match kind {
+        Kind::PurgeIdempotency => purge::idempotency(app).await,
+        Kind::PurgeTokens => purge::tokens(app).await,
+        Kind::PurgeCredentials => purge::credentials(app).await,
+        Kind::PurgeDeliveries => purge::deliveries(app).await,
+        Kind::Reseal => rotation::reseal(app).await,
+        Kind::ExpireReservation => reservation::expire(app, job).await,
+        Kind::Purchase => purchase(app, job).await,
+        Kind::EndKeyRotation => keys::finish(app, job).await,
+        Kind::PurgeListeners => purge::listeners(app).await,
+    }
+}
+
+async fn purchase(app: &App, job: &Job) -> Result<Ended, Error> {
+    let Ok(id) = job.payload.parse() else {
+        return Ok(Ended::GiveUp { why: "the payload names no purchase".to_owned() });
+    };
+    Ok(match purchase::run(app, job.client_id, id).await {
+        Rest::Idle => Ended::Finished,
+        Rest::Until(at) => Ended::Again { at },
+    })
+}

@@ -1,0 +1,22 @@
+//! Sealing again what stands under a former data key.
+
+use std::time::Duration;
+
+use crate::app::App;
+use crate::error::Error;
+use crate::queue::Ended;
+use crate::vault::ResealProgress;
+
+/// How often there is a look when no rotation is under way. A rotation brings the job forward.
+const EVERY: Duration = Duration::from_secs(10 * 60);
+
+/// One run; the vault says when the next one is worth it.
+pub(super) async fn reseal(app: &App) -> Result<Ended, Error> {
+    let now = app.clock.now();
+    Ok(Ended::Again {
+        at: match app.vault.reseal().await? {
+            ResealProgress::Done => now + EVERY,
+            ResealProgress::Again { after } => now + after,
+        },
+    })
+}

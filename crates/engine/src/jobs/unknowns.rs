@@ -1,0 +1,51 @@
+//! Requests whose outcome nobody knows, as work that falls due.
+
+use regente_domain::id::ClientId;
+use regente_store::transaction_requests::{self, StoredRequest};
+use uuid::Uuid;
+
+use super::runner::{Did, Source};
+use crate::app::App;
+use crate::error::Error;
+use crate::flows::reconcile::{self, Resolved};
+
+/// Requests that are asked for at once.
+const CONCURRENT_MAX: usize = 32;
+
+/// Those that are due.
+#[derive(Clone)]
+pub(super) struct Unknowns {
+    pub(super) app: App,
+}
+
+impl Source for Unknowns {
+    type Piece = StoredRequest;
+
+    fn concurrent_max(&self) -> usize {
+        CONCURRENT_MAX
+    }
+
+    async fn clients(&self, from: ClientId, limit: usize) -> Result<Vec<ClientId>, Error> {
+        self.app.vault.keep_current().await?;
+        let (store, now) = (&self.app.store, self.app.clock.now());
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        Ok(transaction_requests::clients_with_due(store, now, from, limit).await?)
+    }
+
+    async fn due(&self, client_id: ClientId, limit: usize) -> Result<Vec<StoredRequest>, Error> {
+        let (store, now) = (&self.app.store, self.app.clock.now());
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        Ok(transaction_requests::due(store, client_id, now, limit).await?)
+    }
+
+    fn id(stored: &StoredRequest) -> Uuid {
+        stored.request.id.uuid()
+    }
+
+    async fn run(self, stored: StoredRequest) -> Did {
+        match reconcile::look_after(&self.app, &stored).await {
+            Resolved::Yes => Did::Something,
+            Resolved::NotYet => Did::Nothing,
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! What is counted with. A handle is made when it is first needed and kept, so that counting allocates nothing.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder};
+use regente_domain::provider_type::ProviderType;
+use regente_domain::webhook::Failure;
+
+use super::table::{self, Metric};
+use super::{Asked, CallOutcome, IdempotencyConflict};
+
+const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, Some(module_path!()));
+
+/// Every handle.
+#[expect(missing_docs, reason = "table.rs describes each metric")]
+pub struct Handles {
+    recorder: Box<dyn Recorder + Send + Sync>,
+    http_requests: Family<Box<str>, Arc<OfRoute>>,
+    provider_calls: Family<(ProviderType, Asked, CallOutcome), Durations>,
+    circuits_open: Family<ProviderType, Gauge>,
+    idempotency_conflicts: Family<IdempotencyConflict, Counter>,
+    delivery_attempts: Family<Option<Failure>, Durations>,
+    pub connections_open: Gauge,
+    pub connections_refused: Counter,
+    pub idempotency_replays: Counter,
+    pub provider_calls_in_flight: Gauge,
+    pub unknown_outcomes: Gauge,
+    pub unknown_outcomes_oldest_age: Gauge,
+    pub unknown_outcomes_given_up: Gauge,
+    pub jobs_due: Gauge,
+    pub jobs_lag: Gauge,
+    pub jobs_dead: Gauge,
+    pub deliveries_due: Gauge,
+    pub deliveries_lag: Gauge,
+    pub deliveries_lost: Counter,
+    pub webhooks_disabled: Counter,
+    pub purchases_given_up: Counter,
+    pub admissions_in_use: Gauge,
+    pub admissions_max: Gauge,
+    pub admissions_refused: Counter,
+    pub store_commits: Counter,
+    pub store_batches: Counter,
+    pub database_up: Gauge,
+    pub database_size: Gauge,
+    pub wal_size: Gauge,
+    pub process_resident_memory: Gauge,
+    pub process_open_fds: Gauge,
+    pub process_max_fds: Gauge,
+}
+
+/// The requests of one route, by method and status.
+type OfRoute = Family<(&'static str, u16), Durations>;
+
+/// A histogram of durations.
+#[derive(Clone)]
+pub(super) struct Durations(Histogram);
+
+impl Durations {
+    pub(super) fn record(&self, duration: Duration) {
+        self.0.record(duration.as_secs_f64());
+    }
+}
+
+impl Handles {
+    pub(super) fn new(recorder: Box<dyn Recorder + Send + Sync>) -> Self {
+        let gauge = |metric| gauge(&*recorder, metric, Vec::new());
+        let counter = |metric| counter(&*recorder, metric, Vec::new());
+        let handles = Self {
+            http_requests: Family::default(),
+            provider_calls: Family::default(),
+            circuits_open: Family::default(),
+            idempotency_conflicts: Family::default(),
+            delivery_attempts: Family::default(),
+            connections_open: gauge(table::CONNECTIONS_OPEN),
+            connections_refused: counter(table::CONNECTIONS_REFUSED),
+            idempotency_replays: counter(table::IDEMPOTENCY_REPLAYS),
+            provider_calls_in_flight: gauge(table::PROVIDER_CALLS_IN_FLIGHT),
+            unknown_outcomes: gauge(table::UNKNOWN_OUTCOMES),
+            unknown_outcomes_oldest_age: gauge(table::UNKNOWN_OUTCOMES_OLDEST_AGE),
+            unknown_outcomes_given_up: gauge(table::UNKNOWN_OUTCOMES_GIVEN_UP),
+            jobs_due: gauge(table::JOBS_DUE),
+            jobs_lag: gauge(table::JOBS_LAG),
+            jobs_dead: gauge(table::JOBS_DEAD),
+            deliveries_due: gauge(table::DELIVERIES_DUE),
+            deliveries_lag: gauge(table::DELIVERIES_LAG),
+            deliveries_lost: counter(table::DELIVERIES_LOST),
+            webhooks_disabled: counter(table::WEBHOOKS_DISABLED),
+            purchases_given_up: counter(table::PURCHASES_GIVEN_UP),
+            admissions_in_use: gauge(table::ADMISSIONS_IN_USE),
+            admissions_max: gauge(table::ADMISSIONS_MAX),
+            admissions_refused: counter(table::ADMISSIONS_REFUSED),
+            store_commits: counter(table::STORE_COMMITS),
+            store_batches: counter(table::STORE_BATCHES),
+            database_up: gauge(table::DATABASE_UP),
+            database_size: gauge(table::DATABASE_SIZE),
+            wal_size: gauge(table::WAL_SIZE),
+            process_resident_memory: gauge(table::PROCESS_RESIDENT_MEMORY),
+            process_open_fds: gauge(table::PROCESS_OPEN_FDS),
+            process_max_fds: gauge(table::PROCESS_MAX_FDS),
+            recorder,
+        };
+        // What can be told in advance is there from the beginning: a rate needs the zero before the first event.
+        for conflict in IdempotencyConflict::ALL {
+            handles.idempotency_conflict(conflict).increment(0);
+        }
+        handles.circuits_open(ProviderType::Sandbox).set(0.0);
+        handles
+    }
+
+    pub(super) fn http_request(&self, method: &'static str, route: &str, status: u16) -> Durations {
+        let of_route = self.http_requests.get(route, || Box::from(route), Arc::default);
+        of_route.get(
+            &(method, status),
+            || (method, status),
+            || {
+                let labels = labels(
+                    &table::HTTP_REQUEST_DURATION,
+                    [method.into(), route.to_owned(), status.to_string()],
+                );
+                histogram(&*self.recorder, table::HTTP_REQUEST_DURATION, labels)
+            },
+        )
+    }
+
+    pub(super) fn provider_call(
+        &self,
+        provider_type: ProviderType,
+        asked: Asked,
+        outcome: CallOutcome,
+    ) -> Durations {
+        let key = (provider_type, asked, outcome);
+        self.provider_calls.get(
+            &key,
+            || key,
+            || {
+                let words = [provider_type.code(), asked.word(), outcome.word()];
+                let labels = labels(&table::PROVIDER_CALL_DURATION, words.map(str::to_owned));
+                histogram(&*self.recorder, table::PROVIDER_CALL_DURATION, labels)
+            },
+        )
+    }
+
+    pub(super) fn circuits_open(&self, provider_type: ProviderType) -> Gauge {
+        self.circuits_open.get(
+            &provider_type,
+            || provider_type,
+            || {
+                let labels = labels(&table::CIRCUITS_OPEN, [provider_type.code().to_owned()]);
+                gauge(&*self.recorder, table::CIRCUITS_OPEN, labels)
+            },
+        )
+    }
+
+    pub(super) fn idempotency_conflict(&self, conflict: IdempotencyConflict) -> Counter {
+        self.idempotency_conflicts.get(
+            &conflict,
+            || conflict,
+            || {
+                let labels = labels(&table::IDEMPOTENCY_CONFLICTS, [conflict.word().to_owned()]);
+                counter(&*self.recorder, table::IDEMPOTENCY_CONFLICTS, labels)
+            },
+        )
+    }
+
+    pub(super) fn delivery_attempt(&self, failure: Option<Failure>) -> Durations {
+        self.delivery_attempts.get(
+            &failure,
+            || failure,
+            || {
+                let outcome = failure.map_or("delivered", Failure::word);
+                let labels = labels(&table::DELIVERY_ATTEMPT_DURATION, [outcome.to_owned()]);
+                histogram(&*self.recorder, table::DELIVERY_ATTEMPT_DURATION, labels)
+            },
+        )
+    }
+
+    /// Says which version runs, on which kind of database.
+    pub fn build_info(&self, version: &str, database: &str) {
+        let labels = labels(&table::BUILD_INFO, [version.to_owned(), database.to_owned()]);
+        gauge(&*self.recorder, table::BUILD_INFO, labels).set(1.0);
+    }
+}
+
+fn labels<const N: usize>(metric: &Metric, values: [String; N]) -> Vec<Label> {
+    metric.labels.iter().zip(values).map(|(name, value)| Label::new(*name, value)).collect()
+}
+
+fn histogram(recorder: &dyn Recorder, metric: Metric, labels: Vec<Label>) -> Durations {
+    Durations(recorder.register_histogram(&Key::from_parts(metric.name, labels), &METADATA))
+}
+
+fn gauge(recorder: &dyn Recorder, metric: Metric, labels: Vec<Label>) -> Gauge {
+    recorder.register_gauge(&Key::from_parts(metric.name, labels), &METADATA)
+}
+
+fn counter(recorder: &dyn Recorder, metric: Metric, labels: Vec<Label>) -> Counter {
+    recorder.register_counter(&Key::from_parts(metric.name, labels), &METADATA)
+}
+
+/// The handles of one metric by the values of its labels.
+struct Family<K, H>(RwLock<HashMap<K, H>>);
+
+impl<K, H> Default for Family<K, H> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+impl<K: Eq + Hash, H: Clone> Family<K, H> {
+    fn get<Q>(&self, key: &Q, owned: impl FnOnce() -> K, make: impl FnOnce() -> H) -> H
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let made = self.0.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
+        made.unwrap_or_else(|| {
+            let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            all.entry(owned()).or_insert_with(make).clone()
+        })
+    }
+}

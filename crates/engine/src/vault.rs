@@ -1,0 +1,268 @@
+//! The vault: what must not rest in the clear is sealed here and opened here.
+//!
+//! A data key, wrapped by a key-encryption key that lives outside the database, never encrypts anything itself. Each
+//! row has a key derived from it by purpose, client and id, so random nonces never run out, and a ciphertext that
+//! was moved to another row does not open. A token row is found by the digest of the token's id and its key is
+//! derived from the id itself: the database alone opens no token.
+//!
+//! Never here: what a sealed text means, who may see it, SQL.
+
+mod binding;
+mod cipher;
+mod client_keys;
+mod error;
+mod kek;
+mod key_ring;
+mod reseal;
+mod restored;
+mod rotation;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use aws_lc_rs::digest;
+use regente_domain::id::{ClientId, TokenId};
+use regente_store::sealed::Sealed;
+use regente_store::{Store, clients, data_keys};
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+pub use binding::{Binding, Purpose};
+pub use client_keys::{ClientKeys, Lookup};
+pub use error::VaultError;
+pub use kek::{Kek, NotAKek};
+pub use reseal::{RETIREMENT_GRACE, ResealProgress};
+pub use restored::opens;
+pub use rotation::rewrap;
+
+use crate::chance::Chance;
+use crate::clock::Clock;
+use key_ring::{DataKey, KeyRing};
+
+/// How recent the data keys that a node knows must be. Together with [`RETIREMENT_GRACE`], which is much longer, this
+/// makes sure that nothing is sealed under a key that was destroyed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Freshness {
+    /// The age at which somebody asks for them again.
+    pub refreshed_after: Duration,
+    /// The age at which a node that cannot ask seals nothing more.
+    pub age_max: Duration,
+}
+
+impl Default for Freshness {
+    /// Asked for every five seconds, good for a minute.
+    fn default() -> Self {
+        Self { refreshed_after: Duration::from_secs(5), age_max: Duration::from_secs(60) }
+    }
+}
+
+/// Clients whose keys are remembered; about 1 KiB each.
+const CLIENT_KEYS_REMEMBERED_MAX: u64 = 10_000;
+
+/// The vault of one deployment. Cheap to clone; clones are the same vault.
+#[derive(Clone)]
+pub struct Vault(Arc<Inner>);
+
+struct Inner {
+    freshness: Freshness,
+    store: Store,
+    kek: Kek,
+    chance: Chance,
+    clock: Clock,
+    ring: RwLock<Arc<KeyRing>>,
+    refreshing: tokio::sync::Mutex<()>,
+    client_keys: moka::sync::Cache<ClientId, Arc<ClientKeys>>,
+    reseal_pass: Mutex<Option<reseal::Pass>>,
+}
+
+impl Vault {
+    /// Reads the data keys, and makes the first one in an empty database.
+    ///
+    /// # Errors
+    /// [`VaultError::OtherKek`] when the data keys are wrapped by another key-encryption key,
+    /// [`VaultError::BrokenKey`] and [`VaultError::NoCurrentKey`] when the table was tampered with,
+    /// [`VaultError::Store`].
+    pub async fn unlock(store: Store, kek: Kek, chance: Chance, clock: Clock) -> Result<Self, VaultError> {
+        Self::unlock_with(Freshness::default(), store, kek, chance, clock).await
+    }
+
+    /// [`Vault::unlock`] with another freshness.
+    ///
+    /// # Errors
+    /// As [`Vault::unlock`].
+    pub async fn unlock_with(
+        freshness: Freshness,
+        store: Store,
+        kek: Kek,
+        chance: Chance,
+        clock: Clock,
+    ) -> Result<Self, VaultError> {
+        let ring = rotation::first_ring(&store, &kek, &chance, &clock).await?;
+        Ok(Self(Arc::new(Inner {
+            freshness,
+            store,
+            kek,
+            chance,
+            clock,
+            ring: RwLock::new(Arc::new(ring)),
+            refreshing: tokio::sync::Mutex::new(()),
+            client_keys: moka::sync::Cache::new(CLIENT_KEYS_REMEMBERED_MAX),
+            reseal_pass: Mutex::new(None),
+        })))
+    }
+
+    /// Seals `plain` for one place under the current data key. What shares a `key_id` column with another ciphertext
+    /// is sealed by one [`Sealer`] instead.
+    pub fn seal(&self, binding: Binding, plain: &[u8]) -> Sealed {
+        self.sealer().seal(binding, plain)
+    }
+
+    /// Seals several things under one data key, also when a rotation comes in between: for rows with two ciphertexts
+    /// and one `key_id`, such as cards.
+    pub fn sealer(&self) -> Sealer {
+        Sealer { key: Arc::clone(&self.ring().current), chance: self.0.chance.clone() }
+    }
+
+    /// Opens what was sealed for the same binding. The text is wiped when dropped.
+    ///
+    /// # Errors
+    /// [`VaultError::DoesNotOpen`] when it was sealed for another place or changed, [`VaultError::UnknownKey`] when
+    /// its data key was destroyed, [`VaultError::Store`] when the key had to be asked for and could not be.
+    pub async fn open(&self, binding: Binding, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+        let known = self.ring().get(sealed.key_id);
+        let key = match known {
+            Some(key) => key,
+            None => {
+                // Another node may have rotated a moment ago.
+                self.refresh().await?;
+                self.ring().get(sealed.key_id).ok_or(VaultError::UnknownKey(sealed.key_id))?
+            }
+        };
+        key.decrypt(binding, &sealed.bytes).ok_or(VaultError::DoesNotOpen)
+    }
+
+    /// The keyed hashes of a client.
+    ///
+    /// # Errors
+    /// [`VaultError::UnknownClient`], or as [`Vault::open`].
+    pub async fn client_keys(&self, client_id: ClientId) -> Result<Arc<ClientKeys>, VaultError> {
+        if let Some(keys) = self.0.client_keys.get(&client_id) {
+            return Ok(keys);
+        }
+        let sealed = clients::secret(&self.0.store, client_id).await?;
+        let sealed = sealed.ok_or(VaultError::UnknownClient(client_id))?;
+        let secret = self.open(secret_binding(client_id), &sealed).await?;
+        let keys = Arc::new(ClientKeys::derive(&secret));
+        self.0.client_keys.insert(client_id, Arc::clone(&keys));
+        Ok(keys)
+    }
+
+    /// A new secret for a client that is being created, sealed for its row.
+    pub fn new_client_secret(&self, client_id: ClientId) -> Sealed {
+        let secret: Zeroizing<[u8; cipher::KEY_BYTES]> = Zeroizing::new(self.0.chance.bytes());
+        self.seal(secret_binding(client_id), secret.as_ref())
+    }
+
+    /// Reads the data keys again.
+    ///
+    /// # Errors
+    /// As [`Vault::unlock`]; what was known before stays known.
+    pub async fn refresh(&self) -> Result<(), VaultError> {
+        let _one_at_a_time = self.0.refreshing.lock().await;
+        self.reload().await
+    }
+
+    /// Makes sure that the data keys are recent enough to seal with. Requests and jobs call it before they begin; most
+    /// of the time it does nothing.
+    ///
+    /// # Errors
+    /// As [`Vault::refresh`], only when the keys could not be read for [`Freshness::age_max`].
+    pub async fn keep_current(&self) -> Result<(), VaultError> {
+        let Freshness { refreshed_after, age_max } = self.0.freshness;
+        let age = self.key_ring_age();
+        if age < refreshed_after {
+            return Ok(());
+        }
+        if age < age_max {
+            // One caller asks, the others go on with what is known.
+            let Ok(_one_at_a_time) = self.0.refreshing.try_lock() else { return Ok(()) };
+            if let Err(error) = self.reload().await {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "the data keys could not be read again"
+                );
+            }
+            return Ok(());
+        }
+        let _one_at_a_time = self.0.refreshing.lock().await;
+        if self.key_ring_age() < refreshed_after { Ok(()) } else { self.reload().await }
+    }
+
+    async fn reload(&self) -> Result<(), VaultError> {
+        let asked_at = self.0.clock.machine();
+        let rows = data_keys::all(&self.0.store).await?;
+        let known = self.ring();
+        let ring =
+            KeyRing::build(&rows, &self.0.kek, Some(&known), asked_at)?.ok_or(VaultError::NoCurrentKey)?;
+        *self.0.ring.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(ring);
+        Ok(())
+    }
+
+    fn key_ring_age(&self) -> Duration {
+        self.0.clock.machine().since(self.ring().asked_at)
+    }
+
+    fn ring(&self) -> Arc<KeyRing> {
+        Arc::clone(&self.0.ring.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl fmt::Debug for Vault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Vault({:?}, data key {})", self.0.kek, self.ring().current.id)
+    }
+}
+
+/// Seals under one data key, whatever rotates meanwhile. Made for one batch: one that is kept would go on sealing
+/// under a key that has been destroyed.
+pub struct Sealer {
+    key: Arc<DataKey>,
+    chance: Chance,
+}
+
+impl Sealer {
+    /// Seals `plain` for one place.
+    pub fn seal(&self, binding: Binding, plain: &[u8]) -> Sealed {
+        Sealed { key_id: self.key.id, bytes: self.key.encrypt(binding, self.chance.bytes(), plain) }
+    }
+
+    /// The data key that it seals under.
+    pub fn key_id(&self) -> Uuid {
+        self.key.id
+    }
+}
+
+impl fmt::Debug for Sealer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sealer(data key {})", self.key.id)
+    }
+}
+
+/// The digest that a token's row is found by. The id itself, which its key is derived from, the row does not hold.
+pub fn token_digest(token_id: TokenId) -> [u8; 32] {
+    sha256(&[b"regente token", token_id.uuid().as_bytes()])
+}
+
+/// SHA-256 of the parts one after the other.
+pub fn sha256(parts: &[&[u8]]) -> [u8; 32] {
+    let mut context = digest::Context::new(&digest::SHA256);
+    parts.iter().for_each(|part| context.update(part));
+    let mut hash = [0; 32];
+    hash.copy_from_slice(context.finish().as_ref());
+    hash
+}
+
+fn secret_binding(client_id: ClientId) -> Binding {
+    Binding::new(Purpose::ClientSecret, client_id, client_id.uuid())
+}

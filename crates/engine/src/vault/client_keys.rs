@@ -1,0 +1,108 @@
+//! Keyed hashes of one client: fingerprints, look-up keys, digests. Their keys come from a secret of the client's
+//! that is sealed in its row and never rotated: a new one would make the same card look like another one.
+//!
+//! Nothing here can be opened again; what must be opened is sealed.
+
+use std::fmt;
+
+use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
+use aws_lc_rs::hmac::{self, Context, HMAC_SHA256};
+use regente_domain::card::{CardNumber, Expiry};
+use uuid::Uuid;
+
+/// What something is looked up by without being stored in the clear. Texts are given in their normal form
+/// (`regente_domain::customer::normal_…`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lookup {
+    /// An e-mail address.
+    Email,
+    /// Country, type and number of a document.
+    Document,
+    /// The number of a document alone.
+    DocumentNumber,
+}
+
+/// The keyed hashes of one client. Two clients never get the same hash for the same thing.
+pub struct ClientKeys {
+    card: hmac::Key,
+    request: hmac::Key,
+    email: hmac::Key,
+    document: hmac::Key,
+    document_number: hmac::Key,
+    idempotency: hmac::Key,
+}
+
+impl ClientKeys {
+    /// Derives them (HKDF, RFC 5869). Changing a label changes every hash of that kind for ever.
+    pub(super) fn derive(secret: &[u8]) -> Self {
+        let secret = Salt::new(HKDF_SHA256, b"regente client keys").extract(secret);
+        Self {
+            card: key(&secret, b"card fingerprint"),
+            request: key(&secret, b"request fingerprint"),
+            email: key(&secret, b"email lookup"),
+            document: key(&secret, b"document lookup"),
+            document_number: key(&secret, b"document number lookup"),
+            idempotency: key(&secret, b"idempotency digest"),
+        }
+    }
+
+    /// The fingerprint of a card: the same for the same number and expiry
+    /// (`docs/interface/tokens-and-cards.md#fingerprint`). It has the form of a version 5 UUID.
+    pub fn card_fingerprint(&self, number: &CardNumber, expiry: Expiry) -> Uuid {
+        let expiry = expiry.to_string();
+        let hash = hash_of(&self.card, &[number.expose_digits().as_bytes(), expiry.as_bytes()]);
+        uuid::Builder::from_sha1_bytes(half_of(&hash).into_bytes()).into_uuid()
+    }
+
+    /// The fingerprint of a request's canonical body; it reveals no card number.
+    pub fn request_fingerprint(&self, canonical: &[u8]) -> [u8; 32] {
+        hash_of(&self.request, &[canonical])
+    }
+
+    /// The key by which `normal` is found.
+    pub fn lookup_key(&self, lookup: Lookup, normal: &str) -> [u8; 32] {
+        let key = match lookup {
+            Lookup::Email => &self.email,
+            Lookup::Document => &self.document,
+            Lookup::DocumentNumber => &self.document_number,
+        };
+        hash_of(key, &[normal.as_bytes()])
+    }
+
+    /// Half of the digest under which a use of an idempotency key is stored. `parts` are the credential's scope
+    /// ([`Caller::idempotency_scope`](crate::access::Caller::idempotency_scope)), the method and route with its path
+    /// ids, and the caller's key.
+    pub fn idempotency_digest(&self, parts: &[&str]) -> Uuid {
+        let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
+        half_of(&hash_of(&self.idempotency, &parts))
+    }
+}
+
+impl fmt::Debug for ClientKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ClientKeys(…)")
+    }
+}
+
+fn key(secret: &Prk, label: &[u8]) -> hmac::Key {
+    secret.expand(&[label], HMAC_SHA256).expect("32 bytes are within what HKDF expands to").into()
+}
+
+/// The first half of a hash: 128 bits tell all that there will ever be apart.
+fn half_of(hash: &[u8; 32]) -> Uuid {
+    let mut half = [0; 16];
+    half.copy_from_slice(&hash[..16]);
+    Uuid::from_bytes(half)
+}
+
+/// Each part is preceded by its length: `["ab", "c"]` and `["a", "bc"]` differ.
+fn hash_of(key: &hmac::Key, parts: &[&[u8]]) -> [u8; 32] {
+    let mut context = Context::with_key(key);
+    for part in parts {
+        context.update(&(part.len() as u64).to_be_bytes());
+        context.update(part);
+    }
+    let mut hash = [0; 32];
+    hash.copy_from_slice(context.sign().as_ref());
+    hash
+}

@@ -1,0 +1,248 @@
+//! Two binaries in turns, for instance one from before a refactoring and one from after it: what they carry, what a charge
+//! costs, and the memory of a charge in flight. Each binary makes its own databases and accounts.
+
+use std::path::Path;
+
+use regente_store::testing::TestPostgres;
+
+use super::figures::{Reached, Samples, number};
+use super::meter::{self, Usage};
+use super::postgres::CONNECTIONS;
+use super::report::{Report, Table};
+use super::wrk::Load;
+use super::{Bench, charges, postgres, slow_provider};
+use crate::Outcome;
+use crate::place::{Account, Place, one_simulator};
+use crate::service::Service;
+
+/// The part of the old binary's rate that the new one must reach.
+const RATE_MIN: f64 = 0.97;
+/// A charge in flight may cost this part of what it costs with the old binary; less than 3 % is taken for noise.
+const MEMORY_MAX: f64 = 1.03;
+
+/// One of the binaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    New,
+    Old,
+}
+
+impl Side {
+    /// The turns of a round. Each side is measured as early as the other one, so that neither gains when the machine becomes
+    /// faster or slower meanwhile. The first two turns are a pair, and so are the last two.
+    const TURNS: [Self; 4] = [Self::New, Self::Old, Self::Old, Self::New];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Old => "old",
+        }
+    }
+}
+
+/// The same thing for each binary.
+#[derive(Default)]
+struct Sides<T> {
+    new: T,
+    old: T,
+}
+
+impl<T> Sides<T> {
+    const fn of(&self, side: Side) -> &T {
+        match side {
+            Side::New => &self.new,
+            Side::Old => &self.old,
+        }
+    }
+
+    const fn of_mut(&mut self, side: Side) -> &mut T {
+        match side {
+            Side::New => &mut self.new,
+            Side::Old => &mut self.old,
+        }
+    }
+}
+
+/// What the charges of one binary on one kind of database have shown, once for each of its turns.
+#[derive(Default)]
+struct Measured {
+    rate: Samples,
+    p50_ms: Samples,
+    p99_ms: Samples,
+    server_cpu_us: Samples,
+    /// Nothing where the database is in the service's own process.
+    database_cpu_us: Samples,
+    resident_mib: Samples,
+}
+
+impl Measured {
+    fn add(&mut self, load: &Load, database: Option<Usage>, resident_mib: f64) {
+        self.rate.add(load.rate);
+        self.p50_ms.add(load.p50_ms);
+        self.p99_ms.add(load.p99_ms);
+        self.server_cpu_us.add(load.server_cpu_us());
+        if let Some(database) = database {
+            self.database_cpu_us.add(load.for_each(database.cpu_seconds * 1e6));
+        }
+        self.resident_mib.add(resident_mib);
+    }
+
+    /// Turn by turn.
+    fn divided_by(&self, other: &Self) -> Self {
+        Self {
+            rate: self.rate.divided_by(&other.rate),
+            p50_ms: self.p50_ms.divided_by(&other.p50_ms),
+            p99_ms: self.p99_ms.divided_by(&other.p99_ms),
+            server_cpu_us: self.server_cpu_us.divided_by(&other.server_cpu_us),
+            database_cpu_us: self.database_cpu_us.divided_by(&other.database_cpu_us),
+            resident_mib: self.resident_mib.divided_by(&other.resident_mib),
+        }
+    }
+}
+
+/// Where the charges are stored.
+enum Database {
+    Sqlite,
+    Postgres(TestPostgres),
+}
+
+impl Database {
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres(_) => "PostgreSQL",
+        }
+    }
+
+    /// A place with a fresh database.
+    async fn place(&self, binary: &Path) -> Outcome<Place> {
+        let place = Bench::place_of(binary)?;
+        Ok(match self {
+            Self::Sqlite => place,
+            Self::Postgres(server) => {
+                server.administer("CHECKPOINT").await;
+                place.on_postgres(&server.empty_database().await)
+            }
+        })
+    }
+
+    fn charge(&self, bench: &Bench, service: &Service, account: &Account) -> Outcome<(Load, Option<Usage>)> {
+        let accounts = std::slice::from_ref(account);
+        match self {
+            Self::Sqlite => Ok((charges::charge(bench, service, accounts, CONNECTIONS)?, None)),
+            Self::Postgres(server) => {
+                let (load, database) = postgres::charge(bench, server, service, accounts)?;
+                Ok((load, Some(database)))
+            }
+        }
+    }
+}
+
+pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
+    let old = bench.against.as_deref().ok_or("no second binary to compare with")?;
+    let binaries = Sides { new: bench.binary.as_path(), old };
+    println!("compare: new {}, old {}", binaries.new.display(), binaries.old.display());
+    let mut report = Report::new();
+    rates(bench, &binaries, &mut report).await?;
+    memory(bench, &binaries, &mut report).await?;
+    report.note(format!(
+        "{} rounds of {} s. In a round the binaries take turns, new, old, old, new: two pairs, and two ratios. Each turn has \
+         a fresh database, which its own binary has made.",
+        bench.rounds, bench.seconds
+    ));
+    Ok(report)
+}
+
+async fn rates(bench: &Bench, binaries: &Sides<&Path>, report: &mut Report) -> Outcome {
+    let mut table = Table::new(
+        format!("Charges of two binaries, closed loop of {CONNECTIONS} connections"),
+        [
+            "database, binary",
+            "charges a second",
+            "p50 ms",
+            "p99 ms",
+            "server CPU µs",
+            "PostgreSQL CPU µs",
+            "MB resident",
+        ],
+    );
+    for database in [Database::Sqlite, Database::Postgres(TestPostgres::durable())] {
+        let measured = charges_in_turns(bench, binaries, &database).await?;
+        let ratio = measured.new.divided_by(&measured.old);
+        report.number(
+            format!("part of the old binary's charges a second, {}", database.word()),
+            ratio.rate.show(3),
+            format!("at least {}", number(RATE_MIN, 2)),
+            Reached::at_least(RATE_MIN, ratio.rate.median()),
+        );
+        for side in [Side::New, Side::Old] {
+            let what = format!("{}, {}", database.word(), side.word());
+            table.row(row(what, measured.of(side), [0, 1, 1, 0, 0, 0]));
+        }
+        table.row(row(format!("{}, new / old", database.word()), &ratio, [3; 6]));
+    }
+    report.tables.push(table);
+    Ok(())
+}
+
+/// A row with so many digits behind the point in each column.
+fn row(what: String, measured: &Measured, decimals: [usize; 6]) -> impl Iterator<Item = String> {
+    let Measured { rate, p50_ms, p99_ms, server_cpu_us, database_cpu_us, resident_mib } = measured;
+    let cells = [rate, p50_ms, p99_ms, server_cpu_us, database_cpu_us, resident_mib];
+    let cells = cells.into_iter().zip(decimals).map(|(samples, decimals)| samples.show(decimals));
+    std::iter::once(what).chain(cells.collect::<Vec<_>>())
+}
+
+async fn charges_in_turns(
+    bench: &Bench,
+    binaries: &Sides<&Path>,
+    database: &Database,
+) -> Outcome<Sides<Measured>> {
+    let mut measured = Sides::<Measured>::default();
+    for round in 1..=bench.rounds {
+        for side in Side::TURNS {
+            println!("compare: {}, {}, round {round} of {}", database.word(), side.word(), bench.rounds);
+            let place = database.place(binaries.of(side)).await?;
+            let (service, account) = start(&place).await?;
+            let (load, used) = database.charge(bench, &service, &account)?;
+            measured.of_mut(side).add(&load, used, meter::resident_mib(service.process_id()));
+            service.stop()?;
+        }
+    }
+    Ok(measured)
+}
+
+async fn memory(bench: &Bench, binaries: &Sides<&Path>, report: &mut Report) -> Outcome {
+    let mut kib = Sides::<Samples>::default();
+    for round in 1..=bench.rounds {
+        for side in Side::TURNS {
+            println!("compare: in flight, {}, round {round} of {}", side.word(), bench.rounds);
+            let place = slow_provider::patient(Bench::place_of(binaries.of(side))?);
+            let (service, account) = start(&place).await?;
+            let measured = slow_provider::charge(bench, &service, &account).await?;
+            kib.of_mut(side).add(measured.kib_each());
+        }
+    }
+    let ratio = kib.new.divided_by(&kib.old);
+    report.number(
+        "memory of a charge in flight, to the old binary's",
+        ratio.show(3),
+        format!("at most {}", number(MEMORY_MAX, 2)),
+        Reached::at_most(MEMORY_MAX, ratio.median()),
+    );
+    let mut table = Table::new("Charges in flight, as `slow-provider` measures them", ["", "KB a charge"]);
+    for side in [Side::New, Side::Old] {
+        table.row([side.word().to_owned(), kib.of(side).show(1)]);
+    }
+    table.row(["new / old".to_owned(), ratio.show(3)]);
+    report.tables.push(table);
+    Ok(())
+}
+
+/// A service of the place's binary, on a database that the binary has made, with an account that has one simulator.
+async fn start(place: &Place) -> Outcome<(Service, Account)> {
+    let account = place.make_account_by_commands()?;
+    let service = Service::start(place)?;
+    let merchant_id = service.make_merchant(&account, &one_simulator()).await?;
+    Ok((service, Account { merchant_id, ..account }))
+}
