@@ -1,6 +1,7 @@
 # make run    builds Regente and starts it on an embedded database, with a sandbox account ready
 #             (make run DEV="--listen 127.0.0.1:9090" takes another port)
 # make test   installs what the tests need and runs all of them
+# make test-times  the same, and prints the dearest 20 of them with their times
 # make test-long  every order of what can become of purchases, stopped at each step, and many more sequences; takes hours
 # make check  formatting, lints, licences
 # make openapi  writes the OpenAPI document anew
@@ -14,8 +15,10 @@ ENGINE ?= docker
 TAG ?= regente
 FORMAT ?=
 SEEDS ?= 2000
+# Twice as many tests at once as there are processors: a part of them waits, for time-outs or for other processes.
+export RUST_TEST_THREADS ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
-.PHONY: run test test-long check tools format openapi container container-static
+.PHONY: run test test-times test-long check tools format openapi container container-static
 
 run:
 	@echo "Building Regente; the first time takes some minutes."
@@ -23,6 +26,9 @@ run:
 
 test: tools
 	$(CARGO) test --workspace --quiet
+
+test-times: tools
+	CARGO="$(CARGO)" ./scripts/test-times
 
 test-long: tools
 	REGENTE_ORDERS=all REGENTE_SEEDS=$(SEEDS) $(CARGO) test --package regente --test it -- purchases::orders sequences::

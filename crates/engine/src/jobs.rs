@@ -126,9 +126,9 @@ impl Worker {
         Runner::new(Unknowns { app: self.app.clone() })
     }
 
-    /// When something is due next.
+    /// When something is due next, besides the recurring jobs.
     pub async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
-        let job = jobs::next_due(&self.app.store).await?;
+        let job = jobs::next_due_of_others(&self.app.store, DEPLOYMENT).await?;
         let request = transaction_requests::next_due(&self.app.store).await?;
         let event = events::next_dispatch(&self.app.store).await?;
         let delivery = deliveries::next_due(&self.app.store).await?;

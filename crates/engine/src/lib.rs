@@ -1,7 +1,7 @@
 //! What the product does, without HTTP: charges and what follows them, purchases, customers, events and their
 //! deliveries, jobs, the vault. Whoever serves an interface calls this crate; nothing here knows one.
 //!
-//! The modules stand in layers, and each imports only what stands above it: `tests/layers.rs` holds the list.
+//! The modules stand in layers, and each imports only what stands above it: `tests/it/layers.rs` holds the list.
 
 pub mod app;
 pub mod audit;

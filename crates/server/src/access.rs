@@ -17,7 +17,7 @@ use regente_engine::caller::{Authority, Caller};
 use tower::layer::layer_fn;
 use tower::{Layer, Service, service_fn};
 
-pub use credentials::{Credentials, digest, no_credentials};
+pub use credentials::digest;
 pub use keys::{
     AccessError, NewClient, NewSecretKey, SECRET_KEYS_ACTIVE_MAX, SecretKey, create_client,
     create_secret_key, revoke_secret_key, secret_keys, set_client_status,

@@ -2,13 +2,20 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 
+use regente_domain::id::ClientId;
 use regente_engine::app as engine;
+use regente_engine::cache::Remembered;
+use regente_engine::clock::Clock;
 use regente_engine::error::Error;
+use regente_store::credentials::{Credential, CredentialDigest};
 use regente_store::{Batch, Commit};
 
-use crate::access::Credentials;
 use crate::api::limits::{HttpLimits, RateLimiter};
+
+/// Credentials that are remembered; about 300 bytes each.
+const CREDENTIALS_REMEMBERED_MAX: u64 = 50_000;
 
 /// The application.
 #[derive(Clone)]
@@ -59,4 +66,12 @@ impl Deref for Parts {
     fn deref(&self) -> &engine::App {
         &self.engine
     }
+}
+
+/// Credentials that were found valid a moment ago. To be forgotten after a revocation, or a change of a client's status.
+pub type Credentials = Remembered<(ClientId, CredentialDigest), Arc<Credential>>;
+
+/// None yet; each is trusted for this long.
+pub fn no_credentials(clock: Clock, life: Duration) -> Credentials {
+    Remembered::new(CREDENTIALS_REMEMBERED_MAX, clock, life)
 }

@@ -23,11 +23,10 @@ use regente_providers::sandbox::{Books, BooksError, Sandbox};
 use regente_store::{DatabaseKind, DiscardWrites, Store, StoreError, StoreOptions};
 use zeroize::Zeroizing;
 
-use crate::access::no_credentials;
 use crate::api::error::kept_answer;
 use crate::api::limits::RateLimiter;
 use crate::api::request_id::MonotonicClock;
-use crate::app::{App, Parts};
+use crate::app::{App, Parts, no_credentials};
 use crate::config::{Config, ConfigError, Place, Simulator, TooWeak};
 
 pub use derived::DEV_CLIENT_NAME;

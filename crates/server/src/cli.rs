@@ -19,6 +19,7 @@ use regente_domain::id::{ChargeId, ClientId, Id, TransactionRequestId, of};
 
 use crate::admin::ExistingFile;
 use crate::bootstrap::Migrations;
+use crate::chain::chain;
 use crate::config::{ConfigError, Flag, Loaded, Sources};
 
 /// The variable that names the configuration file.
@@ -388,19 +389,4 @@ fn environment() -> Vec<(String, String)> {
     let text =
         |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     std::env::vars_os().filter_map(text).collect()
-}
-
-/// An error with its causes, on one line; a cause that only repeats what stands before it is left out.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let words = cause.to_string();
-        if !text.ends_with(&words) {
-            text.push_str(": ");
-            text.push_str(&words);
-        }
-        next = cause.source();
-    }
-    text
 }

@@ -5,6 +5,7 @@ pub mod admin;
 pub mod api;
 pub mod app;
 pub mod bootstrap;
+mod chain;
 pub mod cli;
 pub mod config;
 pub mod health;

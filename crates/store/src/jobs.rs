@@ -39,6 +39,9 @@ sql! {
         ORDER BY run_at, id LIMIT :limit");
     /// When the next job is due.
     pub NEXT_DUE_JOB = "SELECT MIN(run_at) AS run_at FROM jobs WHERE lease_until IS NULL";
+    /// When the next job is due that does not work for this client.
+    pub NEXT_DUE_JOB_OF_OTHERS = "
+        SELECT MIN(run_at) AS run_at FROM jobs WHERE lease_until IS NULL AND client_id <> :client_id";
     /// How much is due and nobody is doing, and since when.
     pub DUE_JOBS_BACKLOG = "
         SELECT COUNT(*) AS due, MIN(run_at) AS oldest_due FROM jobs
@@ -223,6 +226,12 @@ pub async fn due(
 /// When the next job is due, if any waits.
 pub async fn next_due(store: &Store) -> Result<Option<Timestamp>, StoreError> {
     store.row(&NEXT_DUE_JOB, args! {}).await?.map_or(Ok(None), |row| row.get("run_at"))
+}
+
+/// When the next job is due that works for another client than this one, if any waits.
+pub async fn next_due_of_others(store: &Store, client_id: ClientId) -> Result<Option<Timestamp>, StoreError> {
+    let row = store.row(&NEXT_DUE_JOB_OF_OTHERS, args! { client_id }).await?;
+    row.map_or(Ok(None), |row| row.get("run_at"))
 }
 
 /// What waits for workers, and what no worker will do.

@@ -2,6 +2,7 @@
 
 mod fuse;
 mod server;
+mod template;
 
 use regente_domain::time::Timestamp;
 use tempfile::TempDir;
@@ -19,6 +20,9 @@ use crate::store::{Store, StoreOptions};
 /// The time at which test databases are migrated.
 pub const TEST_TIME: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
+/// The name of an SQLite file in its folder.
+const DATABASE_FILE: &str = "regente.db";
+
 /// A fresh database, gone when this is dropped.
 #[derive(Debug)]
 pub enum TestDatabase {
@@ -29,8 +33,13 @@ pub enum TestDatabase {
 }
 
 impl TestDatabase {
-    /// A folder for an SQLite file, which is made when it is opened.
+    /// A migrated SQLite file, in memory where there is room for it.
     pub fn fresh_sqlite() -> Self {
+        Self::Sqlite(template::copy())
+    }
+
+    /// A folder on the disk for an SQLite file, which is made when it is opened.
+    pub fn empty_sqlite() -> Self {
         Self::Sqlite(tempfile::tempdir().expect("a temporary folder"))
     }
 
@@ -39,7 +48,7 @@ impl TestDatabase {
         Self::Postgres(TestPostgres::shared().fresh_database().await)
     }
 
-    /// A fresh database of either kind.
+    /// A migrated database of either kind.
     pub async fn fresh(kind: DatabaseKind) -> Self {
         match kind {
             DatabaseKind::Sqlite => Self::fresh_sqlite(),
@@ -51,7 +60,7 @@ impl TestDatabase {
     pub fn options(&self) -> StoreOptions {
         match self {
             Self::Sqlite(folder) => {
-                let mut options = SqliteOptions::new(folder.path().join("regente.db"));
+                let mut options = SqliteOptions::new(folder.path().join(DATABASE_FILE));
                 options.readers = 2;
                 StoreOptions::Sqlite(options)
             }

@@ -2,15 +2,12 @@
 //! what was refused is never remembered, so that a new key works at once.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use axum::http::HeaderMap;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
-use regente_engine::cache::Remembered;
 use regente_engine::caller::{Authority, Caller};
-use regente_engine::clock::Clock;
 use regente_engine::error::Error;
 use regente_engine::vault::sha256;
 use regente_store::clients::ClientStatus;
@@ -22,20 +19,10 @@ use crate::api::error::ApiError;
 use crate::api::headers::{API_KEY, CLIENT_ID, single};
 use crate::app::App;
 
-/// Credentials that are remembered; about 300 bytes each.
-const CREDENTIALS_REMEMBERED_MAX: u64 = 50_000;
 /// Characters of a UUID in its usual form.
 const UUID_CHARS: usize = 36;
 /// Milliseconds of a day.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
-
-/// Credentials that were found valid a moment ago. To be forgotten after a revocation, or a change of a client's status.
-pub type Credentials = Remembered<(ClientId, CredentialDigest), Arc<Credential>>;
-
-/// None yet; each is trusted for this long.
-pub fn no_credentials(clock: Clock, life: Duration) -> Credentials {
-    Remembered::new(CREDENTIALS_REMEMBERED_MAX, clock, life)
-}
 
 /// Asks the database. `None` when the client has no such credential.
 async fn ask(

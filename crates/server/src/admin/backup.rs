@@ -109,7 +109,7 @@ pub async fn restore_alone(config: &Config, clock: &Clock, file: PathBuf) -> Res
     let (now, begun) = (clock.now(), clock.machine());
     let (kek, _) = config.kek()?;
     bootstrap::make_private_folder(bootstrap::parent_of(&database))
-        .map_err(|error| CommandError::Argument(crate::cli::chain(&error)))?;
+        .map_err(|error| CommandError::Argument(crate::chain::chain(&error)))?;
     require_room(&file, &database, 0, 1)?;
     let staged = stage(file.clone(), database.clone(), now).await?;
     vault::opens(&kek, staged.data_keys(), begun)?;

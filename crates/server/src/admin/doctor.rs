@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::command::all_clients;
 use super::recount::{Recount, recount};
-use crate::cli::chain;
+use crate::chain::chain;
 use crate::config::{Config, DatabaseAddress, KekSource, Place, mode_open_to_others};
 
 /// Jobs and requests that are counted; beyond, there are "at least" so many.

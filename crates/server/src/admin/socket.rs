@@ -111,7 +111,7 @@ async fn answer(
         } else {
             StatusCode::UNPROCESSABLE_ENTITY
         };
-        (status, Json(Refusal { error: crate::cli::chain(&error) }))
+        (status, Json(Refusal { error: crate::chain::chain(&error) }))
     })
 }
 

@@ -160,7 +160,7 @@ async fn from_token(
         .ok_or_else(|| Error::token_not_found("tokenId"))?;
     let TokenContents::Card(details) = open_token(app, caller.client_id, token_id, &token.sealed).await?
     else {
-        return Err(Error::token_not_found("tokenId").into());
+        return Err(Error::token_not_found("tokenId"));
     };
     let card = new_card(app, caller, &details, state).await?;
     Ok((card, details))
@@ -330,7 +330,7 @@ pub async fn visible(app: &App, caller: &Caller, id: CardId) -> Result<StoredCar
     cards::find(&app.store, caller.client_id, id)
         .await?
         .filter(|stored| stored.card.state != CardState::Verifying)
-        .ok_or(Error::NotFound.into())
+        .ok_or(Error::NotFound)
 }
 
 /// Deletes a card.

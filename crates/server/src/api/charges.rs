@@ -225,7 +225,7 @@ pub async fn read_one(
 
 /// A charge of the caller's account.
 async fn find(app: &App, caller: &Caller, id: ChargeId) -> Result<StoredCharge, Error> {
-    charges::find(&app.store, caller.client_id, id).await?.ok_or(Error::NotFound.into())
+    charges::find(&app.store, caller.client_id, id).await?.ok_or(Error::NotFound)
 }
 
 /// Lists charges.

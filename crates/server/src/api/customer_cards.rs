@@ -87,7 +87,7 @@ async fn plan_link(
 ) -> Result<Planned, Error> {
     let customer = customers::resolve_customer(app, caller, customer_id).await?.ok_or(Error::NotFound)?;
     let card = match visible(app, caller, card_id).await {
-        Err(Error::NotFound) => return Err(Error::ReferenceNotFound("cardId").into()),
+        Err(Error::NotFound) => return Err(Error::ReferenceNotFound("cardId")),
         found => found?.card,
     };
     let now = app.clock.now();
@@ -95,7 +95,7 @@ async fn plan_link(
     match card.link(customer.real_id, now) {
         Linked::Already => {}
         Linked::ToAnother => {
-            return Err(Error::conflict(vec!["cardId is linked to another customer".to_owned()]).into());
+            return Err(Error::conflict(vec!["cardId is linked to another customer".to_owned()]));
         }
         Linked::Now(linked) => {
             cards::update(&mut batch, &card, &linked)?;

@@ -315,5 +315,5 @@ pub async fn delete(
 }
 
 async fn find(app: &App, caller: &Caller, id: MerchantId) -> Result<MerchantWithProviders, Error> {
-    merchants::with_providers(&app.store, caller.client_id, id).await?.ok_or(Error::NotFound.into())
+    merchants::with_providers(&app.store, caller.client_id, id).await?.ok_or(Error::NotFound)
 }

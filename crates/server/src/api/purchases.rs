@@ -314,7 +314,7 @@ async fn plan(
     let step = requested.map_err(refused)?;
     let view = cards.show(&step.purchase, &private);
     if amount.is_some_and(|amount| amount != view.amount()) {
-        return Err(refused(OperationRefusal::IntentMismatch).into());
+        return Err(refused(OperationRefusal::IntentMismatch));
     }
     let mut batch = Batch::new(caller.client_id);
     purchases::update(&mut batch, before, &step, &caller.actor(), || app.chance.id(now))?;

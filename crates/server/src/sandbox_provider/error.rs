@@ -41,7 +41,7 @@ impl IntoResponse for Refusal {
 
 impl From<BooksError> for Refusal {
     fn from(error: BooksError) -> Self {
-        tracing::error!(error = %crate::cli::chain(&error), "the books of the simulator cannot be used");
+        tracing::error!(error = %crate::chain::chain(&error), "the books of the simulator cannot be used");
         Self::failed()
     }
 }

@@ -23,7 +23,7 @@ use tokio_rustls::server::TlsStream;
 use zeroize::Zeroizing;
 
 use super::accept::{Admitted, Gate, HTTP2_PREFACE};
-use crate::cli::chain;
+use crate::chain::chain;
 use crate::config::{Config, mode_open_to_others};
 
 /// How often the files are looked at.

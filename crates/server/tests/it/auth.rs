@@ -9,12 +9,12 @@ use axum::routing::{MethodRouter, delete, get, post};
 use axum::{Extension, Router};
 use regente::access::{
     Access, AccessError, NewClient, NewSecretKey, SECRET_KEYS_ACTIVE_MAX, create_client, create_secret_key,
-    guard, no_credentials, revoke_secret_key, secret_keys, set_client_status,
+    guard, revoke_secret_key, secret_keys, set_client_status,
 };
 use regente::api::auth;
 use regente::api::error::kept_answer;
 use regente::api::limits::{HttpLimits, RateLimiter};
-use regente::app::{App, Parts};
+use regente::app::{App, Parts, no_credentials};
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, Id};
 use regente_domain::scope::Scope;

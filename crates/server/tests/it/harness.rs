@@ -11,11 +11,11 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
-use regente::access::{self, NewClient, no_credentials};
+use regente::access::{self, NewClient};
 use regente::api::error::kept_answer;
 use regente::api::limits::{HttpLimits, RateLimiter};
 use regente::api::router::router;
-use regente::app::{App, Parts};
+use regente::app::{App, Parts, no_credentials};
 use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;
 use regente_domain::provider_type::ProviderType;
@@ -36,10 +36,10 @@ use regente_providers::provider::{BoxFuture, Provider, Providers};
 use regente_providers::request::{Call, Inquiry, OperationKind};
 use regente_providers::sandbox::Books;
 use regente_providers::sandbox::{Sandbox, SandboxOptions};
-use regente_store::Store;
 use regente_store::testing::{Fuse, TestDatabase};
+use regente_store::{Store, StoreError, jobs};
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 use tower::ServiceExt;
 
 use crate::openapi::document::Document;
@@ -94,6 +94,7 @@ pub struct TestApp {
     limits: HttpLimits,
     sandbox_deadline: Duration,
     generation: u64,
+    prepared: OnceCell<()>,
     database: TestDatabase,
 }
 
@@ -185,6 +186,7 @@ impl TestApp {
             limits: HttpLimits::default(),
             sandbox_deadline,
             generation: 1,
+            prepared: OnceCell::new(),
             database,
         }
     }
@@ -196,7 +198,7 @@ impl TestApp {
         let fuse = Fuse::default();
         let app = build(self.ground(), &fuse, generation).await;
         let (router, worker) = (regente::api::router::router(app.clone()), Worker::new(app.engine.clone()));
-        Self { app, worker, router, fuse, generation, ..self }
+        Self { app, worker, router, fuse, generation, prepared: OnceCell::new(), ..self }
     }
 
     /// A worker of another node of the same deployment; only where several processes share the database.
@@ -346,7 +348,7 @@ impl TestApp {
 
     /// Runs everything that is due now.
     pub async fn run_jobs(&self) {
-        self.worker.prepare().await.unwrap();
+        self.prepare().await;
         loop {
             let round = self.worker.round().await.unwrap();
             if round.jobs == 0 && round.resolved == 0 && round.delivered == 0 {
@@ -355,11 +357,28 @@ impl TestApp {
         }
     }
 
-    /// Lets time pass; everything that falls due on the way runs at its own time.
+    /// Lets time pass; everything that falls due on the way runs at its own time. The recurring jobs run with it, and
+    /// once in the end: visiting each of their times took longer than everything else in the stories.
     pub async fn later(&self, by: Duration) {
-        self.worker.prepare().await.unwrap();
+        self.pass(by, async || self.worker.next_due().await).await;
+        if jobs::next_due(&self.app.store).await.unwrap().is_some_and(|due| due <= self.clock.now()) {
+            self.worker.round().await.unwrap();
+        }
+    }
+
+    /// Lets time pass; each recurring job runs at each of its times, for the stories of what such a job does how often.
+    pub async fn later_with_every_recurrence(&self, by: Duration) {
+        let next_due = async || {
+            let due = [self.worker.next_due().await?, jobs::next_due(&self.app.store).await?];
+            Ok(due.into_iter().flatten().min())
+        };
+        self.pass(by, next_due).await;
+    }
+
+    async fn pass(&self, by: Duration, next_due: impl AsyncFn() -> Result<Option<Timestamp>, StoreError>) {
+        self.prepare().await;
         let target = self.clock.now() + by;
-        while let Some(due) = self.worker.next_due().await.unwrap() {
+        while let Some(due) = next_due().await.unwrap() {
             if due > target {
                 break;
             }
@@ -369,6 +388,11 @@ impl TestApp {
             self.worker.round().await.unwrap();
         }
         self.clock.set(target);
+    }
+
+    /// Makes sure of the recurring jobs, once for each start of the process.
+    pub async fn prepare(&self) {
+        self.prepared.get_or_init(async || self.worker.prepare().await.unwrap()).await;
     }
 }
 

@@ -189,7 +189,7 @@ async fn a_failing_job_is_tried_again_with_growing_waits(app: TestApp) {
 async fn a_recurring_job_is_never_given_up(app: TestApp) {
     app.run_jobs().await;
     run(&app, &LOSE_TOKENS).await;
-    app.later(Duration::from_secs(24 * 60 * 60)).await;
+    app.later_with_every_recurrence(Duration::from_secs(24 * 60 * 60)).await;
     assert!(row(&app, DEPLOYMENT, KIND).await.attempts > 20);
     assert!(jobs::dead(&app.app.store, 10).await.unwrap().is_empty());
     run(&app, &FIND_TOKENS).await;

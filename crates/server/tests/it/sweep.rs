@@ -63,11 +63,13 @@ async fn recovered(
     match recovery {
         Recovery::Undisturbed => {}
         Recovery::Interrupted => {
+            // However often it stops, no more time passes than without: answers are kept for a day.
+            let end = app.clock.now() + LATER;
             for steps in 0..STEPS_MAX {
                 app.fuse.arm(steps);
                 let fuse = app.fuse.clone();
                 tokio::select! {
-                    () = app.later(LATER) => break,
+                    () = app.later(end.since(app.clock.now())) => break,
                     () = fuse.blown() => {}
                 }
                 app = app.restart().await;

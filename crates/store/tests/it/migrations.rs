@@ -40,7 +40,7 @@ sql! {
 /// A database without any table.
 async fn empty(kind: DatabaseKind) -> TestDatabase {
     match kind {
-        DatabaseKind::Sqlite => TestDatabase::fresh_sqlite(),
+        DatabaseKind::Sqlite => TestDatabase::empty_sqlite(),
         DatabaseKind::Postgres => TestDatabase::Postgres(TestPostgres::shared().empty_database().await),
     }
 }

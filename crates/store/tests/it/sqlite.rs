@@ -24,7 +24,7 @@ fn big(number: u128, bytes: usize) -> Batch {
 
 #[tokio::test]
 async fn a_second_process_is_kept_out() {
-    let database = TestDatabase::fresh_sqlite();
+    let database = TestDatabase::empty_sqlite();
     let store = database.open().await;
     match Store::open(database.options()).await {
         Err(StoreError::Locked(path)) => assert!(path.ends_with("regente.db-lock"), "{}", path.display()),
@@ -37,7 +37,7 @@ async fn a_second_process_is_kept_out() {
 
 #[tokio::test]
 async fn every_commit_is_synced_and_every_reference_checked() {
-    let database = TestDatabase::fresh_sqlite();
+    let database = TestDatabase::empty_sqlite();
     let store = database.open().await;
     // 2 is FULL: less would lose acknowledged payments in a power cut.
     for (pragma, value) in [("synchronous", 2), ("foreign_keys", 1), ("wal_autocheckpoint", 0)] {
@@ -59,7 +59,7 @@ async fn a_folder_that_is_not_there_is_named() {
 #[tokio::test]
 async fn the_files_are_for_their_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
-    let database = TestDatabase::fresh_sqlite();
+    let database = TestDatabase::empty_sqlite();
     let store = database.open().await;
     let StoreOptions::Sqlite(options) = database.options() else { unreachable!() };
     for suffix in ["", "-wal", "-shm"] {
@@ -72,7 +72,7 @@ async fn the_files_are_for_their_owner_alone() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_write_ahead_log_is_bounded() {
-    let database = TestDatabase::fresh_sqlite();
+    let database = TestDatabase::empty_sqlite();
     let StoreOptions::Sqlite(mut options) = database.options() else { unreachable!() };
     options.wal_passive_bytes = MIB / 2;
     options.wal_bytes_max = 2 * MIB;
@@ -98,7 +98,7 @@ async fn the_write_ahead_log_is_bounded() {
 
 #[tokio::test]
 async fn closing_leaves_no_log_behind() {
-    let database = TestDatabase::fresh_sqlite();
+    let database = TestDatabase::empty_sqlite();
     let store = database.open().await;
     prepare(&store).await;
     add(&store, 1).await;
@@ -111,7 +111,7 @@ async fn closing_leaves_no_log_behind() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_disk_is_unavailable_until_there_is_room() {
-    let database = TestDatabase::fresh_sqlite();
+    let database = TestDatabase::empty_sqlite();
     let store = database.open().await;
     prepare(&store).await;
     add(&store, 1).await;
@@ -142,7 +142,7 @@ async fn a_full_disk_is_unavailable_until_there_is_room() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_disk_that_fills_up_in_the_middle_of_a_group_loses_all_of_it() {
-    let database = TestDatabase::fresh_sqlite();
+    let database = TestDatabase::empty_sqlite();
     let store = database.open().await;
     prepare(&store).await;
     add(&store, 1).await;
@@ -167,7 +167,7 @@ async fn a_disk_that_fills_up_in_the_middle_of_a_group_loses_all_of_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_is_one_state_however_much_is_written_meanwhile() {
     const BEFORE: u128 = 400;
-    let database = TestDatabase::fresh_sqlite();
+    let database = TestDatabase::empty_sqlite();
     let StoreOptions::Sqlite(mut options) = database.options() else { unreachable!() };
     options.wal_passive_bytes = MIB / 2;
     options.wal_bytes_max = MIB;

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::{Check, Subject, Verdict, check, failure};
 use crate::admin::books::{Comparison, Difference, Money, compare};
 use crate::admin::command::all_clients;
-use crate::cli::chain;
+use crate::chain::chain;
 use crate::config::{Config, Simulator};
 
 const NAME: &str = "books";

@@ -100,7 +100,7 @@ async fn plan(
     let requests = transaction_requests::of_object(&app.store, before.client_id, before.id.uuid()).await?;
     let mut requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
     let Some(last) = requests.last() else {
-        return Err(Error::internal("a charge without a transaction request").into());
+        return Err(Error::internal("a charge without a transaction request"));
     };
     let (actor, told) = (caller.actor(), told(app, before, last, status));
     let mut batch = Batch::new(before.client_id);

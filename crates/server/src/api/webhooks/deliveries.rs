@@ -105,7 +105,7 @@ async fn plan_replay(
     let found = deliveries::find(&app.store, caller.client_id, webhook.id, id).await?;
     let before = found.ok_or(Error::NotFound)?;
     if before.began_at.is_some() {
-        return Err(Error::conflict(Vec::new()).into());
+        return Err(Error::conflict(Vec::new()));
     }
     let mut batch = Batch::new(caller.client_id);
     let delivery = deliveries::replay(&mut batch, &before, app.clock.now());

@@ -15,10 +15,11 @@ use reqwest::redirect::Policy;
 
 use super::super::operate::server_folder;
 use super::super::run::runtime;
-use super::super::{Failure, chain, lists};
+use super::super::{Failure, lists};
 use crate::admin::{self, Answer, Command, SocketError, WebhooksCommand};
 use crate::app::App;
 use crate::bootstrap::{self, Migrations, Missing};
+use crate::chain::chain;
 use crate::config::{Config, Loaded};
 use crate::serve::Signals;
 use crate::telemetry;

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use regente::admin::{Answer, Command, run};
-use regente::api::error::ApiError;
 use regente::config::Config;
 use regente_domain::actor::Actor;
 use regente_domain::charge::Operation;

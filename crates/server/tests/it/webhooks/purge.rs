@@ -165,11 +165,11 @@ async fn many_deliveries_are_deleted_page_by_page(app: TestApp) {
     for _ in 0..3 {
         deliver_many(&app, id.parse().unwrap(), 700).await;
     }
-    app.later(2 * DAY + MINUTE).await;
+    app.later_with_every_recurrence(2 * DAY + MINUTE).await;
     assert_eq!(count(&app, &COUNT_LEFT).await, 2100, "the next look is in an hour");
-    app.later(HOUR - MINUTE).await;
+    app.later_with_every_recurrence(HOUR - MINUTE).await;
     assert_eq!(count(&app, &COUNT_LEFT).await, 100);
-    app.later(Duration::from_secs(1)).await;
+    app.later_with_every_recurrence(Duration::from_secs(1)).await;
     assert_eq!((count(&app, &COUNT_LEFT).await, count(&app, &COUNT_ATTEMPTS).await), (0, 0));
 }
 

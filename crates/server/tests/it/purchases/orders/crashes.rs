@@ -91,7 +91,7 @@ async fn stopped_after(mut app: TestApp, shop: &Shop, order: &Order, steps: u64)
 
 /// Runs what falls due within a minute, with the process stopping after so many steps; whether it did.
 async fn interrupted(mut app: TestApp, steps: u64) -> (TestApp, bool) {
-    app.worker.prepare().await.unwrap();
+    app.prepare().await;
     app.fuse.arm(steps);
     let fuse = app.fuse.clone();
     let is_through = tokio::select! {
