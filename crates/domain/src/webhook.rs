@@ -3,37 +3,28 @@
 //!
 //! What an event says and how it travels is not decided here.
 
+use crate::charge::words::words;
 use crate::purchase::PurchaseStatus;
 
 pub mod schedule;
 
-/// What an event is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// A charge.
-    Transaction,
-    /// A seller of a marketplace.
-    Seller,
-    /// A subscription.
-    Subscription,
-    /// A payment with several cards. An extension: receivers of everything do not know it.
-    Purchase,
-    /// A payment link or checkout. An extension like [`Self::Purchase`].
-    Session,
+words! {
+    /// What an event is about: `object` of the event, the part of its name before the first dot.
+    Family {
+        /// A charge.
+        Transaction = "transaction",
+        /// A seller of a marketplace.
+        Seller = "seller",
+        /// A subscription.
+        Subscription = "subscription",
+        /// A payment with several cards. An extension: receivers of everything do not know it.
+        Purchase = "purchase",
+        /// A payment link or checkout. An extension like [`Self::Purchase`].
+        Session = "session",
+    }
 }
 
 impl Family {
-    /// `object` of the event, the part of its name before the first dot.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Transaction => "transaction",
-            Self::Seller => "seller",
-            Self::Subscription => "subscription",
-            Self::Purchase => "purchase",
-            Self::Session => "session",
-        }
-    }
-
     /// Whether `*` means it too (`docs/interface/webhooks.md#names`).
     pub const fn is_in_everything(self) -> bool {
         match self {
@@ -46,90 +37,98 @@ impl Family {
 /// The word of a webhook that asks for all events.
 pub const EVERYTHING: &str = "*";
 
-/// Every name that a webhook may ask for (`docs/interface/webhooks.md#names`).
-const NAMES: &[(&str, Family)] = &[
-    ("transaction.pending", Family::Transaction),
-    ("transaction.pre_authorized", Family::Transaction),
-    ("transaction.authorized", Family::Transaction),
-    ("transaction.failed", Family::Transaction),
-    ("transaction.canceled", Family::Transaction),
-    ("transaction.voided", Family::Transaction),
-    ("transaction.charged_back", Family::Transaction),
-    ("transaction.dispute", Family::Transaction),
-    ("transaction.dispute_closed", Family::Transaction),
-    ("transaction.refund_pending", Family::Transaction),
-    ("transaction.revert_void", Family::Transaction),
-    ("transaction.probe_void", Family::Transaction),
-    ("seller.active", Family::Seller),
-    ("seller.inactive", Family::Seller),
-    ("seller.pending", Family::Seller),
-    ("seller.partial", Family::Seller),
-    ("seller.blocked", Family::Seller),
-    ("seller.registration_review.opened", Family::Seller),
-    ("seller.registration_review.reminder", Family::Seller),
-    ("seller.registration_review.submitted", Family::Seller),
-    ("seller.registration_review.approved", Family::Seller),
-    ("seller.registration_review.rejected", Family::Seller),
-    ("seller.registration_review.expired", Family::Seller),
-    ("seller.registration_review.canceled", Family::Seller),
-    ("subscription.created", Family::Subscription),
-    ("subscription.trial_started", Family::Subscription),
-    ("subscription.activated", Family::Subscription),
-    ("subscription.updated", Family::Subscription),
-    ("subscription.paused", Family::Subscription),
-    ("subscription.resumed", Family::Subscription),
-    ("subscription.unpaid", Family::Subscription),
-    ("subscription.expired", Family::Subscription),
-    ("subscription.cycle_failed", Family::Subscription),
-    ("subscription.canceled", Family::Subscription),
-    ("purchase.paid", Family::Purchase),
-    ("purchase.failed", Family::Purchase),
-    ("purchase.cancelled", Family::Purchase),
-    // What the history of a session calls its statuses.
-    ("session.created", Family::Session),
-    ("session.paid", Family::Session),
-    ("session.canceled", Family::Session),
-    ("session.voided", Family::Session),
-    ("session.disabled", Family::Session),
-];
+/// The name of a test event, which no webhook can ask for.
+pub const PING: &str = "ping";
+/// `object` of a test event.
+pub const PING_OBJECT: &str = "webhook";
 
-/// The name of an event, such as `transaction.authorized`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EventName {
-    name: &'static str,
-    family: Family,
+macro_rules! event_names {
+    ($($family:ident { $($variant:ident = $name:literal),* $(,)? })*) => {
+        words! {
+            /// The name of an event. These are all that a webhook may ask for (`docs/interface/webhooks.md#names`); what is
+            /// announced, stored, sent and described takes its name from here.
+            EventName { $($(#[doc = concat!("`", $name, "`.")] $variant = $name,)*)* }
+        }
+
+        impl EventName {
+            /// What it is about.
+            pub const fn family(self) -> Family {
+                match self { $($(Self::$variant)|* => Family::$family),* }
+            }
+        }
+    };
+}
+
+event_names! {
+    Transaction {
+        TransactionPending = "transaction.pending",
+        TransactionPreAuthorized = "transaction.pre_authorized",
+        TransactionAuthorized = "transaction.authorized",
+        TransactionFailed = "transaction.failed",
+        TransactionCanceled = "transaction.canceled",
+        TransactionVoided = "transaction.voided",
+        TransactionChargedBack = "transaction.charged_back",
+        TransactionDispute = "transaction.dispute",
+        TransactionDisputeClosed = "transaction.dispute_closed",
+        TransactionRefundPending = "transaction.refund_pending",
+        TransactionRevertVoid = "transaction.revert_void",
+        TransactionProbeVoid = "transaction.probe_void",
+    }
+    Seller {
+        SellerActive = "seller.active",
+        SellerInactive = "seller.inactive",
+        SellerPending = "seller.pending",
+        SellerPartial = "seller.partial",
+        SellerBlocked = "seller.blocked",
+        SellerRegistrationReviewOpened = "seller.registration_review.opened",
+        SellerRegistrationReviewReminder = "seller.registration_review.reminder",
+        SellerRegistrationReviewSubmitted = "seller.registration_review.submitted",
+        SellerRegistrationReviewApproved = "seller.registration_review.approved",
+        SellerRegistrationReviewRejected = "seller.registration_review.rejected",
+        SellerRegistrationReviewExpired = "seller.registration_review.expired",
+        SellerRegistrationReviewCanceled = "seller.registration_review.canceled",
+    }
+    Subscription {
+        SubscriptionCreated = "subscription.created",
+        SubscriptionTrialStarted = "subscription.trial_started",
+        SubscriptionActivated = "subscription.activated",
+        SubscriptionUpdated = "subscription.updated",
+        SubscriptionPaused = "subscription.paused",
+        SubscriptionResumed = "subscription.resumed",
+        SubscriptionUnpaid = "subscription.unpaid",
+        SubscriptionExpired = "subscription.expired",
+        SubscriptionCycleFailed = "subscription.cycle_failed",
+        SubscriptionCanceled = "subscription.canceled",
+    }
+    Purchase {
+        PurchasePaid = "purchase.paid",
+        PurchaseFailed = "purchase.failed",
+        PurchaseCancelled = "purchase.cancelled",
+    }
+    // What the history of a session calls its statuses.
+    Session {
+        SessionCreated = "session.created",
+        SessionPaid = "session.paid",
+        SessionCanceled = "session.canceled",
+        SessionVoided = "session.voided",
+        SessionDisabled = "session.disabled",
+    }
 }
 
 impl EventName {
-    /// From its name, spelt exactly so.
-    pub fn parse(name: &str) -> Option<Self> {
-        NAMES.iter().find(|(known, _)| *known == name).map(|(name, family)| Self { name, family: *family })
+    /// `event` of what is sent: the part of the name after the first dot.
+    pub fn event(self) -> &'static str {
+        self.word().split_once('.').map_or(self.word(), |(_, event)| event)
     }
 
     /// What is said when a purchase has come to this status; nothing while it is pending.
     pub const fn of_purchase(status: PurchaseStatus) -> Option<Self> {
-        let name = match status {
-            PurchaseStatus::Pending => return None,
-            PurchaseStatus::Paid => "purchase.paid",
-            PurchaseStatus::Failed => "purchase.failed",
-            PurchaseStatus::Cancelled => "purchase.cancelled",
-        };
-        Some(Self { name, family: Family::Purchase })
-    }
-
-    /// The whole name.
-    pub const fn name(self) -> &'static str {
-        self.name
-    }
-
-    /// What it is about.
-    pub const fn family(self) -> Family {
-        self.family
-    }
-
-    /// Every name, in the order of the interface.
-    pub fn all() -> impl Iterator<Item = Self> {
-        NAMES.iter().map(|(name, family)| Self { name, family: *family })
+        match status {
+            PurchaseStatus::Pending => None,
+            PurchaseStatus::Paid => Some(Self::PurchasePaid),
+            PurchaseStatus::Failed => Some(Self::PurchaseFailed),
+            PurchaseStatus::Cancelled => Some(Self::PurchaseCancelled),
+        }
     }
 }
 
@@ -152,7 +151,7 @@ impl EventFilter {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Everything => EVERYTHING,
-            Self::Named(name) => name.name(),
+            Self::Named(name) => name.word(),
         }
     }
 
@@ -192,81 +191,34 @@ impl Version {
     }
 }
 
-/// Where a delivery stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeliveryStatus {
-    /// It waits for its next attempt, or is under way.
-    Pending,
-    /// The endpoint took it.
-    Delivered,
-    /// The last attempt failed; kept for a replay.
-    Lost,
-    /// Its webhook was deleted first.
-    Dropped,
-}
-
-impl DeliveryStatus {
-    /// Every status.
-    pub const ALL: [Self; 4] = [Self::Pending, Self::Delivered, Self::Lost, Self::Dropped];
-
-    /// The word of the interface.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Delivered => "delivered",
-            Self::Lost => "lost",
-            Self::Dropped => "dropped",
-        }
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.word() == word)
+words! {
+    /// Where a delivery stands.
+    DeliveryStatus {
+        /// It waits for its next attempt, or is under way.
+        Pending = "pending",
+        /// The endpoint took it.
+        Delivered = "delivered",
+        /// The last attempt failed; kept for a replay.
+        Lost = "lost",
+        /// Its webhook was deleted first.
+        Dropped = "dropped",
     }
 }
 
-/// Why an attempt did not succeed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Failure {
-    /// The address may not be called.
-    AddressRefused,
-    /// The name has no address, nobody listens, or the connection broke.
-    ConnectionFailed,
-    /// No answer came in time.
-    TimedOut,
-    /// The answer was neither 200 nor 201.
-    UnexpectedStatus,
-    /// There was nothing to send: it could not be put into words or signed.
-    NotSent,
-    /// The process that sent it was gone before the answer was recorded.
-    Interrupted,
-}
-
-impl Failure {
-    /// Every reason.
-    pub const ALL: [Self; 6] = [
-        Self::AddressRefused,
-        Self::ConnectionFailed,
-        Self::TimedOut,
-        Self::UnexpectedStatus,
-        Self::NotSent,
-        Self::Interrupted,
-    ];
-
-    /// The word of the interface.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::AddressRefused => "address_refused",
-            Self::ConnectionFailed => "connection_failed",
-            Self::TimedOut => "timed_out",
-            Self::UnexpectedStatus => "unexpected_status",
-            Self::NotSent => "not_sent",
-            Self::Interrupted => "interrupted",
-        }
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|failure| failure.word() == word)
+words! {
+    /// Why an attempt did not succeed.
+    Failure {
+        /// The address may not be called.
+        AddressRefused = "address_refused",
+        /// The name has no address, nobody listens, or the connection broke.
+        ConnectionFailed = "connection_failed",
+        /// No answer came in time.
+        TimedOut = "timed_out",
+        /// The answer was neither 200 nor 201.
+        UnexpectedStatus = "unexpected_status",
+        /// There was nothing to send: it could not be put into words or signed.
+        NotSent = "not_sent",
+        /// The process that sent it was gone before the answer was recorded.
+        Interrupted = "interrupted",
     }
 }

@@ -9,6 +9,7 @@ use regente_domain::charge::{Charge, ChargeEvent};
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::{EVERYTHING, EventName};
+pub use regente_domain::webhook::{PING, PING_OBJECT};
 use uuid::Uuid;
 
 use crate::batch::Batch;
@@ -97,13 +98,8 @@ sql! {
     pub NEXT_DISPATCH = "SELECT MIN(dispatch_at) AS dispatch_at FROM events WHERE dispatch_at IS NOT NULL";
 }
 
-/// The name of a test event, which no webhook can ask for.
-pub const PING: &str = "ping";
 /// The version that a test event announces.
 pub const PING_VERSION: i64 = 1;
-/// `object` of a test event.
-pub const PING_OBJECT: &str = "webhook";
-
 /// An event of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -141,19 +137,19 @@ pub fn charge_changed_once(
 }
 
 fn charge_event_args(id: Id<of::Event>, charge: &Charge, event: ChargeEvent, actor: &Actor) -> Args {
-    const OBJECT_KIND: &str = "transaction";
+    let name = event.name();
     args! {
         object_id: charge.id,
         version: charge.version,
         ordinal: 0_i64,
         client_id: charge.client_id,
         id,
-        object_kind: OBJECT_KIND,
-        name: event.word(),
+        object_kind: name.family().word(),
+        name: name.event(),
         actor: actor.to_string(),
         snapshot: None::<String>,
         dispatch_at: id.created_at(),
-        full_name: format!("{OBJECT_KIND}.{}", event.word()),
+        full_name: name.word(),
         everything: EVERYTHING,
     }
 }
@@ -179,17 +175,16 @@ pub struct NewEvent<'a> {
 
 /// Adds an event to the batch of the change.
 pub fn announce(batch: &mut Batch, event: NewEvent<'_>) {
-    let full_name = event.name.name();
+    let full_name = event.name.word();
     let family = event.name.family();
-    let (object_kind, name) = full_name.split_once('.').unwrap_or((full_name, full_name));
     let args = args! {
         object_id: event.object_id,
         version: event.version,
         ordinal: event.ordinal,
         client_id: batch.client_id(),
         id: event.id,
-        object_kind,
-        name,
+        object_kind: family.word(),
+        name: event.name.event(),
         actor: event.actor.to_string(),
         snapshot: event.snapshot,
         dispatch_at: event.id.created_at(),

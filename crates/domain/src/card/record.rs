@@ -6,8 +6,21 @@ use uuid::Uuid;
 
 use super::{Brand, CardNumber, Expiry};
 use crate::charge::later_of;
+use crate::charge::words::words;
 use crate::id::{CardId, ClientId, CustomerId};
 use crate::time::Timestamp;
+
+words! {
+    /// `status` of a card, as the interface shows it.
+    CardStatus {
+        /// Not validated yet, usable meanwhile.
+        Pending = "pending",
+        /// A check or a charge has succeeded.
+        Active = "active",
+        /// A check or the first charge was refused: must not be used.
+        Failed = "failed",
+    }
+}
 
 /// Whether a card may be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +46,9 @@ impl CardState {
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Verifying => "verifying",
-            Self::Pending => "pending",
-            Self::Active => "active",
-            Self::Failed { .. } => "failed",
+            Self::Pending => CardStatus::Pending.word(),
+            Self::Active => CardStatus::Active.word(),
+            Self::Failed { .. } => CardStatus::Failed.word(),
         }
     }
 }

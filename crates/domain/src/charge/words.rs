@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::webhook::EventName;
+
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
         $(#[$doc])*
@@ -76,27 +78,61 @@ words! {
     }
 }
 
-words! {
-    /// What is announced of a charge: the part after `transaction.` (`docs/interface/webhooks.md#names`).
-    ChargeEvent {
-        /// It is there.
-        Pending = "pending",
-        /// Reserved.
-        PreAuthorized = "pre_authorized",
-        /// Taken.
-        Authorized = "authorized",
-        /// Refused.
-        Failed = "failed",
-        /// Undone before capture.
-        Canceled = "canceled",
-        /// Given back, all of it or a part.
-        Voided = "voided",
-        /// A refund is under way.
-        RefundPending = "refund_pending",
-        /// Taken back by the cardholder's bank.
-        ChargedBack = "charged_back",
-        /// What a provider took without a charge to stand on was given back.
-        ProbeVoid = "probe_void",
+/// What is announced of a charge. Its name on the wire is that of [`ChargeEvent::name`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChargeEvent {
+    /// It is there.
+    Pending,
+    /// Reserved.
+    PreAuthorized,
+    /// Taken.
+    Authorized,
+    /// Refused.
+    Failed,
+    /// Undone before capture.
+    Canceled,
+    /// Given back, all of it or a part.
+    Voided,
+    /// A refund is under way.
+    RefundPending,
+    /// Taken back by the cardholder's bank.
+    ChargedBack,
+    /// What a provider took without a charge to stand on was given back.
+    ProbeVoid,
+}
+
+impl ChargeEvent {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Pending,
+        Self::PreAuthorized,
+        Self::Authorized,
+        Self::Failed,
+        Self::Canceled,
+        Self::Voided,
+        Self::RefundPending,
+        Self::ChargedBack,
+        Self::ProbeVoid,
+    ];
+
+    /// The name under which it is announced.
+    pub const fn name(self) -> EventName {
+        match self {
+            Self::Pending => EventName::TransactionPending,
+            Self::PreAuthorized => EventName::TransactionPreAuthorized,
+            Self::Authorized => EventName::TransactionAuthorized,
+            Self::Failed => EventName::TransactionFailed,
+            Self::Canceled => EventName::TransactionCanceled,
+            Self::Voided => EventName::TransactionVoided,
+            Self::RefundPending => EventName::TransactionRefundPending,
+            Self::ChargedBack => EventName::TransactionChargedBack,
+            Self::ProbeVoid => EventName::TransactionProbeVoid,
+        }
+    }
+
+    /// The event of a name; nothing for what is not announced of charges.
+    pub fn of(name: EventName) -> Option<Self> {
+        Self::ALL.into_iter().find(|event| event.name() == name)
     }
 }
 

@@ -5,6 +5,7 @@ use regente_domain::charge::attempt::{Outcome, TransactionRequest};
 use regente_domain::charge::{Charge, ChargeEvent, ChargeStatus};
 use regente_domain::id::{ChargeId, ClientId, Id};
 use regente_domain::time::Timestamp;
+use regente_domain::webhook::EventName;
 use regente_store::deliveries::Delivery;
 use regente_store::events::{PING, PING_OBJECT, Undispatched};
 use regente_store::{Store, StoreError, charges, transaction_requests};
@@ -41,8 +42,7 @@ pub(super) async fn data(
     event: &Undispatched,
 ) -> Result<String, PayloadError> {
     let no_record = || PayloadError::NoRecord(event.full_name.clone());
-    let announced = event.full_name.strip_prefix("transaction.").ok_or_else(no_record)?;
-    let announced = ChargeEvent::parse(announced).ok_or_else(no_record)?;
+    let announced = EventName::parse(&event.full_name).and_then(ChargeEvent::of).ok_or_else(no_record)?;
     let id = Id::new(event.object_id);
     let shown = shown(store, client_id, id, event, announced).await?.ok_or_else(no_record)?;
     let stored = transaction_requests::of_object(store, client_id, event.object_id).await?;

@@ -230,7 +230,7 @@ async fn delivery_range(app: &App, range: &ReplayRange) -> Result<DeliveryRange,
 }
 
 fn no_event(name: &str) -> CommandError {
-    let known: Vec<&str> = EventName::all().map(EventName::name).collect();
+    let known: Vec<&str> = EventName::WORDS.iter().map(|(name, _)| *name).collect();
     CommandError::Argument(format!("there is no event `{name}`; there are {}", known.join(", ")))
 }
 

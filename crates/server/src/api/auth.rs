@@ -21,13 +21,15 @@ use regente_store::credentials::{self, CredentialKind, NewCredential};
 use regente_store::{Batch, Commit};
 use serde::Serialize;
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::openapi::{ArrayBuilder, OneOfBuilder, Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
 use super::error::ApiError;
 use super::fields::{Body, Fields};
 use super::idempotency::commit_once;
-use super::schema::{CommonErrors, ErrorEnvelope};
+use super::schema::tagged::Components;
+use super::schema::{CommonErrors, ErrorEnvelope, words};
 use crate::access::digest;
 use crate::app::App;
 
@@ -42,9 +44,7 @@ const REVOCATION_ATTEMPTS_MAX: usize = 3;
     reason = "describes the body for the OpenAPI document; the body itself is read field by field"
 )]
 pub struct NewClientTokenBody {
-    /// The groups of routes that the key may call: an array, or one word alone. `"*"` is all of them: `customers`,
-    /// `cards`, `tokens`, `charges`, `webhooks`, `sessions`, `auth`, `flows`, `sellers`, `providers`,
-    /// `subscriptions`, `reports`.
+    /// The groups of routes that the key may call: an array, or one word alone. `"*"` is all of them.
     scope: OneOrMany,
     /// The life of the key in seconds. `0`, the default, is the longest life allowed: a year, or what is left of the
     /// life of the client token that asks.
@@ -53,14 +53,28 @@ pub struct NewClientTokenBody {
 }
 
 /// One word, or several.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-#[schema(example = json!(["tokens", "cards"]))]
 pub enum OneOrMany {
     /// `"*"`, or in a request one group alone.
     One(String),
     /// Groups of routes.
     Many(Vec<String>),
+}
+
+impl PartialSchema for OneOrMany {
+    fn schema() -> RefOr<Schema> {
+        let word = || Ref::from_schema_name(words::ScopeWord::name());
+        let either = OneOfBuilder::new().item(word()).item(ArrayBuilder::new().items(word()));
+        let either = either.description(Some("One word, or several."));
+        RefOr::T(either.into())
+    }
+}
+
+impl ToSchema for OneOrMany {
+    fn schemas(found: &mut Components) {
+        found.push((words::ScopeWord::name().into_owned(), words::ScopeWord::schema()));
+    }
 }
 
 /// A client token: a public key for front ends.

@@ -2,6 +2,7 @@
 
 mod begin;
 pub mod explanation;
+pub mod methods;
 pub mod operations;
 mod prepare;
 pub mod request;
@@ -31,7 +32,7 @@ use super::idempotency::{body_response, replayed, status_code};
 use super::page::{Page, PageRequest};
 use super::path_id;
 use super::query::{Parameters, Query, SortOrder};
-use super::schema::{CommonErrors, ErrorEnvelope};
+use super::schema::{CommonErrors, ErrorEnvelope, words};
 use crate::app::App;
 use begin::Begun;
 use view::{ChargeView, Private};
@@ -61,8 +62,7 @@ pub struct NewChargeBody {
     /// In the minor unit of the currency: 150 is BRL 1.50.
     #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     amount: i64,
-    /// One of the accepted ISO 4217 codes.
-    #[schema(default = "BRL")]
+    #[schema(value_type = Option<words::Currency>, default = "BRL")]
     currency: Option<String>,
     /// Text on the buyer's statement.
     #[schema(max_length = 255)]
@@ -81,8 +81,8 @@ pub struct NewChargeBody {
     /// Reference handed to the provider.
     #[schema(max_length = 255)]
     provider_reference_key: Option<String>,
-    payment_method: PaymentMethodBody,
-    payment_source: PaymentSourceBody,
+    payment_method: methods::NewPaymentMethod,
+    payment_source: methods::NewPaymentSource,
     /// Data for risk analysis; stored sealed.
     #[schema(value_type = Option<Object>)]
     fraud_analysis: Option<()>,
@@ -90,53 +90,6 @@ pub struct NewChargeBody {
     /// Traceability: `platform`, `device`, `system`.
     #[schema(value_type = Option<Object>)]
     app_info: Option<()>,
-}
-
-/// How it is paid.
-#[derive(ToSchema)]
-#[schema(as = NewPaymentMethod, rename_all = "camelCase")]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
-pub struct PaymentMethodBody {
-    /// `credit` or `voucher`.
-    #[schema(pattern = "^(credit|voucher)$")]
-    payment_type: String,
-    #[schema(minimum = 1, maximum = 24, default = 1)]
-    installments: Option<i64>,
-    /// `initial`, `subsequent` or `unscheduled`; passed on to providers that take it.
-    #[schema(pattern = "^(initial|subsequent|unscheduled)$")]
-    recurrence: Option<String>,
-    /// Vouchers only.
-    #[schema(value_type = Option<Vec<Object>>)]
-    items: Option<()>,
-    /// Vouchers only: the buyer.
-    #[schema(value_type = Option<Object>)]
-    customer: Option<()>,
-}
-
-/// With what it is paid: a stored card (`card` + `cardId`), a card (`card` + `card`), a card token (`token` +
-/// `tokenId`), or the default card of a customer (`customer` + `customerId`).
-#[derive(ToSchema)]
-#[schema(as = NewPaymentSource, rename_all = "camelCase")]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
-pub struct PaymentSourceBody {
-    /// `card`, `token` or `customer`.
-    #[schema(pattern = "^(card|token|customer)$")]
-    source_type: String,
-    card_id: Option<Uuid>,
-    card: Option<CardBody>,
-    token_id: Option<Uuid>,
-    customer_id: Option<Uuid>,
-    /// Security code of a stored card, when the buyer is present.
-    #[schema(pattern = "^[0-9]{3,4}$")]
-    card_cvv: Option<String>,
-    /// A CVV token instead of `cardCvv`; it wins.
-    token_cvv: Option<Uuid>,
 }
 
 /// A card, server to server. It is stored.
@@ -287,15 +240,15 @@ async fn find(app: &App, caller: &Caller, id: ChargeId) -> Result<StoredCharge, 
     params(
         ("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
         ("limit" = Option<i64>, Query, minimum = 1, maximum = 100, description = "Charges on a page; 15 by default."),
-        ("sort" = Option<String>, Query, pattern = "^(ASC|DESC|asc|desc)$", description = "`ASC` or `DESC` by creation."),
+        ("sort" = Option<words::SortOrder>, Query, description = "By creation, in upper or lower case; newest first by default."),
         ("id" = Option<String>, Query, description = "Ids of charges."),
         ("merchantId" = Option<String>, Query, description = "Ids of merchants."),
         ("sessionId" = Option<String>, Query, description = "Ids of sessions."),
         ("orderId" = Option<String>, Query, description = "The merchant's references."),
         ("originalAmount" = Option<String>, Query, description = "Amounts in minor units."),
-        ("status" = Option<String>, Query, description = "Statuses.", example = "authorized,failed"),
-        ("paymentType" = Option<String>, Query, description = "Payment types.", example = "credit"),
-        ("providerType" = Option<String>, Query, description = "Types of the provider that handled it."),
+        ("status" = Option<Vec<words::ChargeStatus>>, Query, description = "Statuses; repeated, or separated by commas."),
+        ("paymentType" = Option<Vec<words::PaymentType>>, Query, description = "Payment types; repeated, or separated by commas."),
+        ("providerType" = Option<Vec<words::ProviderType>>, Query, description = "Types of the provider that handled it; repeated, or separated by commas."),
         ("splitRules" = Option<String>, Query, description = "`true`: charges with split rules alone."),
         ("created" = Option<String>, Query, description = "Made on this day (UTC), or in this second."),
         ("created.gt" = Option<String>, Query, description = "Made after."),

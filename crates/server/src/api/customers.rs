@@ -31,7 +31,7 @@ use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page, PageRequest};
 use super::path_id;
 use super::query::{Parameters, Query, SortOrder};
-use super::schema::{CommonErrors, ErrorEnvelope};
+use super::schema::{CommonErrors, ErrorEnvelope, words};
 use crate::app::App;
 use request::CustomerChanges;
 
@@ -107,8 +107,8 @@ pub struct CustomerListQuery {
     /// Entries on a page.
     #[param(minimum = 1, maximum = 100, default = 15)]
     limit: Option<u32>,
-    /// `ASC` or `DESC` by time of creation; newest first by default.
-    #[param(default = "DESC")]
+    /// By time of creation, in upper or lower case; newest first by default.
+    #[param(value_type = Option<words::SortOrder>, default = "DESC")]
     sort: Option<String>,
     /// Ids, separated by commas.
     id: Option<String>,

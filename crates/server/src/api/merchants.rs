@@ -34,7 +34,7 @@ use super::page::{LIMIT_DEFAULT, Page};
 use super::path_id;
 use super::providers::{NewProvider, ProviderView};
 use super::query::Query;
-use super::schema::{CommonErrors, ErrorEnvelope};
+use super::schema::{CommonErrors, ErrorEnvelope, words};
 use crate::app::App;
 use request::{NewMerchant, merchant_changes, new_merchant};
 
@@ -71,7 +71,7 @@ pub struct MerchantView {
     #[schema(required = true)]
     pub merchant_url: Option<String>,
     /// Where it stands.
-    #[schema(value_type = String, example = "active")]
+    #[schema(value_type = words::MerchantStatus, example = "active")]
     pub status: MerchantStatus,
     /// Its providers, oldest first.
     pub providers: Vec<ProviderView>,

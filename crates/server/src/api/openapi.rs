@@ -1,17 +1,24 @@
 //! The OpenAPI 3.1 document, `/openapi.json`, and the page that shows it, `/docs`. The page brings everything with it:
 //! it asks no other host.
 
+mod events;
+mod finish;
+
 use axum::Router;
 use axum::http::{HeaderValue, header};
 use axum::middleware::map_response;
 use axum::response::Response;
+use utoipa::ToSchema;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, License, OpenApi, OpenApiBuilder};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
-use super::schema::{ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody};
+use super::schema::tagged::Components;
+use super::schema::{ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody, words};
 use super::webhooks::{WebhookErrorBody, WebhookErrorDetail};
 use crate::app::App;
+
+pub use finish::finish;
 
 /// The document before any route has added itself.
 pub fn base() -> OpenApi {
@@ -36,6 +43,12 @@ pub fn base() -> OpenApi {
                 .schema_from::<ForbiddenBody>()
                 .schema_from::<WebhookErrorBody>()
                 .schema_from::<WebhookErrorDetail>()
+                // So do parameters of queries.
+                .schema_from::<words::BusinessCode>()
+                .schema_from::<words::DeclinedCode>()
+                .schema_from::<words::PaymentType>()
+                .schema_from::<words::SortOrder>()
+                .schemas_from_iter(components_of::<events::Event>())
                 .security_scheme("client_id", header("X-Client-Id", "The account."))
                 .security_scheme(
                     "api_key",
@@ -43,7 +56,15 @@ pub fn base() -> OpenApi {
                 )
                 .build(),
         ))
+        .webhooks(Some(events::webhooks()))
         .build()
+}
+
+/// A component with those that it names.
+fn components_of<T: ToSchema>() -> Components {
+    let mut found = vec![(T::name().into_owned(), T::schema())];
+    T::schemas(&mut found);
+    found
 }
 
 /// What the page may load: its own files alone. Its styles and small pictures are partly written into it.

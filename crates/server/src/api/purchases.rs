@@ -30,6 +30,7 @@ use super::fields::Body;
 use super::headers::idempotency_key;
 use super::idempotency::commit_once;
 use super::path_id;
+use super::schema::words;
 use crate::app::App;
 use error::{INTENT_MISMATCH, INVALID_STATE, PurchaseError, PurchaseErrorEnvelope, PurchaseErrors};
 use view::{EntryView, PurchaseSchema};
@@ -58,7 +59,7 @@ pub struct NewPurchaseBody {
     #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     amount: i64,
     /// `BRL` alone.
-    #[schema(default = "BRL", pattern = "^(BRL)$")]
+    #[schema(value_type = Option<words::PurchaseCurrency>, default = "BRL")]
     currency: Option<String>,
     /// Whether every card is captured once all of them are reserved; otherwise that is asked for later.
     #[schema(default = false)]

@@ -69,6 +69,11 @@ pub enum SortOrder {
     Descending,
 }
 
+impl SortOrder {
+    /// Every word with its value.
+    pub const WORDS: [(&str, Self); 2] = [("ASC", Self::Ascending), ("DESC", Self::Descending)];
+}
+
 /// An interval of time, each end open unless given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeRange {
@@ -116,11 +121,9 @@ impl<'a> Parameters<'a> {
 
     /// `sort`: `ASC` or `DESC` in any case.
     pub fn sort(&self) -> SortOrder {
-        const ORDERS: [(&str, SortOrder); 2] =
-            [("ASC", SortOrder::Ascending), ("DESC", SortOrder::Descending)];
         self.single("sort", |text| {
-            let found = ORDERS.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
-            found.map(|(_, order)| *order).ok_or_else(|| not_one_of(&ORDERS))
+            let found = SortOrder::WORDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
+            found.map(|(_, order)| *order).ok_or_else(|| not_one_of(&SortOrder::WORDS))
         })
         .unwrap_or_default()
     }

@@ -66,7 +66,9 @@ fn purchases(routes: OpenApiRouter<App>) -> OpenApiRouter<App> {
 
 /// The OpenAPI document of this release.
 pub fn document() -> OpenApi {
-    routes(|_, routes| OpenApiRouter::new().routes(routes)).into_openapi()
+    let mut document = routes(|_, routes| OpenApiRouter::new().routes(routes)).into_openapi();
+    openapi::finish(&mut document);
+    document
 }
 
 /// The whole interface.
@@ -79,7 +81,8 @@ pub fn router(app: App) -> Router {
     let guarded = |access: Access, routes: UtoipaMethodRouter<App>| {
         OpenApiRouter::new().routes(routes).route_layer(guard(app.clone(), access))
     };
-    let (routes, document) = routes(guarded).split_for_parts();
+    let (routes, mut document) = routes(guarded).split_for_parts();
+    openapi::finish(&mut document);
     let body_bytes_max = app.limits.body_bytes_max;
     let routes = routes
         .merge(openapi::pages(document))

@@ -3,6 +3,9 @@
 //! Which error has which body is decided in [`super::error`]; the purchase, webhook and prepayment envelopes live with
 //! their resources.
 
+pub mod tagged;
+pub mod words;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -33,18 +36,18 @@ pub struct ErrorBody {
     pub code: u16,
     /// One of the 24 decline codes; only with `card_declined`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "invalid_number")]
+    #[schema(value_type = Option<words::DeclinedCode>, example = "invalid_number")]
     pub declined_code: Option<&'static str>,
     /// The same as `declinedCode`, in the spelling that one shipped client reads.
     #[serde(rename = "declined_code", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "invalid_number")]
+    #[schema(value_type = Option<words::DeclinedCode>, example = "invalid_number")]
     pub declined_code_alias: Option<&'static str>,
     /// A short text in English.
     #[schema(value_type = String, example = "Bad Request")]
     pub message: std::borrow::Cow<'static, str>,
     /// The stable name of the rule that was broken; with most 422.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<words::BusinessCode>)]
     pub business_code: Option<&'static str>,
     /// One sentence for each problem; may be empty.
     #[schema(example = json!(["amount must be greater than 0"]))]

@@ -2,9 +2,11 @@
 
 mod bodies;
 pub mod document;
+mod generators;
 mod mutation;
 pub mod records;
 mod schema;
+mod words;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -48,7 +48,7 @@ impl DeliveryRange {
             after: after.unwrap_or(DeliveryId::first_at(self.from)),
             before: DeliveryId::first_at(self.to),
             status: self.status.map(DeliveryStatus::word),
-            event: self.event.map(EventName::name),
+            event: self.event.map(EventName::word),
             limit,
         }
     }

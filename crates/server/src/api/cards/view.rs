@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::api::customers::CustomerView;
+use crate::api::schema::words;
 
 /// A card with its buyer.
 #[derive(Clone, Debug, Serialize)]
@@ -32,7 +33,7 @@ pub struct CardSchema {
     #[schema(value_type = Option<Uuid>, required = true)]
     customer_id: Option<CustomerId>,
     /// `pending`: not validated yet, usable meanwhile. `failed`: must not be used.
-    #[schema(value_type = String, example = "active")]
+    #[schema(value_type = words::CardStatus, example = "active")]
     status: &'static str,
     #[schema(required = true)]
     status_reason: Option<String>,
@@ -42,7 +43,7 @@ pub struct CardSchema {
     #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
     /// Null for a number of no known range.
-    #[schema(value_type = Option<String>, example = "Visa", required = true)]
+    #[schema(value_type = Option<words::CardBrand>, example = "Visa", required = true)]
     brand: Option<&'static str>,
     card_holder_name: Option<String>,
     cvv_checked: bool,
@@ -76,11 +77,11 @@ pub struct CheckSchema {
     created_at: Timestamp,
     #[schema(value_type = Uuid)]
     provider_id: ProviderId,
-    #[schema(value_type = String, example = "SANDBOX")]
+    #[schema(value_type = words::ProviderType, example = "SANDBOX")]
     provider_type: &'static str,
-    #[schema(value_type = String, example = "success")]
+    #[schema(value_type = words::RequestStatus, example = "success")]
     request_status: &'static str,
-    #[schema(value_type = String, example = "zero_dollar")]
+    #[schema(value_type = words::RequestType, example = "zero_dollar")]
     request_type: &'static str,
     #[schema(example = "32ms", required = true)]
     response_ts: Option<String>,

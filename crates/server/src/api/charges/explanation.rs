@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use crate::api::error::ApiError;
 use crate::api::path_id;
-use crate::api::schema::{CommonErrors, ErrorEnvelope};
+use crate::api::schema::{CommonErrors, ErrorEnvelope, words};
 use crate::app::App;
 
 /// Why a charge went the way it went.
@@ -28,15 +28,14 @@ use crate::app::App;
 #[schema(as = ChargeExplanation)]
 pub struct ExplanationView {
     charge_id: Uuid,
-    #[schema(example = "authorized")]
+    #[schema(value_type = words::ChargeStatus, example = "authorized")]
     status: String,
     /// The merchant's providers in the order of the route.
     providers: Vec<CandidateView>,
     /// Every call to a provider, oldest first.
     steps: Vec<StepView>,
-    /// Why nobody else was asked, when the charge ended without approval: `not_retryable`, `no_provider_left`,
-    /// `budget_used_up` or `interrupted`.
-    #[schema(example = "no_provider_left", required = true)]
+    /// Why nobody else was asked, when the charge ended without approval.
+    #[schema(value_type = Option<words::StopReason>, example = "no_provider_left", required = true)]
     stopped: Option<String>,
     /// The same in sentences, one a line.
     pub text: String,
@@ -48,12 +47,11 @@ pub struct ExplanationView {
 #[schema(as = ConsideredProvider)]
 pub struct CandidateView {
     provider: NamedView,
-    /// Why it was left out: `not_a_payment_provider`, `payment_type`, `currency`, `installments`, `pre_authorization`
-    /// or `circuit_open`. Null when it might be asked.
-    #[schema(example = "circuit_open", required = true)]
+    /// Why it was left out. Null when it might be asked.
+    #[schema(value_type = Option<words::SkipReason>, example = "circuit_open", required = true)]
     skipped: Option<String>,
-    /// Why it might be asked although it had stopped answering: `trial` or `open_but_no_other`.
-    #[schema(example = "trial", required = true)]
+    /// Why it might be asked although it had stopped answering.
+    #[schema(value_type = Option<words::CircuitNote>, example = "trial", required = true)]
     circuit: Option<String>,
 }
 
@@ -63,7 +61,7 @@ pub struct CandidateView {
 #[schema(as = NamedProvider)]
 pub struct NamedView {
     provider_id: Uuid,
-    #[schema(example = "SANDBOX")]
+    #[schema(value_type = words::ProviderType, example = "SANDBOX")]
     provider_type: String,
     /// The merchant's name for it.
     #[schema(example = "Main", required = true)]
@@ -81,15 +79,15 @@ pub struct StepView {
     /// The id of the transaction request.
     transaction_request_id: Uuid,
     provider: NamedView,
-    #[schema(example = "authorization")]
+    #[schema(value_type = words::RequestType, example = "authorization")]
     request_type: String,
     /// In the minor unit of the charge's currency.
     #[schema(example = 150)]
     amount: i64,
-    /// `approved`, `declined`, `no_effect` (no answer came, and it is proved that nothing happened) or `unknown`.
-    #[schema(example = "declined")]
+    /// `no_effect`: no answer came, and it is proved that nothing happened.
+    #[schema(value_type = words::StepOutcome, example = "declined")]
     outcome: String,
-    #[schema(example = "try_again", required = true)]
+    #[schema(value_type = Option<words::DeclinedCode>, example = "try_again", required = true)]
     declined_code: Option<String>,
     /// Whether the next provider might be asked after the refusal.
     #[schema(required = true)]
@@ -101,8 +99,8 @@ pub struct StepView {
     began_at: String,
     #[schema(format = DateTime, required = true)]
     ended_at: Option<String>,
-    /// Why the outcome was not known at once: `timed_out`, `connection_lost`, `provider_failed` or `interrupted`.
-    #[schema(example = "timed_out", required = true)]
+    /// Why the outcome was not known at once.
+    #[schema(value_type = Option<words::OpenReason>, example = "timed_out", required = true)]
     open_reason: Option<String>,
     /// How often the provider was asked since what became of it.
     #[schema(example = 0)]
@@ -115,8 +113,8 @@ pub struct StepView {
     given_up_at: Option<String>,
     /// Whether a tester set it, and no provider was asked.
     set_by_hand: bool,
-    /// What came after it: `done`, `next_asked`, `stopped`, or `waiting` while the outcome is unknown.
-    #[schema(example = "next_asked")]
+    /// What came after it; `waiting` while the outcome is unknown.
+    #[schema(value_type = words::StepSequel, example = "next_asked")]
     then: String,
 }
 

@@ -260,18 +260,36 @@ fn read_items(field: Field<'_>) -> Option<Value> {
         .map(Value::Array)
 }
 
-#[derive(Clone, Copy)]
-enum SourceType {
+/// What a payment source is, by its `sourceType`.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum SourceType {
+    /// A card, stored or not.
     Card,
+    /// A card token.
     Token,
+    /// A customer's default card.
     Customer,
 }
 
-const SOURCE_TYPES: &[(&str, SourceType)] =
-    &[("card", SourceType::Card), ("token", SourceType::Token), ("customer", SourceType::Customer)];
+impl SourceType {
+    const WORDS: [(&str, Self); 3] = [
+        (Self::Card.word(), Self::Card),
+        (Self::Token.word(), Self::Token),
+        (Self::Customer.word(), Self::Customer),
+    ];
+
+    /// The word of the interface.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Card => "card",
+            Self::Token => "token",
+            Self::Customer => "customer",
+        }
+    }
+}
 
 fn read_source(fields: &Fields<'_>) -> Option<Source> {
-    match fields.required("sourceType").one_of(SOURCE_TYPES)? {
+    match fields.required("sourceType").one_of(&SourceType::WORDS)? {
         SourceType::Token => fields.required("tokenId").id().map(Source::Token),
         SourceType::Customer => {
             let payer = if fields.has("customer") && !fields.has("customerId") {

@@ -26,7 +26,7 @@ use crate::api::fields::Body;
 use crate::api::idempotency::commit_once;
 use crate::api::path_id;
 use crate::api::purchases::card_is_free;
-use crate::api::schema::{CommonErrors, ErrorEnvelope};
+use crate::api::schema::{CommonErrors, ErrorEnvelope, words};
 use crate::app::App;
 
 /// The status to set.
@@ -37,8 +37,8 @@ use crate::app::App;
     reason = "describes the body for the OpenAPI document; the body itself is read field by field"
 )]
 pub struct StatusBody {
-    /// `authorized`, `voided`, `charged_back` or `failed`; `refund_pending` is not for cards.
-    #[schema(pattern = "^(authorized|voided|charged_back|refund_pending|failed)$")]
+    /// `refund_pending` is not for cards.
+    #[schema(value_type = words::SettableStatus)]
     status: String,
 }
 

@@ -12,6 +12,10 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::methods;
+use super::request::SourceType;
+use crate::api::schema::words;
+
 /// A charge.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -41,18 +45,20 @@ pub struct ChargeView {
     /// What was charged; never changes.
     #[schema(value_type = i64, example = 150)]
     original_amount: Amount,
-    #[schema(value_type = String, example = "BRL")]
+    #[schema(value_type = words::Currency, example = "BRL")]
     currency: &'static str,
     #[schema(required = true)]
     statement_descriptor: Option<String>,
     capture: bool,
     is_dispute: bool,
-    #[schema(value_type = String, example = "authorized")]
+    #[schema(value_type = words::ChargeStatus, example = "authorized")]
     status: &'static str,
     /// The provider that handled it; null while none has.
-    #[schema(value_type = Option<String>, example = "SANDBOX", required = true)]
+    #[schema(value_type = Option<words::ProviderType>, example = "SANDBOX", required = true)]
     responsible_provider_type: Option<&'static str>,
+    #[schema(value_type = methods::PaymentMethod)]
     payment_method: PaymentMethodView,
+    #[schema(value_type = methods::PaymentSource)]
     payment_source: PaymentSourceView,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
@@ -67,39 +73,29 @@ pub struct ChargeView {
     app_info: Option<Value>,
 }
 
-/// How a charge is paid.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+/// How a charge is paid; [`methods::PaymentMethod`] describes it.
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = PaymentMethod)]
 pub struct PaymentMethodView {
-    #[schema(value_type = String, example = "credit")]
     payment_type: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(example = 1)]
     installments: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "initial")]
     recurrence: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<Object>>)]
     items: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
     customer: Option<Value>,
 }
 
-/// What a charge was paid with.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+/// What a charge was paid with; [`methods::PaymentSource`] describes it.
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = PaymentSource)]
 pub struct PaymentSourceView {
-    #[schema(value_type = String, example = "card")]
     source_type: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Uuid>)]
     card_id: Option<CardId>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Uuid>)]
     token_id: Option<TokenId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     customer_id: Option<Uuid>,
@@ -123,7 +119,7 @@ pub struct TransactionRequestSchema {
     request_id: Option<String>,
     #[schema(value_type = Uuid)]
     provider_id: ProviderId,
-    #[schema(value_type = String, example = "SANDBOX")]
+    #[schema(value_type = words::ProviderType, example = "SANDBOX")]
     provider_type: &'static str,
     #[schema(required = true)]
     transaction_id: Option<String>,
@@ -135,11 +131,11 @@ pub struct TransactionRequestSchema {
     authorization_nsu: Option<String>,
     #[schema(required = true)]
     response_code: Option<String>,
-    #[schema(value_type = String, example = "success")]
+    #[schema(value_type = words::RequestStatus, example = "success")]
     request_status: &'static str,
     #[schema(required = true)]
     request_status_reason: Option<String>,
-    #[schema(value_type = String, example = "authorization")]
+    #[schema(value_type = words::RequestType, example = "authorization")]
     request_type: &'static str,
     tokenized_payment: bool,
     #[schema(example = "35ms", required = true)]
@@ -154,8 +150,7 @@ pub struct TransactionRequestSchema {
 #[expect(dead_code, reason = "describes an answer for the OpenAPI document; the engine writes it")]
 pub struct ProviderErrorSchema {
     message: String,
-    /// One of the 24 declined codes.
-    #[schema(value_type = String, example = "try_again")]
+    #[schema(value_type = words::DeclinedCode, example = "try_again")]
     declined_code: &'static str,
     /// Whether the next provider may be asked.
     retryable: bool,
@@ -265,10 +260,10 @@ impl PaymentSourceView {
     fn of_card(source: &CardSource, charge: &Charge, caller: &Caller) -> Self {
         match source {
             CardSource::Card { card_id } => {
-                Self { source_type: "card", card_id: Some(*card_id), token_id: None, customer_id: None }
+                Self { source_type: SourceType::Card.word(), card_id: Some(*card_id), token_id: None, customer_id: None }
             }
             CardSource::Customer { .. } => Self {
-                source_type: "customer",
+                source_type: SourceType::Customer.word(),
                 card_id: None,
                 token_id: None,
                 customer_id: shown_customer(charge, caller),

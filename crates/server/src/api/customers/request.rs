@@ -11,6 +11,7 @@ use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, Schema, Type};
 use uuid::Uuid;
 
 use super::super::fields::Fields;
+use super::super::schema::words;
 
 /// Largest address in bytes, with members that nobody reads.
 const ADDRESS_BYTES_MAX: usize = 16 * 1024;
@@ -158,7 +159,7 @@ pub struct DocumentBody {
     #[schema(max_length = 40)]
     pub number: String,
     /// ISO 3166-1 alpha-2; `BR` by default.
-    #[schema(default = "BR")]
+    #[schema(value_type = Option<words::CountryOrBlank>, default = "BR")]
     pub country: Option<String>,
 }
 
@@ -167,7 +168,7 @@ pub struct DocumentBody {
 #[schema(as = NewAddress, rename_all = "camelCase")]
 pub struct NewAddressBody {
     /// ISO 3166-1 alpha-2; `BR` by default.
-    #[schema(default = "BR")]
+    #[schema(value_type = Option<words::CountryOrBlank>, default = "BR")]
     pub country: Option<String>,
     /// State or province.
     #[schema(min_length = 1, max_length = 255)]
@@ -197,6 +198,7 @@ pub struct NewAddressBody {
 #[schema(as = PartialAddress, rename_all = "camelCase")]
 pub struct PartialAddressBody {
     /// ISO 3166-1 alpha-2.
+    #[schema(value_type = Option<words::CountryOrBlank>)]
     pub country: Option<String>,
     /// State or province.
     #[schema(max_length = 255)]

@@ -8,6 +8,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use crate::api::schema::words;
+
 /// A customer.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -60,6 +62,7 @@ pub struct DocumentView {
     /// The number; may be empty with `noDocument`.
     pub number: String,
     /// ISO 3166-1 alpha-2.
+    #[schema(value_type = words::Country)]
     pub country: &'static str,
 }
 
@@ -70,7 +73,7 @@ pub struct DocumentView {
 pub struct AddressView {
     /// ISO 3166-1 alpha-2.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "BR")]
+    #[schema(value_type = Option<words::Country>, example = "BR")]
     pub country: Option<&'static str>,
     /// State or province.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,7 +137,7 @@ pub struct ChangedCustomerView {
     /// Type of the document.
     pub document_type: String,
     /// Country of the document.
-    #[schema(value_type = Option<String>, required = true)]
+    #[schema(value_type = Option<words::Country>, required = true)]
     pub document_country: Option<&'static str>,
     /// The document.
     pub document: DocumentView,
@@ -169,7 +172,7 @@ pub struct AddressRecordView {
     #[schema(required = true)]
     pub request_id: Option<String>,
     /// ISO 3166-1 alpha-2.
-    #[schema(value_type = Option<String>, required = true)]
+    #[schema(value_type = Option<words::Country>, required = true)]
     pub country: Option<&'static str>,
     /// Street.
     #[schema(required = true)]

@@ -17,8 +17,9 @@ use utoipa::openapi::response::{Response as Described, ResponseBuilder};
 use utoipa::openapi::{Ref, RefOr};
 use utoipa::{IntoResponses, ToSchema};
 
+use self::PurchaseErrorType as Kind;
 use crate::api::error::{Answer, ApiError, Fault};
-use crate::api::schema::{ErrorEnvelope, ForbiddenBody};
+use crate::api::schema::{ErrorEnvelope, ForbiddenBody, words};
 
 /// Why a purchase was not made, captured, voided or read.
 #[derive(Debug)]
@@ -88,6 +89,42 @@ pub const IN_PROGRESS: &str = "purchase_operation_in_progress";
 const NOT_FOUND: &str = "purchase_not_found";
 const KEY_MISMATCH: &str = "idempotency_key_payload_mismatch";
 
+/// Every `businessCode`.
+pub const CODES: [&str; 12] = [
+    BodyCode::InvalidRequest.code(),
+    BodyCode::PanNotAllowed.code(),
+    BodyCode::InvalidPaymentsCount.code(),
+    BodyCode::PaymentsAmountMismatch.code(),
+    BodyCode::PaymentAmountBelowMinimum.code(),
+    BodyCode::CurrencyNotBrl.code(),
+    BodyCode::PaymentSourceRequired.code(),
+    INVALID_STATE,
+    INTENT_MISMATCH,
+    IN_PROGRESS,
+    NOT_FOUND,
+    KEY_MISMATCH,
+];
+
+/// The class of an error of purchases: one for each status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PurchaseErrorType {
+    /// The body or a header is wrong.
+    BadRequest,
+    /// The account is not known. Answered by the gate in front of the routes.
+    Unauthorized,
+    /// The account has no such purchase.
+    NotFound,
+    /// Something else is under way, or the idempotency key was used with another body.
+    Conflict,
+    /// The state of the purchase does not allow it.
+    ValidationError,
+    /// The service failed.
+    ApiError,
+    /// The service is busy.
+    Unavailable,
+}
+
 /// The envelope of errors of purchases.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -106,10 +143,7 @@ pub struct PurchaseErrorEnvelope {
 pub struct PurchaseErrorContent {
     /// The class of the error.
     #[serde(rename = "type")]
-    #[schema(
-        pattern = "^(bad_request|unauthorized|not_found|conflict|validation_error|api_error|unavailable)$"
-    )]
-    pub kind: &'static str,
+    pub kind: PurchaseErrorType,
     /// The HTTP status again.
     #[schema(example = 400)]
     pub code: u16,
@@ -118,14 +152,14 @@ pub struct PurchaseErrorContent {
     pub message: Cow<'static, str>,
     /// The stable name of the rule that was broken.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<words::BusinessCode>)]
     pub business_code: Option<&'static str>,
     /// One sentence for each problem; may be empty.
     pub details: Vec<String>,
 }
 
 impl PurchaseErrorContent {
-    fn new(status: StatusCode, kind: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+    fn new(status: StatusCode, kind: Kind, message: impl Into<Cow<'static, str>>) -> Self {
         let message = message.into();
         Self { kind, code: status.as_u16(), message, business_code: None, details: Vec::new() }
     }
@@ -178,7 +212,7 @@ impl IntoResponse for PurchaseError {
 
 fn refused(code: BodyCode, details: Vec<String>) -> Response {
     let status = StatusCode::BAD_REQUEST;
-    let content = PurchaseErrorContent::new(status, "bad_request", code.message());
+    let content = PurchaseErrorContent::new(status, Kind::BadRequest, code.message());
     answer(content.business(code.code(), details), None, None)
 }
 
@@ -196,7 +230,7 @@ fn of_engine(error: Error) -> Response {
     let content = |status, kind, message: &'static str| PurchaseErrorContent::new(status, kind, message);
     match error {
         Error::NotFound => {
-            let content = content(Status::NOT_FOUND, "not_found", "Resource not found");
+            let content = content(Status::NOT_FOUND, Kind::NotFound, "Resource not found");
             answer(content.repeating(NOT_FOUND), None, None)
         }
         Error::Invalid(problems) => refused(BodyCode::InvalidRequest, problems.into_details()),
@@ -209,18 +243,18 @@ fn of_engine(error: Error) -> Response {
         }
         Error::IdempotencyMismatch => {
             let message = "Idempotency key reused with a different payload";
-            let content = content(Status::CONFLICT, "conflict", message);
+            let content = content(Status::CONFLICT, Kind::Conflict, message);
             answer(content.repeating(KEY_MISMATCH), None, None)
         }
         Error::IdempotencyRunning { retry_after } => in_progress(Some(retry_after)),
         Error::Conflict { .. } | Error::Processing { .. } => in_progress(None),
         Error::BusinessRule { business_code, message } => {
             let status = Status::UNPROCESSABLE_ENTITY;
-            let content = PurchaseErrorContent::new(status, "validation_error", message);
+            let content = PurchaseErrorContent::new(status, Kind::ValidationError, message);
             answer(content.repeating(business_code), None, None)
         }
         Error::Unavailable { retry_after, cause } => {
-            let content = content(Status::SERVICE_UNAVAILABLE, "unavailable", "Service unavailable");
+            let content = content(Status::SERVICE_UNAVAILABLE, Kind::Unavailable, "Service unavailable");
             answer(content, Some(retry_after), cause)
         }
         Error::Internal(cause) => fault(Some(cause)),
@@ -237,13 +271,13 @@ fn cause_of(error: impl std::error::Error + Send + Sync + 'static) -> Option<Cau
 
 fn in_progress(retry_after: Option<Duration>) -> Response {
     let message = "Another operation on the purchase is in progress";
-    let content = PurchaseErrorContent::new(StatusCode::CONFLICT, "conflict", message);
+    let content = PurchaseErrorContent::new(StatusCode::CONFLICT, Kind::Conflict, message);
     answer(content.repeating(IN_PROGRESS), retry_after, None)
 }
 
 fn fault(cause: Option<Cause>) -> Response {
     let status = StatusCode::INTERNAL_SERVER_ERROR;
-    answer(PurchaseErrorContent::new(status, "api_error", "Internal server error"), None, cause)
+    answer(PurchaseErrorContent::new(status, Kind::ApiError, "Internal server error"), None, cause)
 }
 
 fn answer(content: PurchaseErrorContent, retry_after: Option<Duration>, cause: Option<Cause>) -> Response {
@@ -260,9 +294,9 @@ pub async fn in_own_envelope(response: Response) -> Response {
     };
     let content = match status {
         StatusCode::SERVICE_UNAVAILABLE => {
-            PurchaseErrorContent::new(status, "unavailable", "Service unavailable")
+            PurchaseErrorContent::new(status, Kind::Unavailable, "Service unavailable")
         }
-        _ => PurchaseErrorContent::new(status, "api_error", "Internal server error"),
+        _ => PurchaseErrorContent::new(status, Kind::ApiError, "Internal server error"),
     };
     let cause = fault.cause();
     let retry_after = response.headers().get(axum::http::header::RETRY_AFTER).cloned();

@@ -10,6 +10,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use crate::api::schema::words;
+
 /// A purchase.
 #[derive(ToSchema)]
 #[schema(as = Purchase, rename_all = "camelCase")]
@@ -35,11 +37,10 @@ pub struct PurchaseSchema {
     /// What was asked for; never changes.
     #[schema(value_type = i64, example = 30000)]
     original_amount: Amount,
-    #[schema(value_type = String, example = "BRL")]
+    #[schema(value_type = words::PurchaseCurrency, example = "BRL")]
     currency: &'static str,
     capture: bool,
-    /// `pending`, `paid`, `failed` or `cancelled`.
-    #[schema(value_type = String, example = "pending")]
+    #[schema(value_type = words::PurchaseStatus, example = "pending")]
     status: &'static str,
     /// The cards, in the order in which they are charged.
     payments: Vec<PaymentSchema>,
@@ -67,13 +68,13 @@ pub struct PaymentSchema {
     #[schema(example = 1)]
     installments: u8,
     /// The status of the charge; `pending` until there is one.
-    #[schema(value_type = String, example = "pre_authorized")]
+    #[schema(value_type = words::ChargeStatus, example = "pre_authorized")]
     status: &'static str,
     /// The charge, once there is one.
     #[schema(value_type = Option<uuid::Uuid>, required = true)]
     charge_id: Option<ChargeId>,
     /// Why it was refused.
-    #[schema(value_type = Option<String>, required = true)]
+    #[schema(value_type = Option<words::DeclinedCode>, required = true)]
     declined_code: Option<&'static str>,
 }
 
@@ -85,7 +86,7 @@ pub struct EntryView {
     #[schema(value_type = uuid::Uuid)]
     id: Id<of::PurchaseEntry>,
     /// What it marks, such as `slot_authorized` or `rollback_started`.
-    #[schema(value_type = String, example = "created")]
+    #[schema(value_type = words::PurchaseMilestone, example = "created")]
     status: &'static str,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -97,11 +98,11 @@ pub struct EntryView {
     merchant_id: MerchantId,
     /// The main thing that was done.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "statusChanged")]
+    #[schema(value_type = Option<words::PurchaseAction>, example = "statusChanged")]
     action: Option<&'static str>,
     /// Everything that was done.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Option<Vec<String>>)]
+    #[schema(value_type = Option<Vec<words::PurchaseAction>>)]
     actions: Vec<&'static str>,
     /// What is different, under `changes`.
     #[serde(skip_serializing_if = "Option::is_none")]

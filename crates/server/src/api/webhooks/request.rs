@@ -7,6 +7,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::super::fields::{Field, Fields};
+use super::super::schema::words;
 
 /// A webhook as sent; its address is not checked yet.
 pub(super) struct NewWebhook {
@@ -45,7 +46,7 @@ fn event(field: Field<'_>) -> Option<EventFilter> {
     field.read(|value| {
         let found = value.as_str().and_then(EventFilter::parse);
         found.ok_or_else(|| {
-            let names: Vec<&str> = EventName::all().map(EventName::name).collect();
+            let names: Vec<&str> = EventName::WORDS.iter().map(|(name, _)| *name).collect();
             let given = value.as_str().unwrap_or_default();
             format!("must be `*` or one of the following values: {} (not `{given:.64}`)", names.join(", "))
         })
@@ -75,6 +76,7 @@ fn version(field: Field<'_>) -> Option<Version> {
 pub struct NewWebhookBody {
     /// One name of an event, or `*` for all of transactions, sellers and subscriptions. `purchase.paid`, `.failed` and
     /// `.cancelled`, and those of `session`, are extensions: sent only to webhooks that name them.
+    #[schema(value_type = words::EventFilter)]
     pub event: String,
     /// Where events are sent: an `https` address of the public internet.
     #[schema(max_length = 2048)]
@@ -101,6 +103,7 @@ pub enum VersionBody {
 #[schema(as = WebhookChanges, rename_all = "camelCase", example = json!({ "status": false }))]
 pub struct WebhookChangesBody {
     /// One name of an event, or `*`.
+    #[schema(value_type = Option<words::EventFilter>)]
     pub event: Option<String>,
     /// Where events are sent.
     #[schema(max_length = 2048)]

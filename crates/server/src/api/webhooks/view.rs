@@ -9,6 +9,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use crate::api::schema::words;
+
 /// A webhook as the interface shows it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -19,7 +21,7 @@ pub struct WebhookView {
     /// The account it belongs to.
     pub client_id: Uuid,
     /// The event that it asks for, or `*`.
-    #[schema(example = "transaction.authorized")]
+    #[schema(value_type = words::EventFilter, example = "transaction.authorized")]
     pub event: &'static str,
     /// Where events are sent.
     #[schema(example = "https://shop.example/hooks")]
@@ -93,12 +95,12 @@ pub struct DeliveryView {
     /// Id of the event: `id` of what is sent, the same in all attempts.
     pub event_id: Uuid,
     /// Name of the event.
-    #[schema(example = "transaction.authorized")]
+    #[schema(value_type = words::SentEventName, example = "transaction.authorized")]
     pub event: String,
     /// What the event is about.
     pub object_id: Uuid,
-    /// `pending`, `delivered`, `lost`, or `dropped` when the webhook was deleted first.
-    #[schema(value_type = String, example = "delivered")]
+    /// `dropped`: the webhook was deleted first.
+    #[schema(value_type = words::DeliveryStatus, example = "delivered")]
     pub status: &'static str,
     /// When the next attempt is due.
     #[schema(value_type = Option<String>, format = DateTime, required = true)]
@@ -126,8 +128,8 @@ pub struct AttemptView {
     /// What the endpoint answered; null when it did not.
     #[schema(required = true)]
     pub http_status: Option<u16>,
-    /// Why it failed: `address_refused`, `connection_failed`, `timed_out`, `unexpected_status`, `not_sent` or `interrupted`.
-    #[schema(value_type = Option<String>, required = true)]
+    /// Why it failed; null when it did not.
+    #[schema(value_type = Option<words::DeliveryFailure>, required = true)]
     pub failure: Option<&'static str>,
     /// How the answer begins.
     #[schema(required = true)]

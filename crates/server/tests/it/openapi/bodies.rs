@@ -90,11 +90,15 @@ async fn purchases(records: &Records<'_>, example: Value) -> Vec<Value> {
 async fn charges(records: &Records<'_>) -> Vec<Value> {
     let merchant = records.merchant().await;
     let customer = records.customer_with_card().await;
+    let payer = records.app.get(&format!("/v1/customers/{customer}")).await.expect(200);
+    let payer = json!({ "email": payer["email"], "document": payer["document"] });
     let sources = [
         json!({ "sourceType": "token", "tokenId": records.token(APPROVED).await }),
         json!({ "sourceType": "card", "cardId": records.card().await, "cardCvv": APPROVED.1 }),
         json!({ "sourceType": "card", "cardId": records.card().await, "tokenCvv": records.cvv_token().await }),
         json!({ "sourceType": "customer", "customerId": customer, "cardCvv": APPROVED.1 }),
+        json!({ "sourceType": "customer", "customer": payer, "cardCvv": APPROVED.1 }),
+        json!({ "sourceType": "customer", "customerId": customer, "tokenCvv": records.cvv_token().await }),
     ];
     let body = |source: Value| {
         json!({

@@ -115,6 +115,29 @@ impl Document {
         content.get("example").or_else(|| self.body_schema(operation)?.get("example"))
     }
 
+    /// Holds the service to its document: each event that a test's receiver gets comes through here.
+    ///
+    /// # Panics
+    /// When there is something in the event that the document does not promise.
+    pub fn assert_promised_event(&self, event: &Value) {
+        let problems = self.problems_of_event(event);
+        assert!(problems.is_empty(), "{event}: not as documented: {problems:#?}");
+    }
+
+    /// What an event has that the section `webhooks` does not promise.
+    pub fn problems_of_event(&self, event: &Value) -> Vec<String> {
+        let word = |member: &str| event[member].as_str().unwrap_or_default();
+        let name = match word("object") {
+            "webhook" => word("event").to_owned(),
+            object => format!("{object}.{}", word("event")),
+        };
+        let Some(entry) = self.value["webhooks"].get(&name) else {
+            return vec![format!("the event {name} is not documented")];
+        };
+        let schema = &entry["post"]["requestBody"]["content"]["application/json"]["schema"];
+        schema::problems(self, schema, event, Members::DocumentedAlone)
+    }
+
     /// Holds the service to its document: each answer of each test comes through here.
     ///
     /// # Panics

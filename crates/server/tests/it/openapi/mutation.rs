@@ -113,6 +113,11 @@ pub fn mutations(document: &Document, schema: &Value) -> Vec<Mutation> {
 
 fn inside(document: &Document, schema: &Value, place: &Place, found: &mut Vec<Mutation>) {
     let schema = plain(document, schema);
+    if schema.get("discriminator").is_some() {
+        let variants = schema["oneOf"].as_array().expect("variants");
+        variants.iter().for_each(|variant| inside(document, variant, place, found));
+        return;
+    }
     let required = schema.get("required").and_then(Value::as_array);
     for (name, member) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let place = place.member(name);

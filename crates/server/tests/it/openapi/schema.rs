@@ -1,7 +1,7 @@
 //! Whether a value is what a schema of the document says. Only the keywords that the document uses are known; a new one
 //! is a problem of its own, so that nothing is passed over.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::document::Document;
 
@@ -33,7 +33,17 @@ impl Check<'_> {
             found.push(format!("{path}: {schema} is no schema"));
             return;
         };
+        let discriminator = schema.get("discriminator");
+        if let Some(discriminator) = discriminator {
+            match self.variant(discriminator, value) {
+                Some(variant) => self.value(&variant, value, path, found),
+                None => found.push(format!("{path}: {value} is none of {}", discriminator["mapping"])),
+            }
+        }
         for (keyword, argument) in keywords {
+            if keyword == "oneOf" && discriminator.is_some() {
+                continue;
+            }
             if let Some(problem) = self.keyword(keyword, argument, value, path, found) {
                 found.push(format!("{path}: {value} {problem}"));
             }
@@ -59,9 +69,9 @@ impl Check<'_> {
         let bound = argument.as_i64();
         let wrong = |is_wrong: bool| is_wrong.then(|| format!("breaks {keyword}: {argument}"));
         match (keyword, value) {
-            ("title" | "description" | "example" | "default" | "deprecated", _) => None,
+            ("title" | "description" | "example" | "default" | "deprecated" | "discriminator", _) => None,
             // What is not in `properties` is found with the whole object in hand.
-            ("additionalProperties", _) => wrong(*argument != Value::Bool(false)),
+            ("additionalProperties", _) => wrong(!argument.is_boolean()),
             ("type", _) => wrong(!types_of(argument).any(|name| has_type(name, value))),
             ("enum", _) => wrong(!argument.as_array().expect("choices").contains(value)),
             ("oneOf", _) => {
@@ -112,6 +122,12 @@ impl Check<'_> {
         }
     }
 
+    /// The variant of a sum that the value's tag names.
+    fn variant(&self, discriminator: &Value, value: &Value) -> Option<Value> {
+        let tag = value.get(discriminator["propertyName"].as_str().expect("a name"))?.as_str()?;
+        Some(json!({ "$ref": discriminator["mapping"].get(tag)? }))
+    }
+
     fn fitting<'s>(&self, choices: &'s Value, value: &Value) -> Vec<&'s Value> {
         let choices = choices.as_array().expect("choices").iter();
         choices.filter(|schema| problems(self.document, schema, value, Members::Any).is_empty()).collect()
@@ -124,6 +140,9 @@ impl Check<'_> {
         path: &str,
         found: &mut Vec<String>,
     ) {
+        if schema.get("additionalProperties") == Some(&Value::Bool(true)) {
+            return;
+        }
         let Some(known) = schema.get("properties").and_then(Value::as_object) else { return };
         let is_required = |name: &str| {
             schema.get("required").and_then(Value::as_array).is_some_and(|names| names.contains(&name.into()))

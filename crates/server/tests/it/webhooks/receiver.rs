@@ -15,6 +15,8 @@ use futures_util::StreamExt;
 use regente_store::testing::Fuse;
 use serde_json::Value;
 
+use crate::openapi::document::Document;
+
 /// What came in.
 #[derive(Clone, Debug)]
 pub struct Got {
@@ -100,8 +102,11 @@ impl Receiver {
         self.state.lock().unwrap().fuse = Some(fuse.clone());
     }
 
+    /// What came in. Whatever was sent must be in the document.
     pub fn received(&self) -> Vec<Got> {
-        self.state.lock().unwrap().got.clone()
+        let got = self.state.lock().unwrap().got.clone();
+        got.iter().for_each(|got| Document::current().assert_promised_event(&got.json()));
+        got
     }
 
     /// Names of the events that came in.

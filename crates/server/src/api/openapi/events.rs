@@ -1,0 +1,210 @@
+//! What is sent to webhooks, as the OpenAPI document shows it: the section `webhooks`, with an entry for each event that
+//! a webhook may ask for and for the test event. The names come from the domain; each family of events has one body.
+
+use regente_domain::webhook::{EventName, Family, PING, PING_OBJECT};
+use utoipa::ToSchema;
+use utoipa::openapi::path::{HttpMethod, OperationBuilder, PathItem, Paths, PathsBuilder};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::{Content, Ref, Required, ResponseBuilder};
+use uuid::Uuid;
+
+use crate::api::charges::view::{ProviderAuthorizationSchema, ProviderErrorSchema};
+use crate::api::purchases::view::PurchaseSchema;
+use crate::api::schema::tagged::tagged;
+use crate::api::schema::words;
+
+/// The section `webhooks`.
+pub(super) fn webhooks() -> Paths {
+    let events = EventName::WORDS.iter().map(|(name, event)| (*name, Some(*event))).chain([(PING, None)]);
+    events.fold(PathsBuilder::new(), |paths, (name, event)| paths.path(name, entry(name, event))).build()
+}
+
+fn entry(name: &str, event: Option<EventName>) -> PathItem {
+    let (summary, body) = match event.map(EventName::family) {
+        Some(Family::Transaction) => ("A charge has changed.", TransactionEvent::name()),
+        Some(Family::Purchase) => ("A purchase has ended.", PurchaseEvent::name()),
+        Some(Family::Seller) => ("A seller has changed. Not sent by this release.", SellerEvent::name()),
+        Some(Family::Subscription) => {
+            ("A subscription has changed. Not sent by this release.", SubscriptionEvent::name())
+        }
+        Some(Family::Session) => ("A session has changed. Not sent by this release.", SessionEvent::name()),
+        None => ("A test event, which `POST /v1/webhooks/{id}/ping` asks for.", TestEvent::name()),
+    };
+    let body = RequestBodyBuilder::new()
+        .content("application/json", Content::new(Some(Ref::from_schema_name(body))))
+        .required(Some(Required::True));
+    let taken = "The event was taken; so it is by 201. After any other answer it is sent again.";
+    let operation = OperationBuilder::new()
+        .tag("Events")
+        .summary(Some(summary))
+        .operation_id(Some(operation_id(name)))
+        .request_body(Some(body.build()))
+        .response("200", ResponseBuilder::new().description(taken));
+    PathItem::new(HttpMethod::Post, operation)
+}
+
+/// `onTransactionPreAuthorized` for `transaction.pre_authorized`.
+fn operation_id(name: &str) -> String {
+    let parts = name.split(['.', '_']).map(|part| {
+        let (first, rest) = part.split_at(part.len().min(1));
+        first.to_ascii_uppercase() + rest
+    });
+    format!("on{}", parts.collect::<String>())
+}
+
+tagged! {
+    /// What is sent to a webhook: `object` says what it is about, `event` what happened.
+    pub(super) Event by "object" {
+        Family::Transaction.word() => TransactionEvent,
+        Family::Purchase.word() => PurchaseEvent,
+        Family::Seller.word() => SellerEvent,
+        Family::Subscription.word() => SubscriptionEvent,
+        Family::Session.word() => SessionEvent,
+        PING_OBJECT => TestEvent,
+    }
+}
+
+macro_rules! envelopes {
+    ($($(#[doc = $doc:literal])+ $name:ident of $event:ty: $data:ty;)*) => {
+        $($(#[doc = $doc])+
+        #[derive(ToSchema)]
+        #[schema(rename_all = "camelCase")]
+        #[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+        struct $name {
+            /// Id of the event, the same in all attempts.
+            id: Uuid,
+            #[schema(value_type = words::EventVersion)]
+            api_version: (),
+            /// What happened: the part of the name after the first dot.
+            #[schema(value_type = $event)]
+            event: (),
+            #[schema(value_type = String, format = DateTime)]
+            created_at: (),
+            /// What it happened to, as it was right after the change.
+            #[schema(value_type = $data)]
+            data: (),
+        })*
+    };
+}
+
+envelopes! {
+    /// A charge has changed.
+    TransactionEvent of words::TransactionEventWord: TransactionSnapshot;
+    /// A purchase has ended.
+    PurchaseEvent of words::PurchaseEventWord: PurchaseSchema;
+    /// A seller has changed. Not sent by this release.
+    SellerEvent of words::SellerEventWord: Object;
+    /// A subscription has changed. Not sent by this release.
+    SubscriptionEvent of words::SubscriptionEventWord: Object;
+    /// A session has changed. Not sent by this release.
+    SessionEvent of words::SessionEventWord: Object;
+    /// A test event.
+    TestEvent of words::TestEventWord: Object;
+}
+
+/// A charge as events show it.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+struct TransactionSnapshot {
+    id: Uuid,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: (),
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: (),
+    /// Always null.
+    #[schema(required = true)]
+    idempotency_key: Option<Uuid>,
+    /// Always null.
+    #[schema(required = true)]
+    request_id: Option<String>,
+    /// What the merchant still keeps, in the minor unit of the currency.
+    #[schema(example = 150)]
+    amount: i64,
+    /// What was charged; never changes.
+    #[schema(example = 150)]
+    original_amount: i64,
+    #[schema(value_type = words::Currency, example = "BRL")]
+    currency: (),
+    #[schema(example = 1)]
+    installments: u8,
+    client_id: Uuid,
+    merchant_id: Uuid,
+    #[schema(required = true)]
+    customer_id: Option<Uuid>,
+    #[schema(required = true)]
+    order_id: Option<String>,
+    #[schema(required = true)]
+    description: Option<String>,
+    #[schema(required = true)]
+    statement_descriptor: Option<String>,
+    #[schema(value_type = words::ChargeStatus)]
+    status: (),
+    capture: bool,
+    is_dispute: bool,
+    /// Whether a provider is being asked.
+    is_processing: bool,
+    /// Always null.
+    #[schema(required = true)]
+    fee: Option<i64>,
+    /// Always null.
+    #[schema(required = true)]
+    fee_amount: Option<i64>,
+    /// Always null.
+    #[schema(required = true)]
+    transaction_error: Option<String>,
+    /// Every call to a provider, newest first; of very many the oldest are left out.
+    transaction_requests: Vec<TransactionRequestSnapshot>,
+}
+
+/// One call to a provider as events show it.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+struct TransactionRequestSnapshot {
+    id: Uuid,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: (),
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: (),
+    /// The key sent to the provider; null for what follows an authorization.
+    #[schema(required = true)]
+    idempotency_key: Option<Uuid>,
+    #[schema(required = true)]
+    request_id: Option<String>,
+    provider_id: Uuid,
+    #[schema(value_type = words::ProviderType)]
+    provider_type: (),
+    #[schema(required = true)]
+    transaction_id: Option<String>,
+    #[schema(example = 150)]
+    amount: i64,
+    #[schema(required = true)]
+    authorization_code: Option<String>,
+    #[schema(required = true)]
+    authorization_nsu: Option<String>,
+    #[schema(required = true)]
+    response_code: Option<String>,
+    #[schema(value_type = words::RequestStatus)]
+    request_status: (),
+    #[schema(required = true)]
+    request_status_reason: Option<String>,
+    #[schema(value_type = words::RequestType)]
+    request_type: (),
+    tokenized_payment: bool,
+    #[schema(example = "35ms", required = true)]
+    response_ts: Option<String>,
+    #[schema(required = true)]
+    provider_error: Option<ProviderErrorSchema>,
+    #[schema(required = true)]
+    provider_authorization: Option<ProviderAuthorizationSchema>,
+    /// Always null.
+    #[schema(value_type = Option<Object>, required = true)]
+    pix: (),
+    /// Always null.
+    #[schema(value_type = Option<Object>, required = true)]
+    boleto: (),
+    /// Always null.
+    #[schema(value_type = Option<Object>, required = true)]
+    fraud_analysis: (),
+}

@@ -1,0 +1,158 @@
+//! What holds for all schemas of the document, said once instead of at each member: what an answer may leave out is never
+//! null in it, and an object of which no member is named may have any.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use utoipa::openapi::path::{Operation, PathItem, Paths};
+use utoipa::openapi::schema::{AdditionalProperties, ArrayItems, Object, OneOf, SchemaType};
+use utoipa::openapi::{Content, OpenApi, RefOr, Schema, Type};
+
+/// Applies the rules to a document that has all of its routes, components and webhooks.
+pub fn finish(document: &mut OpenApi) {
+    let (sent, answered) = (sent(document), answered(document));
+    let Some(components) = &mut document.components else { return };
+    for schema in components.schemas.values_mut() {
+        each_object(schema, &mut allow_any_member);
+    }
+    // What is sent may hold null for what it leaves out.
+    for name in &answered - &sent {
+        if let Some(schema) = components.schemas.get_mut(&name) {
+            each_object(schema, &mut leave_out_instead_of_null);
+        }
+    }
+}
+
+fn allow_any_member(object: &mut Object) {
+    let is_object = match &object.schema_type {
+        SchemaType::Type(only) => *only == Type::Object,
+        SchemaType::Array(types) => types.contains(&Type::Object),
+        SchemaType::AnyValue => false,
+    };
+    if is_object && object.properties.is_empty() && object.enum_values.is_none() {
+        object.additional_properties.get_or_insert_with(|| Box::new(AdditionalProperties::FreeForm(true)));
+    }
+}
+
+fn leave_out_instead_of_null(object: &mut Object) {
+    for (name, member) in &mut object.properties {
+        if !object.required.contains(name) {
+            without_null(member);
+        }
+    }
+}
+
+fn without_null(member: &mut RefOr<Schema>) {
+    match member {
+        RefOr::T(Schema::Object(object)) => only_present(&mut object.schema_type),
+        RefOr::T(Schema::Array(array)) => only_present(&mut array.schema_type),
+        RefOr::T(Schema::OneOf(either)) => {
+            either.items.retain(|item| !is_null(item));
+            if let [only] = either.items.as_slice() {
+                *member = only.clone();
+            }
+        }
+        _ => {}
+    }
+}
+
+fn only_present(types: &mut SchemaType) {
+    if let SchemaType::Array(several) = types {
+        several.retain(|one| *one != Type::Null);
+        if let [only] = several.as_slice() {
+            *types = SchemaType::Type(only.clone());
+        }
+    }
+}
+
+fn is_null(schema: &RefOr<Schema>) -> bool {
+    matches!(schema, RefOr::T(Schema::Object(object)) if object.schema_type == SchemaType::Type(Type::Null))
+}
+
+/// Visits the object schemas in a schema, without following references.
+fn each_object(schema: &mut RefOr<Schema>, visit: &mut impl FnMut(&mut Object)) {
+    match schema {
+        RefOr::T(Schema::Object(object)) => {
+            visit(object);
+            object.properties.values_mut().for_each(|member| each_object(member, visit));
+        }
+        RefOr::T(Schema::Array(array)) => {
+            if let ArrayItems::RefOrSchema(items) = &mut array.items {
+                each_object(items, visit);
+            }
+        }
+        RefOr::T(Schema::OneOf(OneOf { items, .. })) => {
+            items.iter_mut().for_each(|item| each_object(item, visit));
+        }
+        _ => {}
+    }
+}
+
+/// The components that requests are described with.
+fn sent(document: &OpenApi) -> BTreeSet<String> {
+    reachable(document, operations(&document.paths).flat_map(bodies))
+}
+
+/// The components that answers and events are described with.
+fn answered(document: &OpenApi) -> BTreeSet<String> {
+    let responses = operations(&document.paths).flat_map(|operation| operation.responses.responses.values());
+    let answers = responses.filter_map(|response| match response {
+        RefOr::T(response) => Some(response.content.values()),
+        RefOr::Ref(_) => None,
+    });
+    let events = document.webhooks.iter().flat_map(operations);
+    reachable(document, answers.flatten().chain(events.flat_map(bodies)))
+}
+
+fn bodies(operation: &Operation) -> impl Iterator<Item = &RefOr<Content>> {
+    let body = match &operation.request_body {
+        Some(RefOr::T(body)) => Some(body.content.values()),
+        Some(RefOr::Ref(_)) | None => None,
+    };
+    body.into_iter().flatten()
+}
+
+fn operations(paths: &Paths) -> impl Iterator<Item = &Operation> {
+    paths.paths.values().flat_map(|item| {
+        let PathItem { get, put, post, delete, patch, .. } = item;
+        [get, put, post, delete, patch].into_iter().flatten()
+    })
+}
+
+fn reachable<'a>(document: &OpenApi, contents: impl Iterator<Item = &'a RefOr<Content>>) -> BTreeSet<String> {
+    let none = BTreeMap::new();
+    let components = document.components.as_ref().map_or(&none, |components| &components.schemas);
+    let mut open = Vec::new();
+    for content in contents {
+        if let RefOr::T(Content { schema: Some(schema), .. }) = content {
+            references(schema, &mut open);
+        }
+    }
+    let mut found = BTreeSet::new();
+    while let Some(name) = open.pop() {
+        if let Some(schema) = components.get(&name) {
+            if found.insert(name) {
+                references(schema, &mut open);
+            }
+        }
+    }
+    found
+}
+
+/// The components that a schema names.
+fn references(schema: &RefOr<Schema>, found: &mut Vec<String>) {
+    match schema {
+        RefOr::Ref(reference) => {
+            found.extend(reference.ref_location.rsplit('/').next().map(str::to_owned));
+        }
+        RefOr::T(Schema::Object(object)) => {
+            object.properties.values().for_each(|member| references(member, found));
+        }
+        RefOr::T(Schema::Array(array)) => {
+            if let ArrayItems::RefOrSchema(items) = &array.items {
+                references(items, found);
+            }
+        }
+        RefOr::T(Schema::OneOf(either)) => either.items.iter().for_each(|item| references(item, found)),
+        RefOr::T(_) => {}
+    }
+}

@@ -1,0 +1,160 @@
+//! The closed lists of the interface as the OpenAPI document shows them: each is a component of its own, so that types
+//! generated from the document have a name, and its words are those of the table that the parser and the answers use.
+//!
+//! A member of a list names it: `#[schema(value_type = words::ChargeStatus)]`.
+
+use std::borrow::Cow;
+
+use regente_domain::card::{self, record};
+use regente_domain::charge::{self, attempt, explanation, story};
+use regente_domain::country;
+use regente_domain::currency;
+use regente_domain::decline;
+use regente_domain::merchant;
+use regente_domain::provider_type;
+use regente_domain::purchase;
+use regente_domain::scope;
+use regente_domain::webhook::{self, EVERYTHING, PING};
+use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::tagged::Components;
+use crate::api::purchases::error as purchase_error;
+use crate::api::query;
+
+macro_rules! closed_lists {
+    ($($(#[doc = $doc:literal])+ $name:ident = $words:expr;)*) => {
+        $($(#[doc = $doc])+
+        #[derive(Debug)]
+        pub enum $name {}
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                one_of(concat!($($doc),+), $words)
+            }
+        }
+
+        impl ToSchema for $name {
+            fn name() -> Cow<'static, str> {
+                Cow::Borrowed(stringify!($name))
+            }
+        })*
+    };
+}
+
+closed_lists! {
+    /// Where a charge stands.
+    ChargeStatus = listed(charge::ChargeStatus::WORDS);
+    /// What a tester may set as the status of a charge.
+    SettableStatus = listed(charge::SimulatedStatus::WORDS);
+    /// How is paid.
+    PaymentType = listed(charge::PaymentType::WORDS);
+    /// Whether a stored card is used for the first time, again, or without the buyer and without a schedule.
+    Recurrence = listed(charge::Recurrence::WORDS);
+    /// What a provider was asked for.
+    RequestType = listed(attempt::RequestType::WORDS);
+    /// How a request to a provider ended.
+    RequestStatus = listed(attempt::RequestStatus::WORDS);
+    /// Why the outcome of a request was not known at once.
+    OpenReason = listed(attempt::OpenReason::WORDS);
+    /// Why a payment was refused.
+    DeclinedCode = decline::DeclinedCode::all().map(decline::DeclinedCode::code);
+    /// Why a provider was left out.
+    SkipReason = listed(explanation::Skipped::WORDS);
+    /// Why a provider might be asked although it had stopped answering.
+    CircuitNote = listed(explanation::CircuitNote::WORDS);
+    /// Why no further provider was asked.
+    StopReason = listed(explanation::Stopped::WORDS);
+    /// How a step of an explanation ended.
+    StepOutcome = listed(story::Ended::WORDS);
+    /// What came after a step of an explanation.
+    StepSequel = listed(story::Then::WORDS);
+    /// The code of a payment or anti-fraud provider.
+    ProviderType = provider_type::ProviderType::all().map(provider_type::ProviderType::code);
+    /// Where a merchant stands.
+    MerchantStatus = listed(merchant::MerchantStatus::WORDS);
+    /// Whether a card may be used.
+    CardStatus = listed(record::CardStatus::WORDS);
+    /// The brand of a card.
+    CardBrand = card::Brand::ALL.into_iter().map(card::Brand::name);
+    /// An accepted ISO 4217 code.
+    Currency = currency::Currency::all().map(currency::Currency::code);
+    /// An accepted ISO 3166-1 alpha-2 code.
+    Country = country::Country::all().map(country::Country::code);
+    /// Where a purchase stands.
+    PurchaseStatus = listed(purchase::PurchaseStatus::WORDS);
+    /// The currencies of purchases.
+    PurchaseCurrency = [purchase::CURRENCY.code()];
+    /// What an entry of the history of a purchase marks.
+    PurchaseMilestone = listed(purchase::Milestone::WORDS);
+    /// What was done at an entry of the history of a purchase.
+    PurchaseAction = listed(purchase::Action::WORDS);
+    /// The stable name of a rule that was broken.
+    BusinessCode = purchase_error::CODES;
+    /// What a public key may call: a group of routes, or `*` for all of them.
+    ScopeWord = [scope::Scopes::ALL_WORD].into_iter().chain(scope::Scope::ALL.map(scope::Scope::word));
+    /// The name of an event.
+    EventName = listed(webhook::EventName::WORDS);
+    /// What a webhook asks for: an event by its name, or `*` for all of transactions, sellers and subscriptions.
+    EventFilter = [EVERYTHING].into_iter().chain(listed(webhook::EventName::WORDS));
+    /// The name of an event that was sent: `ping` is a test event.
+    SentEventName = listed(webhook::EventName::WORDS).chain([PING]);
+    /// What happened to a charge.
+    TransactionEventWord = events_of(webhook::Family::Transaction);
+    /// What happened to a purchase.
+    PurchaseEventWord = events_of(webhook::Family::Purchase);
+    /// What happened to a seller.
+    SellerEventWord = events_of(webhook::Family::Seller);
+    /// What happened to a subscription.
+    SubscriptionEventWord = events_of(webhook::Family::Subscription);
+    /// What happened to a session.
+    SessionEventWord = events_of(webhook::Family::Session);
+    /// The word of a test event.
+    TestEventWord = [PING];
+    /// The version of what is sent to a webhook.
+    EventVersion = webhook::Version::ALL.map(webhook::Version::word);
+    /// Where a delivery stands.
+    DeliveryStatus = listed(webhook::DeliveryStatus::WORDS);
+    /// Why an attempt to deliver failed.
+    DeliveryFailure = listed(webhook::Failure::WORDS);
+    /// The order of a list by creation; lower case is taken too.
+    SortOrder = listed(&query::SortOrder::WORDS);
+}
+
+/// A country as sent: a blank counts as none.
+#[derive(Debug)]
+pub enum CountryOrBlank {}
+
+impl PartialSchema for CountryOrBlank {
+    fn schema() -> RefOr<Schema> {
+        let blank = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([""]));
+        let either = OneOfBuilder::new().item(Ref::from_schema_name(Country::name())).item(blank);
+        RefOr::T(either.description(Some("A country as sent: a blank counts as none.")).into())
+    }
+}
+
+impl ToSchema for CountryOrBlank {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("CountryOrBlank")
+    }
+
+    fn schemas(found: &mut Components) {
+        found.push((Country::name().into_owned(), Country::schema()));
+    }
+}
+
+fn listed<T>(table: &[(&'static str, T)]) -> impl Iterator<Item = &'static str> {
+    table.iter().map(|(word, _)| *word)
+}
+
+/// The names of a family without the family.
+fn events_of(family: webhook::Family) -> impl Iterator<Item = &'static str> {
+    let of_family = webhook::EventName::WORDS.iter().filter(move |(_, name)| name.family() == family);
+    of_family.map(|(_, name)| name.event())
+}
+
+/// A string that is one of these words.
+fn one_of(description: &str, words: impl IntoIterator<Item = &'static str>) -> RefOr<Schema> {
+    let list = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words));
+    RefOr::T(list.description(Some(description.trim())).into())
+}

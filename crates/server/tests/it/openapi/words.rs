@@ -1,0 +1,183 @@
+//! Closed lists are enums in the document, with the words of the table that the parser reads.
+
+use std::collections::BTreeMap;
+
+use regente_domain::card::Brand;
+use regente_domain::card::record::CardStatus;
+use regente_domain::charge::attempt::{OpenReason, RequestStatus, RequestType};
+use regente_domain::charge::explanation::{CircuitNote, Skipped, Stopped};
+use regente_domain::charge::story::{Ended, Then};
+use regente_domain::charge::{ChargeStatus, PaymentType, Recurrence, SimulatedStatus};
+use regente_domain::country::Country;
+use regente_domain::currency::Currency;
+use regente_domain::decline::DeclinedCode;
+use regente_domain::merchant::MerchantStatus;
+use regente_domain::provider_type::ProviderType;
+use regente_domain::purchase::{Action, Milestone, PurchaseStatus};
+use regente_domain::scope::Scope;
+use regente_domain::webhook::{DeliveryStatus, EventName, Failure, Version};
+use serde_json::{Value, json};
+
+use super::document::Document;
+use super::schema::types_of;
+
+type Words = Vec<&'static str>;
+
+fn of<T>(table: &[(&'static str, T)]) -> Words {
+    table.iter().map(|(word, _)| *word).collect()
+}
+
+fn with(word: &'static str, mut words: Words) -> Words {
+    words.insert(0, word);
+    words
+}
+
+fn lists() -> BTreeMap<&'static str, Words> {
+    let events = || of(EventName::WORDS);
+    let sent = || events().into_iter().chain(["ping"]).collect();
+    BTreeMap::from([
+        ("CardBrand", Brand::ALL.map(Brand::name).to_vec()),
+        ("CardStatus", of(CardStatus::WORDS)),
+        ("ChargeStatus", of(ChargeStatus::WORDS)),
+        ("CircuitNote", of(CircuitNote::WORDS)),
+        ("Country", Country::all().map(Country::code).collect()),
+        ("Currency", Currency::all().map(Currency::code).collect()),
+        ("DeclinedCode", DeclinedCode::all().map(DeclinedCode::code).collect()),
+        ("DeliveryFailure", of(Failure::WORDS)),
+        ("DeliveryStatus", of(DeliveryStatus::WORDS)),
+        ("EventFilter", with("*", events())),
+        ("EventVersion", Version::ALL.map(Version::word).to_vec()),
+        ("MerchantStatus", of(MerchantStatus::WORDS)),
+        ("OpenReason", of(OpenReason::WORDS)),
+        ("PaymentType", of(PaymentType::WORDS)),
+        ("ProviderType", ProviderType::all().map(ProviderType::code).collect()),
+        ("PurchaseAction", of(Action::WORDS)),
+        ("PurchaseMilestone", of(Milestone::WORDS)),
+        ("PurchaseStatus", of(PurchaseStatus::WORDS)),
+        ("Recurrence", of(Recurrence::WORDS)),
+        ("RequestStatus", of(RequestStatus::WORDS)),
+        ("RequestType", of(RequestType::WORDS)),
+        ("ScopeWord", with("*", Scope::ALL.map(Scope::word).to_vec())),
+        ("SentEventName", sent()),
+        ("SettableStatus", of(SimulatedStatus::WORDS)),
+        ("SkipReason", of(Skipped::WORDS)),
+        ("SortOrder", vec!["ASC", "DESC"]),
+        ("StepOutcome", of(Ended::WORDS)),
+        ("StepSequel", of(Then::WORDS)),
+        ("StopReason", of(Stopped::WORDS)),
+    ])
+}
+
+#[test]
+fn the_words_of_a_closed_list_are_those_of_the_parser() {
+    let schemas = &Document::current().value["components"]["schemas"];
+    for (name, words) in lists() {
+        assert_eq!(schemas[name]["enum"], json!(words), "{name}");
+    }
+}
+
+/// Members that hold a word of a closed list wherever they stand.
+const NAMES: [&str; 23] = [
+    "action",
+    "actions",
+    "apiVersion",
+    "brand",
+    "businessCode",
+    "circuit",
+    "country",
+    "currency",
+    "declinedCode",
+    "declined_code",
+    "documentCountry",
+    "event",
+    "failure",
+    "openReason",
+    "outcome",
+    "paymentType",
+    "providerType",
+    "recurrence",
+    "requestStatus",
+    "requestType",
+    "skipped",
+    "sourceType",
+    "status",
+];
+/// Texts that only look like them.
+const OPEN: [&str; 2] = ["AcquirerBin.brand", "Liveness.status"];
+
+#[test]
+fn members_with_a_closed_list_are_enums() {
+    let document = Document::current();
+    let mut met = Vec::new();
+    for (name, schema) in document.value["components"]["schemas"].as_object().unwrap() {
+        for (member, schema) in schema["properties"].as_object().into_iter().flatten() {
+            let place = format!("{name}.{member}");
+            if NAMES.contains(&member.as_str()) && !OPEN.contains(&place.as_str()) {
+                assert!(is_closed(document, schema), "{place} is no enum: {schema}");
+                met.push(member.as_str());
+            }
+        }
+    }
+    for operation in &document.operations {
+        for parameter in operation.value["parameters"].as_array().into_iter().flatten() {
+            let name = parameter["name"].as_str().unwrap();
+            if NAMES.contains(&name) || name == "sort" {
+                assert!(is_closed(document, &parameter["schema"]), "{} {parameter}", operation.name());
+            }
+        }
+    }
+    assert!(NAMES.iter().all(|name| met.contains(name)), "a name that no schema has: {met:?}");
+}
+
+/// Whether a schema takes words of a list alone, or is no string at all.
+fn is_closed(document: &Document, schema: &Value) -> bool {
+    let schema = document.resolve(schema);
+    if let Some(choices) = schema.get("oneOf").and_then(Value::as_array) {
+        return choices.iter().all(|choice| is_closed(document, choice));
+    }
+    if let Some(items) = schema.get("items") {
+        return is_closed(document, items);
+    }
+    schema.get("enum").is_some() || !types_of(&schema["type"]).any(|name| name == "string")
+}
+
+/// Every event that a webhook may ask for has its entry in the section `webhooks`, and its words in the body of the entry.
+#[test]
+fn each_event_is_described() {
+    let document = Document::current();
+    let entries = document.value["webhooks"].as_object().unwrap();
+    let names: Vec<&str> = entries.keys().map(String::as_str).collect();
+    let known: Words = of(EventName::WORDS).into_iter().chain(["ping"]).collect();
+    assert_eq!(names, known);
+    for (name, entry) in entries {
+        let (object, event) = name.split_once('.').unwrap_or(("webhook", name));
+        let body = document.resolve(&entry["post"]["requestBody"]["content"]["application/json"]["schema"]);
+        assert_eq!(body["properties"]["object"]["enum"], json!([object]), "{name}");
+        let events = document.resolve(&body["properties"]["event"]);
+        assert!(events["enum"].as_array().unwrap().contains(&json!(event)), "{name}");
+    }
+}
+
+/// What every test of webhooks relies on through its receiver.
+#[test]
+fn an_event_that_is_not_as_documented_is_noticed() {
+    let document = Document::current();
+    let id = "5616b19e-4d99-4bd3-b415-4990e5cab4f4";
+    let ping = json!({
+        "id": id, "apiVersion": "1.1", "object": "webhook", "event": "ping",
+        "createdAt": "2026-01-01T00:00:00.000Z", "data": {}
+    });
+    assert_eq!(document.problems_of_event(&ping), [""; 0]);
+    for (member, value) in [
+        ("event", json!("pong")),
+        ("object", json!("transaction")),
+        ("apiVersion", json!("2.0")),
+        ("createdAt", json!("yesterday")),
+        ("data", json!(null)),
+        ("more", json!(1)),
+    ] {
+        let mut wrong = ping.clone();
+        wrong[member] = value;
+        assert!(!document.problems_of_event(&wrong).is_empty(), "{wrong}");
+    }
+}
