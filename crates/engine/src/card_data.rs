@@ -2,15 +2,18 @@
 
 use std::borrow::Cow;
 
+use regente_domain::card::record::{Card, CardFace, CardState};
 use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::id::{CardId, ClientId, TokenId};
 use regente_providers::request::CardDetails;
 use regente_store::cards::CardWithNumber;
 use regente_store::sealed::Sealed;
 use serde::{Deserialize, Serialize};
+use serde_json::Map;
 use zeroize::Zeroizing;
 
 use crate::app::App;
+use crate::error::Error;
 use crate::vault::{Binding, Purpose, VaultError};
 
 /// The sealed parts of a card, both under the same data key.
@@ -51,6 +54,40 @@ impl ChargedCard {
             Self::Stored { found, cvv } => open_card(app, &found, cvv).await,
         }
     }
+}
+
+/// Where the security code of a stored card comes from. Both given: the token wins.
+pub enum CvvSource {
+    /// The buyer is not present.
+    None,
+    /// In the body.
+    Inline(Cvv),
+    /// A CVV token.
+    Token(TokenId),
+}
+
+/// A new card of an account.
+pub async fn new_card(
+    app: &App,
+    client_id: ClientId,
+    details: &CardDetails,
+    state: CardState,
+) -> Result<Card, Error> {
+    let now = app.clock.now();
+    let keys = app.vault.client_keys(client_id).await?;
+    Ok(Card {
+        id: app.chance.id(now),
+        client_id,
+        link: None,
+        fingerprint: keys.card_fingerprint(&details.number, details.expiry),
+        face: CardFace::of(&details.number, details.expiry),
+        state,
+        cvv_checked: false,
+        claim: None,
+        unknown_members: Map::new(),
+        version: 1,
+        updated_at: now,
+    })
 }
 
 /// Seals a card for its row.

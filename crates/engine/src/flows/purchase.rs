@@ -28,8 +28,13 @@ use crate::metrics;
 use crate::queue::{self, Kind};
 use crate::vault::{Binding, Purpose, token_digest};
 
+mod accept;
+pub mod operations;
+mod rules;
 mod slot;
 
+pub use accept::accept;
+pub use rules::{Broken, NewPurchase, Payment, Rule, SentPayment, SentPurchase, Source};
 pub use slot::needs;
 
 /// What this work is called as an actor and in logs.

@@ -6,12 +6,12 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use regente_domain::card::record::{Card, CardFace, CardState};
+use regente_domain::card::record::{Card, CardState};
 use regente_domain::id::{CardId, MerchantId, TokenId};
 use regente_engine::audit;
 use regente_engine::caller::Caller;
 use regente_engine::caller::RequestId;
-use regente_engine::card_data::{TokenContents, open_holder, open_token, seal_card};
+use regente_engine::card_data::{TokenContents, new_card, open_holder, open_token, seal_card};
 use regente_engine::error::Error;
 use regente_engine::events::card::CardView;
 use regente_engine::flows::card_check::{self, Checked, NewCheck};
@@ -22,7 +22,6 @@ use regente_providers::request::CardDetails;
 use regente_store::cards::{self, StoredCard};
 use regente_store::tokens::{self, TokenKind};
 use regente_store::{Batch, Commit};
-use serde_json::Map;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -162,32 +161,8 @@ async fn from_token(
     else {
         return Err(Error::token_not_found("tokenId"));
     };
-    let card = new_card(app, caller, &details, state).await?;
+    let card = new_card(app, caller.client_id, &details, state).await?;
     Ok((card, details))
-}
-
-/// A new card of the caller's account.
-pub async fn new_card(
-    app: &App,
-    caller: &Caller,
-    details: &CardDetails,
-    state: CardState,
-) -> Result<Card, Error> {
-    let now = app.clock.now();
-    let keys = app.vault.client_keys(caller.client_id).await?;
-    Ok(Card {
-        id: app.chance.id(now),
-        client_id: caller.client_id,
-        link: None,
-        fingerprint: keys.card_fingerprint(&details.number, details.expiry),
-        face: CardFace::of(&details.number, details.expiry),
-        state,
-        cvv_checked: false,
-        claim: None,
-        unknown_members: Map::new(),
-        version: 1,
-        updated_at: now,
-    })
 }
 
 async fn unchecked(

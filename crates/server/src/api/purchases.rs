@@ -1,7 +1,6 @@
 //! `/v1/purchases`: orders paid with two or three cards (`docs/interface/purchases.md`). What is asked for is written
 //! down and done by a job; callers look again until the purchase has ended.
 
-mod accept;
 pub mod error;
 mod pan;
 pub mod request;
@@ -11,17 +10,15 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use regente_domain::charge::{Charge, Operation};
-use regente_domain::id::{ClientId, PurchaseId};
-use regente_domain::money::Amount;
+use regente_domain::charge::Operation;
 use regente_domain::problems::Problems;
-use regente_domain::purchase::{OperationRefusal, PurchaseStatus};
 use regente_engine::caller::Caller;
 use regente_engine::error::Error;
-use regente_engine::flows::purchase::{self, Cards, Private};
+use regente_engine::events::purchase::PurchaseView;
+use regente_engine::flows::purchase::{self, Cards, Private, operations};
 use regente_engine::idempotency::Planned;
 use regente_store::Batch;
-use regente_store::purchases::{self, PurchaseVersion, StoredPurchase};
+use regente_store::purchases;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -32,7 +29,7 @@ use super::idempotency::commit_once;
 use super::path_id;
 use super::schema::words;
 use crate::app::App;
-use error::{INTENT_MISMATCH, INVALID_STATE, PurchaseError, PurchaseErrorEnvelope, PurchaseErrors};
+use error::{PurchaseError, PurchaseErrorEnvelope, PurchaseErrors};
 use view::{EntryView, PurchaseSchema};
 
 /// After how many seconds it is worth looking what became of a purchase.
@@ -159,7 +156,7 @@ pub async fn create(
     key_is_there(&headers)?;
     let body = body?;
     let request = request::read(&body, &app.settings)?;
-    let plan = || accept::plan(&app, &caller, &request);
+    let plan = || async { accepted(purchase::accept(&app, &caller, &request).await?) };
     let answer = commit_once(&app, &caller, &headers, "POST /v1/purchases", &body, plan).await?;
     Ok(look_again(answer))
 }
@@ -179,7 +176,7 @@ pub async fn read_one(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, PurchaseError> {
-    let stored = find(&app, caller.client_id, path_id(&id)?).await?;
+    let stored = operations::find(&app, caller.client_id, path_id(&id)?).await?;
     let cards = Cards::of(&app, &stored.purchase).await?;
     let private = Private::open(&app, &stored).await?;
     Ok(axum::Json(cards.show(&stored.purchase, &private)).into_response())
@@ -200,7 +197,7 @@ pub async fn history(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, PurchaseError> {
-    let purchase = find(&app, caller.client_id, path_id(&id)?).await?.purchase;
+    let purchase = operations::find(&app, caller.client_id, path_id(&id)?).await?.purchase;
     let entries = purchases::history(&app.store, caller.client_id, purchase.id).await;
     let entries = entries.map_err(ApiError::from)?;
     let views: Vec<EntryView> = entries.into_iter().map(|entry| EntryView::of(&purchase, entry)).collect();
@@ -292,77 +289,14 @@ async fn operate(
         Operation::Capture => format!("POST /v1/purchases/{id}/capture"),
         Operation::Void => format!("POST /v1/purchases/{id}/void"),
     };
-    let plan = || plan(app, caller, id, operation, amount);
+    let plan = || async move { accepted(operations::plan(app, caller, id, operation, amount).await?) };
     let answer = commit_once(app, caller, headers, &route, &body, plan).await?;
     Ok(look_again(answer))
 }
 
-async fn plan(
-    app: &App,
-    caller: &Caller,
-    id: PurchaseId,
-    operation: Operation,
-    amount: Option<Amount>,
-) -> Result<Planned, Error> {
-    let stored = find(app, caller.client_id, id).await?;
-    let (before, now) = (&stored.purchase, app.clock.now());
-    let (cards, private) = (Cards::of(app, before).await?, Private::open(app, &stored).await?);
-    let requested = match operation {
-        Operation::Capture => before.request_capture(now),
-        Operation::Void => before.request_void(&cards.seen(before, &[]), now),
-    };
-    let step = requested.map_err(refused)?;
-    let view = cards.show(&step.purchase, &private);
-    if amount.is_some_and(|amount| amount != view.amount()) {
-        return Err(refused(OperationRefusal::IntentMismatch));
-    }
-    let mut batch = Batch::new(caller.client_id);
-    purchases::update(&mut batch, before, &step, &caller.actor(), || app.chance.id(now))?;
-    purchase::enqueue(app, &mut batch, &step.purchase);
+fn accepted((batch, view): (Batch, PurchaseView)) -> Result<Planned, Error> {
     let body = serde_json::to_value(view).map_err(Error::internal)?;
     Ok(Planned { batch, status: StatusCode::ACCEPTED.as_u16(), body })
-}
-
-fn refused(refusal: OperationRefusal) -> Error {
-    match refusal {
-        OperationRefusal::InvalidState => Error::BusinessRule {
-            business_code: INVALID_STATE,
-            message: "Purchase state does not allow this operation".into(),
-        },
-        OperationRefusal::IntentMismatch => Error::BusinessRule {
-            business_code: INTENT_MISMATCH,
-            message: "Operation does not fit the purchase".into(),
-        },
-        OperationRefusal::InProgress => Error::conflict(Vec::new()),
-    }
-}
-
-/// What may be done with a single card of a purchase (`docs/interface/purchases.md#single-cards`): captures are the
-/// purchase's own, and so is everything while it is under way. The version that says so is to be held by whoever goes
-/// on.
-pub async fn card_is_free(
-    app: &App,
-    charge: &Charge,
-    operation: Option<Operation>,
-) -> Result<Option<PurchaseVersion>, Error> {
-    let Some(id) = charge.purchase_id else { return Ok(None) };
-    let purchase = find(app, charge.client_id, id).await?.purchase;
-    let why_not = match (operation, purchase.status()) {
-        (Some(Operation::Capture), _) => ", and captured only with it",
-        (Some(Operation::Void) | None, _) if purchase.is_at_rest() => {
-            return Ok(Some(PurchaseVersion::of(&purchase)));
-        }
-        (Some(Operation::Void) | None, PurchaseStatus::Pending) => ", which is pending",
-        (
-            Some(Operation::Void) | None,
-            PurchaseStatus::Paid | PurchaseStatus::Failed | PurchaseStatus::Cancelled,
-        ) => ", which is being given back",
-    };
-    Err(Error::impossible(format!("charge is part of purchase {id}{why_not}")))
-}
-
-async fn find(app: &App, client_id: ClientId, id: PurchaseId) -> Result<StoredPurchase, Error> {
-    purchases::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)
 }
 
 fn key_is_there(headers: &HeaderMap) -> Result<(), PurchaseError> {

@@ -10,6 +10,7 @@ use regente_domain::money::Amount;
 use regente_engine::caller::Caller;
 use regente_engine::flows::charge::{Created, Ran};
 use regente_engine::flows::follow_up::{self, NewFollowUp};
+use regente_engine::flows::purchase::operations::card_is_free;
 use regente_engine::idempotency::{Plan, unless_overtaken};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -21,7 +22,6 @@ use crate::api::fields::{Body, Fields};
 use crate::api::headers::sandbox_seed;
 use crate::api::idempotency::{self, Asked};
 use crate::api::path_id;
-use crate::api::purchases::card_is_free;
 use crate::api::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;
 

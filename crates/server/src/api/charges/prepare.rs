@@ -8,7 +8,9 @@ use regente_domain::charge::{CardSource, Charge, ChargeState};
 use regente_domain::id::{CardId, Id, TokenId, of};
 use regente_domain::routing::Needs;
 use regente_engine::caller::Caller;
-use regente_engine::card_data::{ChargedCard, SealedCard, TokenContents, open_token, seal_card};
+use regente_engine::card_data::{
+    ChargedCard, CvvSource, SealedCard, TokenContents, new_card, open_token, seal_card,
+};
 use regente_engine::error::Error;
 use regente_engine::flows::charge::{CVV_TOKEN_PATH, NewCharge, TOKEN_PATH};
 use regente_engine::flows::customers::{ResolvedCustomer, find_matching, resolve_customer};
@@ -21,8 +23,7 @@ use regente_store::tokens::TokenKind;
 use regente_store::{cards, tokens};
 use serde_json::Map;
 
-use super::request::{ChargeRequest, CvvSource, Payer, Source};
-use crate::api::cards::new_card;
+use super::request::{ChargeRequest, Payer, Source};
 use crate::app::App;
 
 /// Resolves what a request names and chooses its route.
@@ -166,7 +167,7 @@ async fn store_first(
     details: CardDetails,
     token_id: Option<TokenId>,
 ) -> Result<Charged, Error> {
-    let card = new_card(app, caller, &details, CardState::Pending).await?;
+    let card = new_card(app, caller.client_id, &details, CardState::Pending).await?;
     Ok(Charged {
         source: CardSource::Card { card_id: card.id },
         new_card: Some(seal_card(app, caller.client_id, card.id, &details)),

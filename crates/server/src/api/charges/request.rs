@@ -12,6 +12,7 @@ use regente_domain::id::{CardId, CustomerId, MerchantId, TokenId};
 use regente_domain::money::Amount;
 use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
+use regente_engine::card_data::CvvSource;
 use regente_engine::error::Error;
 use regente_engine::flows::attempt::SANDBOX_FAULTS;
 use regente_providers::request::{CardDetails, Mode};
@@ -141,16 +142,6 @@ pub enum Payer {
         /// Document.
         document: Document,
     },
-}
-
-/// Where the security code of a stored card comes from. Both given: the token wins.
-pub enum CvvSource {
-    /// The buyer is not present.
-    None,
-    /// In the body.
-    Inline(Cvv),
-    /// A CVV token.
-    Token(TokenId),
 }
 
 /// A card in the body: every member has its shape. Whether it can be a card at all, [`InlineCard::checked`] says.

@@ -13,6 +13,7 @@ use regente_engine::audit;
 use regente_engine::caller::Caller;
 use regente_engine::caller::RequestId;
 use regente_engine::error::Error;
+use regente_engine::flows::purchase::operations::card_is_free;
 use regente_engine::idempotency::Planned;
 use regente_providers::request::Mode;
 use regente_store::transaction_requests::{self, ObjectKind};
@@ -25,7 +26,6 @@ use crate::api::error::ApiError;
 use crate::api::fields::Body;
 use crate::api::idempotency::commit_once;
 use crate::api::path_id;
-use crate::api::purchases::card_is_free;
 use crate::api::schema::{CommonErrors, ErrorEnvelope, words};
 use crate::app::App;
 

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use regente_domain::problems::Problems;
 use regente_engine::error::Cause;
 use regente_engine::error::Error;
+use regente_engine::flows::purchase::{Broken, Rule};
 use serde::Serialize;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::response::{Response as Described, ResponseBuilder};
@@ -80,10 +81,6 @@ impl BodyCode {
     }
 }
 
-/// The state does not allow the operation.
-pub const INVALID_STATE: &str = "purchase_invalid_state";
-/// The operation does not fit what the purchase was made for.
-pub const INTENT_MISMATCH: &str = "purchase_intent_mismatch";
 /// Another operation is under way.
 pub const IN_PROGRESS: &str = "purchase_operation_in_progress";
 const NOT_FOUND: &str = "purchase_not_found";
@@ -185,6 +182,20 @@ impl From<ApiError> for PurchaseError {
 impl From<Error> for PurchaseError {
     fn from(error: Error) -> Self {
         Self::Other(error.into())
+    }
+}
+
+impl From<Broken> for PurchaseError {
+    fn from(broken: Broken) -> Self {
+        let code = match broken.rule {
+            Rule::InvalidPaymentsCount => BodyCode::InvalidPaymentsCount,
+            Rule::PaymentSourceRequired => BodyCode::PaymentSourceRequired,
+            Rule::AmbiguousSource => BodyCode::InvalidRequest,
+            Rule::PaymentAmountBelowMinimum => BodyCode::PaymentAmountBelowMinimum,
+            Rule::CurrencyNotBrl => BodyCode::CurrencyNotBrl,
+            Rule::PaymentsAmountMismatch => BodyCode::PaymentsAmountMismatch,
+        };
+        Self::refused(code, broken.details)
     }
 }
 

@@ -1,31 +1,32 @@
-//! Accepting a purchase: what the body names is looked up, and everything that the job needs is written down in one batch.
+//! Accepting a purchase: what it names is looked up, and everything that the job needs is written down in one batch.
 //! Security codes rest in CVV tokens alone, which the charges use up.
 
-use axum::http::StatusCode;
 use regente_domain::actor::Actor;
 use regente_domain::card::Cvv;
 use regente_domain::card::record::CardState;
 use regente_domain::id::{CardId, CustomerId, Id, TokenId, of};
 use regente_domain::purchase::{Noted, Phase, Purchase, RESULT_WITHIN, Slot, Step};
-use regente_engine::caller::Caller;
-use regente_engine::card_data::{TokenContents, open_token, seal_card, seal_token};
-use regente_engine::error::Error;
-use regente_engine::flows::customers::resolve_customer;
-use regente_engine::flows::purchase::{self, Cards, Private};
-use regente_engine::flows::route;
-use regente_engine::idempotency::Planned;
-use regente_engine::vault::token_digest;
 use regente_store::tokens::{StoredToken, TokenKind};
 use regente_store::{Batch, cards, purchases, tokens};
 use serde_json::Map;
 
-use super::request::{Payment, PurchaseRequest, Source};
-use crate::api::cards::new_card;
-use crate::api::charges::request::CvvSource;
+use super::rules::{NewPurchase, Payment, Source};
+use super::{Cards, KIND, Private, enqueue, needs};
 use crate::app::App;
+use crate::caller::Caller;
+use crate::card_data::{CvvSource, TokenContents, new_card, open_token, seal_card, seal_token};
+use crate::error::Error;
+use crate::events::purchase::PurchaseView;
+use crate::flows::customers::resolve_customer;
+use crate::flows::route;
+use crate::vault::token_digest;
 
-/// The whole effect of a purchase that is accepted.
-pub(super) async fn plan(app: &App, caller: &Caller, request: &PurchaseRequest) -> Result<Planned, Error> {
+/// The whole effect of a purchase that is accepted, and the purchase as it is then.
+pub async fn accept(
+    app: &App,
+    caller: &Caller,
+    request: &NewPurchase,
+) -> Result<(Batch, PurchaseView), Error> {
     let now = app.clock.now();
     can_be_processed(app, caller, request).await?;
     let (customer_id, customer_alias) = customer(app, caller, request).await?;
@@ -60,19 +61,18 @@ pub(super) async fn plan(app: &App, caller: &Caller, request: &PurchaseRequest) 
     let plain = serde_json::to_vec(&private).map_err(Error::internal)?;
     let sealed = app.vault.seal(Private::binding(caller.client_id, accepted.id), &plain);
     purchases::insert(&mut batch, &step, Some(sealed), &caller.actor(), || app.chance.id(now))?;
-    purchase::enqueue(app, &mut batch, accepted);
+    enqueue(app, &mut batch, accepted);
     let view = Cards::none().show(accepted, &private);
-    let body = serde_json::to_value(view).map_err(Error::internal)?;
-    Ok(Planned { batch, status: StatusCode::ACCEPTED.as_u16(), body })
+    Ok((batch, view))
 }
 
 /// There is a merchant, and a provider of it for each card.
-async fn can_be_processed(app: &App, caller: &Caller, request: &PurchaseRequest) -> Result<(), Error> {
+async fn can_be_processed(app: &App, caller: &Caller, request: &NewPurchase) -> Result<(), Error> {
     let merchant = route::merchant(app, caller.client_id, request.merchant_id)
         .await?
         .ok_or(Error::ReferenceNotFound("merchantId"))?;
     for payment in &request.payments {
-        if route::choose(app, &merchant, &purchase::needs(payment.installments)).is_none() {
+        if route::choose(app, &merchant, &needs(payment.installments)).is_none() {
             return Err(Error::impossible("no provider available for paymentType credit"));
         }
     }
@@ -82,7 +82,7 @@ async fn can_be_processed(app: &App, caller: &Caller, request: &PurchaseRequest)
 async fn customer(
     app: &App,
     caller: &Caller,
-    request: &PurchaseRequest,
+    request: &NewPurchase,
 ) -> Result<(Option<CustomerId>, Option<Id<of::CustomerAlias>>), Error> {
     let Some(id) = request.customer_id else { return Ok((None, None)) };
     let found = resolve_customer(app, caller, id).await?.ok_or(Error::ReferenceNotFound("customerId"))?;
@@ -150,7 +150,7 @@ impl Accepting<'_> {
         let TokenContents::Card(details) = self.use_up(token_id, TokenKind::Card, &place).await? else {
             return Err(unusable(&place));
         };
-        let card = new_card(self.app, self.caller, &details, CardState::Pending).await?;
+        let card = new_card(self.app, self.caller.client_id, &details, CardState::Pending).await?;
         let sealed = seal_card(self.app, self.caller.client_id, card.id, &details);
         cards::insert(&mut self.batch, &card, sealed.number, sealed.holder)?;
         Ok((card.id, details.cvv))
@@ -177,7 +177,7 @@ impl Accepting<'_> {
         let sealed = seal_token(app, client_id, token_id, &TokenContents::Cvv(cvv))?;
         let token = StoredToken { kind: TokenKind::Cvv, sealed };
         let expires_at = app.clock.now() + app.settings.token_life;
-        let actor = Actor::Job(purchase::KIND);
+        let actor = Actor::Job(KIND);
         tokens::insert(&mut self.batch, token_digest(token_id), token, expires_at, &actor);
         Ok(token_id)
     }

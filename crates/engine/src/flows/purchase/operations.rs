@@ -1,0 +1,91 @@
+//! What may be asked of a purchase after it was accepted, and of a single card of it.
+
+use regente_domain::charge::{Charge, Operation};
+use regente_domain::id::{ClientId, PurchaseId};
+use regente_domain::money::Amount;
+use regente_domain::purchase::{OperationRefusal, PurchaseStatus};
+use regente_store::Batch;
+use regente_store::purchases::{self, PurchaseVersion, StoredPurchase};
+
+use super::{Cards, Private, enqueue};
+use crate::app::App;
+use crate::caller::Caller;
+use crate::error::Error;
+use crate::events::purchase::PurchaseView;
+
+/// The state does not allow the operation.
+const INVALID_STATE: &str = "purchase_invalid_state";
+/// The operation does not fit what the purchase was made for.
+const INTENT_MISMATCH: &str = "purchase_intent_mismatch";
+
+/// The whole effect of a capture or void that is accepted, and the purchase as it is then. An `amount` is only said again:
+/// nothing less than all of it can be asked for.
+pub async fn plan(
+    app: &App,
+    caller: &Caller,
+    id: PurchaseId,
+    operation: Operation,
+    amount: Option<Amount>,
+) -> Result<(Batch, PurchaseView), Error> {
+    let stored = find(app, caller.client_id, id).await?;
+    let (before, now) = (&stored.purchase, app.clock.now());
+    let (cards, private) = (Cards::of(app, before).await?, Private::open(app, &stored).await?);
+    let requested = match operation {
+        Operation::Capture => before.request_capture(now),
+        Operation::Void => before.request_void(&cards.seen(before, &[]), now),
+    };
+    let step = requested.map_err(refused)?;
+    let view = cards.show(&step.purchase, &private);
+    if amount.is_some_and(|amount| amount != view.amount()) {
+        return Err(refused(OperationRefusal::IntentMismatch));
+    }
+    let mut batch = Batch::new(caller.client_id);
+    purchases::update(&mut batch, before, &step, &caller.actor(), || app.chance.id(now))?;
+    enqueue(app, &mut batch, &step.purchase);
+    Ok((batch, view))
+}
+
+fn refused(refusal: OperationRefusal) -> Error {
+    match refusal {
+        OperationRefusal::InvalidState => Error::BusinessRule {
+            business_code: INVALID_STATE,
+            message: "Purchase state does not allow this operation".into(),
+        },
+        OperationRefusal::IntentMismatch => Error::BusinessRule {
+            business_code: INTENT_MISMATCH,
+            message: "Operation does not fit the purchase".into(),
+        },
+        OperationRefusal::InProgress => Error::conflict(Vec::new()),
+    }
+}
+
+/// What may be done with a single card of a purchase (`docs/interface/purchases.md#single-cards`): captures are the purchase's own, and so
+/// is everything while it is under way. The version that says so is to be held by whoever goes on.
+pub async fn card_is_free(
+    app: &App,
+    charge: &Charge,
+    operation: Option<Operation>,
+) -> Result<Option<PurchaseVersion>, Error> {
+    let Some(id) = charge.purchase_id else { return Ok(None) };
+    let purchase = find(app, charge.client_id, id).await?.purchase;
+    let why_not = match (operation, purchase.status()) {
+        (Some(Operation::Capture), _) => ", and captured only with it",
+        (Some(Operation::Void) | None, _) if purchase.is_at_rest() => {
+            return Ok(Some(PurchaseVersion::of(&purchase)));
+        }
+        (Some(Operation::Void) | None, PurchaseStatus::Pending) => ", which is pending",
+        (
+            Some(Operation::Void) | None,
+            PurchaseStatus::Paid | PurchaseStatus::Failed | PurchaseStatus::Cancelled,
+        ) => ", which is being given back",
+    };
+    Err(Error::impossible(format!("charge is part of purchase {id}{why_not}")))
+}
+
+/// A purchase of the account.
+///
+/// # Errors
+/// [`Error::NotFound`].
+pub async fn find(app: &App, client_id: ClientId, id: PurchaseId) -> Result<StoredPurchase, Error> {
+    purchases::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)
+}

@@ -1,0 +1,208 @@
+//! What must be so of a purchase, whoever asks for it: the number of cards, where each comes from, what each pays.
+
+use std::collections::HashSet;
+
+use regente_domain::charge::{CaptureMode, References};
+use regente_domain::id::{CardId, CustomerId, MerchantId, TokenId};
+use regente_domain::money::Amount;
+use regente_domain::purchase::{CURRENCY, SLOTS};
+use serde_json::{Map, Value};
+
+use crate::card_data::CvvSource;
+
+/// A purchase that is asked for, and that keeps the rules.
+pub struct NewPurchase {
+    /// The sub-account.
+    pub merchant_id: MerchantId,
+    /// The sum.
+    pub amount: Amount,
+    /// Captured by itself or later.
+    pub capture: CaptureMode,
+    /// The merchant's reference.
+    pub order_id: Option<String>,
+    /// The buyer.
+    pub customer_id: Option<CustomerId>,
+    /// Texts and references.
+    pub references: References,
+    /// Free data of the merchant.
+    pub metadata: Option<Map<String, Value>>,
+    /// Fraud analysis data, for each charge.
+    pub fraud_analysis: Option<Map<String, Value>>,
+    /// The cards, in order.
+    pub payments: Vec<Payment>,
+}
+
+/// One card and its part of the sum.
+pub struct Payment {
+    /// Which card.
+    pub source: Source,
+    /// How much.
+    pub amount: Amount,
+    /// In how many installments.
+    pub installments: u8,
+}
+
+/// Which card pays.
+pub enum Source {
+    /// A stored card.
+    Card {
+        /// Which.
+        card_id: CardId,
+        /// Its security code, when the buyer is present.
+        cvv: CvvSource,
+    },
+    /// A card token.
+    Token(TokenId),
+}
+
+/// A purchase as it was sent: of the right shape, its rules are not looked at yet.
+pub struct SentPurchase {
+    /// The sub-account.
+    pub merchant_id: MerchantId,
+    /// How much.
+    pub amount: Amount,
+    /// The currency, when it was sent.
+    pub currency: Option<String>,
+    /// Captured by itself or later.
+    pub capture: CaptureMode,
+    /// The merchant's reference.
+    pub order_id: Option<String>,
+    /// The buyer.
+    pub customer_id: Option<CustomerId>,
+    /// Texts and references.
+    pub references: References,
+    /// Free data of the merchant.
+    pub metadata: Option<Map<String, Value>>,
+    /// Fraud analysis data, for each charge.
+    pub fraud_analysis: Option<Map<String, Value>>,
+    /// The cards, in order.
+    pub payments: Vec<SentPayment>,
+}
+
+/// One card of it.
+pub struct SentPayment {
+    /// A stored card.
+    pub card_id: Option<CardId>,
+    /// A card token.
+    pub token_id: Option<TokenId>,
+    /// How much.
+    pub amount: Amount,
+    /// In how many installments.
+    pub installments: u8,
+    /// The security code of a stored card, when the buyer is present.
+    pub cvv: CvvSource,
+}
+
+/// The rules of a purchase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Two or three cards.
+    InvalidPaymentsCount,
+    /// Each payment has a card.
+    PaymentSourceRequired,
+    /// Each has one card, and no card or token is used twice.
+    AmbiguousSource,
+    /// No card is charged too little.
+    PaymentAmountBelowMinimum,
+    /// The currency is the one of purchases.
+    CurrencyNotBrl,
+    /// The cards make up the amount.
+    PaymentsAmountMismatch,
+}
+
+/// A rule that is broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Which.
+    pub rule: Rule,
+    /// One sentence for each place, with its path.
+    pub details: Vec<String>,
+}
+
+impl SentPurchase {
+    /// Looks at the rules, one after the other (`docs/interface/purchases.md#checks`). `least` is the least that one card
+    /// may be charged.
+    ///
+    /// # Errors
+    /// The first rule that is broken, with every place that breaks it.
+    pub fn check(self, least: Amount) -> Result<NewPurchase, Broken> {
+        let refuse = |rule, details: Vec<String>| match details.is_empty() {
+            true => Ok(()),
+            false => Err(Broken { rule, details }),
+        };
+        if !SLOTS.contains(&self.payments.len()) {
+            let details = vec!["payments must contain 2 or 3 items".to_owned()];
+            return Err(Broken { rule: Rule::InvalidPaymentsCount, details });
+        }
+        let sources = self.payments.iter().map(|payment| (payment.card_id, payment.token_id));
+        let missing = at(sources, |source| *source == (None, None), "must have a cardId or a tokenId");
+        refuse(Rule::PaymentSourceRequired, missing)?;
+        refuse(Rule::AmbiguousSource, self.ambiguous_sources())?;
+        let rule = format!("must not be less than {}", least.minor_units());
+        let amounts = self.payments.iter().map(|payment| payment.amount);
+        let too_little = amounts.clone().enumerate().filter(|(_, amount)| *amount < least);
+        let too_little = too_little.map(|(index, _)| format!("payments[{index}].amount {rule}")).collect();
+        refuse(Rule::PaymentAmountBelowMinimum, too_little)?;
+        if self.currency.as_deref().is_some_and(|currency| currency != CURRENCY.code()) {
+            let details = vec!["currency must be BRL".to_owned()];
+            return Err(Broken { rule: Rule::CurrencyNotBrl, details });
+        }
+        let sum: i64 = amounts.map(Amount::minor_units).sum();
+        if sum != self.amount.minor_units() {
+            let details = vec![format!("amount must be the sum of the payments, which is {sum}")];
+            return Err(Broken { rule: Rule::PaymentsAmountMismatch, details });
+        }
+        Ok(NewPurchase {
+            merchant_id: self.merchant_id,
+            amount: self.amount,
+            capture: self.capture,
+            order_id: self.order_id,
+            customer_id: self.customer_id,
+            references: self.references,
+            metadata: self.metadata,
+            fraud_analysis: self.fraud_analysis,
+            payments: self.payments.into_iter().filter_map(SentPayment::into_payment).collect(),
+        })
+    }
+
+    /// Two sources in one payment, or one in two: a token works once, and issuers suspect a card that is charged twice.
+    fn ambiguous_sources(&self) -> Vec<String> {
+        let sources = self.payments.iter().map(|payment| (payment.card_id, payment.token_id));
+        let is_both = |source: &(Option<CardId>, Option<TokenId>)| source.0.is_some() && source.1.is_some();
+        let mut details = at(sources, is_both, "must have either a cardId or a tokenId");
+        let mut used = HashSet::new();
+        for (index, payment) in self.payments.iter().enumerate() {
+            let cvv_token = match &payment.cvv {
+                CvvSource::Token(token_id) => Some(token_id.uuid()),
+                CvvSource::None | CvvSource::Inline(_) => None,
+            };
+            let named = [
+                ("cardId", payment.card_id.map(|id| id.uuid())),
+                ("tokenId", payment.token_id.map(|id| id.uuid())),
+                ("tokenCvv", cvv_token),
+            ];
+            for (name, id) in named {
+                if id.is_some_and(|id| !used.insert(id)) {
+                    details.push(format!("payments[{index}].{name} must not be used twice"));
+                }
+            }
+        }
+        details
+    }
+}
+
+fn at<T>(items: impl Iterator<Item = T>, is_wrong: impl Fn(&T) -> bool, rule: &str) -> Vec<String> {
+    let wrong = items.enumerate().filter(|(_, item)| is_wrong(item));
+    wrong.map(|(index, _)| format!("payments[{index}] {rule}")).collect()
+}
+
+impl SentPayment {
+    fn into_payment(self) -> Option<Payment> {
+        let source = match (self.card_id, self.token_id) {
+            (Some(card_id), None) => Source::Card { card_id, cvv: self.cvv },
+            (None, Some(token_id)) => Source::Token(token_id),
+            (Some(_), Some(_)) | (None, None) => return None,
+        };
+        Some(Payment { source, amount: self.amount, installments: self.installments })
+    }
+}
