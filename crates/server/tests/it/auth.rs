@@ -8,8 +8,8 @@ use axum::http::{Request, StatusCode};
 use axum::routing::{MethodRouter, delete, get, post};
 use axum::{Extension, Router};
 use regente::access::{
-    Access, AccessError, NewClient, NewSecretKey, create_client, create_secret_key, guard,
-    revoke_secret_key, secret_keys, set_client_status,
+    Access, AccessError, NewClient, NewSecretKey, create_client, create_secret_key, guard, revoke_secret_key,
+    secret_keys, set_client_status,
 };
 use regente::api::auth;
 use regente::api::error::kept_answer;

@@ -14,9 +14,9 @@ use crate::error::Error;
 use crate::events::purchase::PurchaseView;
 
 /// The state does not allow the operation.
-const INVALID_STATE: &str = "purchase_invalid_state";
+pub const INVALID_STATE: &str = "purchase_invalid_state";
 /// The operation does not fit what the purchase was made for.
-const INTENT_MISMATCH: &str = "purchase_intent_mismatch";
+pub const INTENT_MISMATCH: &str = "purchase_intent_mismatch";
 
 /// The whole effect of a capture or void that is accepted, and the purchase as it is then. An `amount` is only said again:
 /// nothing less than all of it can be asked for.

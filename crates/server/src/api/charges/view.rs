@@ -259,9 +259,12 @@ impl PaymentSourceView {
 
     fn of_card(source: &CardSource, charge: &Charge, caller: &Caller) -> Self {
         match source {
-            CardSource::Card { card_id } => {
-                Self { source_type: SourceType::Card.word(), card_id: Some(*card_id), token_id: None, customer_id: None }
-            }
+            CardSource::Card { card_id } => Self {
+                source_type: SourceType::Card.word(),
+                card_id: Some(*card_id),
+                token_id: None,
+                customer_id: None,
+            },
             CardSource::Customer { .. } => Self {
                 source_type: SourceType::Customer.word(),
                 card_id: None,

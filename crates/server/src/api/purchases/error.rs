@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use regente_domain::problems::Problems;
 use regente_engine::error::Cause;
 use regente_engine::error::Error;
+use regente_engine::flows::purchase::operations::{INTENT_MISMATCH, INVALID_STATE};
 use regente_engine::flows::purchase::{Broken, Rule};
 use serde::Serialize;
 use utoipa::openapi::content::ContentBuilder;
