@@ -92,20 +92,36 @@ pub enum Failing {
     Draining,
 }
 
+/// Whether the process lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LiveStatus {
+    /// It does, or it would not answer.
+    Live,
+}
+
+/// Whether the process may be sent requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadyStatus {
+    /// It may.
+    Ready,
+    /// It may not.
+    NotReady,
+}
+
 /// The process lives.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct Liveness {
     /// Always `live`.
-    #[schema(value_type = String, example = "live")]
-    status: &'static str,
+    status: LiveStatus,
 }
 
 /// Whether the process may be sent requests.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ReadinessReport {
-    /// `ready` or `not_ready`.
-    #[schema(value_type = String, example = "ready")]
-    status: &'static str,
+    /// Whether it may be sent requests.
+    status: ReadyStatus,
     /// What fails; empty when ready.
     failing: Vec<Failing>,
 }
@@ -118,7 +134,7 @@ pub struct ReadinessReport {
     responses((status = 200, description = "The process lives.", body = Liveness)),
 )]
 pub async fn live() -> Json<Liveness> {
-    Json(Liveness { status: "live" })
+    Json(Liveness { status: LiveStatus::Live })
 }
 
 /// Tells whether the process may be sent requests.
@@ -140,9 +156,9 @@ pub async fn ready(
     let readiness = readiness.map(|Extension(readiness)| readiness).unwrap_or_default();
     let failing = readiness.failing(&app).await;
     if failing.is_empty() {
-        (StatusCode::OK, Json(ReadinessReport { status: "ready", failing }))
+        (StatusCode::OK, Json(ReadinessReport { status: ReadyStatus::Ready, failing }))
     } else {
-        (StatusCode::SERVICE_UNAVAILABLE, Json(ReadinessReport { status: "not_ready", failing }))
+        (StatusCode::SERVICE_UNAVAILABLE, Json(ReadinessReport { status: ReadyStatus::NotReady, failing }))
     }
 }
 

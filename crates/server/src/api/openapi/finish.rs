@@ -51,7 +51,7 @@ fn without_null(member: &mut RefOr<Schema>) {
                 *member = only.clone();
             }
         }
-        _ => {}
+        RefOr::Ref(_) | RefOr::T(_) => {}
     }
 }
 
@@ -83,7 +83,7 @@ fn each_object(schema: &mut RefOr<Schema>, visit: &mut impl FnMut(&mut Object)) 
         RefOr::T(Schema::OneOf(OneOf { items, .. })) => {
             items.iter_mut().for_each(|item| each_object(item, visit));
         }
-        _ => {}
+        RefOr::Ref(_) | RefOr::T(_) => {}
     }
 }
 
@@ -129,10 +129,10 @@ fn reachable<'a>(document: &OpenApi, contents: impl Iterator<Item = &'a RefOr<Co
     }
     let mut found = BTreeSet::new();
     while let Some(name) = open.pop() {
-        if let Some(schema) = components.get(&name) {
-            if found.insert(name) {
-                references(schema, &mut open);
-            }
+        if let Some(schema) = components.get(&name)
+            && found.insert(name)
+        {
+            references(schema, &mut open);
         }
     }
     found

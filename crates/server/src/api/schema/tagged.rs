@@ -40,7 +40,7 @@ pub fn with_tag(tag: &str, word: &'static str, schema: RefOr<Schema>) -> RefOr<S
             object.required.insert(0, tag.to_owned());
             RefOr::T(Schema::Object(object))
         }
-        other => other,
+        other @ (RefOr::Ref(_) | RefOr::T(_)) => other,
     }
 }
 
