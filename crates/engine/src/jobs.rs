@@ -74,7 +74,7 @@ impl Worker {
             }
         }
         let mut batch = Batch::new(DEPLOYMENT);
-        let now = self.app.clock.now();
+        let now = self.app.clock.deployment();
         for kind in Kind::RECURRING {
             let (id, kind, lane) = (self.app.chance.id(now), kind.word(), kind.lane().word());
             let job = NewJob { id, kind, lane, key: "", payload: "{}", run_at: now };
@@ -126,13 +126,15 @@ impl Worker {
         Runner::new(Unknowns { app: self.app.clone() })
     }
 
-    /// When something is due next.
+    /// When something is due next, by the time of the deployment.
     pub async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
-        let job = jobs::next_due(&self.app.store).await?;
-        let request = transaction_requests::next_due(&self.app.store).await?;
-        let event = events::next_dispatch(&self.app.store).await?;
-        let delivery = deliveries::next_due(&self.app.store).await?;
-        Ok([job, request, event, delivery].into_iter().flatten().min())
+        let store = &self.app.store;
+        let mut next = jobs::next_due(store).await?;
+        next.extend(transaction_requests::next_due(store).await?);
+        next.extend(events::next_dispatch_of_each(store).await?);
+        next.extend(deliveries::next_due(store).await?);
+        let clock = &self.app.clock;
+        Ok(next.into_iter().map(|(client_id, due_at)| clock.deployment_at(client_id, due_at)).min())
     }
 }
 

@@ -92,7 +92,7 @@ impl Kind {
 
 /// Has a job run from `run_at` on. One with the same kind and `key` is there at most once.
 pub fn enqueue(app: &App, batch: &mut Batch, kind: Kind, key: &str, payload: &str, run_at: Timestamp) {
-    let (id, kind, lane) = (app.chance.id(app.clock.now()), kind.word(), kind.lane().word());
+    let (id, kind, lane) = (app.chance.id(app.clock.of(batch.client_id())), kind.word(), kind.lane().word());
     jobs::enqueue(batch, &NewJob { id, kind, lane, key, payload, run_at });
 }
 

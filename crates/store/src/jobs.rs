@@ -37,8 +37,9 @@ sql! {
         WHERE client_id = :client_id AND lane = :lane AND run_at <= :now
           AND (lease_until IS NULL OR lease_until <= :machine_now)
         ORDER BY run_at, id LIMIT :limit");
-    /// When the next job is due.
-    pub NEXT_DUE_JOB = "SELECT MIN(run_at) AS run_at FROM jobs WHERE lease_until IS NULL";
+    /// When the next job of each client is due.
+    pub NEXT_DUE_JOB = "
+        SELECT client_id, MIN(run_at) AS run_at FROM jobs WHERE lease_until IS NULL GROUP BY client_id";
     /// How much is due and nobody is doing, and since when.
     pub DUE_JOBS_BACKLOG = "
         SELECT COUNT(*) AS due, MIN(run_at) AS oldest_due FROM jobs
@@ -220,9 +221,10 @@ pub async fn due(
     rows.iter().map(from_row).collect()
 }
 
-/// When the next job is due, if any waits.
-pub async fn next_due(store: &Store) -> Result<Option<Timestamp>, StoreError> {
-    store.row(&NEXT_DUE_JOB, args! {}).await?.map_or(Ok(None), |row| row.get("run_at"))
+/// When the next job of each client is due that has one waiting, by the client's own time.
+pub async fn next_due(store: &Store) -> Result<Vec<(ClientId, Timestamp)>, StoreError> {
+    let rows = store.rows(&NEXT_DUE_JOB, args! {}).await?;
+    rows.iter().map(|row| Ok((row.get("client_id")?, row.get("run_at")?))).collect()
 }
 
 /// What waits for workers, and what no worker will do.

@@ -122,7 +122,7 @@ async fn call<'a>(
 ) -> Result<BoxFuture<'a, Answer>, VaultError> {
     let call = Call {
         key: request.provider_key(),
-        at: app.clock.now(),
+        at: app.clock.of(request.client_id),
         provider_type: request.provider_type,
         credentials: credentials(app, provider).await?,
         options: provider.options.clone().unwrap_or_default(),
@@ -144,7 +144,7 @@ async fn probe(
 ) -> Result<Probe, VaultError> {
     let inquiry = Inquiry {
         key: request.provider_key(),
-        at: app.clock.now(),
+        at: app.clock.of(request.client_id),
         provider_type: request.provider_type,
         credentials: credentials(app, provider).await?,
         options: provider.options.clone().unwrap_or_default(),

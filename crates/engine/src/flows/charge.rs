@@ -126,7 +126,7 @@ async fn refused(new: &NewCharge, app: &App, refusal: &Refusal) -> Result<Create
 
 /// The first batch: everything that must be known before money can move.
 fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Batch, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(request.client_id);
     let mut batch = Batch::new(new.charge.client_id);
     if let Some(claim) = &new.claim {
         claim.answer_with(app, &mut batch, &new.charge);
@@ -286,7 +286,7 @@ pub async fn reread(app: &App, charge: &Charge) -> Result<Ran, Error> {
 
 /// The request with its outcome.
 pub fn end(app: &App, request: &TransactionRequest, asked: Asked) -> TransactionRequest {
-    request.end(asked.outcome, Some(asked.duration), app.clock.now())
+    request.end(asked.outcome, Some(asked.duration), app.clock.of(request.client_id))
 }
 
 /// Decides what an outcome makes of a charge. `route` says what follows a refusal after so many providers were asked.
@@ -296,7 +296,7 @@ pub fn decide(
     ended: &TransactionRequest,
     route: impl FnOnce(&Decline, usize) -> Next,
 ) -> Result<Step, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(charge.client_id);
     let not_pending = |NotPending(status)| {
         Error::internal(format!("the outcome of a request came for a charge that is {}", status.word()))
     };
@@ -328,7 +328,7 @@ fn request_to(
     provider_id: ProviderId,
     provider_type: ProviderType,
 ) -> TransactionRequest {
-    let now = app.clock.now();
+    let now = app.clock.of(charge.client_id);
     TransactionRequest {
         id: app.chance.id(now),
         client_id: charge.client_id,

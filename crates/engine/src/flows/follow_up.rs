@@ -55,7 +55,7 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
         let Some(authorization) = authorization_of(&requests) else {
             return Err(refused(&before, no_authorization(&before, new.operation)));
         };
-        let now = app.clock.now();
+        let now = app.clock.of(new.client_id);
         let (opened, open) =
             before.open(new.operation, new.amount, now).map_err(|refusal| refused(&before, refusal))?;
         let request = request_to(&app, &opened, &open, new.operation, authorization);
@@ -157,7 +157,7 @@ fn is_of(charge: &Charge, request: &TransactionRequest) -> bool {
 }
 
 fn decide(app: &App, opened: &Charge, ended: &TransactionRequest) -> Result<Step, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(opened.client_id);
     let transition = match &ended.outcome {
         Outcome::Approved(_) => opened.settle(now),
         Outcome::Declined(_) | Outcome::NoEffect(_) => opened.withdraw(now),
@@ -176,7 +176,7 @@ fn request_to(
     operation: charge::Operation,
     authorization: &TransactionRequest,
 ) -> TransactionRequest {
-    let now = app.clock.now();
+    let now = app.clock.of(opened.client_id);
     TransactionRequest {
         id: app.chance.id(now),
         client_id: opened.client_id,

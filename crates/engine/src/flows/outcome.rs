@@ -98,7 +98,7 @@ fn outcome(
     card: Option<&Card>,
     actor: &Actor,
 ) -> Result<Batch, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(before.client_id);
     let after = &step.charge;
     let mut batch = Batch::new(before.client_id);
     charges::update(&mut batch, before, after, actor)?;
@@ -175,7 +175,7 @@ pub async fn leave_open(
 ) {
     let mut batch = announcement(app, charge, actor).unwrap_or_else(|| Batch::new(request.client_id));
     let first_wait = app.settings.reconcile_waits.first().copied().unwrap_or_default();
-    transaction_requests::note_open(&mut batch, request, reason, app.clock.now() + first_wait);
+    transaction_requests::note_open(&mut batch, request, reason, app.clock.of(charge.client_id) + first_wait);
     match app.store.apply(batch).await {
         Ok(Commit::Applied | Commit::Refused(_) | Commit::Unknown) => {}
         Err(error) => tracing::warn!(
@@ -189,6 +189,12 @@ pub async fn leave_open(
 pub fn announcement(app: &App, charge: &Charge, actor: &Actor) -> Option<Batch> {
     let event = charge.announced_while_open()?;
     let mut batch = Batch::new(charge.client_id);
-    events::charge_changed_once(&mut batch, app.chance.id(app.clock.now()), charge, event, actor);
+    events::charge_changed_once(
+        &mut batch,
+        app.chance.id(app.clock.of(charge.client_id)),
+        charge,
+        event,
+        actor,
+    );
     Some(batch)
 }

@@ -49,7 +49,8 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         return Ok(Resolved::NotYet);
     }
     let _admission = app.store.admit_waiting().await?;
-    let due_again_at = app.clock.now() + wait_after(app, stored.probes).unwrap_or(LAST_LOOK);
+    let due_again_at =
+        app.clock.of(stored.request.client_id) + wait_after(app, stored.probes).unwrap_or(LAST_LOOK);
     let mut batch = Batch::new(stored.request.client_id);
     transaction_requests::claim(&mut batch, stored, due_again_at);
     if stored.open_reason.is_none() {
@@ -70,7 +71,7 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     if outcome == Outcome::Open {
         return still_open(app, stored, due_again_at).await.map(|()| Resolved::NotYet);
     }
-    let ended = stored.request.end(outcome, None, app.clock.now());
+    let ended = stored.request.end(outcome, None, app.clock.of(stored.request.client_id));
     match (stored.object_kind, follows(stored)) {
         (ObjectKind::Card, _) => card_check::recover(app, stored, ended).await?,
         (ObjectKind::Charge, Follows::No) => charge::recover(app, stored, ended).await?,
@@ -122,7 +123,12 @@ async fn still_open(app: &App, stored: &StoredRequest, due_at: Timestamp) -> Res
         return Ok(());
     }
     let mut batch = Batch::new(stored.request.client_id);
-    transaction_requests::give_up(&mut batch, &stored.request, due_at, app.clock.now());
+    transaction_requests::give_up(
+        &mut batch,
+        &stored.request,
+        due_at,
+        app.clock.of(stored.request.client_id),
+    );
     match app.store.apply(batch).await? {
         Commit::Applied => tracing::error!(
             alert = "unknown_outcome_given_up", transaction_request = %stored.request.id,

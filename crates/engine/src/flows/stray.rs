@@ -47,7 +47,7 @@ pub async fn undo(
 }
 
 fn intent(app: &App, charge: &Charge, taken: &TransactionRequest, actor: &Actor) -> Result<Batch, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(charge.client_id);
     let mut batch = Batch::new(charge.client_id);
     let after = charge.undo_stray(now);
     charges::update(&mut batch, charge, &after, actor)?;
@@ -76,7 +76,7 @@ pub async fn settle(app: &App, charge: &Charge, ended: TransactionRequest) -> Re
     let mut batch = Batch::new(ended.client_id);
     transaction_requests::end(&mut batch, &ended)?;
     if matches!(ended.outcome, Outcome::Approved(_)) {
-        let (now, actor) = (app.clock.now(), Actor::Job(reconcile::KIND));
+        let (now, actor) = (app.clock.of(charge.client_id), Actor::Job(reconcile::KIND));
         let Transition { charge: after, announces } = charge.confirm_stray_undone(now);
         charges::update(&mut batch, charge, &after, &actor)?;
         if let Some(event) = announces {

@@ -389,7 +389,7 @@ async fn explain(app: &App, charge_id: ChargeId) -> Result<Answer, CommandError>
 
 async fn rotate(app: &App) -> Result<Answer, CommandError> {
     let data_key_id = app.vault.rotate(Actor::Operator).await?;
-    let (now, kind) = (app.clock.now(), Kind::Reseal);
+    let (now, kind) = (app.clock.deployment(), Kind::Reseal);
     let mut batch = Batch::new(DEPLOYMENT);
     let job = NewJob {
         id: app.chance.id(now),
@@ -419,7 +419,7 @@ async fn rewrap(app: &App, config: &Config, kek_file: PathBuf) -> Result<Answer,
     if new.looks_like_a_sample() {
         return Err(CommandError::Argument("the new key-encryption key is not random".to_owned()));
     }
-    let now = app.clock.now();
+    let now = app.clock.deployment();
     let data_keys = vault::rewrap(&app.store, &former, &new, &app.chance, now, Actor::Operator).await?;
     Ok(Answer::Rewrapped { data_keys, kek_file })
 }

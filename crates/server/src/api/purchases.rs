@@ -304,7 +304,7 @@ async fn plan(
     amount: Option<Amount>,
 ) -> Result<Planned, Error> {
     let stored = find(app, caller.client_id, id).await?;
-    let (before, now) = (&stored.purchase, app.clock.now());
+    let (before, now) = (&stored.purchase, app.clock.of(caller.client_id));
     let (cards, private) = (Cards::of(app, before).await?, Private::open(app, &stored).await?);
     let requested = match operation {
         Operation::Capture => before.request_capture(now),

@@ -358,12 +358,12 @@ impl TestApp {
     /// Lets time pass; everything that falls due on the way runs at its own time.
     pub async fn later(&self, by: Duration) {
         self.worker.prepare().await.unwrap();
-        let target = self.clock.now() + by;
+        let target = self.clock.deployment() + by;
         while let Some(due) = self.worker.next_due().await.unwrap() {
             if due > target {
                 break;
             }
-            if due > self.clock.now() {
+            if due > self.clock.deployment() {
                 self.clock.set(due);
             }
             self.worker.round().await.unwrap();
@@ -545,7 +545,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     // What went wrong inside, for whoever reads a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
     let store = Store::open(database.options()).await.unwrap();
-    store.migrate(clock.now()).await.unwrap();
+    store.migrate(clock.deployment()).await.unwrap();
     store.put_fuse(fuse.clone());
     let chance = Chance::seeded(seed);
     let vault =

@@ -91,7 +91,7 @@ async fn plan(
     charge_id: ChargeId,
     status: SimulatedStatus,
 ) -> Result<Planned, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(caller.client_id);
     let stored = find(app, caller, charge_id).await?;
     let before = &stored.charge;
     let purchase = card_is_free(app, before, None).await?;
@@ -125,7 +125,7 @@ fn told(
     last: &TransactionRequest,
     status: SimulatedStatus,
 ) -> TransactionRequest {
-    let now = app.clock.now();
+    let now = app.clock.of(before.client_id);
     TransactionRequest {
         id: app.chance.id(now),
         ordinal: before.requests,
