@@ -19,7 +19,7 @@ pub fn record(
 ) {
     let (object_kind, _) = action.split_once('.').unwrap_or((action, ""));
     let entry = AuditEntry {
-        id: app.chance.id(app.clock.now()),
+        id: app.chance.id(app.clock.of(caller.client_id)),
         actor: caller.actor(),
         action,
         object_kind,

@@ -73,7 +73,7 @@ pub async fn new_card(
     details: &CardDetails,
     state: CardState,
 ) -> Result<Card, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(client_id);
     let keys = app.vault.client_keys(client_id).await?;
     Ok(Card {
         id: app.chance.id(now),

@@ -1,6 +1,7 @@
 //! The one source of randomness and of ids. Seeded in tests, so that a run repeats itself; from the operating system
 //! everywhere else.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ use uuid::{Builder, Uuid};
 
 /// Ids keep growing through a clock that steps back by less than this; past it they follow the clock.
 const CLOCK_STEP_BACK_MAX: Duration = Duration::from_secs(10);
+/// Lines of ids that grow side by side: that of the deployment's time and those of accounts with clocks of their own.
+const LINES_MAX: usize = 64;
 
 /// The source. Cheap to clone; clones share it.
 #[derive(Clone)]
@@ -19,6 +22,14 @@ pub struct Chance(Arc<Mutex<Source>>);
 
 struct Source {
     random: ChaCha20Rng,
+    /// The latest used one first.
+    lines: VecDeque<Line>,
+}
+
+/// Ids that grow, each from the one before. Times that are no further apart than [`CLOCK_STEP_BACK_MAX`] share a line: an
+/// account whose clock is that close to another's may get ids that are ahead of its own time by as much.
+#[derive(Clone, Copy)]
+struct Line {
     last_millis: i64,
     ordinal: u16,
 }
@@ -40,7 +51,7 @@ impl Chance {
     }
 
     fn from_rng(random: ChaCha20Rng) -> Self {
-        Self(Arc::new(Mutex::new(Source { random, last_millis: 0, ordinal: 0 })))
+        Self(Arc::new(Mutex::new(Source { random, lines: VecDeque::new() })))
     }
 
     /// Fills `bytes` with randomness fit for keys and nonces.
@@ -88,17 +99,27 @@ impl Chance {
 impl Source {
     /// The millisecond of the next id and its place among those of the same millisecond (12 bits).
     fn advance(&mut self, now_millis: i64) -> (i64, u16) {
-        let step_back = self.last_millis.saturating_sub(now_millis);
-        let step_back_max = i64::try_from(CLOCK_STEP_BACK_MAX.as_millis()).unwrap_or(i64::MAX);
-        if step_back < 0 || step_back > step_back_max {
-            self.last_millis = now_millis;
-            self.ordinal = 0;
+        let apart_max = CLOCK_STEP_BACK_MAX.as_millis();
+        let is_near = |line: &Line| u128::from(line.last_millis.abs_diff(now_millis)) <= apart_max;
+        let line = match self.lines.iter().position(is_near).and_then(|at| self.lines.remove(at)) {
+            Some(line) => line.next(now_millis),
+            None => Line { last_millis: now_millis, ordinal: 0 },
+        };
+        self.lines.push_front(line);
+        self.lines.truncate(LINES_MAX);
+        (line.last_millis, line.ordinal)
+    }
+}
+
+impl Line {
+    /// The place of the next id.
+    fn next(self, now_millis: i64) -> Self {
+        if self.last_millis < now_millis {
+            Self { last_millis: now_millis, ordinal: 0 }
         } else if self.ordinal < 0x0fff {
-            self.ordinal += 1;
+            Self { ordinal: self.ordinal + 1, ..self }
         } else {
-            self.last_millis += 1;
-            self.ordinal = 0;
+            Self { last_millis: self.last_millis + 1, ordinal: 0 }
         }
-        (self.last_millis, self.ordinal)
     }
 }

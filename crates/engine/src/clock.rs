@@ -1,19 +1,47 @@
-//! The two clocks. Business time is what records carry and what is due by; tests move it. Machine time measures:
-//! leases, deadlines, rate limits. Only this file may ask the machine.
+//! The two clocks. Business time is what records carry and what is due by; it belongs to an account. Machine time
+//! measures: leases, deadlines, rate limits. Only this file may ask the machine.
+//!
+//! Whoever works for an account asks for its time with [`Clock::of`]; what belongs to the deployment itself
+//! (housekeeping, backups, operators' commands that name no account) asks with [`Clock::deployment`]. The two are the
+//! same unless the account has a clock of its own, which stands ahead of the deployment's or behind it. Only tests give
+//! an account one today ([`Clock::set_of`]); this is the seam for accounts whose owners move their time. What is due is
+//! found by the deployment's time for all accounts without one ([`Clock::times`], [`Clock::with_own_clocks`]), and for
+//! each of the others by its own, which costs a few more queries for each of them in every look.
 
 #![allow(clippy::disallowed_methods, reason = "the one place that asks the machine for the time")]
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
+use regente_store::accounts::Accounts;
 
 /// Both clocks. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Clock {
     business: Business,
+    own: Arc<OwnClocks>,
     started: Instant,
+}
+
+/// The accounts with clocks of their own, and by how many milliseconds these are ahead of the deployment's.
+#[derive(Debug, Default)]
+struct OwnClocks {
+    /// Whether there is any, so that nobody takes the lock while there is none.
+    any: AtomicBool,
+    ahead_millis: RwLock<BTreeMap<ClientId, i64>>,
+}
+
+/// A business time, and the accounts whose time it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccountTime {
+    /// Whose.
+    pub accounts: Accounts,
+    /// The time.
+    pub now: Timestamp,
 }
 
 #[derive(Clone, Debug)]
@@ -48,7 +76,7 @@ impl MachineTime {
 impl Clock {
     /// The machine's clocks.
     pub fn system() -> Self {
-        Self { business: Business::System, started: Instant::now() }
+        Self { business: Business::System, own: Arc::default(), started: Instant::now() }
     }
 
     /// Business time stands at `start` and moves only by [`Clock::advance`]; machine time is the machine's, and can be
@@ -56,15 +84,57 @@ impl Clock {
     pub fn manual(start: Timestamp) -> Self {
         let manual =
             Manual { millis: AtomicI64::new(start.as_millis()), machine_ahead_millis: AtomicU64::new(0) };
-        Self { business: Business::Manual(Arc::new(manual)), started: Instant::now() }
+        Self { business: Business::Manual(Arc::new(manual)), own: Arc::default(), started: Instant::now() }
     }
 
-    /// Business time.
-    pub fn now(&self) -> Timestamp {
+    /// The business time of an account.
+    pub fn of(&self, client_id: ClientId) -> Timestamp {
+        ahead(self.deployment(), self.own.ahead_millis_of(client_id))
+    }
+
+    /// The business time of what belongs to no account.
+    pub fn deployment(&self) -> Timestamp {
         match &self.business {
             Business::System => machine_timestamp(),
             Business::Manual(manual) => Timestamp::from_millis(manual.millis.load(Ordering::SeqCst)),
         }
+    }
+
+    /// What the deployment's time is when that of an account is `at`.
+    pub fn deployment_at(&self, client_id: ClientId, at: Timestamp) -> Timestamp {
+        ahead(at, -self.own.ahead_millis_of(client_id))
+    }
+
+    /// The accounts that have a clock of their own, by id.
+    pub fn own_clocks(&self) -> Vec<ClientId> {
+        self.own.read().map(|own| own.keys().copied().collect()).unwrap_or_default()
+    }
+
+    /// Every business time that there is now, with its accounts.
+    pub fn times(&self) -> Vec<AccountTime> {
+        let own = self.own_clocks();
+        let of_one = own.iter().map(|id| AccountTime { accounts: Accounts::One(*id), now: self.of(*id) });
+        let mut times: Vec<_> = of_one.collect();
+        times.insert(0, AccountTime { accounts: Accounts::AllBut(own), now: self.deployment() });
+        times
+    }
+
+    /// The earliest of [`Clock::times`]: what is over by then is over for every account.
+    pub fn earliest(&self) -> Timestamp {
+        self.times().into_iter().map(|time| time.now).fold(self.deployment(), Timestamp::min)
+    }
+
+    /// Adds the accounts with clocks of their own to a page of the accounts, `limit` at most and by id from `from` on,
+    /// that have something due by the deployment's time. Whether they have anything due is then seen by their own time,
+    /// as it must be: an account whose clock is behind is on the page too early.
+    pub fn with_own_clocks(&self, page: Vec<ClientId>, from: ClientId, limit: usize) -> Vec<ClientId> {
+        let own = self.own_clocks();
+        if own.is_empty() {
+            return page;
+        }
+        let last = page.last().copied().filter(|_| page.len() >= limit);
+        let on_page = own.into_iter().filter(|id| *id >= from && last.is_none_or(|last| *id <= last));
+        page.into_iter().chain(on_page).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Machine time, for measuring inside this process.
@@ -111,6 +181,41 @@ impl Clock {
             Business::Manual(manual) => manual.millis.store(time.as_millis(), Ordering::SeqCst),
         }
     }
+
+    /// Gives an account a clock of its own that shows `time` and goes on with the deployment's. A system's clock gives
+    /// none.
+    pub fn set_of(&self, client_id: ClientId, time: Timestamp) {
+        match &self.business {
+            Business::System => {}
+            Business::Manual(_) => {
+                let ahead_millis = time.as_millis() - self.deployment().as_millis();
+                self.own.set(client_id, ahead_millis);
+            }
+        }
+    }
+}
+
+impl OwnClocks {
+    /// By how much the clock of an account is ahead of the deployment's.
+    fn ahead_millis_of(&self, client_id: ClientId) -> i64 {
+        self.read().and_then(|own| own.get(&client_id).copied()).unwrap_or(0)
+    }
+
+    fn set(&self, client_id: ClientId, ahead_millis: i64) {
+        let mut own = self.ahead_millis.write().unwrap_or_else(PoisonError::into_inner);
+        own.insert(client_id, ahead_millis);
+        self.any.store(true, Ordering::Release);
+    }
+
+    /// Nothing while no account has one.
+    fn read(&self) -> Option<RwLockReadGuard<'_, BTreeMap<ClientId, i64>>> {
+        let any = self.any.load(Ordering::Acquire);
+        any.then(|| self.ahead_millis.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn ahead(time: Timestamp, millis: i64) -> Timestamp {
+    Timestamp::from_millis(time.as_millis().saturating_add(millis))
 }
 
 fn machine_timestamp() -> Timestamp {

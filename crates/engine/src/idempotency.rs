@@ -125,7 +125,7 @@ impl Claim {
             }
             (ClaimState::Running | ClaimState::Charge { .. }, _) => None,
         };
-        if kept_until.is_some_and(|end| end <= app.clock.now()) {
+        if kept_until.is_some_and(|end| end <= app.clock.of(self.client_id)) {
             return Ok(None);
         }
         app.repeats.note(app.clock.machine());
@@ -152,14 +152,21 @@ impl Claim {
     /// Claims the key for a request that a charge answers once nothing is under way any more. `charge` is as this batch
     /// writes it.
     pub fn answer_with(&self, app: &App, batch: &mut Batch, charge: &Charge) {
-        let now = app.clock.now();
-        claims::claim_for_charge(batch, &self.claim, CREATED, charge, now, keep_until(app));
+        let now = app.clock.of(self.client_id);
+        claims::claim_for_charge(batch, &self.claim, CREATED, charge, now, keep_until(app, self.client_id));
     }
 
     /// Claims the key for a request that goes on after this batch, and ends with a body.
     pub fn run(&self, app: &App, batch: &mut Batch, object_kind: &str, object_id: Uuid) {
-        let now = app.clock.now();
-        claims::claim_running(batch, &self.claim, object_kind, object_id, now, keep_until(app));
+        let now = app.clock.of(self.client_id);
+        claims::claim_running(
+            batch,
+            &self.claim,
+            object_kind,
+            object_id,
+            now,
+            keep_until(app, self.client_id),
+        );
     }
 
     /// The digest in hexadecimal: the record that waits for its outcome carries it, so that whoever ends the record
@@ -204,9 +211,9 @@ pub async fn unless_overtaken<T, E: From<Error>>(
     }
 }
 
-/// Until when an answer given now is kept.
-pub fn keep_until(app: &App) -> Timestamp {
-    app.clock.now() + app.settings.idempotency_retention
+/// Until when an answer given to an account now is kept.
+pub fn keep_until(app: &App, client_id: ClientId) -> Timestamp {
+    app.clock.of(client_id) + app.settings.idempotency_retention
 }
 
 /// The answer to a request that made something.
@@ -218,7 +225,8 @@ pub fn created(view: &impl Serialize) -> Result<Answer, Error> {
 pub fn end_with_body(app: &App, batch: &mut Batch, claim_hex: &str, answer: &Answer) -> Result<(), Error> {
     let digest = digest_of(claim_hex)?;
     let sealed = app.vault.seal(body_binding(batch.client_id(), digest), &answer.bytes);
-    claims::end_with_body(batch, digest, answer.status, sealed, keep_until(app));
+    let kept_until = keep_until(app, batch.client_id());
+    claims::end_with_body(batch, digest, answer.status, sealed, kept_until);
     Ok(())
 }
 
@@ -263,8 +271,9 @@ pub async fn commit_once<E: From<Error>, Planning: Future<Output = Result<Planne
         let bytes = serde_json::to_vec(&answer).map_err(Error::internal)?;
         if let Some(claim) = &claim {
             let sealed = app.vault.seal(body_binding(claim.client_id, claim.claim.digest), &bytes);
-            let now = app.clock.now();
-            claims::claim_done(&mut batch, &claim.claim, status, sealed, now, keep_until(app));
+            let now = app.clock.of(claim.client_id);
+            let kept_until = keep_until(app, claim.client_id);
+            claims::claim_done(&mut batch, &claim.claim, status, sealed, now, kept_until);
         }
         let _admission = app.store.admit().map_err(Error::from)?;
         match app.store.apply(batch).await.map_err(Error::from)? {

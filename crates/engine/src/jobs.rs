@@ -123,13 +123,15 @@ impl Worker {
         Runner::new(Unknowns { app: self.app.clone() })
     }
 
-    /// When something is due next, besides the recurring jobs.
+    /// When something is due next, besides the recurring jobs, by the time of the deployment.
     pub async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
-        let job = jobs::next_due_of_others(&self.app.store, DEPLOYMENT).await?;
-        let request = transaction_requests::next_due(&self.app.store).await?;
-        let event = events::next_dispatch(&self.app.store).await?;
-        let delivery = deliveries::next_due(&self.app.store).await?;
-        Ok([job, request, event, delivery].into_iter().flatten().min())
+        let store = &self.app.store;
+        let mut next = jobs::next_due(store, DEPLOYMENT).await?;
+        next.extend(transaction_requests::next_due(store).await?);
+        next.extend(events::next_dispatch_of_each(store).await?);
+        next.extend(deliveries::next_due(store).await?);
+        let clock = &self.app.clock;
+        Ok(next.into_iter().map(|(client_id, due_at)| clock.deployment_at(client_id, due_at)).min())
     }
 }
 

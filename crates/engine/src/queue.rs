@@ -1,6 +1,7 @@
 //! The kinds of jobs, the lane that each stands in, how one is enqueued and how its run ends. What runs a kind is in
 //! `jobs/kind.rs`.
 
+use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_store::Batch;
 use regente_store::jobs::{self, NewJob};
@@ -92,17 +93,20 @@ impl Kind {
 
 /// Has a job run from `run_at` on. One with the same kind and `key` is there at most once; it is brought forward.
 pub fn enqueue(app: &App, batch: &mut Batch, kind: Kind, key: &str, payload: &str, run_at: Timestamp) {
-    jobs::enqueue(batch, &job(app, kind, key, payload, run_at));
+    let job = job(app, batch.client_id(), kind, key, payload, run_at);
+    jobs::enqueue(batch, &job);
 }
 
 /// Brings the job of a kind that recurs forward to now, in a batch of the deployment.
 pub fn bring_forward(app: &App, batch: &mut Batch, kind: Kind) {
-    enqueue(app, batch, kind, RECURRING_KEY, NO_PAYLOAD, app.clock.now());
+    enqueue(app, batch, kind, RECURRING_KEY, NO_PAYLOAD, app.clock.deployment());
 }
 
 /// Makes sure that the job of a kind that recurs is there, in a batch of the deployment.
 pub(crate) fn ensure(app: &App, batch: &mut Batch, kind: Kind) {
-    jobs::ensure(batch, &job(app, kind, RECURRING_KEY, NO_PAYLOAD, app.clock.now()));
+    let now = app.clock.deployment();
+    let job = job(app, batch.client_id(), kind, RECURRING_KEY, NO_PAYLOAD, now);
+    jobs::ensure(batch, &job);
 }
 
 /// The key of the one job of a kind that recurs.
@@ -110,8 +114,15 @@ const RECURRING_KEY: &str = "";
 /// The payload of a job that needs none.
 pub(crate) const NO_PAYLOAD: &str = "{}";
 
-fn job<'a>(app: &App, kind: Kind, key: &'a str, payload: &'a str, run_at: Timestamp) -> NewJob<'a> {
-    let id = app.chance.id(app.clock.now());
+fn job<'a>(
+    app: &App,
+    client_id: ClientId,
+    kind: Kind,
+    key: &'a str,
+    payload: &'a str,
+    run_at: Timestamp,
+) -> NewJob<'a> {
+    let id = app.chance.id(app.clock.of(client_id));
     NewJob { id, kind: kind.word(), lane: kind.lane().word(), key, payload, run_at }
 }
 

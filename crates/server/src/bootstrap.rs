@@ -252,7 +252,7 @@ async fn open_books(place: Place) -> Result<TransactionLog, StartError> {
 async fn bring_up_to_date(store: &Store, clock: &Clock, migrations: Migrations) -> Result<(), StartError> {
     match (store.database_kind(), migrations) {
         (DatabaseKind::Sqlite, _) | (DatabaseKind::Postgres, Migrations::Apply) => {
-            Ok(store.migrate(clock.now()).await?)
+            Ok(store.migrate(clock.deployment()).await?)
         }
         (DatabaseKind::Postgres, Migrations::ApplyToSqlite) => {
             let pending = store.pending_migrations().await?;

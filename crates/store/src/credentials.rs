@@ -6,6 +6,7 @@ use regente_domain::id::{ClientId, Id, of};
 use regente_domain::scope::{Scope, Scopes};
 use regente_domain::time::Timestamp;
 
+use crate::accounts::{Accounts, listed};
 use crate::clients::ClientStatus;
 use crate::{Batch, Row, Store, StoreError, args, sql};
 
@@ -36,10 +37,16 @@ sql! {
     pub MARK_CREDENTIAL_USED = "
         UPDATE credentials SET last_used_day = :day
         WHERE digest = :digest AND client_id = :client_id AND (last_used_day IS NULL OR last_used_day < :day)";
-    /// Credentials that ended before a time.
+    /// Credentials that ended before a time: of all clients but some.
     pub ENDED_CREDENTIALS = "
         SELECT digest, client_id FROM credentials WHERE expires_at IS NOT NULL AND expires_at < :before
+            AND client_id NOT IN EACH_UUID(:apart)
         ORDER BY expires_at, client_id LIMIT :limit";
+    /// The same of one client.
+    pub ENDED_CREDENTIALS_OF = "
+        SELECT digest, client_id FROM credentials
+        WHERE client_id = :client_id AND expires_at IS NOT NULL AND expires_at < :before
+        ORDER BY expires_at LIMIT :limit";
     /// Forgets a credential that ended.
     pub DELETE_ENDED_CREDENTIAL = "
         DELETE FROM credentials WHERE digest = :digest AND client_id = :client_id AND expires_at < :before";
@@ -192,10 +199,15 @@ pub fn mark_used(batch: &mut Batch, digest: &CredentialDigest, day: i64) {
 /// [`StoreError::Unavailable`].
 pub async fn ended(
     store: &Store,
+    accounts: &Accounts,
     before: Timestamp,
     limit: i64,
 ) -> Result<Vec<(ClientId, CredentialDigest)>, StoreError> {
-    let rows = store.rows(&ENDED_CREDENTIALS, args! { before, limit }).await?;
+    let (sql, args) = match accounts {
+        Accounts::AllBut(apart) => (&ENDED_CREDENTIALS, args! { apart: listed(apart), before, limit }),
+        Accounts::One(client_id) => (&ENDED_CREDENTIALS_OF, args! { client_id: *client_id, before, limit }),
+    };
+    let rows = store.rows(sql, args).await?;
     rows.iter().map(|row| Ok((row.get("client_id")?, row.get("digest")?))).collect()
 }
 

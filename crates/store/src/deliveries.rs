@@ -88,9 +88,9 @@ sql! {
         WHERE d.client_id = :client_id AND d.webhook_id = :webhook_id AND d.due_at <= :now AND ",
         is_next_of_its_object!(), " ORDER BY d.due_at, d.id LIMIT :limit");
     /// When the next delivery is due, of those whose turn it is.
-    pub NEXT_DUE_DELIVERY = concat!("SELECT MIN(d.due_at) AS due_at FROM deliveries d
+    pub NEXT_DUE_DELIVERY = concat!("SELECT d.client_id, MIN(d.due_at) AS due_at FROM deliveries d
         JOIN webhooks w ON w.id = d.webhook_id AND w.client_id = d.client_id
-        WHERE d.due_at IS NOT NULL AND w.active = 1 AND ", is_next_of_its_object!());
+        WHERE d.due_at IS NOT NULL AND w.active = 1 AND ", is_next_of_its_object!(), " GROUP BY d.client_id");
     /// How much is due, and since when what is next of its object.
     pub DUE_DELIVERIES_BACKLOG = concat!(waiting!(""), "
         SELECT CAST(COALESCE(SUM(of_webhook.due), 0) AS BIGINT) AS due, MIN(of_webhook.oldest) AS oldest FROM (
@@ -375,9 +375,9 @@ pub async fn due(
 }
 
 /// When the next attempt is due, if any is.
-pub async fn next_due(store: &Store) -> Result<Option<Timestamp>, StoreError> {
-    let row = store.row(&NEXT_DUE_DELIVERY, args! {}).await?;
-    row.map_or(Ok(None), |row| row.get("due_at"))
+pub async fn next_due(store: &Store) -> Result<Vec<(ClientId, Timestamp)>, StoreError> {
+    let rows = store.rows(&NEXT_DUE_DELIVERY, args! {}).await?;
+    rows.iter().map(|row| Ok((row.get("client_id")?, row.get("due_at")?))).collect()
 }
 
 pub(crate) fn due_from_row(row: &Row) -> Result<DueDelivery, StoreError> {

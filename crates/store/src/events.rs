@@ -12,6 +12,7 @@ use regente_domain::webhook::{EVERYTHING, EventName};
 pub use regente_domain::webhook::{PING, PING_OBJECT};
 use uuid::Uuid;
 
+use crate::accounts::{Accounts, listed};
 use crate::batch::Batch;
 use crate::readable::Readable;
 use crate::row::Row;
@@ -86,16 +87,26 @@ sql! {
     pub POSTPONE_DISPATCH = "
         UPDATE events SET dispatch_at = :dispatch_at
         WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND dispatch_at IS NOT NULL";
-    /// Events of all clients that nobody needs any more, by object, oldest first.
+    /// Events that nobody needs any more, by object, oldest first: of all clients but some.
     pub OLD_EVENTS = concat!("
         SELECT events.object_id, events.client_id FROM events
-        WHERE events.object_id < :made_before AND", is_old!(), " ORDER BY events.object_id LIMIT :limit");
+        WHERE events.object_id < :made_before AND events.client_id NOT IN EACH_UUID(:apart) AND", is_old!(),
+        " ORDER BY events.object_id LIMIT :limit");
+    /// The same of one client.
+    pub OLD_EVENTS_OF = concat!("
+        SELECT events.object_id, events.client_id FROM events
+        WHERE events.object_id < :made_before AND events.client_id = :client_id AND", is_old!(),
+        " ORDER BY events.object_id LIMIT :limit");
     /// Deletes the events of objects that nobody needs any more.
     pub PURGE_EVENTS = concat!("
         DELETE FROM events WHERE events.client_id = :client_id AND events.object_id IN EACH_UUID(:object_ids) AND",
         is_old!());
-    /// When the next event is to become deliveries.
+    /// When the next event of any client is to become deliveries.
     pub NEXT_DISPATCH = "SELECT MIN(dispatch_at) AS dispatch_at FROM events WHERE dispatch_at IS NOT NULL";
+    /// When the next event of each client is to become deliveries.
+    pub NEXT_DISPATCH_OF_EACH = "
+        SELECT client_id, MIN(dispatch_at) AS dispatch_at FROM events
+        WHERE dispatch_at IS NOT NULL GROUP BY client_id";
 }
 
 /// The version that a test event announces.
@@ -305,11 +316,26 @@ pub async fn next_dispatch(store: &Store) -> Result<Option<Timestamp>, StoreErro
     store.row(&NEXT_DISPATCH, args! {}).await?.map_or(Ok(None), |row| row.get("dispatch_at"))
 }
 
+/// When the next event of each client is to become deliveries that has one waiting, by the client's own time.
+pub async fn next_dispatch_of_each(store: &Store) -> Result<Vec<(ClientId, Timestamp)>, StoreError> {
+    let rows = store.rows(&NEXT_DISPATCH_OF_EACH, args! {}).await?;
+    rows.iter().map(|row| Ok((row.get("client_id")?, row.get("dispatch_at")?))).collect()
+}
+
 /// Objects that have events from before then which nobody needs any more, each with its account: `limit` events of them,
 /// oldest objects first.
-pub async fn old(store: &Store, before: Timestamp, limit: i64) -> Result<Vec<(ClientId, Uuid)>, StoreError> {
+pub async fn old(
+    store: &Store,
+    accounts: &Accounts,
+    before: Timestamp,
+    limit: i64,
+) -> Result<Vec<(ClientId, Uuid)>, StoreError> {
     let made_before = Id::<of::Event>::first_at(before);
-    let rows = store.rows(&OLD_EVENTS, args! { made_before, limit }).await?;
+    let (sql, args) = match accounts {
+        Accounts::AllBut(apart) => (&OLD_EVENTS, args! { apart: listed(apart), made_before, limit }),
+        Accounts::One(client_id) => (&OLD_EVENTS_OF, args! { client_id: *client_id, made_before, limit }),
+    };
+    let rows = store.rows(sql, args).await?;
     rows.iter().map(|row| Ok((row.get("client_id")?, row.get("object_id")?))).collect()
 }
 

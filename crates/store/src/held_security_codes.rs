@@ -4,6 +4,7 @@
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::time::Timestamp;
 
+use crate::accounts::{Accounts, listed};
 use crate::batch::Batch;
 use crate::sealed::Sealed;
 use crate::{Store, StoreError, args, sql};
@@ -26,9 +27,13 @@ sql! {
     pub DISCARD_EXPIRED_SECURITY_CODE = "
         DELETE FROM held_security_codes
         WHERE charge_id = :charge_id AND client_id = :client_id AND expires_at <= :now";
-    /// Clients with codes that nobody used in time.
+    /// Clients with codes that nobody used in time, but for some.
     pub CLIENTS_WITH_EXPIRED_SECURITY_CODES = "
-        SELECT DISTINCT client_id FROM held_security_codes WHERE expires_at <= :now LIMIT :limit";
+        SELECT DISTINCT client_id FROM held_security_codes
+        WHERE expires_at <= :now AND client_id NOT IN EACH_UUID(:apart) LIMIT :limit";
+    /// Whether one client has such codes.
+    pub CLIENT_WITH_EXPIRED_SECURITY_CODES = "
+        SELECT client_id FROM held_security_codes WHERE client_id = :client_id AND expires_at <= :now LIMIT 1";
     /// Deletes codes of a client that nobody used in time, a bounded number at once.
     pub PURGE_SECURITY_CODES = "
         DELETE FROM held_security_codes WHERE client_id = :client_id AND charge_id IN (
@@ -69,10 +74,19 @@ pub fn discard_expired(batch: &mut Batch, charge_id: ChargeId, now: Timestamp) {
 /// Clients with codes that nobody used in time.
 pub async fn clients_with_expired(
     store: &Store,
+    accounts: &Accounts,
     now: Timestamp,
     limit: i64,
 ) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_EXPIRED_SECURITY_CODES, args! { now, limit }).await?;
+    let (sql, args) = match accounts {
+        Accounts::AllBut(apart) => {
+            (&CLIENTS_WITH_EXPIRED_SECURITY_CODES, args! { apart: listed(apart), now, limit })
+        }
+        Accounts::One(client_id) => {
+            (&CLIENT_WITH_EXPIRED_SECURITY_CODES, args! { client_id: *client_id, now })
+        }
+    };
+    let rows = store.rows(sql, args).await?;
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 

@@ -6,6 +6,7 @@ use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
+use crate::accounts::{Accounts, listed};
 use crate::batch::Batch;
 use crate::sealed::Sealed;
 use crate::value::Json;
@@ -60,9 +61,14 @@ sql! {
     pub FIND_KEY = "
         SELECT fingerprint, state, http_status, object_id, version, body, key_id, expires_at
         FROM idempotency WHERE digest = :digest AND client_id = :client_id";
-    /// Answers that are kept no longer, the oldest first.
+    /// Answers that are kept no longer, the oldest first: of all clients but some.
     pub EXPIRED_KEYS = concat!("
-        SELECT digest, client_id FROM idempotency WHERE ", is_expired!(), " ORDER BY expires_at LIMIT :limit");
+        SELECT digest, client_id FROM idempotency WHERE client_id NOT IN EACH_UUID(:apart) AND ", is_expired!(),
+        " ORDER BY expires_at LIMIT :limit");
+    /// The same of one client.
+    pub EXPIRED_KEYS_OF = concat!("
+        SELECT digest, client_id FROM idempotency WHERE client_id = :client_id AND ", is_expired!(),
+        " ORDER BY expires_at LIMIT :limit");
     /// Forgets those of these answers that are kept no longer: a key may have been claimed anew since it was found.
     pub PURGE_KEYS = concat!("
         DELETE FROM idempotency WHERE client_id = :client_id AND digest IN EACH_UUID(:digests) AND ", is_expired!());
@@ -213,11 +219,18 @@ pub async fn find(
 /// kept while it moved after `moved_after`.
 pub async fn expired(
     store: &Store,
+    accounts: &Accounts,
     now: Timestamp,
     moved_after: Timestamp,
     limit: i64,
 ) -> Result<Vec<(ClientId, Uuid)>, StoreError> {
-    let rows = store.rows(&EXPIRED_KEYS, args! { now, moved_after, limit }).await?;
+    let (sql, args) = match accounts {
+        Accounts::AllBut(apart) => (&EXPIRED_KEYS, args! { apart: listed(apart), now, moved_after, limit }),
+        Accounts::One(client_id) => {
+            (&EXPIRED_KEYS_OF, args! { client_id: *client_id, now, moved_after, limit })
+        }
+    };
+    let rows = store.rows(sql, args).await?;
     rows.iter().map(|row| Ok((row.get("client_id")?, row.get("digest")?))).collect()
 }
 

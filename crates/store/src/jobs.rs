@@ -37,11 +37,10 @@ sql! {
         WHERE client_id = :client_id AND lane = :lane AND run_at <= :now
           AND (lease_until IS NULL OR lease_until <= :machine_now)
         ORDER BY run_at, id LIMIT :limit");
-    /// When the next job is due.
-    pub NEXT_DUE_JOB = "SELECT MIN(run_at) AS run_at FROM jobs WHERE lease_until IS NULL";
-    /// When the next job is due that does not work for this client.
-    pub NEXT_DUE_JOB_OF_OTHERS = "
-        SELECT MIN(run_at) AS run_at FROM jobs WHERE lease_until IS NULL AND client_id <> :client_id";
+    /// When the next job of each client is due, besides the jobs of one client.
+    pub NEXT_DUE_JOB = "
+        SELECT client_id, MIN(run_at) AS run_at FROM jobs
+        WHERE lease_until IS NULL AND client_id <> :besides GROUP BY client_id";
     /// How much is due and nobody is doing, and since when.
     pub DUE_JOBS_BACKLOG = "
         SELECT COUNT(*) AS due, MIN(run_at) AS oldest_due FROM jobs
@@ -223,15 +222,11 @@ pub async fn due(
     rows.iter().map(from_row).collect()
 }
 
-/// When the next job is due, if any waits.
-pub async fn next_due(store: &Store) -> Result<Option<Timestamp>, StoreError> {
-    store.row(&NEXT_DUE_JOB, args! {}).await?.map_or(Ok(None), |row| row.get("run_at"))
-}
-
-/// When the next job is due that works for another client than this one, if any waits.
-pub async fn next_due_of_others(store: &Store, client_id: ClientId) -> Result<Option<Timestamp>, StoreError> {
-    let row = store.row(&NEXT_DUE_JOB_OF_OTHERS, args! { client_id }).await?;
-    row.map_or(Ok(None), |row| row.get("run_at"))
+/// When the next job of each client is due that has one waiting, by the client's own time. Those of the client `besides`
+/// are left out.
+pub async fn next_due(store: &Store, besides: ClientId) -> Result<Vec<(ClientId, Timestamp)>, StoreError> {
+    let rows = store.rows(&NEXT_DUE_JOB, args! { besides }).await?;
+    rows.iter().map(|row| Ok((row.get("client_id")?, row.get("run_at")?))).collect()
 }
 
 /// What waits for workers, and what no worker will do.

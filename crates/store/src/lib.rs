@@ -4,6 +4,7 @@
 //! The engine is in `store`, `sqlite/` and `postgres/`; every other module is a resource: its statements at the top of its
 //! file, its rows as types. Never here: business rules, HTTP, a clock, a random source.
 
+pub mod accounts;
 mod admission;
 mod batch;
 mod error;

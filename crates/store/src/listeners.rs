@@ -7,6 +7,7 @@ use regente_domain::id::{ClientId, DeliveryId, Id, WebhookId, of};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
+use crate::accounts::{Accounts, listed};
 use crate::batch::Batch;
 use crate::deliveries::{self, DueDelivery};
 use crate::value::Json;
@@ -45,9 +46,13 @@ sql! {
     pub FORGET_FETCHED = "
         DELETE FROM deliveries
         WHERE client_id = :client_id AND webhook_id = :webhook_id AND id IN EACH_UUID(:ids)";
-    /// Clients with listeners that ended before a time.
+    /// Clients with listeners that ended before a time, but for some.
     pub CLIENTS_WITH_ENDED_LISTENERS = "
-        SELECT DISTINCT client_id FROM webhooks WHERE listens_until < :before LIMIT :limit";
+        SELECT DISTINCT client_id FROM webhooks
+        WHERE listens_until < :before AND client_id NOT IN EACH_UUID(:apart) LIMIT :limit";
+    /// Whether one client has such listeners.
+    pub CLIENT_WITH_ENDED_LISTENERS = "
+        SELECT client_id FROM webhooks WHERE client_id = :client_id AND listens_until < :before LIMIT 1";
     /// Forgets what events say that nobody fetched of theirs, where nobody else can send or fetch it.
     pub FORGET_UNFETCHED_SNAPSHOTS = "
         UPDATE events SET snapshot = NULL
@@ -169,10 +174,17 @@ fn put_in_order(waiting: &mut [Waiting]) {
 /// Clients with listeners that ended before a time.
 pub async fn clients_with_ended(
     store: &Store,
+    accounts: &Accounts,
     before: Timestamp,
     limit: i64,
 ) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_ENDED_LISTENERS, args! { before, limit }).await?;
+    let (sql, args) = match accounts {
+        Accounts::AllBut(apart) => {
+            (&CLIENTS_WITH_ENDED_LISTENERS, args! { apart: listed(apart), before, limit })
+        }
+        Accounts::One(client_id) => (&CLIENT_WITH_ENDED_LISTENERS, args! { client_id: *client_id, before }),
+    };
+    let rows = store.rows(sql, args).await?;
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 

@@ -4,6 +4,7 @@ use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 
+use crate::accounts::{Accounts, listed};
 use crate::batch::Batch;
 use crate::sealed::Sealed;
 use crate::{Store, StoreError, args, sql};
@@ -23,9 +24,13 @@ sql! {
     /// Deletes a token that is not needed any more, if it is still there.
     pub DISCARD_TOKEN = "
         DELETE FROM tokens WHERE digest = :digest AND client_id = :client_id";
-    /// Clients with tokens that nobody used in time.
+    /// Clients with tokens that nobody used in time, but for some.
     pub CLIENTS_WITH_EXPIRED_TOKENS = "
-        SELECT DISTINCT client_id FROM tokens WHERE expires_at <= :now LIMIT :limit";
+        SELECT DISTINCT client_id FROM tokens WHERE expires_at <= :now AND client_id NOT IN EACH_UUID(:apart)
+        LIMIT :limit";
+    /// Whether one client has such tokens.
+    pub CLIENT_WITH_EXPIRED_TOKENS = "
+        SELECT client_id FROM tokens WHERE client_id = :client_id AND expires_at <= :now LIMIT 1";
     /// Deletes tokens of a client that nobody used in time, a bounded number at once.
     pub PURGE_TOKENS = "
         DELETE FROM tokens WHERE client_id = :client_id AND digest IN (
@@ -101,10 +106,15 @@ pub async fn find(
 /// Clients with tokens that nobody used in time.
 pub async fn clients_with_expired(
     store: &Store,
+    accounts: &Accounts,
     now: Timestamp,
     limit: i64,
 ) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_EXPIRED_TOKENS, args! { now, limit }).await?;
+    let (sql, args) = match accounts {
+        Accounts::AllBut(apart) => (&CLIENTS_WITH_EXPIRED_TOKENS, args! { apart: listed(apart), now, limit }),
+        Accounts::One(client_id) => (&CLIENT_WITH_EXPIRED_TOKENS, args! { client_id: *client_id, now }),
+    };
+    let rows = store.rows(sql, args).await?;
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 

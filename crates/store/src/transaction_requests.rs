@@ -70,7 +70,8 @@ sql! {
         WHERE client_id = :client_id AND due_at IS NOT NULL AND due_at <= :now ORDER BY due_at LIMIT :limit");
     /// When the next unknown outcome is due.
     pub NEXT_DUE_TRANSACTION_REQUEST = "
-        SELECT MIN(due_at) AS due_at FROM transaction_requests WHERE due_at IS NOT NULL";
+        SELECT client_id, MIN(due_at) AS due_at FROM transaction_requests
+        WHERE due_at IS NOT NULL GROUP BY client_id";
     /// Takes a due request: whoever moves its due date is the one that asks. One that has ended has none.
     pub CLAIM_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = :next_due_at, probes = probes + 1
@@ -372,9 +373,9 @@ pub async fn due(
 }
 
 /// When the next request is due, if any is.
-pub async fn next_due(store: &Store) -> Result<Option<Timestamp>, StoreError> {
-    let row = store.row(&NEXT_DUE_TRANSACTION_REQUEST, args! {}).await?;
-    row.map_or(Ok(None), |row| row.get("due_at"))
+pub async fn next_due(store: &Store) -> Result<Vec<(ClientId, Timestamp)>, StoreError> {
+    let rows = store.rows(&NEXT_DUE_TRANSACTION_REQUEST, args! {}).await?;
+    rows.iter().map(|row| Ok((row.get("client_id")?, row.get("due_at")?))).collect()
 }
 
 /// Requests of all clients whose outcome somebody has looked for in vain, or that are overdue, longest waiting first.

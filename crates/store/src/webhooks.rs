@@ -69,6 +69,11 @@ sql! {
         WHERE active = 1 AND deleted_at IS NULL AND EXISTS (SELECT 1 FROM deliveries d
             WHERE d.webhook_id = webhooks.id AND d.client_id = webhooks.client_id AND d.due_at <= :now)
         ORDER BY id LIMIT :limit");
+    /// Those of one client that have something due.
+    pub WEBHOOKS_OF_CLIENT_WITH_DUE_DELIVERIES = concat!("SELECT ", columns!(), " FROM webhooks
+        WHERE client_id = :client_id AND active = 1 AND deleted_at IS NULL AND EXISTS (SELECT 1 FROM deliveries d
+            WHERE d.webhook_id = webhooks.id AND d.client_id = webhooks.client_id AND d.due_at <= :now)
+        ORDER BY id LIMIT :limit");
     /// The webhooks of an endpoint.
     pub WEBHOOKS_OF_ENDPOINT = "
         SELECT id, event FROM webhooks
@@ -275,6 +280,18 @@ pub async fn with_due(
     limit: i64,
 ) -> Result<Readable<Webhook>, StoreError> {
     let rows = store.rows(&WEBHOOKS_WITH_DUE_DELIVERIES, args! { after, now, limit }).await?;
+    Readable::of(&rows, from_row)
+}
+
+/// The webhooks of a client that have a delivery due at `now`, by id.
+pub async fn with_due_of(
+    store: &Store,
+    client_id: ClientId,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Readable<Webhook>, StoreError> {
+    let args = args! { client_id, now, limit };
+    let rows = store.rows(&WEBHOOKS_OF_CLIENT_WITH_DUE_DELIVERIES, args).await?;
     Readable::of(&rows, from_row)
 }
 

@@ -146,7 +146,7 @@ async fn make(binary: &Path, folder: &Path, charges: u64, keys: Keys) -> Outcome
 }
 
 fn now_millis() -> i64 {
-    Clock::system().now().as_millis()
+    Clock::system().deployment().as_millis()
 }
 
 /// Accounts with merchants, and what they have charged so far.
@@ -177,7 +177,7 @@ impl Shop {
             accounts.push(Merchants { account, ids });
         }
         let first = accounts.first().ok_or("no account")?;
-        let facts = Facts::new(charges, first.account.clone(), first.ids.to_vec(), clock.now());
+        let facts = Facts::new(charges, first.account.clone(), first.ids.to_vec(), clock.deployment());
         Ok(Self { accounts: Arc::new(accounts), charges, made: 0, facts: Arc::new(Mutex::new(facts)) })
     }
 

@@ -43,7 +43,7 @@ pub(super) async fn run(
     begun: Begun,
 ) -> Result<Went, Error> {
     let delivery = &due.delivery;
-    let (began_at, started) = (app.clock.now(), app.clock.machine());
+    let (began_at, started) = (app.clock.of(delivery.client_id), app.clock.machine());
     let answer = match message(signer, due, began_at) {
         Ok((headers, body)) => {
             let answer_max = answer_max(app, delivery);
@@ -116,7 +116,7 @@ async fn end(
     attempt: &Attempt,
     asked_for: Option<RetryAfter>,
 ) -> Result<Went, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(delivery.client_id);
     let mut batch = Batch::new(delivery.client_id);
     if attempt.failure.is_none() {
         deliveries::end_attempt(&mut batch, delivery, begun, attempt, DeliveryStatus::Delivered, None);

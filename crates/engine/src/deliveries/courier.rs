@@ -136,7 +136,7 @@ impl Courier {
 
     /// Begins attempts of what is due, as far as there is room; answers how many.
     async fn begin(&self, attempts: &mut JoinSet<()>) -> Result<usize, Error> {
-        let (store, now) = (&self.0.app.store, self.0.app.clock.now());
+        let (store, now) = (&self.0.app.store, self.0.app.clock.deployment());
         let after = self.after().unwrap_or(Id::new(Uuid::nil()));
         let Readable { read: mut webhooks, unreadable } =
             webhooks::with_due(store, after, now, WEBHOOKS_MAX).await?;
@@ -149,6 +149,7 @@ impl Courier {
             webhooks.extend(first.read.into_iter().filter(|webhook| webhook.id <= after));
         }
         let ids: Vec<WebhookId> = webhooks.iter().map(|webhook| webhook.id).collect();
+        webhooks.extend(self.of_own_clocks(&ids).await?);
         let mut begun = 0;
         let mut first_without_room: Option<usize> = None;
         let mut took = stream::iter(webhooks.into_iter().enumerate())
@@ -162,6 +163,8 @@ impl Courier {
                         attempts.spawn(self.clone().attempt(taken));
                     }
                 }
+                // Accounts with clocks of their own have their turn in every round.
+                Took::NoRoom if at >= ids.len() => {}
                 Took::NoRoom => {
                     first_without_room = Some(first_without_room.map_or(at, |first| first.min(at)))
                 }
@@ -174,6 +177,20 @@ impl Courier {
         };
         self.set_after(behind);
         Ok(begun)
+    }
+
+    /// The webhooks of accounts with clocks of their own that have something due by those, but for `known` ones.
+    async fn of_own_clocks(&self, known: &[WebhookId]) -> Result<Vec<Webhook>, Error> {
+        let Inner { app, .. } = &*self.0;
+        let mut found = Vec::new();
+        for client_id in app.clock.own_clocks() {
+            let now = app.clock.of(client_id);
+            let Readable { read, unreadable } =
+                webhooks::with_due_of(&app.store, client_id, now, WEBHOOKS_MAX).await?;
+            tell_unreadable("webhook", &unreadable);
+            found.extend(read.into_iter().filter(|webhook| !known.contains(&webhook.id)));
+        }
+        Ok(found)
     }
 
     /// What cannot be read of one webhook holds up no other.
@@ -203,7 +220,7 @@ impl Courier {
             return Ok(Took::NoRoom);
         }
         let limit = i64::try_from(places.len()).unwrap_or(i64::MAX);
-        let now = app.clock.now();
+        let now = app.clock.of(webhook.client_id);
         let Readable { read: mut due, unreadable } =
             deliveries::due(&app.store, webhook.client_id, webhook.id, now, limit).await?;
         if !unreadable.is_empty() {

@@ -51,9 +51,11 @@ impl Dispatcher {
     /// One look at what waits; answers how many events became deliveries.
     pub(super) async fn round(&self) -> Result<usize, Error> {
         let after = self.after().unwrap_or(Id::new(Uuid::nil()));
-        let now = self.app.clock.now();
+        let now = self.app.clock.deployment();
         let clients = events::clients_to_dispatch(&self.app.store, after, now, CLIENTS_MAX).await?;
-        let is_last = clients.len() < usize::try_from(CLIENTS_MAX).unwrap_or(usize::MAX);
+        let clients_max = usize::try_from(CLIENTS_MAX).unwrap_or(usize::MAX);
+        let is_last = clients.len() < clients_max;
+        let clients = self.app.clock.with_own_clocks(clients, after, clients_max);
         self.set_after(clients.last().copied().filter(|_| !is_last));
         stream::iter(clients)
             .map(|client_id| self.of_client_or_later(client_id).boxed())
@@ -82,10 +84,13 @@ impl Dispatcher {
         if self.left.has(&client_id, app.clock.machine()) {
             return Ok(0);
         }
-        let now = app.clock.now();
+        let now = app.clock.of(client_id);
         let Readable { read: waiting, unreadable } =
             events::to_dispatch(&app.store, client_id, now, EVENTS_MAX).await?;
         tell_unreadable("event", &unreadable);
+        if waiting.is_empty() && unreadable.is_empty() {
+            return Ok(0);
+        }
         let mut postponed: Vec<Uuid> = unreadable.into_iter().map(|(id, _)| id).collect();
         let Readable { read: webhooks, unreadable } = webhooks::active(&app.store, client_id).await?;
         tell_unreadable("webhook", &unreadable);
@@ -95,7 +100,7 @@ impl Dispatcher {
         for (event, snapshot) in waiting.iter().zip(snapshots) {
             match snapshot {
                 Ok(snapshot) => {
-                    let deliveries = deliveries_of(app, event, &webhooks);
+                    let deliveries = deliveries_of(app, client_id, event, &webhooks);
                     let is_said = !deliveries.is_empty();
                     events::dispatched(&mut batch, event, is_said.then_some(snapshot.as_str()));
                     deliveries.iter().for_each(|delivery| deliveries::insert(&mut batch, delivery));
@@ -154,12 +159,17 @@ async fn snapshot(
     }
 }
 
-fn deliveries_of(app: &App, event: &Undispatched, webhooks: &[Webhook]) -> Vec<Delivery> {
+fn deliveries_of(
+    app: &App,
+    client_id: ClientId,
+    event: &Undispatched,
+    webhooks: &[Webhook],
+) -> Vec<Delivery> {
     let Some(name) = EventName::parse(&event.full_name) else {
         tracing::error!(event = %event.id, name = event.full_name, "no webhook can ask for this event");
         return Vec::new();
     };
-    let now = app.clock.now();
+    let now = app.clock.of(client_id);
     // A webhook that was made after the event did not ask for it; a listener asks for as long as it listens.
     let asking = webhooks
         .iter()

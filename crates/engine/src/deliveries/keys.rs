@@ -96,7 +96,7 @@ pub async fn rotate(app: &App, id: WebhookId, overlap: Duration) -> Result<Webho
     let new = SigningKey::generate(&app.chance)?;
     for _ in 0..TRIES_MAX {
         let before = webhooks::find(&app.store, client_id, id).await?.ok_or_else(unknown)?;
-        let now = app.clock.now();
+        let now = app.clock.of(client_id);
         let webhook = match (before.keys_at(now), overlap) {
             (_, Duration::ZERO) => alone(app, &before, new.seed(), new.public()),
             ((_, Some(next)), _) => return Err(RotationError::UnderWay(next.at)),
@@ -126,7 +126,7 @@ pub(crate) async fn finish(app: &App, job: &Job) -> Result<Ended, Error> {
     let Some(before) = webhooks::find(&app.store, job.client_id, id).await? else {
         return Ok(Ended::Finished);
     };
-    let now = app.clock.now();
+    let now = app.clock.of(job.client_id);
     let next = match &before.next_key {
         None => return Ok(Ended::Finished),
         Some(next) if next.at > now => return Ok(Ended::Again { at: next.at }),

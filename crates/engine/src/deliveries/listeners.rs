@@ -79,7 +79,7 @@ impl From<regente_store::StoreError> for ListenError {
 /// [`ListenError::Failed`].
 pub async fn begin(app: &App, client_id: ClientId, event: EventFilter) -> Result<Listener, ListenError> {
     app.vault.keep_current().await.map_err(Error::from)?;
-    let now = app.clock.now();
+    let now = app.clock.of(client_id);
     let id: WebhookId = app.chance.id(now);
     let key = SigningKey::generate(&app.chance).map_err(Error::internal)?;
     let binding = Binding::new(Purpose::WebhookKey, client_id, id.uuid());
@@ -117,7 +117,7 @@ pub async fn hear(
     id: WebhookId,
     told: &[DeliveryId],
 ) -> Result<Vec<Heard>, ListenError> {
-    let now = app.clock.now();
+    let now = app.clock.of(client_id);
     let mut batch = Batch::new(client_id);
     listeners::go_on(&mut batch, id, now, now + LISTENER_AWAITED_FOR);
     listeners::forget(&mut batch, id, told);
@@ -134,7 +134,7 @@ pub async fn hear(
             if waiting.is_empty() {
                 return Ok(Vec::new());
             }
-            let now = app.clock.now();
+            let now = app.clock.of(client_id);
             let signer = Signer::open(app, &webhook, now).await?;
             return Ok(waiting.iter().map(|due| sign(&signer, now, due)).collect::<Result<_, _>>()?);
         }
@@ -171,7 +171,7 @@ pub async fn end(
     told: &[DeliveryId],
 ) -> Result<(), ListenError> {
     let mut batch = Batch::new(client_id);
-    listeners::end(&mut batch, id, app.clock.now());
+    listeners::end(&mut batch, id, app.clock.of(client_id));
     listeners::forget(&mut batch, id, told);
     // It ends by itself if this was not written.
     let _ = app.store.apply(batch).await?;

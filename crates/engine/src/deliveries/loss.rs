@@ -29,7 +29,7 @@ pub(super) async fn tell(app: &App, webhook: &Webhook, delivery: &Delivery) -> R
     let Some(webhook) = found.filter(|found| found.active && found.lost_in_a_row >= lost_max) else {
         return Ok(());
     };
-    let now = app.clock.now();
+    let now = app.clock.of(webhook.client_id);
     let mut batch = Batch::new(webhook.client_id);
     webhooks::disable(&mut batch, &webhook, now);
     let entry = AuditEntry {

@@ -32,7 +32,7 @@ pub async fn replay(
     id: DeliveryId,
     record: impl Fn(&mut Batch),
 ) -> Result<Replayed, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(client_id);
     let find = async || deliveries::find(&app.store, client_id, webhook_id, id).await;
     for _ in 0..TRIES_MAX {
         let Some(delivery) = find().await? else { return Ok(Replayed::NoDelivery) };

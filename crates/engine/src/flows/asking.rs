@@ -164,7 +164,7 @@ impl Asking {
             outcome::leave_open(app, charge, request, reason, actor).await;
             return Ok(self.still_open());
         }
-        let now = app.clock.now();
+        let now = app.clock.of(self.charge.client_id);
         let ended = request.end(asked.outcome, Some(asked.duration), now);
         self.ended.push(ended);
         let Self { charge, ended, actor, .. } = &*self;

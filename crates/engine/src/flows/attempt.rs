@@ -130,7 +130,7 @@ async fn call<'a>(
 ) -> Result<BoxFuture<'a, Answer>, VaultError> {
     let call = Call {
         key: request.provider_key(),
-        at: app.clock.now(),
+        at: app.clock.of(request.client_id),
         provider_type: request.provider_type,
         credentials: credentials(app, provider).await?,
         options: provider.options.clone().unwrap_or_default(),
@@ -154,7 +154,7 @@ async fn probe(
         operation: operation_kind(request),
         reference: request.reference().and_then(|reference| reference.transaction_id.clone()),
         sent_at: request.sent_at,
-        at: app.clock.now(),
+        at: app.clock.of(request.client_id),
         provider_type: request.provider_type,
         credentials: credentials(app, provider).await?,
         options: provider.options.clone().unwrap_or_default(),

@@ -92,7 +92,7 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
     if asked.outcome == Outcome::Open {
         return Err(give_up(&app, &new.card, &request, asked.open_reason).await);
     }
-    let ended = request.end(asked.outcome, Some(asked.duration), app.clock.now());
+    let ended = request.end(asked.outcome, Some(asked.duration), app.clock.of(request.client_id));
     let card = settle(&app, &new.card, &new.sealed.holder, &ended, &new.actor).await?;
     Ok(Checked::Card(Box::new(card), Box::new(ended)))
 }
@@ -118,7 +118,7 @@ fn not_available(detail: &'static str) -> Error {
 }
 
 fn request_to(app: &App, card: &Card, provider: &Provider) -> TransactionRequest {
-    let now = app.clock.now();
+    let now = app.clock.of(card.client_id);
     let place = Place { client_id: card.client_id, object_id: card.id.uuid(), ordinal: 0 };
     let asks = Asks {
         provider_id: provider.id,
@@ -131,7 +131,7 @@ fn request_to(app: &App, card: &Card, provider: &Provider) -> TransactionRequest
 }
 
 fn intent(app: &App, new: &NewCheck, request: &TransactionRequest) -> Result<Batch, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(request.client_id);
     let mut batch = Batch::new(new.card.client_id);
     if let Some(claim) = &new.claim {
         claim.run(app, &mut batch, "card", new.card.id.uuid());
@@ -155,7 +155,7 @@ async fn settle(
     ended: &TransactionRequest,
     actor: &Actor,
 ) -> Result<Card, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(card.client_id);
     let mut batch = Batch::new(card.client_id);
     transaction_requests::end(&mut batch, ended)?;
     let settled = match &ended.outcome {
@@ -204,7 +204,12 @@ fn end_without_card(app: &App, batch: &mut Batch, card: &Card, why: &'static str
 async fn give_up(app: &App, card: &Card, request: &TransactionRequest, reason: Option<OpenReason>) -> Error {
     let mut batch = Batch::new(card.client_id);
     if let Some(reason) = reason {
-        transaction_requests::note_open(&mut batch, request, reason, schedule::first_look(app));
+        transaction_requests::note_open(
+            &mut batch,
+            request,
+            reason,
+            schedule::first_look(app, request.client_id),
+        );
     }
     if let Err(error) = end_without_card(app, &mut batch, card, NO_ANSWER) {
         return error;

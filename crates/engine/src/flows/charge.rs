@@ -86,7 +86,7 @@ pub struct Ran {
 /// admitted to is held until its outcome is written.
 pub async fn create(app: App, new: Box<NewCharge>, admission: Admission) -> Result<Created, Error> {
     let _admission = admission;
-    let (started, now) = (app.clock.machine(), app.clock.now());
+    let (started, now) = (app.clock.machine(), app.clock.of(new.charge.client_id));
     let means = Means::Complete { elapsed: Duration::ZERO, budget: app.settings.charge_budget };
     let Next::Authorize(hop) = new.charge.next(&[], means, now) else {
         return Err(Error::internal("a charge without a route"));
@@ -135,7 +135,7 @@ async fn refused(new: &NewCharge, app: &App, refusal: &Refusal) -> Result<Create
 
 /// The first batch: everything that must be known before money can move.
 fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Batch, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(request.client_id);
     let mut batch = Batch::new(new.charge.client_id);
     if let Some(claim) = &new.claim {
         claim.answer_with(app, &mut batch, &new.charge);

@@ -81,7 +81,7 @@ pub async fn plan(
     new: &NewCustomer,
     on_match: OnMatch,
 ) -> Result<Found, Error> {
-    let plan = Plan { app, caller, request_id, new, now: app.clock.now() };
+    let plan = Plan { app, caller, request_id, new, now: app.clock.of(caller.client_id) };
     let on_match = if caller.is_public_key() { OnMatch::Keep } else { on_match };
     let keys = keys_of(app, caller.client_id, Some(&new.email), &new.document).await?;
     let holders = Holders::find(app, caller, &keys).await?;

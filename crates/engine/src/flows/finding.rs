@@ -56,7 +56,7 @@ pub async fn notified(app: &App, request: &TransactionRequest, outcome: Outcome)
         return Err(Error::busy());
     }
     let _admission = app.store.admit_waiting().await?;
-    let found = request.end(outcome, None, app.clock.now());
+    let found = request.end(outcome, None, app.clock.of(request.client_id));
     take(app, &found, &Actor::Job(NOTIFICATION)).await
 }
 
@@ -100,7 +100,7 @@ impl Planned {
             (ChargeState::Processing, Outcome::Open) => {
                 let mut requests = requests;
                 requests[at] = found.clone();
-                let next = charge.next(&requests, BUYER_IS_GONE, app.clock.now());
+                let next = charge.next(&requests, BUYER_IS_GONE, app.clock.of(found.client_id));
                 Self::plan(app, charge.clone(), charge, requests, Some(at), next)?
             }
             (ChargeState::AwaitingPayer { .. }, Outcome::Pending(_)) if is_last => {
@@ -121,7 +121,7 @@ impl Planned {
         requests: Vec<TransactionRequest>,
         found: &TransactionRequest,
     ) -> Result<Option<Self>, Error> {
-        let now = app.clock.now();
+        let now = app.clock.of(found.client_id);
         if let Outcome::Pending(_) = found.outcome {
             return match charge.next(&requests, BUYER_IS_GONE, now) {
                 Next::Expire => {
@@ -183,7 +183,7 @@ impl Planned {
         outcome: Outcome,
         next: impl FnOnce(&Charge, &[TransactionRequest]) -> Next,
     ) -> Result<Option<Self>, Error> {
-        let now = app.clock.now();
+        let now = app.clock.of(before.client_id);
         let charge = before.clone().with_one_more_request();
         let asks = Asks::about(awaited, awaited.request_type, awaited.amount);
         let told = charge.begin_request(app.chance.id(now), asks, now);

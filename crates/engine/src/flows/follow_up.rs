@@ -56,7 +56,7 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
         let Some(authorization) = charge::approved_authorization(&requests) else {
             return Err(refused(&before, before.no_authorization(new.operation)));
         };
-        let now = app.clock.now();
+        let now = app.clock.of(new.client_id);
         let (opened, open) =
             before.open(new.operation, new.amount, now).map_err(|refusal| refused(&before, refusal))?;
         let asks = Asks::about(authorization, new.operation.request_type(), open.amount);
@@ -110,7 +110,7 @@ async fn run(
         requests.push(request);
         return Ok(Created::Ran(Box::new(Ran { charge: opened, requests })));
     }
-    let ended = request.end(asked.outcome, Some(asked.duration), app.clock.now());
+    let ended = request.end(asked.outcome, Some(asked.duration), app.clock.of(request.client_id));
     let step = decide(app, &opened, &ended)?;
     let ran = match outcome::write(app, &opened, Some(&ended), &step, None, &new.actor).await? {
         Written::ByUs => {
@@ -156,7 +156,7 @@ pub async fn again(app: &App, stored: &StoredRequest) -> Result<(Charge, Operati
 /// What the outcome of the open operation makes of the charge.
 fn decide(app: &App, opened: &Charge, ended: &TransactionRequest) -> Result<Step, Error> {
     let requests = std::slice::from_ref(ended);
-    let next = opened.next(requests, Means::Incomplete(Stopped::Interrupted), app.clock.now());
+    let next = opened.next(requests, Means::Incomplete(Stopped::Interrupted), app.clock.of(opened.client_id));
     step(app, opened, requests, next, SecurityCode::NotNeeded)?
         .ok_or_else(|| Error::internal("an outcome for a charge with no open operation"))
 }

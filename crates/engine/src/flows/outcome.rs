@@ -91,7 +91,7 @@ fn outcome(
     card: Option<&Card>,
     actor: &Actor,
 ) -> Result<Batch, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(before.client_id);
     let after = &step.charge;
     let mut batch = Batch::new(before.client_id);
     charges::update(&mut batch, before, after, actor)?;
@@ -180,7 +180,12 @@ pub async fn leave_open(
     actor: &Actor,
 ) {
     let mut batch = announcement(app, charge, actor).unwrap_or_else(|| Batch::new(request.client_id));
-    transaction_requests::note_open(&mut batch, request, reason, schedule::first_look(app));
+    transaction_requests::note_open(
+        &mut batch,
+        request,
+        reason,
+        schedule::first_look(app, request.client_id),
+    );
     match app.store.apply(batch).await {
         Ok(Commit::Applied | Commit::Refused(_) | Commit::Unknown) => {}
         Err(error) => tracing::warn!(
@@ -194,6 +199,12 @@ pub async fn leave_open(
 pub fn announcement(app: &App, charge: &Charge, actor: &Actor) -> Option<Batch> {
     let event = charge.announced_while_open()?;
     let mut batch = Batch::new(charge.client_id);
-    events::charge_changed_once(&mut batch, app.chance.id(app.clock.now()), charge, event, actor);
+    events::charge_changed_once(
+        &mut batch,
+        app.chance.id(app.clock.of(charge.client_id)),
+        charge,
+        event,
+        actor,
+    );
     Some(batch)
 }

@@ -89,7 +89,7 @@ pub enum Rest {
 
 /// Has a purchase driven from now on. Each operation has a job of its own, so that none is lost with the end of another.
 pub fn enqueue(app: &App, batch: &mut Batch, purchase: &Purchase) {
-    let now = app.clock.now();
+    let now = app.clock.of(purchase.client_id);
     let key = format!("{}/{}", purchase.id, purchase.version);
     queue::enqueue(app, batch, Kind::Purchase, &key, &purchase.id.to_string(), now);
 }
@@ -98,7 +98,7 @@ pub fn enqueue(app: &App, batch: &mut Batch, purchase: &Purchase) {
 /// for a long time, or have given up.
 pub fn wake(app: &App, batch: &mut Batch, charge: &Charge) {
     let Some(purchase_id) = charge.purchase_id else { return };
-    let now = app.clock.now();
+    let now = app.clock.of(charge.client_id);
     let key = format!("{purchase_id}/{}/{}", charge.id, charge.version);
     queue::enqueue(app, batch, Kind::Purchase, &key, &purchase_id.to_string(), now);
 }
@@ -107,7 +107,7 @@ pub fn wake(app: &App, batch: &mut Batch, charge: &Charge) {
 pub async fn run(app: &App, client_id: ClientId, id: PurchaseId) -> Rest {
     drive(app, client_id, id).await.unwrap_or_else(|error| {
         tracing::warn!(purchase = %id, error = ?error, "a step of a purchase failed; it is tried again");
-        Rest::Until(app.clock.now() + RETRY_AFTER)
+        Rest::Until(app.clock.of(client_id) + RETRY_AFTER)
     })
 }
 
@@ -120,7 +120,7 @@ async fn drive(app: &App, client_id: ClientId, id: PurchaseId) -> Result<Rest, E
         };
         let purchase = &stored.purchase;
         let cards = Cards::of(app, purchase).await?;
-        let now = app.clock.now();
+        let now = app.clock.of(client_id);
         match purchase.next(&cards.seen(purchase, &refused), now) {
             Next::Rest => return Ok(Rest::Idle),
             Next::Wait(until) => return Ok(Rest::Until(until)),
@@ -153,7 +153,7 @@ async fn drive(app: &App, client_id: ClientId, id: PurchaseId) -> Result<Rest, E
 
 /// Writes a change down. One that is too late is decided anew by the next step.
 async fn write(app: &App, stored: &StoredPurchase, cards: &Cards, change: Change) -> Result<(), Error> {
-    let (before, now) = (&stored.purchase, app.clock.now());
+    let (before, now) = (&stored.purchase, app.clock.of(stored.purchase.client_id));
     let step = before.apply(change, now);
     let mut batch = Batch::new(before.client_id);
     purchases::update(&mut batch, before, &step, &Actor::Job(KIND), || app.chance.id(now))?;
@@ -205,7 +205,7 @@ async fn announce(
     let Some(name) = reached else { return Ok(()) };
     let view = cards.show(purchase, &Private::open(app, stored).await?);
     let event = NewEvent {
-        id: app.chance.id(app.clock.now()),
+        id: app.chance.id(app.clock.of(stored.purchase.client_id)),
         object_id: purchase.id.uuid(),
         version: purchase.version,
         ordinal: 0,

@@ -45,7 +45,7 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         return Ok(Resolved::NotYet);
     }
     let _admission = app.store.admit_waiting().await?;
-    let (now, due_again_at) = (app.clock.now(), schedule::next_look(app, stored));
+    let (now, due_again_at) = (app.clock.of(stored.request.client_id), schedule::next_look(app, stored));
     let is_last = schedule::is_last_look(app, stored);
     let mut batch = Batch::new(stored.request.client_id);
     let claim = match follows(stored) {
@@ -78,7 +78,7 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     if outcome == Outcome::Open {
         return still_open(app, stored, due_again_at, is_last).await.map(|()| Resolved::NotYet);
     }
-    let ended = stored.request.end(outcome, None, app.clock.now());
+    let ended = stored.request.end(outcome, None, app.clock.of(stored.request.client_id));
     match (stored.object_kind, follows(stored)) {
         (ObjectKind::Card, _) => card_check::recover(app, stored, ended).await?,
         (ObjectKind::Charge, Follows::No) => finding::take(app, &ended, &Actor::Job(KIND)).await?,
@@ -135,7 +135,12 @@ async fn still_open(
         return Ok(());
     }
     let mut batch = Batch::new(stored.request.client_id);
-    transaction_requests::give_up(&mut batch, &stored.request, due_at, app.clock.now());
+    transaction_requests::give_up(
+        &mut batch,
+        &stored.request,
+        due_at,
+        app.clock.of(stored.request.client_id),
+    );
     match app.store.apply(batch).await? {
         Commit::Applied => tracing::error!(
             alert = "unknown_outcome_given_up", transaction_request = %stored.request.id,

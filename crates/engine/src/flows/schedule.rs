@@ -6,7 +6,7 @@ use std::time::Duration;
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
 use regente_domain::charge::expiry;
 use regente_domain::charge::reconciliation::{self, LAST_LOOK_WITHIN};
-use regente_domain::id::Id;
+use regente_domain::id::{ClientId, Id};
 use regente_domain::time::Timestamp;
 use regente_store::transaction_requests::StoredRequest;
 
@@ -14,18 +14,20 @@ use super::security_code;
 use crate::app::App;
 
 /// When the provider is asked for the first time about a request that was not answered.
-pub(super) fn first_look(app: &App) -> Timestamp {
-    app.clock.now() + app.settings.reconcile_waits.first().copied().unwrap_or_default()
+pub(super) fn first_look(app: &App, client_id: ClientId) -> Timestamp {
+    app.clock.of(client_id) + app.settings.reconcile_waits.first().copied().unwrap_or_default()
 }
 
 /// When the provider is asked for the first time about a request that has given the payer something to do.
 pub(super) fn first_look_at_payer(app: &App, instructed: &TransactionRequest) -> Timestamp {
-    first_look(app).min(expiry(instructed)).min(security_code::held_until(Id::new(instructed.object_id)))
+    first_look(app, instructed.client_id)
+        .min(expiry(instructed))
+        .min(security_code::held_until(Id::new(instructed.object_id)))
 }
 
 /// When the provider is asked again after the look that is made now.
 pub(super) fn next_look(app: &App, stored: &StoredRequest) -> Timestamp {
-    let now = app.clock.now();
+    let now = app.clock.of(stored.request.client_id);
     match stored.request.outcome {
         Outcome::Pending(_) => {
             let waits = &app.settings.reconcile_waits;
@@ -47,7 +49,7 @@ pub(super) fn is_last_look(app: &App, stored: &StoredRequest) -> bool {
     match stored.request.outcome {
         Outcome::Pending(_) => {
             let whole: Duration = app.settings.reconcile_waits.iter().sum();
-            app.clock.now() >= expiry(&stored.request) + whole
+            app.clock.of(stored.request.client_id) >= expiry(&stored.request) + whole
         }
         Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => {
             reconciliation::next_look(&app.settings.reconcile_waits, stored.probes).is_none()

@@ -20,13 +20,13 @@ pub(super) fn held_until(charge_id: ChargeId) -> Timestamp {
 
 /// The code, sealed; nothing when its time is over.
 pub(super) fn seal(app: &App, charge: &Charge, cvv: &Cvv) -> Option<Sealed> {
-    let is_in_time = app.clock.now() < held_until(charge.id);
+    let is_in_time = app.clock.of(charge.client_id) < held_until(charge.id);
     is_in_time.then(|| app.vault.seal(binding(charge), cvv.expose().as_bytes()))
 }
 
 /// The code that is held for a charge; nothing when none is, or when its time is over.
 pub(super) async fn find(app: &App, charge: &Charge) -> Result<Option<Cvv>, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(charge.client_id);
     let held = held_security_codes::find(&app.store, charge.client_id, charge.id, now).await?;
     let Some(sealed) = held else { return Ok(None) };
     let plain = match app.vault.open(binding(charge), &sealed).await {

@@ -36,7 +36,7 @@ pub(super) fn step(
     next: Next,
     security_code: SecurityCode,
 ) -> Result<Option<Step>, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(charge.client_id);
     let step = match next {
         Next::Authorize(hop) => {
             let begun = charge.try_next(hop, now).map_err(not_pending)?;

@@ -38,13 +38,16 @@ impl Source for Jobs {
     async fn clients(&self, from: ClientId, limit: usize) -> Result<Vec<ClientId>, Error> {
         // A job may open what another node has sealed a moment ago.
         self.app.vault.keep_current().await?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        Ok(jobs::clients_with_due(&self.app.store, self.now(), from, limit).await?)
+        let rows = i64::try_from(limit).unwrap_or(i64::MAX);
+        let (store, clock) = (&self.app.store, &self.app.clock);
+        let page = jobs::clients_with_due(store, self.due_by(clock.deployment()), from, rows).await?;
+        Ok(clock.with_own_clocks(page, from, limit))
     }
 
     async fn due(&self, client_id: ClientId, limit: usize) -> Result<Vec<Job>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        Ok(jobs::due(&self.app.store, client_id, self.now(), limit).await?)
+        let due = self.due_by(self.app.clock.of(client_id));
+        Ok(jobs::due(&self.app.store, client_id, due, limit).await?)
     }
 
     fn id(job: &Job) -> Uuid {
@@ -60,9 +63,8 @@ impl Source for Jobs {
 }
 
 impl Jobs {
-    fn now(&self) -> Due<'static> {
-        let clock = &self.app.clock;
-        Due { lane: self.lane.word(), now: clock.now(), machine_now: clock.machine_timestamp() }
+    fn due_by(&self, now: Timestamp) -> Due<'static> {
+        Due { lane: self.lane.word(), now, machine_now: self.app.clock.machine_timestamp() }
     }
 
     fn lease_until(&self) -> Timestamp {
@@ -89,7 +91,7 @@ impl Jobs {
             Ended::Again { at } => jobs::repeat(&mut batch, job, self.owner, at, attempts),
             Ended::GiveUp { why } => {
                 tracing::error!(job = %job.id, kind = %job.kind, why, "a job was given up");
-                jobs::bury(&mut batch, job, self.owner, &why, self.app.clock.now());
+                jobs::bury(&mut batch, job, self.owner, &why, self.app.clock.of(job.client_id));
             }
         }
         // Refused: the lease was over and another worker has the job; running it twice does no harm.
@@ -126,7 +128,7 @@ impl Jobs {
         if backoff::JOBS.is_over(attempts) && !is_recurring(job) {
             return Ended::GiveUp { why: format!("{attempts} failures in a row, the last one: {error}") };
         }
-        Ended::Again { at: self.app.clock.now() + backoff::JOBS.wait(attempts) }
+        Ended::Again { at: self.app.clock.of(job.client_id) + backoff::JOBS.wait(attempts) }
     }
 }
 

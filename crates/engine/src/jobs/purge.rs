@@ -9,11 +9,13 @@ use regente_domain::credential::CLIENT_TOKEN_KEPT_FOR;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::schedule::LISTENER_KEPT_FOR;
+use regente_store::accounts::Accounts;
 use regente_store::{
     Batch, Commit, credentials, deliveries, events, held_security_codes, idempotency, listeners, tokens,
 };
 
 use crate::app::App;
+use crate::clock::AccountTime;
 use crate::error::Error;
 use crate::queue::Ended;
 
@@ -32,65 +34,94 @@ const CLIENTS_AT_ONCE: usize = 16;
 
 /// Forgets answers that are kept no longer; claims of what is still under way stay.
 pub(super) async fn idempotency(app: &App) -> Result<Ended, Error> {
-    let now = app.clock.now();
-    for _ in 0..PAGES_MAX {
-        if page_of_keys(app, now).await? < ROWS_MAX {
-            return Ok(again(now, false));
-        }
+    let mut found = false;
+    for time in app.clock.times() {
+        found |= pages_of_keys(app, &time).await?;
     }
-    Ok(again(now, true))
+    Ok(again(app, found))
 }
 
-async fn page_of_keys(app: &App, now: Timestamp) -> Result<i64, Error> {
-    let moved_after = now - app.settings.idempotency_retention;
-    let expired = idempotency::expired(&app.store, now, moved_after, ROWS_MAX).await?;
+/// Deletes page after page, a bounded number of them; answers whether there may be more.
+async fn pages_of_keys(app: &App, time: &AccountTime) -> Result<bool, Error> {
+    for _ in 0..PAGES_MAX {
+        if page_of_keys(app, time).await? < ROWS_MAX {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+async fn page_of_keys(app: &App, AccountTime { accounts, now }: &AccountTime) -> Result<i64, Error> {
+    let (now, moved_after) = (*now, *now - app.settings.idempotency_retention);
+    let expired = idempotency::expired(&app.store, accounts, now, moved_after, ROWS_MAX).await?;
     delete_each(app, expired, |batch, digests| idempotency::purge(batch, digests, now, moved_after)).await
 }
 
 /// Deletes tokens that nobody used in time, and security codes of payers who did not come back.
 pub(super) async fn tokens(app: &App) -> Result<Ended, Error> {
-    let now = app.clock.now();
-    let clients = held_security_codes::clients_with_expired(&app.store, now, CLIENTS_MAX).await?;
-    purge(app, clients, |batch| held_security_codes::purge(batch, now, ROWS_MAX)).await?;
-    let clients = tokens::clients_with_expired(&app.store, now, CLIENTS_MAX).await?;
-    purge(app, clients, |batch| tokens::purge(batch, now, ROWS_MAX)).await
+    let mut found = false;
+    for AccountTime { accounts, now } in app.clock.times() {
+        let clients =
+            held_security_codes::clients_with_expired(&app.store, &accounts, now, CLIENTS_MAX).await?;
+        found |= purge(app, clients, |batch| held_security_codes::purge(batch, now, ROWS_MAX)).await?;
+        let clients = tokens::clients_with_expired(&app.store, &accounts, now, CLIENTS_MAX).await?;
+        found |= purge(app, clients, |batch| tokens::purge(batch, now, ROWS_MAX)).await?;
+    }
+    Ok(again(app, found))
 }
 
 /// Deletes client tokens whose life is over.
 pub(super) async fn credentials(app: &App) -> Result<Ended, Error> {
-    let now = app.clock.now();
-    let deleted = forget_ended_credentials(app, now - CLIENT_TOKEN_KEPT_FOR, ROWS_MAX).await?;
-    Ok(again(now, deleted > 0))
+    let mut found = false;
+    for AccountTime { accounts, now } in app.clock.times() {
+        found |= forget_ended_credentials(app, &accounts, now - CLIENT_TOKEN_KEPT_FOR, ROWS_MAX).await? > 0;
+    }
+    Ok(again(app, found))
 }
 
 /// Deletes listeners that are over, with what nobody fetched.
 pub(super) async fn listeners(app: &App) -> Result<Ended, Error> {
-    let before = app.clock.now() - LISTENER_KEPT_FOR;
-    let clients = listeners::clients_with_ended(&app.store, before, CLIENTS_MAX).await?;
-    purge(app, clients, |batch| listeners::purge(batch, before, ROWS_MAX)).await
+    let mut found = false;
+    for AccountTime { accounts, now } in app.clock.times() {
+        let before = now - LISTENER_KEPT_FOR;
+        let clients = listeners::clients_with_ended(&app.store, &accounts, before, CLIENTS_MAX).await?;
+        found |= purge(app, clients, |batch| listeners::purge(batch, before, ROWS_MAX)).await?;
+    }
+    Ok(again(app, found))
 }
 
 /// Deletes deliveries that ended long ago, with their attempts, and then events that nobody needs any more.
 pub(super) async fn deliveries(app: &App) -> Result<Ended, Error> {
-    let now = app.clock.now();
-    for _ in 0..PAGES_MAX {
-        if page_of_deliveries(app, now).await?.max(page_of_events(app, now).await?) < ROWS_MAX {
-            return Ok(Ended::Again { at: now + DELIVERIES_EVERY });
-        }
+    let mut found = false;
+    for time in app.clock.times() {
+        found |= pages_of_deliveries(app, &time).await?;
     }
-    Ok(again(now, true))
+    if found {
+        return Ok(again(app, found));
+    }
+    Ok(Ended::Again { at: app.clock.deployment() + DELIVERIES_EVERY })
 }
 
-async fn page_of_deliveries(app: &App, now: Timestamp) -> Result<i64, Error> {
-    let before = now - app.settings.webhooks.delivery_retention;
-    let ended = deliveries::ended(&app.store, before, ROWS_MAX).await?;
+/// As [`pages_of_keys`].
+async fn pages_of_deliveries(app: &App, time: &AccountTime) -> Result<bool, Error> {
+    for _ in 0..PAGES_MAX {
+        if page_of_deliveries(app, time).await?.max(page_of_events(app, time).await?) < ROWS_MAX {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+async fn page_of_deliveries(app: &App, AccountTime { accounts, now }: &AccountTime) -> Result<i64, Error> {
+    let before = *now - app.settings.webhooks.delivery_retention;
+    let ended = deliveries::ended(&app.store, accounts, before, ROWS_MAX).await?;
     let ended = ended.into_iter().map(|ended| (ended.client_id, ended));
     delete_each(app, ended, |batch, ended| deliveries::purge(batch, ended, before)).await
 }
 
-async fn page_of_events(app: &App, now: Timestamp) -> Result<i64, Error> {
-    let before = now - app.settings.webhooks.event_retention;
-    let old = events::old(&app.store, before, ROWS_MAX).await?;
+async fn page_of_events(app: &App, AccountTime { accounts, now }: &AccountTime) -> Result<i64, Error> {
+    let before = *now - app.settings.webhooks.event_retention;
+    let old = events::old(&app.store, accounts, before, ROWS_MAX).await?;
     delete_each(app, old, |batch, objects| events::purge(batch, objects, before)).await
 }
 
@@ -113,13 +144,13 @@ async fn delete_each<T>(
     Ok(i64::try_from(rows).unwrap_or(i64::MAX))
 }
 
-/// Deletes what `fill` names of each client. While there was something, the next look comes at once.
-async fn purge(app: &App, clients: Vec<ClientId>, fill: impl Fn(&mut Batch)) -> Result<Ended, Error> {
+/// Deletes what `fill` names of each client; answers whether there was a client.
+async fn purge(app: &App, clients: Vec<ClientId>, fill: impl Fn(&mut Batch)) -> Result<bool, Error> {
     let found = !clients.is_empty();
     for client_id in clients {
         delete(app, client_id, &fill).await?;
     }
-    Ok(again(app.clock.now(), found))
+    Ok(found)
 }
 
 async fn delete(app: &App, client_id: ClientId, fill: impl Fn(&mut Batch)) -> Result<(), Error> {
@@ -131,16 +162,23 @@ async fn delete(app: &App, client_id: ClientId, fill: impl Fn(&mut Batch)) -> Re
     Ok(())
 }
 
-fn again(now: Timestamp, found: bool) -> Ended {
+/// While there was something, the next look comes at once.
+fn again(app: &App, found: bool) -> Ended {
+    let now = app.clock.deployment();
     Ended::Again { at: if found { now + Duration::from_secs(1) } else { now + EVERY } }
 }
 
-/// Forgets at most `limit` credentials that ended before `before`; answers how many there were.
+/// Forgets at most `limit` credentials of these accounts that ended before `before`; answers how many there were.
 ///
 /// # Errors
 /// [`Error::Store`].
-pub async fn forget_ended_credentials(app: &App, before: Timestamp, limit: i64) -> Result<usize, Error> {
-    let ended = credentials::ended(&app.store, before, limit).await?;
+pub async fn forget_ended_credentials(
+    app: &App,
+    accounts: &Accounts,
+    before: Timestamp,
+    limit: i64,
+) -> Result<usize, Error> {
+    let ended = credentials::ended(&app.store, accounts, before, limit).await?;
     for of_one_client in ended.chunk_by(|(one, _), (other, _)| one == other) {
         let Some((client_id, _)) = of_one_client.first() else { continue };
         let mut batch = Batch::new(*client_id);

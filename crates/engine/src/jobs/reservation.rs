@@ -23,7 +23,7 @@ pub(super) async fn expire(app: &App, job: &Job) -> Result<Ended, Error> {
     match charge.state {
         ChargeState::PreAuthorized { .. } => {}
         ChargeState::CapturePending { .. } | ChargeState::RefundPending { .. } => {
-            return Ok(look_again(app));
+            return Ok(look_again(app, job));
         }
         ChargeState::Processing
         | ChargeState::AwaitingPayer { .. }
@@ -44,18 +44,18 @@ pub(super) async fn expire(app: &App, job: &Job) -> Result<Ended, Error> {
         seed: None,
     };
     match app.in_flight.run(follow_up::create(app.clone(), void)).await {
-        Ok(Created::Ran(ran)) if ran.charge.state.open_operation().is_some() => Ok(look_again(app)),
+        Ok(Created::Ran(ran)) if ran.charge.state.open_operation().is_some() => Ok(look_again(app, job)),
         Ok(Created::Ran(ran)) if matches!(ran.charge.state, ChargeState::PreAuthorized { .. }) => {
             Ok(Ended::GiveUp {
                 why: format!("the provider does not let go of the reservation of charge {charge_id}"),
             })
         }
         Ok(Created::Ran(_) | Created::Answered(_)) => Ok(Ended::Finished),
-        Err(Error::Processing { .. }) => Ok(look_again(app)),
+        Err(Error::Processing { .. }) => Ok(look_again(app, job)),
         Err(error) => Err(error),
     }
 }
 
-fn look_again(app: &App) -> Ended {
-    Ended::Again { at: app.clock.now() + LOOK_AGAIN_AFTER }
+fn look_again(app: &App, job: &Job) -> Ended {
+    Ended::Again { at: app.clock.of(job.client_id) + LOOK_AGAIN_AFTER }
 }

@@ -12,7 +12,7 @@ const EVERY: Duration = Duration::from_secs(10 * 60);
 
 /// One run; the vault says when the next one is worth it.
 pub(super) async fn reseal(app: &App) -> Result<Ended, Error> {
-    let now = app.clock.now();
+    let now = app.clock.deployment();
     Ok(Ended::Again {
         at: match app.vault.reseal().await? {
             ResealProgress::Done => now + EVERY,

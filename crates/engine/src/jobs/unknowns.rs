@@ -27,13 +27,14 @@ impl Source for Unknowns {
 
     async fn clients(&self, from: ClientId, limit: usize) -> Result<Vec<ClientId>, Error> {
         self.app.vault.keep_current().await?;
-        let (store, now) = (&self.app.store, self.app.clock.now());
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        Ok(transaction_requests::clients_with_due(store, now, from, limit).await?)
+        let (store, now) = (&self.app.store, self.app.clock.deployment());
+        let rows = i64::try_from(limit).unwrap_or(i64::MAX);
+        let page = transaction_requests::clients_with_due(store, now, from, rows).await?;
+        Ok(self.app.clock.with_own_clocks(page, from, limit))
     }
 
     async fn due(&self, client_id: ClientId, limit: usize) -> Result<Vec<StoredRequest>, Error> {
-        let (store, now) = (&self.app.store, self.app.clock.now());
+        let (store, now) = (&self.app.store, self.app.clock.of(client_id));
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         Ok(transaction_requests::due(store, client_id, now, limit).await?)
     }

@@ -87,7 +87,7 @@ impl Vault {
         }
         let mut pass = kept
             .filter(|pass| pass.current_key_id == ring.current.id)
-            .unwrap_or_else(|| Pass::new(ring.current.id, self.0.clock.now()));
+            .unwrap_or_else(|| Pass::new(ring.current.id, self.0.clock.deployment()));
         for _ in 0..PAGES_PER_RUN {
             if !self.reseal_page(&mut pass).await? {
                 return self.finish(&pass, &ring.retiring).await;
@@ -168,7 +168,7 @@ impl Vault {
         audit::record(
             batch,
             AuditEntry {
-                id: self.0.chance.id::<of::Audit>(self.0.clock.now()),
+                id: self.0.chance.id::<of::Audit>(self.0.clock.of(batch.client_id())),
                 actor: ACTOR,
                 action: "card.pan_resealed",
                 object_kind: "card",
@@ -206,13 +206,13 @@ impl Vault {
         key_id: Uuid,
         retired_at: Timestamp,
     ) -> Result<Option<Duration>, VaultError> {
-        let now = self.0.clock.now();
+        let now = self.0.clock.deployment();
         let grace_ends_at = retired_at + RETIREMENT_GRACE;
         // A walk that began earlier may have passed a table before a node that knew nothing yet wrote to it.
         if pass.began_at < grace_ends_at {
             return Ok(Some(grace_ends_at.since(now)));
         }
-        if data_keys::has_live_token(&self.0.store, key_id, now).await? {
+        if data_keys::has_live_token(&self.0.store, key_id, self.0.clock.earliest()).await? {
             return Ok(Some(LOOK_AGAIN_AFTER));
         }
         let mut batch = Batch::new(DEPLOYMENT);

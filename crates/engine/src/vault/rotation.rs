@@ -31,7 +31,7 @@ pub(super) async fn first_ring(
         if let Some(ring) = KeyRing::build(&rows, kek, None, asked_at)? {
             return Ok(ring);
         }
-        let now = clock.now();
+        let now = clock.deployment();
         let mut batch = Batch::new(DEPLOYMENT);
         insert_key(&mut batch, FIRST_DATA_KEY_ID, kek, chance, now);
         record(&mut batch, chance, now, Actor::Operator, "data_key.created", FIRST_DATA_KEY_ID);
@@ -53,7 +53,7 @@ impl Vault {
     pub async fn rotate(&self, actor: Actor) -> Result<Uuid, VaultError> {
         self.refresh().await?;
         let inner = &self.0;
-        let now = inner.clock.now();
+        let now = inner.clock.deployment();
         let (former, new) = (self.ring().current.id, inner.chance.id::<()>(now).uuid());
         let mut batch = Batch::new(DEPLOYMENT);
         data_keys::retire(&mut batch, former, inner.kek.id(), now);

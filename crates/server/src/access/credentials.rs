@@ -37,7 +37,7 @@ async fn ask(
         ClientStatus::Suspended => return Err(ApiError::Unauthorized),
     }
     let Some(credential) = found.credential.map(Arc::new) else { return Ok(None) };
-    if is_good(&credential, digest, app.clock.now()) {
+    if is_good(&credential, digest, app.clock.of(client_id)) {
         app.credentials.keep((client_id, *digest), Arc::clone(&credential), asked);
     }
     Ok(Some(credential))
@@ -71,7 +71,7 @@ pub(super) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Calle
         }
     };
     // Also for what is remembered: a key ends at its time, not a few seconds later.
-    if !is_good(&credential, &digest, app.clock.now()) {
+    if !is_good(&credential, &digest, app.clock.of(client_id)) {
         return Err(ApiError::Forbidden);
     }
     caller(client_id, &credential)
@@ -109,7 +109,7 @@ fn caller(client_id: ClientId, credential: &Credential) -> Result<Caller, ApiErr
 
 /// Notes the day of use, once a day for each key and beside the request: nobody waits for it, and it may be lost.
 fn note_use(app: &App, client_id: ClientId, credential: &Credential) {
-    let now = app.clock.now();
+    let now = app.clock.of(client_id);
     let today = now.as_millis().div_euclid(DAY_MILLIS);
     if !is_good(credential, &credential.digest, now)
         || credential.last_used_day.is_some_and(|day| day >= today)

@@ -136,7 +136,7 @@ impl NewClient {
 /// # Errors
 /// [`AccessError::Unknown`], [`AccessError::Store`].
 pub async fn create_client(app: &App, new: NewClient, actor: Actor) -> Result<ClientId, AccessError> {
-    let now = app.clock.now();
+    let now = app.clock.deployment();
     let client = new.into_record(app.chance.id(now), now);
     let mut batch = Batch::new(client.id);
     clients::insert(&mut batch, &client, &app.vault.new_client_secret(client.id))?;
@@ -167,7 +167,7 @@ pub async fn set_client_status(
         if client.status == status {
             return Ok(());
         }
-        let now = app.clock.now();
+        let now = app.clock.of(client_id);
         client.status = status;
         client.updated_at = now.max(client.updated_at);
         let mut batch = Batch::new(client_id);
@@ -202,7 +202,7 @@ pub async fn create_secret_key(
         if active >= SECRET_KEYS_ACTIVE_MAX {
             return Err(AccessError::TooManyKeys);
         }
-        let now = app.clock.now();
+        let now = app.clock.of(client_id);
         let new = NewSecretKey { id: app.chance.id(now), key: SecretKey::draw(app) };
         let mut batch = Batch::new(client_id);
         clients::touch(&mut batch, client_id, client.version, now.max(client.updated_at));
@@ -246,7 +246,7 @@ pub async fn revoke_secret_key(
     id: Id<of::Credential>,
     actor: Actor,
 ) -> Result<(), AccessError> {
-    let now = app.clock.now();
+    let now = app.clock.of(client_id);
     let mut batch = Batch::new(client_id);
     credentials::revoke_secret_key(&mut batch, id, now);
     record(app, &mut batch, now, actor, "secret_key.revoked", "credential", id.uuid());

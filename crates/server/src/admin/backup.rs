@@ -68,7 +68,7 @@ pub fn staged_path(database: &Path) -> PathBuf {
 /// Writes a backup of the database in use.
 pub(super) async fn back_up(app: &App, file: PathBuf, existing: Existing) -> Result<BackedUp, CommandError> {
     let store = embedded(&app.store)?;
-    let (at, begun) = (app.clock.now(), app.clock.machine());
+    let (at, begun) = (app.clock.deployment(), app.clock.machine());
     let written = store.back_up(file.clone(), existing).await?;
     record(app, "database.backed_up").await;
     let took_ms = took_ms(&app.clock, begun);
@@ -79,7 +79,7 @@ pub(super) async fn back_up(app: &App, file: PathBuf, existing: Existing) -> Res
 pub(super) async fn restore(app: &App, config: &Config, file: PathBuf) -> Result<Restored, CommandError> {
     let store = embedded(&app.store)?;
     let database = database_file(config)?;
-    let (now, begun) = (app.clock.now(), app.clock.machine());
+    let (now, begun) = (app.clock.deployment(), app.clock.machine());
     // Beside the copy of the backup: what is replaced is kept, and what replaces it goes through the log.
     let present = app.store.size().await?;
     require_room(&file, &database, present.database_bytes + present.wal_bytes.unwrap_or(0), 2)?;
@@ -106,7 +106,7 @@ pub(super) async fn restore(app: &App, config: &Config, file: PathBuf) -> Result
 /// As the command; what was there before is there still.
 pub async fn restore_alone(config: &Config, clock: &Clock, file: PathBuf) -> Result<Restored, CommandError> {
     let database = database_file(config)?;
-    let (now, begun) = (clock.now(), clock.machine());
+    let (now, begun) = (clock.deployment(), clock.machine());
     let (kek, _) = config.kek()?;
     bootstrap::make_private_folder(bootstrap::parent_of(&database))
         .map_err(|error| CommandError::Argument(crate::chain::chain(&error)))?;
@@ -170,7 +170,7 @@ fn require_room(file: &Path, database: &Path, more_bytes: u64, copies: u64) -> R
 async fn record(app: &App, action: &'static str) {
     let mut batch = Batch::new(DEPLOYMENT);
     let entry = AuditEntry {
-        id: app.chance.id(app.clock.now()),
+        id: app.chance.id(app.clock.deployment()),
         actor: Actor::Operator,
         action,
         object_kind: "database",

@@ -408,7 +408,7 @@ async fn rewrap(app: &App, config: &Config, kek_file: PathBuf) -> Result<Answer,
     if new.looks_like_a_sample() {
         return Err(CommandError::Argument("the new key-encryption key is not random".to_owned()));
     }
-    let now = app.clock.now();
+    let now = app.clock.deployment();
     let data_keys = vault::rewrap(&app.store, &former, &new, &app.chance, now, Actor::Operator).await?;
     Ok(Answer::Rewrapped { data_keys, kek_file })
 }

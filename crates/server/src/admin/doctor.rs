@@ -103,7 +103,7 @@ pub async fn examine(subject: Subject<'_>) -> Report {
         checks.push(dead_jobs(store).await);
         checks.push(unknown_outcomes(store, clock).await);
         checks.push(money::books(&subject).await);
-        checks.push(place::clock(store, clock.now()).await);
+        checks.push(place::clock(store, clock.deployment()).await);
     }
     checks.extend(place::integrity(store).await);
     checks.push(files(config));
@@ -226,7 +226,7 @@ async fn dead_jobs(store: &Store) -> Check {
 async fn unknown_outcomes(store: &Store, clock: &Clock) -> Check {
     const NAME: &str = "unknown outcomes";
     let given_up = transaction_requests::given_up(store, COUNTED_MAX).await;
-    let open = transaction_requests::open(store, clock.now(), COUNTED_MAX).await;
+    let open = transaction_requests::open(store, clock.deployment(), COUNTED_MAX).await;
     let (given_up, open) = match (given_up, open) {
         (Err(error), _) | (_, Err(error)) => return failure(NAME, &error),
         (Ok(given_up), Ok(open)) => (given_up.len(), open.len()),

@@ -57,7 +57,7 @@ pub struct UnknownRow {
 
 /// Every request whose outcome nobody knows, oldest first.
 pub(super) async fn list(app: &App) -> Result<Answer, CommandError> {
-    let now = app.clock.now();
+    let now = app.clock.deployment();
     let mut stored = transaction_requests::given_up(&app.store, UNKNOWNS_MAX + 1).await?;
     stored.extend(transaction_requests::open(&app.store, now, UNKNOWNS_MAX + 1).await?);
     stored.sort_by_key(|stored| stored.request.id);
@@ -66,13 +66,14 @@ pub(super) async fn list(app: &App) -> Result<Answer, CommandError> {
     stored.truncate(shown);
     let mut unknowns = Vec::with_capacity(stored.len());
     for stored in stored {
-        unknowns.push(row(app, stored, now).await?);
+        unknowns.push(row(app, stored).await?);
     }
     Ok(Answer::Unknowns { unknowns, more })
 }
 
-async fn row(app: &App, stored: StoredRequest, now: Timestamp) -> Result<UnknownRow, StoreError> {
+async fn row(app: &App, stored: StoredRequest) -> Result<UnknownRow, StoreError> {
     let request = stored.request;
+    let now = app.clock.of(request.client_id);
     let provider = providers::find(&app.store, request.client_id, request.provider_id).await?;
     let charge = match stored.object_kind {
         ObjectKind::Charge => {
@@ -112,7 +113,7 @@ pub(super) async fn retry(app: &App, request_id: TransactionRequestId) -> Result
     };
     let stored = transaction_requests::find_given_up(&app.store, request_id).await?;
     let stored = stored.ok_or_else(not_given_up)?;
-    let now = app.clock.now();
+    let now = app.clock.of(stored.request.client_id);
     let mut batch = Batch::new(stored.request.client_id);
     transaction_requests::resume(&mut batch, &stored.request, now);
     let entry = AuditEntry {

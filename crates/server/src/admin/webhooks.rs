@@ -143,11 +143,12 @@ pub struct NextWebhookKey {
 pub(super) async fn run(app: &App, command: WebhooksCommand) -> Result<Answer, CommandError> {
     match command {
         WebhooksCommand::Keys { webhook_id } => {
-            Ok(Answer::WebhookKeys(keys_of(&find(app, webhook_id).await?, app.clock.now())))
+            let webhook = find(app, webhook_id).await?;
+            Ok(Answer::WebhookKeys(keys_of(&webhook, app.clock.of(webhook.client_id))))
         }
         WebhooksCommand::RotateKey { webhook_id, overlap_seconds } => {
             let webhook = keys::rotate(app, webhook_id, Duration::from_secs(overlap_seconds)).await?;
-            Ok(Answer::WebhookKeyRotated(keys_of(&webhook, app.clock.now())))
+            Ok(Answer::WebhookKeyRotated(keys_of(&webhook, app.clock.of(webhook.client_id))))
         }
         WebhooksCommand::CountRange { range } => {
             let range = delivery_range(app, &range).await?;
@@ -184,7 +185,7 @@ async fn replay_some(
     let ids = deliveries::in_range(&app.store, range, after, REPLAYED_AT_ONCE).await?;
     let one = async |id: DeliveryId| {
         let record = |batch: &mut Batch| {
-            let (entry_id, action) = (app.chance.id(app.clock.now()), "delivery.replayed");
+            let (entry_id, action) = (app.chance.id(app.clock.of(batch.client_id())), "delivery.replayed");
             let (object_kind, object_id) = ("delivery", id.uuid());
             let (actor, request_id) = (Actor::Operator, None);
             audit::record(

@@ -180,7 +180,7 @@ pub async fn revoke(
         if token.revoked_at.is_some() {
             return Ok(StatusCode::NO_CONTENT);
         }
-        let now = app.clock.now();
+        let now = app.clock.of(caller.client_id);
         let mut batch = Batch::new(caller.client_id);
         credentials::revoke_client_token(&mut batch, &digest, now);
         audit::record(
@@ -211,7 +211,7 @@ struct Limits {
 
 impl Limits {
     fn of(app: &App, caller: &Caller) -> Self {
-        let now = app.clock.now();
+        let now = app.clock.of(caller.client_id);
         let longest = now + app.settings.client_token_life_max;
         match &caller.authority {
             Authority::SecretKey => Self { now, scopes: Scopes::All, expires_at: longest },

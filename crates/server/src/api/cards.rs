@@ -152,7 +152,7 @@ async fn from_token(
     token_id: TokenId,
     state: CardState,
 ) -> Result<(Card, CardDetails), Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(caller.client_id);
     let found = tokens::find(&app.store, caller.client_id, token_digest(token_id), now).await?;
     let token = found
         .filter(|token| token.kind == TokenKind::Card)
@@ -174,7 +174,7 @@ async fn unchecked(
     let (card, details) = from_token(app, caller, token_id, CardState::Pending).await?;
     let sealed = seal_card(app, caller.client_id, card.id, &details);
     let mut batch = Batch::new(caller.client_id);
-    tokens::consume(&mut batch, token_digest(token_id), app.clock.now());
+    tokens::consume(&mut batch, token_digest(token_id), app.clock.of(caller.client_id));
     cards::insert(&mut batch, &card, sealed.number, sealed.holder)?;
     audit::record(app, &mut batch, caller, request_id, "card.created", card.id.uuid());
     let body = serde_json::to_value(CardView::created(&card, Some(details.holder_name), &[]))
@@ -332,7 +332,7 @@ pub async fn delete(
 ) -> Result<Response, ApiError> {
     let card_id = visible(&app, &caller, path_id(&id)?).await?.card.id;
     let mut batch = Batch::new(caller.client_id);
-    cards::delete(&mut batch, card_id, app.clock.now());
+    cards::delete(&mut batch, card_id, app.clock.of(caller.client_id));
     audit::record(&app, &mut batch, &caller, &request_id, "card.deleted", card_id.uuid());
     let _admission = app.store.admit()?;
     match app.store.apply(batch).await? {

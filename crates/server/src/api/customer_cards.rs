@@ -90,7 +90,7 @@ async fn plan_link(
         Err(Error::NotFound) => return Err(Error::ReferenceNotFound("cardId")),
         found => found?.card,
     };
-    let now = app.clock.now();
+    let now = app.clock.of(caller.client_id);
     let mut batch = Batch::new(caller.client_id);
     match card.link(customer.real_id, now) {
         Linked::Already => {}

@@ -267,7 +267,7 @@ pub async fn update(
     for _ in 0..TRIES_MAX {
         let before = flow::find(&app, &caller, id).await?;
         let changes = body.read(CustomerChanges::read)?;
-        let now = app.clock.now();
+        let now = app.clock.of(caller.client_id);
         let data = changes.apply(&before.data, app.chance.id::<Customer>(now).uuid(), now);
         if data == before.data {
             return Ok(Json(ChangedCustomerView::of(&before)));
@@ -315,7 +315,11 @@ pub async fn delete(
             Err(error) => return Err(error.into()),
         };
         let mut batch = Batch::new(caller.client_id);
-        rows::delete(&mut batch, &customer.stored, later_of(app.clock.now(), customer.stored.updated_at));
+        rows::delete(
+            &mut batch,
+            &customer.stored,
+            later_of(app.clock.of(caller.client_id), customer.stored.updated_at),
+        );
         audit::record(&app, &mut batch, &caller, &request_id, "customer.deleted", customer.id().uuid());
         let _admission = app.store.admit()?;
         match app.store.apply(batch).await? {

@@ -135,7 +135,7 @@ async fn plan_creation(
     request_id: &RequestId,
     new: &NewMerchant,
 ) -> Result<Planned, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(caller.client_id);
     let id: MerchantId = app.chance.id(now);
     let merchant = Merchant {
         id,
@@ -166,7 +166,7 @@ fn records_of(
     merchant_id: MerchantId,
     new: &[NewProvider],
 ) -> Result<Vec<Provider>, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(caller.client_id);
     new.iter().map(|provider| provider.to_record(app, caller.client_id, merchant_id, now)).collect()
 }
 
@@ -260,7 +260,7 @@ pub async fn update(
         if found.merchant.details == before && added.is_empty() {
             return Ok(axum::Json(MerchantView::of(&app, &found).await?));
         }
-        found.merchant.updated_at = later_of(app.clock.now(), found.merchant.updated_at);
+        found.merchant.updated_at = later_of(app.clock.of(caller.client_id), found.merchant.updated_at);
         let mut batch = Batch::new(caller.client_id);
         merchants::update(&mut batch, &found.merchant)?;
         audit::record(&app, &mut batch, &caller, &request_id, "merchant.updated", id.uuid());
@@ -302,7 +302,11 @@ pub async fn delete(
             Err(error) => return Err(error.into()),
         };
         let mut batch = Batch::new(caller.client_id);
-        merchants::delete(&mut batch, &merchant, later_of(app.clock.now(), merchant.updated_at));
+        merchants::delete(
+            &mut batch,
+            &merchant,
+            later_of(app.clock.of(caller.client_id), merchant.updated_at),
+        );
         audit::record(&app, &mut batch, &caller, &request_id, "merchant.deleted", id.uuid());
         let _admission = app.store.admit()?;
         match app.change(batch, |app| app.merchants.forget()).await? {

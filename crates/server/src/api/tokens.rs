@@ -104,7 +104,7 @@ pub async fn create(
         app.token_limiter.check(&key)?;
     }
     let contents = match body.read(read)? {
-        NewToken::Card(card) => TokenContents::Card(card.checked(app.clock.now())?),
+        NewToken::Card(card) => TokenContents::Card(card.checked(app.clock.of(caller.client_id))?),
         NewToken::Cvv(cvv) => TokenContents::Cvv(cvv),
     };
     commit_once(&app, &caller, &headers, "POST /v1/tokens", &body, || async {
@@ -136,7 +136,7 @@ fn plan(app: &App, caller: &Caller, contents: &TokenContents) -> Result<Planned,
         },
         sealed: seal_token(app, caller.client_id, token_id, contents)?,
     };
-    let expires_at = app.clock.now() + app.settings.token_life;
+    let expires_at = app.clock.of(caller.client_id) + app.settings.token_life;
     tokens::insert(&mut batch, token_digest(token_id), token, expires_at, &caller.actor());
     let body = serde_json::to_value(Token { token_id: token_id.uuid() }).map_err(Error::internal)?;
     Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })

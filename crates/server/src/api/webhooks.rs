@@ -82,7 +82,7 @@ async fn plan_creation(
     if is_duplicate(app, caller, new.event, &new.endpoint, None).await? {
         return Err(Error::conflict(Vec::new()));
     }
-    let now = app.clock.now();
+    let now = app.clock.of(caller.client_id);
     let id: WebhookId = app.chance.id(now);
     let key = SigningKey::generate(&app.chance).map_err(Error::internal)?;
     let binding = Binding::new(Purpose::WebhookKey, caller.client_id, id.uuid());
@@ -153,7 +153,7 @@ pub async fn list(
     let total = webhooks::count(&app.store, caller.client_id).await?;
     let found =
         webhooks::list(&app.store, caller.client_id, i64::from(request.limit), request.offset()).await?;
-    let now = app.clock.now();
+    let now = app.clock.of(caller.client_id);
     let items = found.iter().map(|webhook| WebhookView::of(webhook, now)).collect();
     Ok(axum::Json(Page::new(request, items, total)))
 }
@@ -171,7 +171,7 @@ pub async fn read(
     Path(id): Path<String>,
 ) -> Result<axum::Json<WebhookView>, WebhookError> {
     let webhook = find(&app, &caller, path_id(&id)?).await?;
-    Ok(axum::Json(WebhookView::of(&webhook, app.clock.now())))
+    Ok(axum::Json(WebhookView::of(&webhook, app.clock.of(caller.client_id))))
 }
 
 /// Changes a webhook. What is on its way to the former address is sent to the new one.
@@ -204,19 +204,21 @@ pub async fn update(
         webhook.api_version = changes.version.unwrap_or(webhook.api_version);
         webhook.active = changes.status.unwrap_or(webhook.active);
         if webhook == before {
-            return Ok(axum::Json(WebhookView::of(&webhook, app.clock.now())));
+            return Ok(axum::Json(WebhookView::of(&webhook, app.clock.of(caller.client_id))));
         }
         // What it is registered for stays: no reason to refuse it, also where the rule is stricter by now.
         if (webhook.event, &webhook.endpoint) != (before.event, &before.endpoint) {
             refuse_duplicate(&app, &caller, webhook.event, &webhook.endpoint, Some(id)).await?;
         }
-        webhook.updated_at = later_of(app.clock.now(), webhook.updated_at);
+        webhook.updated_at = later_of(app.clock.of(caller.client_id), webhook.updated_at);
         let mut batch = Batch::new(caller.client_id);
         webhooks::update(&mut batch, &webhook);
         audit::record(&app, &mut batch, &caller, &request_id, "webhook.updated", id.uuid());
         let _admission = app.store.admit()?;
         match app.store.apply(batch).await? {
-            Commit::Applied => return Ok(axum::Json(WebhookView::of(&webhook, app.clock.now()))),
+            Commit::Applied => {
+                return Ok(axum::Json(WebhookView::of(&webhook, app.clock.of(caller.client_id))));
+            }
             // Lost to another change, or perhaps written: what is stored by then tells which.
             Commit::Refused(_) | Commit::Unknown => {}
         }
@@ -247,7 +249,7 @@ pub async fn delete(
             Err(WebhookError::NoWebhook) if is_ours => return Ok(deleted),
             Err(error) => return Err(error),
         };
-        let now = later_of(app.clock.now(), webhook.updated_at);
+        let now = later_of(app.clock.of(caller.client_id), webhook.updated_at);
         let mut batch = Batch::new(caller.client_id);
         webhooks::delete(&mut batch, &webhook, now);
         delivery_rows::drop_pending(&mut batch, id, now);

@@ -207,7 +207,7 @@ async fn find_client(app: &App, api_key: &str) -> Result<Option<ClientId>, Store
 
 /// Makes the client with its key in one batch, so that there is never one without the other.
 async fn make_client(app: &App, api_key: &str) -> Result<ClientId, DevError> {
-    let now = app.clock.now();
+    let now = app.clock.deployment();
     let client = NewClient::named(DEV_CLIENT_NAME).into_record(app.chance.id(now), now);
     let mut batch = Batch::new(client.id);
     clients::insert(&mut batch, &client, &app.vault.new_client_secret(client.id))?;
@@ -238,7 +238,7 @@ async fn make_merchant(
     name: &str,
     providers: [Value; 2],
 ) -> Result<MerchantId, DevError> {
-    let now = app.clock.now();
+    let now = app.clock.of(client_id);
     let id: MerchantId = app.chance.id(now);
     let details = MerchantDetails {
         mcc: Mcc::parse_digits("5812").ok_or(DevError::Setting("the category code is not known"))?,
@@ -283,7 +283,7 @@ fn declining(name: &str, priority: u8) -> Value {
 }
 
 fn record(app: &App, batch: &mut Batch, action: &'static str, object_kind: &'static str, object_id: Uuid) {
-    let id = app.chance.id(app.clock.now());
+    let id = app.chance.id(app.clock.of(batch.client_id()));
     let entry = AuditEntry { id, actor: Actor::Operator, action, object_kind, object_id, request_id: None };
     audit::record(batch, entry);
 }

@@ -39,7 +39,7 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
                 return Err(error.into());
             }
         };
-        let text = introduction(&url, &account, &env_file, app.clock.now());
+        let text = introduction(&url, &account, &env_file, app.clock.deployment());
         let socket = open_socket(&app, config, address)?;
         io::stdout().write_all(text.as_bytes())?;
         serve_until_stopped(app, config, listeners, socket, signals).await

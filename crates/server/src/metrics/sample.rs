@@ -66,7 +66,7 @@ fn look_at_process(app: &App, handles: &Handles) {
 }
 
 async fn ask_database(app: &App, handles: &Handles) -> Result<(), StoreError> {
-    let now = app.clock.now();
+    let now = app.clock.deployment();
     let age = |since: Option<Timestamp>| since.map_or(Duration::ZERO, |since| now.since(since));
 
     let jobs = jobs::backlog(&app.store, now, app.clock.machine_timestamp()).await?;

@@ -33,6 +33,7 @@ use regente_engine::settings::{Mode, Settings};
 use regente_engine::vault::{Kek, Vault};
 use regente_providers::provider::Providers;
 use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
+use regente_store::accounts::Accounts;
 use regente_store::clients::ClientStatus;
 use regente_store::testing::TestDatabase;
 use regente_store::{DatabaseKind, Store};
@@ -229,7 +230,7 @@ on_both_databases! {
             "clientId": account.id,
             "scope": ["tokens", "cards"],
             "expires": 600,
-            "createdAt": d.clock.now().to_string(),
+            "createdAt": d.clock.deployment().to_string(),
         });
         assert_eq!(reply.text, expected.to_string());
         assert_eq!(node.get("/probe/tokens", account.id, public_key.as_str().unwrap()).await, StatusCode::OK);
@@ -590,7 +591,7 @@ on_both_databases! {
         let account = node.account().await;
         let last_used = async || secret_keys(&node.app, account.id).await.unwrap()[0].last_used_day;
         assert_eq!(last_used().await, None);
-        let today = d.clock.now().as_millis() / 86_400_000;
+        let today = d.clock.deployment().as_millis() / 86_400_000;
         assert_eq!(node.get(SECRET_ONLY, account.id, account.key.key.expose()).await, StatusCode::OK);
         // It is written beside the request: look until it is there.
         let mut looks = 0;
@@ -623,10 +624,11 @@ on_both_databases! {
         }
         let kept = node.token(&account, long).await;
         d.clock.advance(Duration::from_secs(61));
-        let now = d.clock.now();
-        assert_eq!(forget_ended_credentials(&node.app, now, 3).await.unwrap(), 3);
-        assert_eq!(forget_ended_credentials(&node.app, now, 3).await.unwrap(), 1);
-        assert_eq!(forget_ended_credentials(&node.app, now, 3).await.unwrap(), 0);
+        let now = d.clock.deployment();
+        let all = Accounts::AllBut(Vec::new());
+        assert_eq!(forget_ended_credentials(&node.app, &all, now, 3).await.unwrap(), 3);
+        assert_eq!(forget_ended_credentials(&node.app, &all, now, 3).await.unwrap(), 1);
+        assert_eq!(forget_ended_credentials(&node.app, &all, now, 3).await.unwrap(), 0);
         assert_eq!(node.get("/probe/tokens", account.id, &kept).await, StatusCode::OK);
         assert_eq!(node.get(SECRET_ONLY, account.id, account.key.key.expose()).await, StatusCode::OK);
     }

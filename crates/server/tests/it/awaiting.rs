@@ -124,7 +124,7 @@ async fn a_payer_who_pays_is_found_by_a_probe(app: TestApp) {
     assert_eq!(announced(&app, id).await, ["pending", "pending", "authorized"]);
     assert_eq!(held(&app).await, 0);
     agrees(&app, &paid).await;
-    let unknown = transaction_requests::unknown(&app.app.store, app.clock.now()).await.unwrap();
+    let unknown = transaction_requests::unknown(&app.app.store, app.clock.deployment()).await.unwrap();
     assert_eq!(unknown.open, 0);
     let told = app.get(&format!("/v1/charges/{id}/explanation")).await.expect(200);
     assert_eq!(told["steps"][0]["outcome"], "instructed", "{told:#}");

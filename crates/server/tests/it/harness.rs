@@ -368,7 +368,7 @@ impl TestApp {
     /// once in the end: visiting each of their times took longer than everything else in the stories.
     pub async fn later(&self, by: Duration) {
         self.pass(by, async || self.worker.next_due().await).await;
-        if jobs::next_due(&self.app.store).await.unwrap().is_some_and(|due| due <= self.clock.now()) {
+        if self.next_job().await.unwrap().is_some_and(|due| due <= self.clock.deployment()) {
             self.worker.round().await.unwrap();
         }
     }
@@ -376,20 +376,27 @@ impl TestApp {
     /// Lets time pass; each recurring job runs at each of its times, for the stories of what such a job does how often.
     pub async fn later_with_every_recurrence(&self, by: Duration) {
         let next_due = async || {
-            let due = [self.worker.next_due().await?, jobs::next_due(&self.app.store).await?];
+            let due = [self.worker.next_due().await?, self.next_job().await?];
             Ok(due.into_iter().flatten().min())
         };
         self.pass(by, next_due).await;
     }
 
+    /// When the next job is due, recurring ones too, by the time of the deployment.
+    async fn next_job(&self) -> Result<Option<Timestamp>, StoreError> {
+        let nobody = ClientId::new(uuid::Uuid::max());
+        let due = jobs::next_due(&self.app.store, nobody).await?;
+        Ok(due.into_iter().map(|(client_id, due_at)| self.clock.deployment_at(client_id, due_at)).min())
+    }
+
     async fn pass(&self, by: Duration, next_due: impl AsyncFn() -> Result<Option<Timestamp>, StoreError>) {
         self.prepare().await;
-        let target = self.clock.now() + by;
+        let target = self.clock.deployment() + by;
         while let Some(due) = next_due().await.unwrap() {
             if due > target {
                 break;
             }
-            if due > self.clock.now() {
+            if due > self.clock.deployment() {
                 self.clock.set(due);
             }
             self.worker.round().await.unwrap();
@@ -613,7 +620,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     // What went wrong inside, for whoever reads a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
     let store = open(database).await;
-    store.migrate(clock.now()).await.unwrap();
+    store.migrate(clock.deployment()).await.unwrap();
     store.put_fuse(fuse.clone());
     let chance = Chance::seeded(seed);
     let vault =

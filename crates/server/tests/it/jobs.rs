@@ -81,13 +81,13 @@ async fn run(app: &TestApp, statement: &'static Sql) {
 
 /// A purge of the account's own, due at `run_at`.
 async fn enqueue(app: &TestApp, kind: &str, run_at: Timestamp) {
-    let id = app.app.chance.id(app.clock.now());
+    let id = app.app.chance.id(app.clock.deployment());
     let job = NewJob { id, kind, lane: LANE, key: "k", payload: "{}", run_at };
     assert_eq!(apply(app, app.client_id(), |batch| jobs::enqueue(batch, &job)).await, Commit::Applied);
 }
 
 async fn due(app: &TestApp) -> Option<Job> {
-    let due = Due { lane: LANE, now: app.clock.now(), machine_now: app.app.clock.machine_timestamp() };
+    let due = Due { lane: LANE, now: app.clock.deployment(), machine_now: app.app.clock.machine_timestamp() };
     jobs::due(&app.app.store, app.client_id(), due, 10).await.unwrap().pop()
 }
 
@@ -121,7 +121,7 @@ async fn the_recurring_jobs_are_there_once(app: TestApp) {
     assert_eq!(app.worker.round().await.unwrap().jobs, 0, "none is due again at once");
     for row in rows(&app, DEPLOYMENT).await {
         assert!(
-            row.run_at > app.clock.now() && row.lease_owner.is_none() && row.attempts == 0,
+            row.run_at > app.clock.deployment() && row.lease_owner.is_none() && row.attempts == 0,
             "{}",
             row.kind
         );
@@ -133,7 +133,7 @@ async fn the_recurring_jobs_are_there_once(app: TestApp) {
 }
 
 async fn a_job_of_another_worker_is_left_alone_until_its_lease_is_over(app: TestApp) {
-    let now = app.clock.now();
+    let now = app.clock.deployment();
     let machine_now = app.app.clock.machine_timestamp();
     enqueue(&app, KIND, now).await;
     let job = due(&app).await.unwrap();
@@ -152,13 +152,13 @@ async fn a_job_of_another_worker_is_left_alone_until_its_lease_is_over(app: Test
 }
 
 async fn the_lease_of_an_earlier_run_is_void_where_one_process_owns_them_all(app: TestApp) {
-    enqueue(&app, KIND, app.clock.now()).await;
+    enqueue(&app, KIND, app.clock.deployment()).await;
     let job = due(&app).await.unwrap();
     lease(&app, &job, app.app.clock.machine_timestamp() + MINUTE).await;
     let app = app.restart().await;
     app.worker.prepare().await.unwrap();
     app.worker.round().await.unwrap();
-    let ran = row(&app, app.client_id(), KIND).await.run_at > app.clock.now();
+    let ran = row(&app, app.client_id(), KIND).await.run_at > app.clock.deployment();
     assert_eq!(ran, app.app.store.database_kind() == DatabaseKind::Sqlite, "elsewhere another node may live");
 }
 
@@ -166,12 +166,12 @@ async fn a_failing_job_is_tried_again_with_growing_waits(app: TestApp) {
     app.run_jobs().await;
     let first = row(&app, DEPLOYMENT, KIND).await.run_at;
     run(&app, &LOSE_TOKENS).await;
-    app.later(first.since(app.clock.now())).await;
+    app.later(first.since(app.clock.deployment())).await;
     let mut waits = Vec::new();
     for attempts in 1..=12 {
         let row = row(&app, DEPLOYMENT, KIND).await;
         assert_eq!((row.attempts, row.lease_owner), (attempts, None));
-        let wait = row.run_at.since(app.clock.now());
+        let wait = row.run_at.since(app.clock.deployment());
         waits.push(wait.as_secs());
         app.later(wait).await;
     }
@@ -182,7 +182,7 @@ async fn a_failing_job_is_tried_again_with_growing_waits(app: TestApp) {
     app.later(Duration::from_secs(3600)).await;
     let healed = row(&app, DEPLOYMENT, KIND).await;
     assert_eq!(healed.attempts, 0);
-    assert!(healed.run_at.since(app.clock.now()) <= 10 * MINUTE);
+    assert!(healed.run_at.since(app.clock.deployment()) <= 10 * MINUTE);
 }
 
 /// Housekeeping that stopped for good would go unnoticed until the disk is full.
@@ -198,7 +198,7 @@ async fn a_recurring_job_is_never_given_up(app: TestApp) {
 }
 
 async fn a_job_that_nobody_knows_is_given_up_and_kept(app: TestApp) {
-    enqueue(&app, "of_a_later_release", app.clock.now()).await;
+    enqueue(&app, "of_a_later_release", app.clock.deployment()).await;
     app.run_jobs().await;
     assert!(rows(&app, app.client_id()).await.is_empty());
     let dead = jobs::dead(&app.app.store, 10).await.unwrap();
@@ -206,7 +206,7 @@ async fn a_job_that_nobody_knows_is_given_up_and_kept(app: TestApp) {
     assert_eq!((dead[0].client_id, dead[0].kind.as_str()), (app.client_id(), "of_a_later_release"));
     assert_eq!(
         (dead[0].why.as_str(), dead[0].died_at),
-        ("this release does not know the kind", app.clock.now())
+        ("this release does not know the kind", app.clock.deployment())
     );
 }
 
@@ -219,7 +219,7 @@ async fn two_workers_run_a_job_once(app: TestApp) {
 }
 
 async fn work_that_is_due_later_is_done_after_a_restart(app: TestApp) {
-    enqueue(&app, KIND, app.clock.now() + 90 * MINUTE).await;
+    enqueue(&app, KIND, app.clock.deployment() + 90 * MINUTE).await;
     app.later(80 * MINUTE).await;
     let waiting = row(&app, app.client_id(), KIND).await.run_at;
     let app = app.restart().await;
@@ -229,7 +229,7 @@ async fn work_that_is_due_later_is_done_after_a_restart(app: TestApp) {
 }
 
 async fn the_same_work_is_brought_forward_and_not_doubled(app: TestApp) {
-    let now = app.clock.now();
+    let now = app.clock.deployment();
     for (minutes, expected) in [(60, 60), (90, 60), (30, 30)] {
         enqueue(&app, KIND, now + minutes * MINUTE).await;
         let rows = rows(&app, app.client_id()).await;
@@ -238,7 +238,7 @@ async fn the_same_work_is_brought_forward_and_not_doubled(app: TestApp) {
 }
 
 async fn a_purge_takes_a_bounded_number_and_comes_back(app: TestApp) {
-    let (now, client_id) = (app.clock.now(), app.client_id());
+    let (now, client_id) = (app.clock.deployment(), app.client_id());
     let actor = regente_domain::actor::Actor::Operator;
     let inserted = apply(&app, client_id, |batch| {
         for number in 0..1201_u32 {
@@ -262,7 +262,7 @@ async fn a_purge_takes_a_bounded_number_and_comes_back(app: TestApp) {
     app.run_jobs().await;
     assert_eq!(left().await, 1201, "nothing had ended yet");
     let next = row(&app, DEPLOYMENT, KIND).await.run_at;
-    app.later(next.since(app.clock.now())).await;
+    app.later(next.since(app.clock.deployment())).await;
     assert_eq!(left().await, 701);
     app.later(Duration::from_secs(1)).await;
     assert_eq!(left().await, 201, "the next look comes at once");
@@ -286,7 +286,7 @@ async fn a_worker_runs_until_it_is_stopped(app: TestApp) {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let worker = Worker::new(app.app.engine.clone());
     let running = tokio::spawn(worker.run_until(async move { drop(stopped.await) }));
-    while rows(&app, DEPLOYMENT).await.iter().filter(|row| row.run_at > app.clock.now()).count() < 5 {
+    while rows(&app, DEPLOYMENT).await.iter().filter(|row| row.run_at > app.clock.deployment()).count() < 5 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     stop.send(()).unwrap();

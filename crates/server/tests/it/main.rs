@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, missing_docs, unreachable_pub)]
 
 mod access_matrix;
+mod account_time;
 mod agreement;
 mod auth;
 mod awaiting;

@@ -283,11 +283,11 @@ async fn lose_the_database(app: TestApp) {
 
 async fn jobs_that_wait_and_jobs_that_nobody_will_do_are_counted(app: TestApp) {
     let (store, clock) = (&app.app.store, &app.clock);
-    let backlog = async || jobs::backlog(store, clock.now(), clock.machine_timestamp()).await.unwrap();
+    let backlog = async || jobs::backlog(store, clock.deployment(), clock.machine_timestamp()).await.unwrap();
     app.run_jobs().await;
     assert_eq!(backlog().await, Backlog { due: 0, oldest_due: None, dead: 0 });
 
-    let fell_due_at = clock.now();
+    let fell_due_at = clock.deployment();
     let mut batch = Batch::new(app.client_id());
     let id = app.app.chance.id(fell_due_at);
     let (kind, lane) = ("of_a_later_release", "housekeeping");
@@ -304,11 +304,12 @@ async fn an_unknown_outcome_is_counted_until_the_end_of_its_schedule_and_after_i
     let file = FileBooks::new();
     let app = app.with_sandbox_deadline(Duration::from_secs(5)).await.with_books(file.books.clone()).await;
     let merchant = app.merchant().await;
-    let unknown = async || transaction_requests::unknown(&app.app.store, app.clock.now()).await.unwrap();
+    let unknown =
+        async || transaction_requests::unknown(&app.app.store, app.clock.deployment()).await.unwrap();
     app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
     assert_eq!(unknown().await, Unknown { open: 0, oldest: None, given_up: 0 });
 
-    let began_at = app.clock.now();
+    let began_at = app.clock.deployment();
     file.lose();
     app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
     assert_eq!(unknown().await, Unknown { open: 1, oldest: Some(began_at), given_up: 0 });

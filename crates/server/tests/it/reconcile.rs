@@ -84,7 +84,7 @@ async fn provider_gets(app: &TestApp, request: &TransactionRequest, operation: O
     let options = SandboxOptions::new(7, zeroize::Zeroizing::new(vec![5; 32]));
     let call = Call {
         key: request.provider_key(),
-        at: app.clock.now(),
+        at: app.clock.deployment(),
         provider_type: ProviderType::Sandbox,
         credentials: Credentials::new(Map::new()),
         options: Map::new(),

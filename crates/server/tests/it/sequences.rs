@@ -284,7 +284,7 @@ async fn resolve(app: &TestApp) {
         let given_up = transaction_requests::given_up(&app.app.store, 100).await.unwrap();
         for stored in &given_up {
             let mut batch = Batch::new(stored.request.client_id);
-            transaction_requests::resume(&mut batch, &stored.request, app.clock.now());
+            transaction_requests::resume(&mut batch, &stored.request, app.clock.deployment());
             assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
         }
         if given_up.is_empty() && is_nothing_open(app).await {

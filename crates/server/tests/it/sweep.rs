@@ -64,12 +64,12 @@ async fn recovered(
         Recovery::Undisturbed => {}
         Recovery::Interrupted => {
             // However often it stops, no more time passes than without: answers are kept for a day.
-            let end = app.clock.now() + LATER;
+            let end = app.clock.deployment() + LATER;
             for steps in 0..STEPS_MAX {
                 app.fuse.arm(steps);
                 let fuse = app.fuse.clone();
                 tokio::select! {
-                    () = app.later(end.since(app.clock.now())) => break,
+                    () = app.later(end.since(app.clock.deployment())) => break,
                     () = fuse.blown() => {}
                 }
                 app = app.restart().await;

@@ -106,7 +106,7 @@ impl Deployment {
     }
 
     async fn add_card(&self, node: &Vault, client_id: ClientId) -> CardId {
-        let id: CardId = self.chance.id(self.clock.now());
+        let id: CardId = self.chance.id(self.clock.deployment());
         let sealer = node.sealer();
         let pan = sealer.seal(Binding::new(Purpose::CardNumber, client_id, id.uuid()), PAN);
         let holder = sealer.seal(Binding::new(Purpose::CardHolder, client_id, id.uuid()), HOLDER);
@@ -430,7 +430,7 @@ on_both_databases! {
             &INSERT_TOKEN,
             args! {
                 digest: token_digest(token), client_id, sealed: sealed.bytes.clone(), key_id: sealed.key_id,
-                expires_at: d.clock.now() + Duration::from_secs(7200),
+                expires_at: d.clock.deployment() + Duration::from_secs(7200),
             },
         );
         d.write(batch).await;
@@ -573,7 +573,7 @@ on_both_databases! {
         node.rotate(OPERATOR).await.unwrap();
         d.add_card(&node, client_id).await;
         let new = Kek::generate(&d.chance);
-        assert_eq!(rewrap(&d.store, &d.kek, &new, &d.chance, d.clock.now(), OPERATOR).await.unwrap(), 2);
+        assert_eq!(rewrap(&d.store, &d.kek, &new, &d.chance, d.clock.deployment(), OPERATOR).await.unwrap(), 2);
 
         // The node that runs goes on, and a rotation under its former key is refused.
         node.refresh().await.unwrap();
@@ -587,10 +587,10 @@ on_both_databases! {
         restarted.rotate(OPERATOR).await.unwrap();
 
         // Done twice it does nothing, and from a key that was never there it does not work.
-        assert_eq!(rewrap(&d.store, &d.kek, &new, &d.chance, d.clock.now(), OPERATOR).await.unwrap(), 0);
+        assert_eq!(rewrap(&d.store, &d.kek, &new, &d.chance, d.clock.deployment(), OPERATOR).await.unwrap(), 0);
         let stranger = Kek::generate(&d.chance);
         let other = Kek::generate(&d.chance);
-        let refused = rewrap(&d.store, &stranger, &other, &d.chance, d.clock.now(), OPERATOR).await;
+        let refused = rewrap(&d.store, &stranger, &other, &d.chance, d.clock.deployment(), OPERATOR).await;
         assert!(matches!(refused, Err(VaultError::OtherKek { .. })));
     }
 

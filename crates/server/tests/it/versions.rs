@@ -32,7 +32,7 @@ async fn the_second_of_two_decisions_is_refused(app: TestApp) {
     let before = stored(&app, id).await;
     assert_eq!(before.state, ChargeState::Processing);
 
-    let now = app.clock.now();
+    let now = app.clock.deployment();
     let taken = before.approve(ProviderType::Sandbox, now).unwrap().charge;
     let failed = before.fail(ProviderType::Sandbox, Stopped::Interrupted, now).unwrap().charge;
     assert_eq!(write(&app, &before, &taken).await, Commit::Applied);

@@ -4,16 +4,24 @@ use regente_domain::id::{ClientId, DeliveryId, Id, of};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
+use crate::accounts::{Accounts, listed};
 use crate::batch::Batch;
 use crate::row::Row;
 use crate::value::Json;
 use crate::{Store, StoreError, args, sql};
 
 sql! {
-    /// Deliveries of all clients that have ended, oldest first.
+    /// Deliveries that have ended, oldest first: of all clients but some.
     ENDED_DELIVERIES = "
         SELECT id, client_id, event_id, object_id FROM deliveries
-        WHERE id < :made_before AND due_at IS NULL AND updated_at <= :before ORDER BY id LIMIT :limit";
+        WHERE id < :made_before AND due_at IS NULL AND updated_at <= :before
+            AND client_id NOT IN EACH_UUID(:apart)
+        ORDER BY id LIMIT :limit";
+    /// The same of one client.
+    ENDED_DELIVERIES_OF = "
+        SELECT id, client_id, event_id, object_id FROM deliveries
+        WHERE client_id = :client_id AND id < :made_before AND due_at IS NULL AND updated_at <= :before
+        ORDER BY id LIMIT :limit";
     /// Deletes the attempts of deliveries that have ended.
     PURGE_ATTEMPTS = "
         DELETE FROM delivery_attempts WHERE client_id = :client_id AND delivery_id IN (
@@ -41,10 +49,23 @@ pub struct Ended {
     object_id: Uuid,
 }
 
-/// Deliveries of all clients that ended before then and were not replayed since, `limit` of them, oldest first.
-pub async fn ended(store: &Store, before: Timestamp, limit: i64) -> Result<Vec<Ended>, StoreError> {
+/// Deliveries of these accounts that ended before then and were not replayed since, `limit` of them, oldest first.
+pub async fn ended(
+    store: &Store,
+    accounts: &Accounts,
+    before: Timestamp,
+    limit: i64,
+) -> Result<Vec<Ended>, StoreError> {
     let made_before = DeliveryId::first_at(before);
-    let rows = store.rows(&ENDED_DELIVERIES, args! { made_before, before, limit }).await?;
+    let (sql, args) = match accounts {
+        Accounts::AllBut(apart) => {
+            (&ENDED_DELIVERIES, args! { apart: listed(apart), made_before, before, limit })
+        }
+        Accounts::One(client_id) => {
+            (&ENDED_DELIVERIES_OF, args! { client_id: *client_id, made_before, before, limit })
+        }
+    };
+    let rows = store.rows(sql, args).await?;
     rows.iter().map(ended_from_row).collect()
 }
 

@@ -27,7 +27,7 @@ pub async fn accept(
     caller: &Caller,
     request: &NewPurchase,
 ) -> Result<(Batch, PurchaseView), Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(caller.client_id);
     can_be_processed(app, caller, request).await?;
     let (customer_id, customer_alias) = customer(app, caller, request).await?;
     let mut accepting =
@@ -114,7 +114,7 @@ impl Accepting<'_> {
         self.private.cvv_tokens.push(cvv_token);
         self.private.tokens.push(token);
         Ok(Slot {
-            id: self.app.chance.id(self.app.clock.now()),
+            id: self.app.chance.id(self.app.clock.of(self.caller.client_id)),
             card_id,
             amount: payment.amount,
             installments: payment.installments,
@@ -162,7 +162,8 @@ impl Accepting<'_> {
         kind: TokenKind,
         place: &str,
     ) -> Result<TokenContents, Error> {
-        let (app, client_id, now) = (self.app, self.caller.client_id, self.app.clock.now());
+        let (app, client_id, now) =
+            (self.app, self.caller.client_id, self.app.clock.of(self.caller.client_id));
         let digest = token_digest(token_id);
         let found = tokens::find(&app.store, client_id, digest, now).await?;
         let found = found.filter(|token| token.kind == kind).ok_or_else(|| unusable(place))?;
@@ -176,7 +177,7 @@ impl Accepting<'_> {
         let token_id: TokenId = app.chance.secret_id();
         let sealed = seal_token(app, client_id, token_id, &TokenContents::Cvv(cvv))?;
         let token = StoredToken { kind: TokenKind::Cvv, sealed };
-        let expires_at = app.clock.now() + app.settings.token_life;
+        let expires_at = app.clock.of(self.caller.client_id) + app.settings.token_life;
         let actor = Actor::Job(KIND);
         tokens::insert(&mut self.batch, token_digest(token_id), token, expires_at, &actor);
         Ok(token_id)

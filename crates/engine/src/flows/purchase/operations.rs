@@ -28,7 +28,7 @@ pub async fn plan(
     amount: Option<Amount>,
 ) -> Result<(Batch, PurchaseView), Error> {
     let stored = find(app, caller.client_id, id).await?;
-    let (before, now) = (&stored.purchase, app.clock.now());
+    let (before, now) = (&stored.purchase, app.clock.of(caller.client_id));
     let (cards, private) = (Cards::of(app, before).await?, Private::open(app, &stored).await?);
     let requested = match operation {
         Operation::Capture => before.request_capture(now),

@@ -65,7 +65,7 @@ async fn prepare(
         },
     };
     let (explanation, trials) = app.circuits.narrow(explanation);
-    let now = app.clock.now();
+    let now = app.clock.of(client_id);
     let charge = charge_of(app, stored, slot, now).routed(explanation);
     let step = purchase.apply(Change::SlotBegun(index, charge.id), now);
     Ok(Some(NewCharge {
@@ -137,7 +137,7 @@ async fn open_cvv(
     token_id: TokenId,
 ) -> Result<Option<regente_domain::card::Cvv>, Error> {
     let client_id = stored.purchase.client_id;
-    let found = tokens::find(&app.store, client_id, token_digest(token_id), app.clock.now()).await?;
+    let found = tokens::find(&app.store, client_id, token_digest(token_id), app.clock.of(client_id)).await?;
     let Some(found) = found.filter(|token| token.kind == TokenKind::Cvv) else { return Ok(None) };
     match open_token(app, client_id, token_id, &found.sealed).await? {
         TokenContents::Cvv(cvv) => Ok(Some(cvv)),

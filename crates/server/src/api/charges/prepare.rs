@@ -46,7 +46,7 @@ pub(super) async fn prepare(
     let (explanation, trials) = app.circuits.narrow(route_of(app, &merchant, &request)?);
     let charged = resolve_source(app, caller, request.source).await?;
     let customer = same_customer(customer, charged.customer)?;
-    let now = app.clock.now();
+    let now = app.clock.of(caller.client_id);
     let id = app.chance.id(now);
     let private = match request.private.is_empty() {
         true => None,
@@ -143,7 +143,7 @@ struct Charged {
 async fn resolve_source(app: &App, caller: &Caller, source: Source) -> Result<Charged, Error> {
     match source {
         Source::InlineCard(card) => {
-            let details = card.checked(app.clock.now())?;
+            let details = card.checked(app.clock.of(caller.client_id))?;
             store_first(app, caller, details, None).await
         }
         Source::Token(token_id) => {
@@ -258,7 +258,7 @@ async fn token(
     token_id: TokenId,
     kind: TokenKind,
 ) -> Result<TokenContents, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(caller.client_id);
     let found = tokens::find(&app.store, caller.client_id, token_digest(token_id), now).await?;
     let path = match kind {
         TokenKind::Card => TOKEN_PATH,

@@ -92,7 +92,7 @@ async fn plan(
     charge_id: ChargeId,
     status: SimulatedStatus,
 ) -> Result<Planned, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(caller.client_id);
     let stored = find(app, caller, charge_id).await?;
     let before = &stored.charge;
     let purchase = card_is_free(app, before, None).await?;
@@ -127,7 +127,7 @@ fn told(
     last: &TransactionRequest,
     status: SimulatedStatus,
 ) -> TransactionRequest {
-    let now = app.clock.now();
+    let now = app.clock.of(before.client_id);
     let asks = Asks {
         provider_id: last.provider_id,
         provider_type: last.provider_type,

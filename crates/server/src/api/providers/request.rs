@@ -172,7 +172,7 @@ pub(super) async fn changed(app: &App, before: &Provider, body: &Body) -> Result
     }
     // Sealed anew also when they stay: what was read may stand under a data key that is being retired.
     after.credentials = seal_credentials(app, before.client_id, before.id, &credentials)?;
-    after.updated_at = later_of(app.clock.now(), before.updated_at);
+    after.updated_at = later_of(app.clock.of(before.client_id), before.updated_at);
     Ok(Some(after))
 }
 

@@ -108,7 +108,7 @@ async fn plan_replay(
         return Err(Error::conflict(Vec::new()));
     }
     let mut batch = Batch::new(caller.client_id);
-    let delivery = deliveries::replay(&mut batch, &before, app.clock.now());
+    let delivery = deliveries::replay(&mut batch, &before, app.clock.of(caller.client_id));
     audit::record(app, &mut batch, caller, request_id, "delivery.replayed", id.uuid());
     let view = with_attempts(app, caller, &[delivery]).await?.pop().ok_or(Error::NotFound)?;
     accepted(batch, &view)
@@ -142,7 +142,7 @@ pub async fn ping(
 }
 
 fn plan_ping(app: &App, caller: &Caller, webhook: &Webhook) -> Result<Planned, Error> {
-    let now = app.clock.now();
+    let now = app.clock.of(caller.client_id);
     let event_id: Id<of::Event> = app.chance.id(now);
     let delivery = Delivery {
         id: app.chance.id(now),

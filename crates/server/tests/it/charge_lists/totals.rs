@@ -48,7 +48,7 @@ async fn many(app: &TestApp, chance: &Chance) -> Vec<Value> {
         charged(app, &body).await;
         if pick(10) == 0 {
             // Just before, at, and just after a full hour.
-            let hour = app.clock.now().hour() + 1;
+            let hour = app.clock.deployment().hour() + 1;
             let edge = Timestamp::from_millis(hour * 3_600_000 + [-1, 0, 1][pick(3)]);
             app.clock.set(edge);
         }

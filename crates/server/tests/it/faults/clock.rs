@@ -23,7 +23,7 @@ async fn what_was_written_keeps_its_order_when_the_clock_goes_back(app: TestApp)
     let id = app.merchant().await;
     let path = format!("/v1/merchants/{id}");
     let before = app.patch(&path, &json!({ "name": "Loja Um" })).await.expect(200);
-    app.clock.set(app.clock.now() - DAY);
+    app.clock.set(app.clock.deployment() - DAY);
     let after = app.patch(&path, &json!({ "name": "Loja Dois" })).await.expect(200);
     assert!(time(&after["updatedAt"]) > time(&before["updatedAt"]), "{before} {after}");
     assert_eq!(after["name"], "Loja Dois");
@@ -43,7 +43,7 @@ async fn nothing_ends_early_when_the_clock_goes_back(app: TestApp) {
     let token = app.card_token(APPROVED).await;
     let public = app.client_token(json!(["tokens"])).await;
     let first = charge(&app, &merchant, "key").await.expect(201);
-    app.clock.set(app.clock.now() - DAY);
+    app.clock.set(app.clock.deployment() - DAY);
     app.run_jobs().await;
     // The token is still good, the key of the charge still leads to its answer, the public key still opens.
     assert_eq!(charge(&app, &merchant, "key").await.expect(201), first);
@@ -68,7 +68,7 @@ async fn a_jump_forward_ends_what_it_must_and_nothing_else(app: TestApp) {
     let merchant = app.merchant().await;
     let token = app.card_token(APPROVED).await;
     let first = charge(&app, &merchant, "key").await.expect(201);
-    app.clock.set(app.clock.now() + DAY * 30);
+    app.clock.set(app.clock.deployment() + DAY * 30);
     app.run_jobs().await;
     let mut body = charge_body(&merchant, APPROVED);
     body["orderId"] = "by token".into();
@@ -77,7 +77,7 @@ async fn a_jump_forward_ends_what_it_must_and_nothing_else(app: TestApp) {
     let id = first["id"].as_str().unwrap();
     assert_eq!(app.get(&format!("/v1/charges/{id}")).await.expect(200), first);
     // Back again: what was done in between stays, new charges are taken.
-    app.clock.set(app.clock.now() - DAY * 30);
+    app.clock.set(app.clock.deployment() - DAY * 30);
     charge(&app, &merchant, "another key").await.expect(201);
     let charges = settled(&app).await;
     assert_eq!(charges.len(), 2);

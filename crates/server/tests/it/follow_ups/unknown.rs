@@ -97,7 +97,7 @@ async fn what_stays_unknown_is_given_up_after_the_whole_schedule(app: TestApp) {
     void(&app, &id, json!({})).await.expect(201);
     app.later(Duration::from_secs(24 * 60 * 60)).await;
     assert_eq!(read(&app, &id).await["status"], "refund_pending", "nothing is guessed");
-    assert!(transaction_requests::open(&app.app.store, app.clock.now(), 10).await.unwrap().is_empty());
+    assert!(transaction_requests::open(&app.app.store, app.clock.deployment(), 10).await.unwrap().is_empty());
     let given_up = transaction_requests::given_up(&app.app.store, 10).await.unwrap();
     assert_eq!(given_up.len(), 1);
     assert_eq!(given_up[0].probes, 4, "three waits have four looks around them");
@@ -145,7 +145,7 @@ async fn a_refund_that_a_crash_cut_off_is_announced_when_its_answer_does_not_com
 async fn what_is_known_to_be_unknown_is_asked_for_after_the_first_wait(app: TestApp) {
     let id = silent(&app, true, "void", "before_effect", &[1, 2]).await;
     void(&app, &id, json!({})).await.expect(201);
-    let open = transaction_requests::open(&app.app.store, app.clock.now(), 10).await.unwrap();
+    let open = transaction_requests::open(&app.app.store, app.clock.deployment(), 10).await.unwrap();
     let first_wait = app.app.settings.reconcile_waits[0];
-    assert_eq!(open[0].due_at, Some(app.clock.now() + first_wait));
+    assert_eq!(open[0].due_at, Some(app.clock.deployment() + first_wait));
 }

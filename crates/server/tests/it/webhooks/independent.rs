@@ -164,7 +164,7 @@ async fn live_deliveries_are_genuine_to_receivers_of_others(app: TestApp) {
         webhooks.push((way, made));
     }
     let keys: Vec<&Value> = webhooks.iter().map(|(_, made)| &made["publicKey"]).collect();
-    others.trust(&keys, app.clock.now()).await;
+    others.trust(&keys, app.clock.deployment()).await;
     let body = put(charge_body(&app.merchant().await, APPROVED), "description", "Pão de queijo ✓");
     app.post("/v1/charges", &body).await.expect(201);
     app.run_jobs().await;
@@ -173,7 +173,7 @@ async fn live_deliveries_are_genuine_to_receivers_of_others(app: TestApp) {
         assert_eq!(delivery["status"], "delivered", "{way:?}: {delivery}");
     }
     // Without their keys nothing is.
-    others.trust(&[], app.clock.now()).await;
+    others.trust(&[], app.clock.deployment()).await;
     charge(&app).await;
     app.run_jobs().await;
     for (way, made) in &webhooks {
@@ -188,7 +188,7 @@ async fn what_was_changed_or_is_old_is_refused(app: TestApp) {
     let stranger = webhook(&app, &receiver, "transaction.failed", "/stranger").await;
     let (trusted, foreign) = (key(&app, &id, "publicKey").await, key(&app, &stranger, "publicKey").await);
     let got = captured(&app, &receiver).await;
-    let now = app.clock.now();
+    let now = app.clock.deployment();
     others.trust(&[&trusted], now).await;
     assert_eq!(others.genuine(&got).await, WAYS);
 
@@ -233,7 +233,7 @@ async fn a_retry_is_fresh_though_the_event_is_old(app: TestApp) {
     }
     let keys: Vec<&Value> = webhooks.iter().map(|made| &made["publicKey"]).collect();
     // Receivers whose clocks are ahead take the first attempt for an old one.
-    others.trust(&keys, app.clock.now() + 6 * MINUTE).await;
+    others.trust(&keys, app.clock.deployment() + 6 * MINUTE).await;
     charge(&app).await;
     app.run_jobs().await;
     app.later(6 * MINUTE).await;
@@ -260,7 +260,7 @@ async fn both_keys_are_good_in_the_overlap_and_the_new_one_afterwards(app: TestA
         (&[&new, &former], WAYS.to_vec()),
         (&[], Vec::new()),
     ] {
-        others.trust(keys, app.clock.now()).await;
+        others.trust(keys, app.clock.deployment()).await;
         assert_eq!(others.genuine(&got).await, ways, "in the overlap, with {} keys", keys.len());
     }
 
@@ -269,7 +269,7 @@ async fn both_keys_are_good_in_the_overlap_and_the_new_one_afterwards(app: TestA
     for (keys, ways) in
         [(&[&new][..], WAYS.to_vec()), (&[&former], Vec::new()), (&[&former, &new], WAYS.to_vec())]
     {
-        others.trust(keys, app.clock.now()).await;
+        others.trust(keys, app.clock.deployment()).await;
         assert_eq!(others.genuine(&got).await, ways, "afterwards, with {} keys", keys.len());
     }
 }

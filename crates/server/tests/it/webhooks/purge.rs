@@ -175,7 +175,7 @@ async fn many_deliveries_are_deleted_page_by_page(app: TestApp) {
 
 /// As if so many events had been handed over.
 async fn deliver_many(app: &TestApp, webhook_id: WebhookId, many: usize) {
-    let now = app.clock.now();
+    let now = app.clock.deployment();
     let delivery = |event_id: Id<of::Event>| Delivery {
         id: app.app.chance.id(now),
         client_id: app.client_id(),

@@ -57,7 +57,7 @@ async fn a_span_of_time_names_the_deliveries_that_were_made_in_it(app: TestApp) 
     charge(&app).await;
     app.run_jobs().await;
     app.clock.advance(MINUTE);
-    let from = app.clock.now();
+    let from = app.clock.deployment();
     receiver.always(Say::Status(500));
     charge(&app).await;
     app.run_jobs().await;
@@ -65,7 +65,7 @@ async fn a_span_of_time_names_the_deliveries_that_were_made_in_it(app: TestApp) 
     charge(&app).await;
     app.run_jobs().await;
     app.clock.advance(MINUTE);
-    let to = app.clock.now();
+    let to = app.clock.deployment();
     charge(&app).await;
     app.run_jobs().await;
 

@@ -87,7 +87,7 @@ async fn a_key_is_replaced_with_an_overlap(app: TestApp) {
         (&former, &new),
         "the key in force, and its heir"
     );
-    assert_eq!(during["nextKeyAt"], json!((app.clock.now() + 2 * DAY).to_string()));
+    assert_eq!(during["nextKeyAt"], json!((app.clock.deployment() + 2 * DAY).to_string()));
     assert!(during["updatedAt"].as_str() > before["updatedAt"].as_str());
     let got = delivered(&app, &receiver).await;
     assert_eq!(verify(&got, &former), Verified { dated: true, standard: 1, of: 2 });

@@ -18,6 +18,7 @@ use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing::Hop;
 use regente_domain::time::Timestamp;
+use regente_store::accounts::Accounts;
 use regente_store::charges::{self, ChargeFilter, Direction};
 use regente_store::counters::CounterFilter;
 use regente_store::sealed::Sealed;
@@ -308,7 +309,8 @@ async fn a_held_security_code_is_read_in_time_only(store: Store) {
         assert_eq!(find(later(899)).await, Some(byte), "one for a charge");
     }
     assert_eq!(find(later(900)).await, None, "its time is over before it is deleted");
-    let clients = |now| held_security_codes::clients_with_expired(&store, now, 10);
+    let everybody = Accounts::AllBut(Vec::new());
+    let clients = |now| held_security_codes::clients_with_expired(&store, &everybody, now, 10);
     assert!(clients(later(899)).await.unwrap().is_empty());
     assert_eq!(clients(later(900)).await.unwrap(), [CLIENT]);
     write(&store, |batch| held_security_codes::purge(batch, later(900), 10)).await;
