@@ -7,11 +7,12 @@ use crate::request::{Call, Operation};
 
 use super::overrides;
 
-/// `networkDeniedReason` of a request that the simulator did not answer: what the time-out cards show.
+/// `networkDeniedReason` of a request that the simulator did not answer: what the time-out cards show
+/// (`docs/interface/sandbox.md#silence`).
 pub(super) const UNANSWERED: &str = "sandbox timeout";
 
 /// Whether the request may have asked for the silence that followed: by a test card that times out, always or by lot
-/// (`docs/interface/sandbox.md`), or by faults of its own.
+/// (`docs/interface/sandbox.md#cards`), or by faults of its own.
 pub(super) fn may_have_been_asked_for(call: &Call) -> bool {
     let by_card = match &call.operation {
         Operation::Authorize(authorization) => is_silent_card(&authorization.card.number),
