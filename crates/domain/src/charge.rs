@@ -13,7 +13,7 @@ pub mod reconciliation;
 pub mod reservation;
 mod simulated;
 mod state;
-pub mod story;
+pub mod timeline;
 pub(crate) mod words;
 
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ use crate::time::Timestamp;
 
 use attempt::{Asks, Place, RequestType, TransactionRequest};
 use explanation::{Explanation, Stopped};
-pub use follow_up::{FollowUpRefusal, Held, OpenOperation, Operation, approved_authorization, followed};
+pub use follow_up::{FollowUpKind, FollowUpRefusal, Held, OpenOperation, approved_authorization, followed};
 pub use method::{CardSource, Credit, INSTALLMENTS_MAX, PaymentMethod, Voucher};
 pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
 pub use simulated::{SimulatedStatus, StatusRefusal};

@@ -11,7 +11,7 @@ pub const CALLS_SEEN: u32 = 10;
 pub const FAILURES: NonZeroU32 = NonZeroU32::new(5).unwrap();
 /// How long it stays open at first.
 pub const OPEN_FOR: Duration = Duration::from_secs(30);
-/// The longest that it stays open, after trials that failed.
+/// The longest that it stays open, after circuit probes that failed.
 pub const OPEN_FOR_MAX: Duration = Duration::from_secs(10 * 60);
 /// Calls say nothing of a provider any more when none has followed them for so long.
 pub const FORGOTTEN_AFTER: Duration = Duration::from_secs(5 * 60);
@@ -23,7 +23,7 @@ const SEEN_MASK: u16 = (1 << CALLS_SEEN) - 1;
 pub struct Bounds {
     /// Calls without an answer that open a circuit; more than [`CALLS_SEEN`] never do.
     pub failures: NonZeroU32,
-    /// How long it stays open at first. Each failed trial doubles it, up to [`OPEN_FOR_MAX`].
+    /// How long it stays open at first. Each failed circuit probe doubles it, up to [`OPEN_FOR_MAX`].
     pub open_for: Duration,
 }
 
@@ -44,18 +44,18 @@ pub enum Heard {
 
 /// What a route may make of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum CircuitState {
     /// It answers, as far as is known.
     Closed,
-    /// It did not answer, and this charge may try it. Nobody else may until the trial has an answer or is given back.
-    Trial(Trial),
+    /// It did not answer, and this charge may try it. Nobody else may until the circuit probe has an answer or is given back.
+    Probe(CircuitProbe),
     /// It does not answer.
     Open,
 }
 
 /// The right to try a provider whose circuit was open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trial {
+pub struct CircuitProbe {
     half_open_since: Duration,
 }
 
@@ -110,27 +110,27 @@ impl Circuit {
         Self::Closed { since, seen: 0, heard_at: since }
     }
 
-    /// What a route that is chosen at `now` makes of the provider. A trial is taken by asking for it.
-    pub fn stand(self, now: Duration) -> (Self, Standing) {
+    /// What a route that is chosen at `now` makes of the provider. A circuit probe is taken by asking for it.
+    pub fn state_at(self, now: Duration) -> (Self, CircuitState) {
         match self {
-            Self::Closed { .. } => (self, Standing::Closed),
-            Self::Open { since, wait } if now < since + wait => (self, Standing::Open),
+            Self::Closed { .. } => (self, CircuitState::Closed),
+            Self::Open { since, wait } if now < since + wait => (self, CircuitState::Open),
             Self::Open { wait, .. } => Self::try_once(now, wait),
             Self::HalfOpen { since, wait, slot: Slot::Free } => Self::try_once(since, wait),
-            Self::HalfOpen { slot: Slot::Taken, .. } => (self, Standing::Open),
+            Self::HalfOpen { slot: Slot::Taken, .. } => (self, CircuitState::Open),
         }
     }
 
-    const fn try_once(since: Duration, wait: Duration) -> (Self, Standing) {
-        let trial = Trial { half_open_since: since };
-        (Self::HalfOpen { since, wait, slot: Slot::Taken }, Standing::Trial(trial))
+    const fn try_once(since: Duration, wait: Duration) -> (Self, CircuitState) {
+        let circuit_probe = CircuitProbe { half_open_since: since };
+        (Self::HalfOpen { since, wait, slot: Slot::Taken }, CircuitState::Probe(circuit_probe))
     }
 
-    /// The charge that held `trial` has ended; where it did not come to ask, the next one may.
+    /// The charge that held `circuit probe` has ended; where it did not come to ask, the next one may.
     #[must_use]
-    pub fn give_back(self, trial: Trial) -> Self {
+    pub fn give_back(self, circuit_probe: CircuitProbe) -> Self {
         match self {
-            Self::HalfOpen { since, wait, slot: Slot::Taken } if since == trial.half_open_since => {
+            Self::HalfOpen { since, wait, slot: Slot::Taken } if since == circuit_probe.half_open_since => {
                 Self::HalfOpen { since, wait, slot: Slot::Free }
             }
             Self::Closed { .. } | Self::Open { .. } | Self::HalfOpen { .. } => self,

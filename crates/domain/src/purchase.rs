@@ -19,7 +19,7 @@ use crate::id::{CardId, ChargeId, ClientId, CustomerId, Id, MerchantId, Purchase
 use crate::money::Amount;
 use crate::time::Timestamp;
 
-pub use change::{Change, Changes, NewEntry, SlotChange, StatusChange, Step, UNDO_WAITS};
+pub use change::{Advance, Change, Changes, NewEntry, SlotChange, StatusChange, UNDO_WAITS};
 pub use next::{Next, Seen};
 pub use words::{Action, Milestone, PurchaseStatus};
 
@@ -219,7 +219,7 @@ impl Purchase {
     ///
     /// # Errors
     /// What [`OperationRefusal`] says.
-    pub fn request_capture(&self, now: Timestamp) -> Result<Step, OperationRefusal> {
+    pub fn request_capture(&self, now: Timestamp) -> Result<Advance, OperationRefusal> {
         match (self.operation_possible(), self.capture) {
             (Err(OperationRefusal::InvalidState), _) => Err(OperationRefusal::InvalidState),
             (_, CaptureMode::Automatic) => Err(OperationRefusal::IntentMismatch),
@@ -234,7 +234,7 @@ impl Purchase {
     ///
     /// # Errors
     /// What [`OperationRefusal`] says.
-    pub fn request_void(&self, seen: &[Seen], now: Timestamp) -> Result<Step, OperationRefusal> {
+    pub fn request_void(&self, seen: &[Seen], now: Timestamp) -> Result<Advance, OperationRefusal> {
         match self.operation_possible()? {
             Held::Reserved => Ok(self.apply(Change::VoidRequested, now)),
             Held::Taken => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::charge::explanation::{CircuitNote, Considered, Explanation, Skipped};
 use crate::charge::{CaptureMode, PaymentType};
-use crate::circuit::Standing;
+use crate::circuit::CircuitState;
 use crate::currency::Currency;
 use crate::id::ProviderId;
 use crate::provider_type::{Capabilities, ProviderType};
@@ -93,18 +93,18 @@ fn skip(candidate: &Candidate, needs: &Needs) -> Option<Skipped> {
 /// Leaves out the providers that have stopped answering. When that would leave nobody, all of them stay.
 pub fn around_open_circuits(
     mut route: Explanation,
-    mut standing_of: impl FnMut(&Considered) -> Standing,
+    mut state_of: impl FnMut(&Considered) -> CircuitState,
 ) -> Explanation {
     let mut open: Vec<&mut Considered> = Vec::new();
     let mut others = 0_usize;
     for considered in route.considered.iter_mut().filter(|considered| considered.skipped.is_none()) {
-        match standing_of(considered) {
-            Standing::Closed => others += 1,
-            Standing::Trial(_) => {
-                considered.circuit = Some(CircuitNote::Trial);
+        match state_of(considered) {
+            CircuitState::Closed => others += 1,
+            CircuitState::Probe(_) => {
+                considered.circuit = Some(CircuitNote::Probe);
                 others += 1;
             }
-            Standing::Open => open.push(considered),
+            CircuitState::Open => open.push(considered),
         }
     }
     for considered in open {

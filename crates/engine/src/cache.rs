@@ -9,7 +9,7 @@ use crate::clock::{Clock, MachineTime};
 
 /// Answers by their question. What this node changes it forgets at once; what another node changes is noticed when it
 /// has become too old (`limits.cache_ms`).
-pub struct Remembered<K, V> {
+pub struct Cache<K, V> {
     known: moka::sync::Cache<K, Known<V>>,
     clock: Clock,
     /// How long an answer is trusted.
@@ -20,7 +20,7 @@ pub struct Remembered<K, V> {
 
 /// When something was asked.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct ReadStarted {
     at: MachineTime,
     generation: u64,
 }
@@ -28,10 +28,10 @@ pub struct Asked {
 #[derive(Clone)]
 struct Known<V> {
     answer: V,
-    asked: Asked,
+    started: ReadStarted,
 }
 
-impl<K, V> Remembered<K, V>
+impl<K, V> Cache<K, V>
 where
     K: Hash + Eq + Send + Sync + 'static,
     V: Clone + Send + Sync + 'static,
@@ -49,29 +49,29 @@ where
 
     /// What is known and may be trusted.
     pub fn get(&self, question: &K) -> Option<V> {
-        let Known { answer, asked } = self.known.get(question)?;
-        let age = self.clock.machine().since(asked.at);
-        let is_fresh = age < self.life && asked.generation == self.generation.load(Ordering::SeqCst);
+        let Known { answer, started } = self.known.get(question)?;
+        let age = self.clock.machine().since(started.at);
+        let is_fresh = age < self.life && started.generation == self.generation.load(Ordering::SeqCst);
         is_fresh.then_some(answer)
     }
 
     /// Taken before the question: a change that comes in between makes the answer worthless.
-    pub fn ask(&self) -> Asked {
-        Asked { at: self.clock.machine(), generation: self.generation.load(Ordering::SeqCst) }
+    pub fn ask(&self) -> ReadStarted {
+        ReadStarted { at: self.clock.machine(), generation: self.generation.load(Ordering::SeqCst) }
     }
 
     /// Remembers an answer.
-    pub fn keep(&self, question: K, answer: V, asked: Asked) {
-        self.known.insert(question, Known { answer, asked });
+    pub fn keep(&self, question: K, answer: V, started: ReadStarted) {
+        self.known.insert(question, Known { answer, started });
     }
 }
 
-impl<K, V> fmt::Debug for Remembered<K, V>
+impl<K, V> fmt::Debug for Cache<K, V>
 where
     K: Hash + Eq + Send + Sync + 'static,
     V: Clone + Send + Sync + 'static,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Remembered({} known)", self.known.entry_count())
+        write!(f, "Cache({} known)", self.known.entry_count())
     }
 }

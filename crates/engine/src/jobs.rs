@@ -1,5 +1,5 @@
 //! The worker: runs what is due, whether the process has just started or has run for a year. A job is a row; its run is
-//! an idempotent function of the database that ends with a value. Each lane of jobs goes on by itself, and so do unknown
+//! an idempotent function of the database that ends with a value. Each queue of jobs goes on by itself, and so do unknown
 //! outcomes and deliveries: what hangs in one holds up no other.
 
 mod job;
@@ -21,9 +21,9 @@ use regente_store::{Batch, Commit, DatabaseKind, StoreError, deliveries, events,
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::deliveries::Courier;
+use crate::deliveries::DeliveryWorker;
 use crate::error::Error;
-use crate::queue::{self, Kind, Lane};
+use crate::queue::{self, Kind, Queue};
 use job::Jobs;
 pub use purge::forget_ended_credentials;
 use runner::Runner;
@@ -51,14 +51,14 @@ pub struct Round {
 pub struct Worker {
     app: App,
     owner: Uuid,
-    courier: Courier,
+    delivery_worker: DeliveryWorker,
 }
 
 impl Worker {
     /// A worker of this process.
     pub fn new(app: App) -> Self {
         let owner = app.chance.uuid();
-        Self { courier: Courier::new(app.clone()), app, owner }
+        Self { delivery_worker: DeliveryWorker::new(app.clone()), app, owner }
     }
 
     /// Makes sure that the recurring jobs are there. Where one process owns the database, the leases of its earlier
@@ -83,16 +83,16 @@ impl Worker {
     /// Runs jobs, unknown outcomes and deliveries side by side until `stop` ends; what has begun is finished.
     pub async fn run_until(self, stop: impl Future<Output = ()>) {
         let stop = stop.shared();
-        let lanes = Lane::ALL.map(|lane| self.lane(lane).run_until(stop.clone()));
+        let queues = Queue::ALL.map(|queue| self.queue(queue).run_until(stop.clone()));
         let unknowns = self.unknowns().run_until(stop.clone());
-        let courier = self.courier.clone().run_until(stop.clone());
+        let delivery_worker = self.delivery_worker.clone().run_until(stop.clone());
         let prepared = async {
             tokio::select! {
                 () = self.prepare_until_done() => {}
                 () = stop => {}
             }
         };
-        tokio::join!(prepared, join_all(lanes), unknowns, courier);
+        tokio::join!(prepared, join_all(queues), unknowns, delivery_worker);
     }
 
     async fn prepare_until_done(&self) {
@@ -105,18 +105,18 @@ impl Worker {
         }
     }
 
-    /// Runs everything that is due now, once: unknown outcomes, then one lane after the other, then deliveries.
+    /// Runs everything that is due now, once: unknown outcomes, then one queue after the other, then deliveries.
     pub async fn round(&self) -> Result<Round, Error> {
         let resolved = self.unknowns().round().await?;
         let mut jobs = 0;
-        for lane in Lane::ALL {
-            jobs += self.lane(lane).round().await?;
+        for queue in Queue::ALL {
+            jobs += self.queue(queue).round().await?;
         }
-        Ok(Round { jobs, resolved, delivered: self.courier.round().await? })
+        Ok(Round { jobs, resolved, delivered: self.delivery_worker.round().await? })
     }
 
-    fn lane(&self, lane: Lane) -> Runner<Jobs> {
-        Runner::new(Jobs { app: self.app.clone(), owner: self.owner, lane })
+    fn queue(&self, queue: Queue) -> Runner<Jobs> {
+        Runner::new(Jobs { app: self.app.clone(), owner: self.owner, queue })
     }
 
     fn unknowns(&self) -> Runner<Unknowns> {

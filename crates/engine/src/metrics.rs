@@ -84,14 +84,14 @@ impl CallOutcome {
 
 /// What a provider was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Asked {
+pub enum CallKind {
     /// To do something.
     ToDo(RequestType),
     /// What became of something.
     WhatBecameOf,
 }
 
-impl Asked {
+impl CallKind {
     /// The word of the label.
     pub const fn word(self) -> &'static str {
         match self {
@@ -102,7 +102,7 @@ impl Asked {
 }
 
 /// A provider was asked something.
-pub fn provider_call(provider_type: ProviderType, asked: Asked, outcome: CallOutcome, duration: Duration) {
+pub fn provider_call(provider_type: ProviderType, asked: CallKind, outcome: CallOutcome, duration: Duration) {
     if let Some(handles) = HANDLES.get() {
         handles.provider_call(provider_type, asked, outcome).record(duration);
     }

@@ -1,4 +1,4 @@
-//! The kinds of jobs, the lane that each stands in, how one is enqueued and how its run ends. What runs a kind is in
+//! The kinds of jobs, the queue that each stands in, how one is enqueued and how its run ends. What runs a kind is in
 //! `jobs/kind.rs`.
 
 use regente_domain::time::Timestamp;
@@ -39,16 +39,16 @@ enum Recurs {
 
 /// What is known of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Lane, Recurs); 9] = [
-    (Kind::PurgeIdempotency,  "purge_idempotency",  Lane::Housekeeping, Recurs::Yes),
-    (Kind::PurgeTokens,       "purge_tokens",       Lane::Housekeeping, Recurs::Yes),
-    (Kind::PurgeCredentials,  "purge_credentials",  Lane::Housekeeping, Recurs::Yes),
-    (Kind::PurgeDeliveries,   "purge_deliveries",   Lane::Housekeeping, Recurs::Yes),
-    (Kind::Reseal,            "reseal",             Lane::Housekeeping, Recurs::Yes),
-    (Kind::ExpireReservation, "expire_reservation", Lane::Money,        Recurs::No),
-    (Kind::Purchase,          "purchase",           Lane::Purchases,    Recurs::No),
-    (Kind::EndKeyRotation,    "end_key_rotation",   Lane::Housekeeping, Recurs::No),
-    (Kind::PurgeListeners,    "purge_listeners",    Lane::Housekeeping, Recurs::Yes),
+const KINDS: [(Kind, &str, Queue, Recurs); 9] = [
+    (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
+    (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
+    (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
+    (Kind::PurgeDeliveries,   "purge_deliveries",   Queue::Housekeeping, Recurs::Yes),
+    (Kind::Reseal,            "reseal",             Queue::Housekeeping, Recurs::Yes),
+    (Kind::ExpireReservation, "expire_reservation", Queue::Money,        Recurs::No),
+    (Kind::Purchase,          "purchase",           Queue::Purchases,    Recurs::No),
+    (Kind::EndKeyRotation,    "end_key_rotation",   Queue::Housekeeping, Recurs::No),
+    (Kind::PurgeListeners,    "purge_listeners",    Queue::Housekeeping, Recurs::Yes),
 ];
 
 const _: () = {
@@ -71,7 +71,7 @@ impl Kind {
     }
 
     /// Where it stands.
-    pub const fn lane(self) -> Lane {
+    pub const fn queue(self) -> Queue {
         KINDS[self as usize].2
     }
 
@@ -112,7 +112,7 @@ pub(crate) const NO_PAYLOAD: &str = "{}";
 
 fn job<'a>(app: &App, kind: Kind, key: &'a str, payload: &'a str, run_at: Timestamp) -> NewJob<'a> {
     let id = app.chance.id(app.clock.now());
-    NewJob { id, kind: kind.word(), lane: kind.lane().word(), key, payload, run_at }
+    NewJob { id, kind: kind.word(), queue: kind.queue().word(), key, payload, run_at }
 }
 
 /// How a run of a job ended.
@@ -132,9 +132,9 @@ pub enum Ended {
     },
 }
 
-/// Jobs that share a bound. Those of one lane are not held up by those of another.
+/// Jobs that share a bound. Those of one queue are not held up by those of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
+pub enum Queue {
     /// Works on the database alone.
     Housekeeping,
     /// Asks providers about single charges.
@@ -143,8 +143,8 @@ pub enum Lane {
     Purchases,
 }
 
-impl Lane {
-    /// Every lane.
+impl Queue {
+    /// Every queue.
     pub const ALL: [Self; 3] = [Self::Housekeeping, Self::Money, Self::Purchases];
 
     /// Its name in the jobs table.

@@ -58,7 +58,7 @@ impl Default for Freshness {
 }
 
 /// Clients whose keys are remembered; about 1 KiB each.
-const CLIENT_KEYS_REMEMBERED_MAX: u64 = 10_000;
+const CLIENT_KEYS_CACHED_MAX: u64 = 10_000;
 
 /// The vault of one deployment. Cheap to clone; clones are the same vault.
 #[derive(Clone)]
@@ -107,7 +107,7 @@ impl Vault {
             clock,
             ring: RwLock::new(Arc::new(ring)),
             refreshing: tokio::sync::Mutex::new(()),
-            client_keys: moka::sync::Cache::new(CLIENT_KEYS_REMEMBERED_MAX),
+            client_keys: moka::sync::Cache::new(CLIENT_KEYS_CACHED_MAX),
             reseal_pass: Mutex::new(None),
         })))
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use regente_domain::id::ClientId;
 use regente_engine::app as engine;
-use regente_engine::cache::Remembered;
+use regente_engine::cache::Cache;
 use regente_engine::clock::Clock;
 use regente_engine::error::Error;
 use regente_providers::sandbox::TransactionLog;
@@ -16,7 +16,7 @@ use regente_store::{Batch, Commit};
 use crate::api::limits::{HttpLimits, RateLimiter};
 
 /// Credentials that are remembered; about 300 bytes each.
-const CREDENTIALS_REMEMBERED_MAX: u64 = 50_000;
+const CREDENTIALS_CACHED_MAX: u64 = 50_000;
 
 /// The application.
 #[derive(Clone)]
@@ -72,9 +72,9 @@ impl Deref for Parts {
 }
 
 /// Credentials that were found valid a moment ago. To be forgotten after a revocation, or a change of a client's status.
-pub type Credentials = Remembered<(ClientId, CredentialDigest), Arc<Credential>>;
+pub type Credentials = Cache<(ClientId, CredentialDigest), Arc<Credential>>;
 
 /// None yet; each is trusted for this long.
 pub fn no_credentials(clock: Clock, life: Duration) -> Credentials {
-    Remembered::new(CREDENTIALS_REMEMBERED_MAX, clock, life)
+    Cache::new(CREDENTIALS_CACHED_MAX, clock, life)
 }

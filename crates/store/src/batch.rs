@@ -9,14 +9,14 @@ use crate::value::Args;
 #[derive(Debug)]
 pub struct Batch {
     pub(crate) client_id: ClientId,
-    pub(crate) guards: Vec<Step>,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) guards: Vec<BatchStatement>,
+    pub(crate) steps: Vec<BatchStatement>,
     pub(crate) counters: Vec<CounterDelta>,
 }
 
 /// One statement of a batch.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub(crate) struct BatchStatement {
     pub(crate) sql: &'static Sql,
     pub(crate) args: Args,
     pub(crate) rows: Rows,
@@ -54,7 +54,7 @@ impl Batch {
     /// A statement that runs before all others and must touch exactly one row: most often
     /// `UPDATE … WHERE version = :version`. One that does not hold refuses the batch.
     pub fn guard(&mut self, sql: &'static Sql, args: Args) -> &mut Self {
-        self.guards.push(Step { sql, args, rows: Rows::Exactly(1) });
+        self.guards.push(BatchStatement { sql, args, rows: Rows::Exactly(1) });
         self
     }
 
@@ -65,20 +65,20 @@ impl Batch {
 
     /// A statement that must touch exactly `rows` rows.
     pub fn push_n(&mut self, sql: &'static Sql, args: Args, rows: u64) -> &mut Self {
-        self.steps.push(Step { sql, args, rows: Rows::Exactly(rows) });
+        self.steps.push(BatchStatement { sql, args, rows: Rows::Exactly(rows) });
         self
     }
 
     /// A statement that touches one row or none. Of several batches of one commit that reach for the same row any one
     /// may be first, and the others find it changed.
     pub fn push_at_most_one(&mut self, sql: &'static Sql, args: Args) -> &mut Self {
-        self.steps.push(Step { sql, args, rows: Rows::AtMostOne });
+        self.steps.push(BatchStatement { sql, args, rows: Rows::AtMostOne });
         self
     }
 
     /// A statement that may touch any number of rows, none among them.
     pub fn push_any(&mut self, sql: &'static Sql, args: Args) -> &mut Self {
-        self.steps.push(Step { sql, args, rows: Rows::Any });
+        self.steps.push(BatchStatement { sql, args, rows: Rows::Any });
         self
     }
 

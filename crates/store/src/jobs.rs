@@ -26,13 +26,13 @@ sql! {
         INSERT INTO jobs (id, client_id, kind, lane, job_key, payload, run_at, attempts, version)
         VALUES (:id, :client_id, :kind, :lane, :job_key, :payload, :run_at, 0, 1)
         ON CONFLICT (client_id, kind, job_key) DO NOTHING";
-    /// Clients that have work of a lane due, from one on.
+    /// Clients that have work of a queue due, from one on.
     pub CLIENTS_WITH_DUE_JOBS = "
         SELECT DISTINCT client_id FROM jobs
         WHERE lane = :lane AND client_id >= :from AND run_at <= :now
           AND (lease_until IS NULL OR lease_until <= :machine_now)
         ORDER BY client_id LIMIT :limit";
-    /// Work of a client in a lane that is due and that nobody is doing, longest waiting first.
+    /// Work of a client in a queue that is due and that nobody is doing, longest waiting first.
     pub DUE_JOBS = concat!("SELECT ", columns!(), " FROM jobs
         WHERE client_id = :client_id AND lane = :lane AND run_at <= :now
           AND (lease_until IS NULL OR lease_until <= :machine_now)
@@ -65,7 +65,7 @@ sql! {
     /// Ends a job.
     pub FINISH_JOB = "DELETE FROM jobs WHERE id = :id AND client_id = :client_id AND lease_owner = :owner";
     /// Keeps a job that was given up.
-    pub BURY_JOB = "
+    pub DEAD_LETTER_JOB = "
         INSERT INTO dead_jobs (id, client_id, kind, lane, job_key, payload, attempts, why, died_at)
         VALUES (:id, :client_id, :kind, :lane, :job_key, :payload, :attempts, :why, :died_at)";
     /// Voids the leases of earlier runs, where one process owns all of them.
@@ -90,8 +90,8 @@ pub struct Job {
     pub client_id: ClientId,
     /// What is to be done.
     pub kind: String,
-    /// Jobs of a lane share a bound of how many run at once.
-    pub lane: String,
+    /// Jobs of a queue share a bound of how many run at once.
+    pub queue: String,
     /// There is one job of a kind and key for a client.
     pub key: String,
     /// JSON, read by the kind.
@@ -111,8 +111,8 @@ pub struct NewJob<'a> {
     pub id: Id<of::Job>,
     /// What is to be done.
     pub kind: &'a str,
-    /// Its lane.
-    pub lane: &'a str,
+    /// Its queue.
+    pub queue: &'a str,
     /// Its key inside the kind.
     pub key: &'a str,
     /// JSON, read by the kind.
@@ -127,7 +127,7 @@ pub fn enqueue(batch: &mut Batch, job: &NewJob<'_>) {
     batch.push(
         &ENQUEUE_JOB,
         args! {
-            id: job.id, client_id, kind: job.kind, lane: job.lane, job_key: job.key, payload: job.payload,
+            id: job.id, client_id, kind: job.kind, lane: job.queue, job_key: job.key, payload: job.payload,
             run_at: job.run_at,
         },
     );
@@ -139,7 +139,7 @@ pub fn ensure(batch: &mut Batch, job: &NewJob<'_>) {
     batch.push_any(
         &ENSURE_JOB,
         args! {
-            id: job.id, client_id, kind: job.kind, lane: job.lane, job_key: job.key, payload: job.payload,
+            id: job.id, client_id, kind: job.kind, lane: job.queue, job_key: job.key, payload: job.payload,
             run_at: job.run_at,
         },
     );
@@ -167,12 +167,12 @@ pub fn repeat(batch: &mut Batch, job: &Job, owner: Uuid, run_at: Timestamp, atte
 }
 
 /// Gives a job up and keeps it for the operator.
-pub fn bury(batch: &mut Batch, job: &Job, owner: Uuid, why: &str, died_at: Timestamp) {
+pub fn dead_letter(batch: &mut Batch, job: &Job, owner: Uuid, why: &str, died_at: Timestamp) {
     finish(batch, job, owner);
     batch.push(
-        &BURY_JOB,
+        &DEAD_LETTER_JOB,
         args! {
-            id: job.id, client_id: job.client_id, kind: job.kind.as_str(), lane: job.lane.as_str(),
+            id: job.id, client_id: job.client_id, kind: job.kind.as_str(), lane: job.queue.as_str(),
             job_key: job.key.as_str(), payload: job.payload.as_str(), attempts: job.attempts, why, died_at,
         },
     );
@@ -193,8 +193,8 @@ pub async fn clients_with_foreign_leases(store: &Store, owner: Uuid) -> Result<V
 /// Which work is looked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Due<'a> {
-    /// The lane.
-    pub lane: &'a str,
+    /// The queue.
+    pub queue: &'a str,
     /// What is due by then, by business time.
     pub now: Timestamp,
     /// What nobody is doing then, by machine time.
@@ -204,11 +204,12 @@ pub struct Due<'a> {
 /// Clients that have work due, in the order of their ids, from one on.
 pub async fn clients_with_due(
     store: &Store,
-    Due { lane, now, machine_now }: Due<'_>,
+    Due { queue, now, machine_now }: Due<'_>,
     from: ClientId,
     limit: i64,
 ) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_DUE_JOBS, args! { lane, now, machine_now, from, limit }).await?;
+    let rows =
+        store.rows(&CLIENTS_WITH_DUE_JOBS, args! { lane: queue, now, machine_now, from, limit }).await?;
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 
@@ -216,10 +217,10 @@ pub async fn clients_with_due(
 pub async fn due(
     store: &Store,
     client_id: ClientId,
-    Due { lane, now, machine_now }: Due<'_>,
+    Due { queue, now, machine_now }: Due<'_>,
     limit: i64,
 ) -> Result<Vec<Job>, StoreError> {
-    let rows = store.rows(&DUE_JOBS, args! { client_id, lane, now, machine_now, limit }).await?;
+    let rows = store.rows(&DUE_JOBS, args! { client_id, lane: queue, now, machine_now, limit }).await?;
     rows.iter().map(from_row).collect()
 }
 
@@ -299,7 +300,7 @@ fn from_row(row: &Row) -> Result<Job, StoreError> {
         id: row.get("id")?,
         client_id: row.get("client_id")?,
         kind: row.get("kind")?,
-        lane: row.get("lane")?,
+        queue: row.get("lane")?,
         key: row.get("job_key")?,
         payload: row.get("payload")?,
         run_at: row.get("run_at")?,

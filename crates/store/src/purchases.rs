@@ -4,7 +4,7 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::{CaptureMode, References};
 use regente_domain::id::{ClientId, CustomerId, Id, PurchaseId, of};
 use regente_domain::money::Amount;
-use regente_domain::purchase::{Action, Milestone, NewEntry, Phase, Purchase, Reserved, Slot, Step};
+use regente_domain::purchase::{Action, Advance, Milestone, NewEntry, Phase, Purchase, Reserved, Slot};
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -105,7 +105,7 @@ struct Doc {
 /// Adds a new purchase. `entry_id` makes the id of each entry of the history.
 pub fn insert(
     batch: &mut Batch,
-    step: &Step,
+    step: &Advance,
     private: Option<Sealed>,
     actor: &Actor,
     entry_id: impl FnMut() -> Id<of::PurchaseEntry>,
@@ -135,7 +135,7 @@ pub fn insert(
 pub fn update(
     batch: &mut Batch,
     before: &Purchase,
-    step: &Step,
+    step: &Advance,
     actor: &Actor,
     entry_id: impl FnMut() -> Id<of::PurchaseEntry>,
 ) -> Result<(), StoreError> {
@@ -186,7 +186,7 @@ pub fn hold(batch: &mut Batch, held: PurchaseVersion) {
 
 fn add_entries(
     batch: &mut Batch,
-    step: &Step,
+    step: &Advance,
     mut entry_id: impl FnMut() -> Id<of::PurchaseEntry>,
 ) -> Result<(), StoreError> {
     let purchase = &step.purchase;

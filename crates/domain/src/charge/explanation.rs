@@ -1,5 +1,5 @@
 //! Why a charge went the way it went: which providers were considered, which were skipped and why.
-//! What was tried and how it ended is in the transaction requests; together they tell the whole story.
+//! What was tried and how it ended is in the transaction requests; together they tell the whole timeline.
 
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +59,7 @@ words! {
     /// Why a provider may be asked although it has stopped answering.
     CircuitNote {
         /// Enough time has passed, and this charge is the one that tries it.
-        Trial = "trial",
+        Probe = "trial",
         /// No other provider can serve the charge.
         OpenButNoOther = "open_but_no_other",
     }

@@ -12,14 +12,14 @@ use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, PaymentType, StateNa
 
 /// An operation on a charge that was authorized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
+pub enum FollowUpKind {
     /// Take what is reserved, or a part of it; the rest is released.
     Capture,
     /// Release what is reserved, or give back what was taken, or a part of it.
     Void,
 }
 
-impl Operation {
+impl FollowUpKind {
     /// The type of its transaction request.
     pub const fn request_type(self) -> RequestType {
         match self {
@@ -65,16 +65,16 @@ pub enum FollowUpRefusal {
     /// Another operation is under way, or the authorization itself is.
     UnderWay(ChargeStatus),
     /// The state does not allow it.
-    State(Operation, ChargeStatus),
+    State(FollowUpKind, ChargeStatus),
     /// More than there is.
     AmountAbove {
         /// What there is, in minor units.
         rest: Amount,
     },
     /// The provider does it in full or not at all.
-    PartNotPossible(Operation, ProviderType),
+    PartNotPossible(FollowUpKind, ProviderType),
     /// The provider cannot give this kind of payment back.
-    NotPossible(Operation, PaymentType),
+    NotPossible(FollowUpKind, PaymentType),
 }
 
 impl Charge {
@@ -85,7 +85,7 @@ impl Charge {
     /// What [`FollowUpRefusal`] says.
     pub fn open(
         &self,
-        operation: Operation,
+        operation: FollowUpKind,
         amount: Option<Amount>,
         now: Timestamp,
     ) -> Result<(Self, OpenOperation), FollowUpRefusal> {
@@ -97,14 +97,14 @@ impl Charge {
         self.must_be_able(operation, before, asked < self.amount, responsible)?;
         let open = OpenOperation { ordinal: self.requests, amount: asked, before };
         let state = match operation {
-            Operation::Capture => ChargeState::CapturePending { responsible, open },
-            Operation::Void => ChargeState::RefundPending { responsible, open },
+            FollowUpKind::Capture => ChargeState::CapturePending { responsible, open },
+            FollowUpKind::Void => ChargeState::RefundPending { responsible, open },
         };
         Ok((self.moved(state, now).with_one_more_request(), open))
     }
 
     /// Why a charge without an authorization cannot be captured or voided.
-    pub const fn no_authorization(&self, operation: Operation) -> FollowUpRefusal {
+    pub const fn no_authorization(&self, operation: FollowUpKind) -> FollowUpRefusal {
         let status = self.state.status();
         match self.state.name() {
             StateName::Processing => FollowUpRefusal::UnderWay(status),
@@ -121,7 +121,7 @@ impl Charge {
     }
 
     /// The provider that holds what the operation is about.
-    fn holder(&self, operation: Operation) -> Result<(ProviderType, Held), FollowUpRefusal> {
+    fn holder(&self, operation: FollowUpKind) -> Result<(ProviderType, Held), FollowUpRefusal> {
         let status = self.state.status();
         match (&self.state, operation) {
             (
@@ -131,8 +131,8 @@ impl Charge {
                 _,
             ) => Err(FollowUpRefusal::UnderWay(status)),
             (ChargeState::PreAuthorized { responsible }, _) => Ok((*responsible, Held::Reserved)),
-            (ChargeState::Authorized { responsible }, Operation::Void) => Ok((*responsible, Held::Taken)),
-            (ChargeState::Authorized { .. }, Operation::Capture)
+            (ChargeState::Authorized { responsible }, FollowUpKind::Void) => Ok((*responsible, Held::Taken)),
+            (ChargeState::Authorized { .. }, FollowUpKind::Capture)
             | (
                 ChargeState::AwaitingPayer { .. }
                 | ChargeState::Failed { .. }
@@ -146,17 +146,17 @@ impl Charge {
 
     fn must_be_able(
         &self,
-        operation: Operation,
+        operation: FollowUpKind,
         held: Held,
         is_part: bool,
         responsible: ProviderType,
     ) -> Result<(), FollowUpRefusal> {
         let (can, payment_type) = (responsible.capabilities(), self.method.payment_type());
         let (whole, part) = match (operation, held) {
-            (Operation::Capture, _) => (true, can.can_capture_part(payment_type)),
+            (FollowUpKind::Capture, _) => (true, can.can_capture_part(payment_type)),
             // A reservation that can be captured in part can be lowered.
-            (Operation::Void, Held::Reserved) => (true, can.can_capture_part(payment_type)),
-            (Operation::Void, Held::Taken) => {
+            (FollowUpKind::Void, Held::Reserved) => (true, can.can_capture_part(payment_type)),
+            (FollowUpKind::Void, Held::Taken) => {
                 (can.can_refund(payment_type), can.can_refund_part(payment_type))
             }
         };

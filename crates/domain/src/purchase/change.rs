@@ -93,7 +93,7 @@ pub enum Change {
 
 /// A purchase after a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct Advance {
     /// The purchase.
     pub purchase: Purchase,
     /// What the history gets.
@@ -149,7 +149,7 @@ pub struct SlotChange {
     pub status: StatusChange,
 }
 
-impl Step {
+impl Advance {
     /// The first version of a purchase, with what the history begins with.
     pub fn created(purchase: Purchase) -> Self {
         let mut step = Self { purchase, entries: Vec::new(), amends_reserved: false, gave_up: false };
@@ -208,10 +208,10 @@ impl Step {
 
 impl Purchase {
     /// The purchase after `change`.
-    pub fn apply(&self, change: Change, now: Timestamp) -> Step {
+    pub fn apply(&self, change: Change, now: Timestamp) -> Advance {
         let purchase =
             Self { version: self.version + 1, updated_at: later_of(now, self.updated_at), ..self.clone() };
-        let mut step = Step { purchase, entries: Vec::new(), amends_reserved: false, gave_up: false };
+        let mut step = Advance { purchase, entries: Vec::new(), amends_reserved: false, gave_up: false };
         let before = self.status();
         match change {
             Change::SlotBegun(index, charge_id) => {
@@ -295,7 +295,7 @@ enum Trouble {
     Unanswered,
 }
 
-impl Step {
+impl Advance {
     fn undo(&mut self, cause: UndoCause, now: Timestamp) {
         self.purchase.phase =
             Phase::Undoing(Undoing { cause, failures: 0, looks: 0, next_at: now, is_troubled: false });

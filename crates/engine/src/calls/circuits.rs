@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use regente_domain::charge::explanation::{Considered, Explanation};
-use regente_domain::circuit::{Bounds, Circuit, Heard, Standing, Trial};
+use regente_domain::circuit::{Bounds, Circuit, CircuitProbe, CircuitState, Heard};
 use regente_domain::id::ProviderId;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing;
@@ -39,15 +39,15 @@ struct Known {
     circuit: Circuit,
 }
 
-/// The trials that a charge holds, until this is dropped: however it ends, the next charge may try then.
+/// The circuit probes that a charge holds, until this is dropped: however it ends, the next charge may try then.
 #[must_use]
 #[derive(Default)]
-pub struct Trials(Vec<Held>);
+pub struct CircuitProbes(Vec<Held>);
 
 struct Held {
     circuits: Circuits,
     provider_id: ProviderId,
-    trial: Trial,
+    circuit_probe: CircuitProbe,
 }
 
 /// A call that is under way.
@@ -73,25 +73,25 @@ impl Circuits {
         Self(Arc::new(Parts { bounds, clock, known: Mutex::default() }))
     }
 
-    /// The route without the providers that have stopped answering, and the trials that the charge holds with it.
-    pub fn narrow(&self, route: Explanation) -> (Explanation, Trials) {
-        let mut trials = Trials::default();
+    /// The route without the providers that have stopped answering, and the circuit probes that the charge holds with it.
+    pub fn narrow(&self, route: Explanation) -> (Explanation, CircuitProbes) {
+        let mut circuit_probes = CircuitProbes::default();
         if self.0.bounds.is_none() {
-            return (route, trials);
+            return (route, circuit_probes);
         }
         let now = self.now();
         let mut known = self.lock();
         let narrowed = routing::around_open_circuits(route, |considered: &Considered| {
-            let Some(provider) = known.get_mut(&considered.provider_id) else { return Standing::Closed };
-            let (circuit, standing) = provider.circuit.stand(now);
+            let Some(provider) = known.get_mut(&considered.provider_id) else { return CircuitState::Closed };
+            let (circuit, state) = provider.circuit.state_at(now);
             provider.circuit = circuit;
-            if let Standing::Trial(trial) = standing {
+            if let CircuitState::Probe(circuit_probe) = state {
                 let (circuits, provider_id) = (self.clone(), considered.provider_id);
-                trials.0.push(Held { circuits, provider_id, trial });
+                circuit_probes.0.push(Held { circuits, provider_id, circuit_probe });
             }
-            standing
+            state
         });
-        (narrowed, trials)
+        (narrowed, circuit_probes)
     }
 
     /// Watches a call that begins now.
@@ -165,7 +165,7 @@ impl Watch<'_> {
     }
 }
 
-impl Drop for Trials {
+impl Drop for CircuitProbes {
     fn drop(&mut self) {
         for held in &self.0 {
             held.circuits.give_back(held);

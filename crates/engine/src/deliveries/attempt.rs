@@ -1,4 +1,4 @@
-//! One attempt to hand a delivery over: it was begun in the database (`courier.rs`), is sent, and ended in the database
+//! One attempt to hand a delivery over: it was begun in the database (`delivery_worker.rs`), is sent, and ended in the database
 //! with what becomes of it.
 //!
 //! If the process dies in between, the attempt counts as lost at the time that its beginning names, and another one

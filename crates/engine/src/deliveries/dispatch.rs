@@ -17,7 +17,7 @@ use regente_store::webhooks::{self, Webhook};
 use regente_store::{Batch, Commit, StoreError};
 use uuid::Uuid;
 
-use super::left::Left;
+use super::backoff::Backoff;
 use super::payload;
 use crate::app::App;
 use crate::error::Error;
@@ -38,14 +38,14 @@ const CLOCKS_DIFFER_BY: Duration = Duration::from_secs(60);
 pub(super) struct Dispatcher {
     app: App,
     /// Clients whose events another node dispatches.
-    left: Left<ClientId>,
+    backoff: Backoff<ClientId>,
     /// Where the next round begins.
     after: Mutex<Option<ClientId>>,
 }
 
 impl Dispatcher {
     pub(super) fn new(app: App) -> Self {
-        Self { app, left: Left::default(), after: Mutex::default() }
+        Self { app, backoff: Backoff::default(), after: Mutex::default() }
     }
 
     /// One look at what waits; answers how many events became deliveries.
@@ -70,7 +70,7 @@ impl Dispatcher {
                     client = %client_id, error = &error as &dyn std::error::Error,
                     "events of an account cannot become deliveries"
                 );
-                self.left.leave(client_id, self.app.clock.machine());
+                self.backoff.begin(client_id, self.app.clock.machine());
                 Ok(0)
             }
             dispatched => dispatched,
@@ -79,7 +79,7 @@ impl Dispatcher {
 
     async fn of_client(&self, client_id: ClientId) -> Result<usize, Error> {
         let app = &self.app;
-        if self.left.has(&client_id, app.clock.machine()) {
+        if self.backoff.applies_to(&client_id, app.clock.machine()) {
             return Ok(0);
         }
         let now = app.clock.now();
@@ -120,7 +120,7 @@ impl Dispatcher {
             Commit::Applied => waiting.len(),
             // Another node was first with one of them; what is left is met again.
             Commit::Refused(_) | Commit::Unknown => {
-                self.left.leave(client_id, app.clock.machine());
+                self.backoff.begin(client_id, app.clock.machine());
                 0
             }
         })

@@ -13,13 +13,13 @@ use regente_store::cards;
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
 
-use super::attempt::{self, Asked, Wishes};
+use super::attempt::{self, CallResult, SimulatorOverrides};
 use super::charge::{Ran, reread};
 use super::outcome::{self, Written};
 use super::step::step;
 use super::{finding, route, security_code};
 use crate::app::App;
-use crate::calls::circuits::Trials;
+use crate::calls::circuits::CircuitProbes;
 use crate::card_data::ChargedCard;
 use crate::clock::MachineTime;
 use crate::error::Error;
@@ -30,14 +30,14 @@ pub(super) struct Asking {
     card: Card,
     details: CardDetails,
     merchant: Arc<MerchantWithProviders>,
-    wishes: Wishes,
+    overrides: SimulatorOverrides,
     actor: Actor,
     started: MachineTime,
     /// The request that is open.
     request: TransactionRequest,
     /// Those that have ended, oldest first.
     ended: Vec<TransactionRequest>,
-    _trials: Trials,
+    _circuit_probes: CircuitProbes,
 }
 
 /// What an authorization needs beside the charge.
@@ -49,7 +49,7 @@ pub(super) struct Instruments {
     /// The merchant with its providers.
     pub merchant: Arc<MerchantWithProviders>,
     /// The providers that the charge tries after they had stopped answering.
-    pub trials: Trials,
+    pub circuit_probes: CircuitProbes,
 }
 
 impl Instruments {
@@ -69,7 +69,7 @@ impl Instruments {
         };
         let card = found.stored.card.clone();
         let details = ChargedCard::Stored { found: Box::new(found), cvv };
-        Ok(Some(Self { card, details, merchant, trials: Trials::default() }))
+        Ok(Some(Self { card, details, merchant, circuit_probes: CircuitProbes::default() }))
     }
 }
 
@@ -109,34 +109,34 @@ impl Asking {
         app: &App,
         begun: Begun,
         instruments: Instruments,
-        wishes: Wishes,
+        overrides: SimulatorOverrides,
         actor: Actor,
         started: MachineTime,
     ) -> Result<Box<Self>, Error> {
         let Begun { charge, request, ended } = begun;
-        let Instruments { card, details, merchant, trials } = instruments;
+        let Instruments { card, details, merchant, circuit_probes } = instruments;
         let details = details.open(app).await?;
-        let _trials = trials;
+        let _circuit_probes = circuit_probes;
         Ok(Box::new(Self {
             charge,
             card,
             details,
             merchant,
-            wishes,
+            overrides,
             actor,
             started,
             request,
             ended,
-            _trials,
+            _circuit_probes,
         }))
     }
 
-    async fn ask(&self, app: &App) -> Result<Asked, Error> {
+    async fn ask(&self, app: &App) -> Result<CallResult, Error> {
         let is_asked = |provider: &&Provider| provider.id == self.request.provider_id;
         let Some(provider) = self.merchant.providers.iter().find(is_asked) else {
             return Err(Error::internal("a route to a provider that the merchant does not have"));
         };
-        Ok(attempt::ask(app, provider, &self.request, &self.wishes, self.authorization()).await?)
+        Ok(attempt::ask(app, provider, &self.request, &self.overrides, self.authorization()).await?)
     }
 
     fn authorization(&self) -> Operation {
@@ -158,7 +158,7 @@ impl Asking {
     }
 
     /// Writes what was answered, and with it what is next.
-    async fn conclude(mut self: Box<Self>, app: &App, asked: Asked) -> Result<Concluded, Error> {
+    async fn conclude(mut self: Box<Self>, app: &App, asked: CallResult) -> Result<Concluded, Error> {
         let Self { charge, request, actor, .. } = &*self;
         if let Some(reason) = asked.open_reason {
             outcome::leave_open(app, charge, request, reason, actor).await;

@@ -24,10 +24,10 @@ pub const SANDBOX_FAULTS: &str = "sandboxFaults";
 
 /// What a tester asks of the simulator for one request; nothing in production.
 #[derive(Clone, Debug, Default)]
-pub struct Wishes(Option<TestOverrides>);
+pub struct SimulatorOverrides(Option<TestOverrides>);
 
-impl Wishes {
-    /// The wishes that a charge carries, with the seed of the request.
+impl SimulatorOverrides {
+    /// The overrides that a charge carries, with the seed of the request.
     pub fn of(app: &App, charge: &Charge, seed: Option<String>) -> Self {
         let metadata = charge.references.flow_metadata.as_ref();
         let faults = metadata.and_then(|metadata| metadata.get(SANDBOX_FAULTS)).cloned();
@@ -42,7 +42,7 @@ impl Wishes {
 
 /// How a call ended, and how long it took with what followed it.
 #[derive(Debug)]
-pub struct Asked {
+pub struct CallResult {
     /// `Open` when nothing tells.
     pub outcome: Outcome,
     /// Why it is open; only then.
@@ -57,14 +57,14 @@ pub async fn ask(
     app: &App,
     provider: &Provider,
     request: &TransactionRequest,
-    wishes: &Wishes,
+    overrides: &SimulatorOverrides,
     operation: Operation,
-) -> Result<Asked, VaultError> {
+) -> Result<CallResult, VaultError> {
     let _running = app.in_flight.enter(request.id);
     let started = app.clock.machine();
     let again = repeatable(&operation);
     // Boxed: what leads to the call is larger than the call.
-    let answering = Box::pin(call(app, provider, request, wishes, operation)).await?;
+    let answering = Box::pin(call(app, provider, request, overrides, operation)).await?;
     let (outcome, open_reason) = match answering.await {
         Answer::Approved(approval) => (Outcome::Approved(approval), None),
         Answer::Declined(decline) => (Outcome::Declined(decline), None),
@@ -79,13 +79,13 @@ pub async fn ask(
             );
             let absent = unanswered(app.providers.unanswered_reason(request.provider_type));
             // Boxed, since it is rare and large: it would make every call in flight larger.
-            let finding_out = Box::pin(find_out(app, provider, request, wishes, again, absent));
+            let finding_out = Box::pin(find_out(app, provider, request, overrides, again, absent));
             let outcome = finding_out.await?;
             let open_reason = (outcome == Outcome::Open).then(|| why_open(reason));
             (outcome, open_reason)
         }
     };
-    Ok(Asked { outcome, open_reason, duration: app.clock.machine().since(started) })
+    Ok(CallResult { outcome, open_reason, duration: app.clock.machine().since(started) })
 }
 
 /// Finds out what became of a request, once: `again` is sent under the request's own key where it may be, otherwise
@@ -94,12 +94,12 @@ pub async fn find_out(
     app: &App,
     provider: &Provider,
     request: &TransactionRequest,
-    wishes: &Wishes,
+    overrides: &SimulatorOverrides,
     again: Option<Operation>,
     absent: Decline,
 ) -> Result<Outcome, VaultError> {
     let Some(operation) = again else {
-        return Ok(match probe(app, provider, request, wishes).await? {
+        return Ok(match probe(app, provider, request, overrides).await? {
             Probe::Found(Finding::Approved(approval)) => Outcome::Approved(approval),
             Probe::Found(Finding::Declined(decline)) => Outcome::Declined(decline),
             Probe::Found(Finding::Pending(pending)) => pending_outcome(request, pending),
@@ -107,7 +107,7 @@ pub async fn find_out(
             Probe::Unknown => Outcome::Open,
         });
     };
-    Ok(match call(app, provider, request, wishes, operation).await?.await {
+    Ok(match call(app, provider, request, overrides, operation).await?.await {
         Answer::Approved(approval) => Outcome::Approved(approval),
         Answer::Declined(decline) => Outcome::Declined(decline),
         Answer::Pending(pending) => pending_outcome(request, pending),
@@ -125,7 +125,7 @@ async fn call<'a>(
     app: &'a App,
     provider: &Provider,
     request: &'a TransactionRequest,
-    wishes: &Wishes,
+    overrides: &SimulatorOverrides,
     operation: Operation,
 ) -> Result<BoxFuture<'a, Answer>, VaultError> {
     let call = Call {
@@ -135,7 +135,7 @@ async fn call<'a>(
         credentials: credentials(app, provider).await?,
         options: provider.options.clone().unwrap_or_default(),
         mode: app.settings.mode,
-        test_overrides: wishes.0.clone(),
+        test_overrides: overrides.0.clone(),
         operation,
     };
     let watch = app.circuits.watch(provider.id, &call, &app.providers);
@@ -147,7 +147,7 @@ async fn probe(
     app: &App,
     provider: &Provider,
     request: &TransactionRequest,
-    wishes: &Wishes,
+    overrides: &SimulatorOverrides,
 ) -> Result<Probe, VaultError> {
     let inquiry = Inquiry {
         key: request.provider_key(),
@@ -159,7 +159,7 @@ async fn probe(
         credentials: credentials(app, provider).await?,
         options: provider.options.clone().unwrap_or_default(),
         mode: app.settings.mode,
-        test_overrides: wishes.0.clone(),
+        test_overrides: overrides.0.clone(),
     };
     Ok(observed::probe(app, request, app.providers.probe(inquiry)).await)
 }

@@ -18,7 +18,7 @@ use regente_store::sealed::Sealed;
 use regente_store::transaction_requests::{self, Beginning, ObjectKind, StoredRequest};
 use regente_store::{Batch, Commit, Refusal, cards, tokens};
 
-use super::attempt::{self, Wishes};
+use super::attempt::{self, SimulatorOverrides};
 use super::schedule;
 use crate::app::App;
 use crate::card_data::{SealedCard, open_holder};
@@ -87,8 +87,8 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
         card: new.details,
         merchant_mcc: Some(new.merchant.merchant.details.mcc.clone()),
     });
-    let wishes = Wishes::of_seed(&app, new.seed);
-    let asked = attempt::ask(&app, provider, &request, &wishes, operation).await?;
+    let overrides = SimulatorOverrides::of_seed(&app, new.seed);
+    let asked = attempt::ask(&app, provider, &request, &overrides, operation).await?;
     if asked.outcome == Outcome::Open {
         return Err(give_up(&app, &new.card, &request, asked.open_reason).await);
     }

@@ -15,10 +15,10 @@ use regente_store::sealed::Sealed;
 use regente_store::{Admission, Batch, Commit, Refusal, cards, charges, events, purchases, tokens};
 
 use super::asking::{self, Asking, Begun, Instruments};
-use super::attempt::Wishes;
+use super::attempt::SimulatorOverrides;
 use super::outcome;
 use crate::app::App;
-use crate::calls::circuits::Trials;
+use crate::calls::circuits::CircuitProbes;
 use crate::card_data::{ChargedCard, SealedCard};
 use crate::clock::MachineTime;
 use crate::error::Error;
@@ -46,7 +46,7 @@ pub struct NewCharge {
     /// The merchant and its providers.
     pub merchant: Arc<MerchantWithProviders>,
     /// The providers that this charge tries after they had stopped answering.
-    pub trials: Trials,
+    pub circuit_probes: CircuitProbes,
     /// The idempotency claim.
     pub claim: Option<Claim>,
     /// The purchase that it is one card of, moved on by the very batch that begins the charge.
@@ -63,7 +63,7 @@ pub struct PurchaseStep {
     /// Before.
     pub before: Purchase,
     /// After.
-    pub step: purchase::Step,
+    pub step: purchase::Advance,
 }
 
 /// What became of a new charge.
@@ -114,10 +114,18 @@ async fn ready(
     request: TransactionRequest,
     started: MachineTime,
 ) -> Result<Box<Asking>, Error> {
-    let NewCharge { charge, card, details, merchant, trials, actor, seed, .. } = *new;
-    let wishes = Wishes::of(app, &charge, seed);
+    let NewCharge { charge, card, details, merchant, circuit_probes, actor, seed, .. } = *new;
+    let overrides = SimulatorOverrides::of(app, &charge, seed);
     let begun = Begun { charge, request, ended: Vec::with_capacity(1) };
-    Asking::begin(app, begun, Instruments { card, details, merchant, trials }, wishes, actor, started).await
+    Asking::begin(
+        app,
+        begun,
+        Instruments { card, details, merchant, circuit_probes },
+        overrides,
+        actor,
+        started,
+    )
+    .await
 }
 
 async fn refused(new: &NewCharge, app: &App, refusal: &Refusal) -> Result<Created, Error> {

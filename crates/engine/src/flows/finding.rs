@@ -15,7 +15,7 @@ use regente_domain::id::Id;
 use regente_store::{cards, charges};
 
 use super::asking::{self, Asking, Begun, Instruments};
-use super::attempt::Wishes;
+use super::attempt::SimulatorOverrides;
 use super::outcome::{self, Written};
 use super::step::{Step, step};
 use crate::app::App;
@@ -224,9 +224,9 @@ impl Planned {
             Written::NotYet => return Err(Error::unavailable()),
         }
         let (Some(request), Some(instruments)) = (step.next, instruments) else { return Ok(CarriedOut::Yes) };
-        let (wishes, started) = (Wishes::of(app, &step.charge, None), app.clock.machine());
+        let (overrides, started) = (SimulatorOverrides::of(app, &step.charge, None), app.clock.machine());
         let begun = Begun { charge: step.charge, request, ended: requests };
-        let asking = Asking::begin(app, begun, instruments, wishes, *actor, started).await?;
+        let asking = Asking::begin(app, begun, instruments, overrides, *actor, started).await?;
         asking::drive(app, asking).await?;
         Ok(CarriedOut::Yes)
     }

@@ -5,7 +5,7 @@
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Asks, Outcome, TransactionRequest};
 use regente_domain::charge::explanation::Stopped;
-use regente_domain::charge::{self, Charge, FollowUpRefusal, Means, PaymentType, SecurityCode};
+use regente_domain::charge::{self, Charge, FollowUpKind, FollowUpRefusal, Means, PaymentType, SecurityCode};
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::money::Amount;
 use regente_providers::request::{FollowUp, Operation};
@@ -13,7 +13,7 @@ use regente_store::purchases::{self, PurchaseVersion};
 use regente_store::transaction_requests::{self, StoredRequest};
 use regente_store::{Batch, Commit, charges};
 
-use super::attempt::{self, Wishes};
+use super::attempt::{self, SimulatorOverrides};
 use super::charge::{Created, Ran, charge_of, provider_of, reread};
 use super::outcome::{self, Written};
 use super::reconcile;
@@ -32,7 +32,7 @@ pub struct NewFollowUp {
     /// The charge.
     pub charge_id: ChargeId,
     /// What is to be done with it.
-    pub operation: charge::Operation,
+    pub operation: FollowUpKind,
     /// How much; everything when it is absent.
     pub amount: Option<Amount>,
     /// The purchase that it is one card of: whoever is too late for that version opens nothing.
@@ -103,8 +103,8 @@ async fn run(
 ) -> Result<Created, Error> {
     let provider = provider_of(app, &request).await?;
     let operation = operation_of(&opened, &requests, &request)?;
-    let wishes = Wishes::of(app, &opened, new.seed.clone());
-    let asked = attempt::ask(app, &provider, &request, &wishes, operation).await?;
+    let overrides = SimulatorOverrides::of(app, &opened, new.seed.clone());
+    let asked = attempt::ask(app, &provider, &request, &overrides, operation).await?;
     if let Some(reason) = asked.open_reason {
         outcome::leave_open(app, &opened, &request, reason, &new.actor).await;
         requests.push(request);

@@ -6,7 +6,7 @@ use regente_providers::outcome::{Answer, Finding, Probe};
 use tracing::Instrument;
 
 use crate::app::App;
-use crate::metrics::{self, Asked, CallOutcome};
+use crate::metrics::{self, CallKind, CallOutcome};
 use crate::spans;
 
 /// Waits for the answer to a call.
@@ -15,7 +15,7 @@ pub(super) fn call<'a>(
     request: &'a TransactionRequest,
     call: impl Future<Output = Answer> + Send + 'a,
 ) -> impl Future<Output = Answer> + Send + 'a {
-    watch(app, request, Asked::ToDo(request.request_type), call, |answer| match answer {
+    watch(app, request, CallKind::ToDo(request.request_type), call, |answer| match answer {
         Answer::Approved(_) => CallOutcome::Approved,
         Answer::Declined(_) => CallOutcome::Declined,
         Answer::Pending(_) => CallOutcome::Pending,
@@ -29,7 +29,7 @@ pub(super) fn probe<'a>(
     request: &'a TransactionRequest,
     probe: impl Future<Output = Probe> + Send + 'a,
 ) -> impl Future<Output = Probe> + Send + 'a {
-    watch(app, request, Asked::WhatBecameOf, probe, |probe| match probe {
+    watch(app, request, CallKind::WhatBecameOf, probe, |probe| match probe {
         Probe::Found(Finding::Approved(_)) => CallOutcome::Approved,
         Probe::Found(Finding::Declined(_)) => CallOutcome::Declined,
         Probe::Found(Finding::Pending(_)) => CallOutcome::Pending,
@@ -41,7 +41,7 @@ pub(super) fn probe<'a>(
 fn watch<'a, T: Send + 'a>(
     app: &'a App,
     request: &'a TransactionRequest,
-    asked: Asked,
+    asked: CallKind,
     waiting: impl Future<Output = T> + Send + 'a,
     outcome: fn(&T) -> CallOutcome,
 ) -> impl Future<Output = T> + Send + 'a {

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::charge::{CaptureMode, Charge, ChargeState, Operation};
+use regente_domain::charge::{CaptureMode, Charge, ChargeState, FollowUpKind};
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{ChargeId, ClientId, Id, PurchaseId, TokenId};
-use regente_domain::purchase::{Change, Next, Phase, Purchase, Seen, Slot, Step};
+use regente_domain::purchase::{Advance, Change, Next, Phase, Purchase, Seen, Slot};
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::EventName;
 use regente_store::charges::{self, ChargeFilter, Direction};
@@ -127,11 +127,12 @@ async fn drive(app: &App, client_id: ClientId, id: PurchaseId) -> Result<Rest, E
             Next::Note(change) => write(app, &stored, &cards, change).await?,
             Next::Authorize(index) => slot::authorize(app, &stored, &cards, index).await?,
             Next::Capture(index) => {
-                if let Followed::Refused = follow(app, &cards, purchase, index, Operation::Capture).await? {
+                if let Followed::Refused = follow(app, &cards, purchase, index, FollowUpKind::Capture).await?
+                {
                     write(app, &stored, &cards, Change::CaptureFailed(index)).await?;
                 }
             }
-            Next::Undo(index) => match follow(app, &cards, purchase, index, Operation::Void).await {
+            Next::Undo(index) => match follow(app, &cards, purchase, index, FollowUpKind::Void).await {
                 Ok(Followed::Begun) => {}
                 Ok(Followed::Refused) => refused.push(index),
                 Err(error @ (Error::Processing { .. } | Error::Unavailable { .. })) => {
@@ -171,7 +172,7 @@ async fn write(app: &App, stored: &StoredPurchase, cards: &Cards, change: Change
 }
 
 /// Deletes the security codes of the cards that will not be charged any more, in the batch that begins to undo.
-async fn discard_codes(app: &App, batch: &mut Batch, stored: &StoredPurchase, step: &Step) {
+async fn discard_codes(app: &App, batch: &mut Batch, stored: &StoredPurchase, step: &Advance) {
     let has_stopped = matches!(stored.purchase.phase, Phase::Authorizing { .. })
         && !matches!(step.purchase.phase, Phase::Authorizing { .. });
     if !has_stopped || step.purchase.slots.iter().all(|slot| slot.charge_id.is_some()) {
@@ -198,7 +199,7 @@ async fn announce(
     batch: &mut Batch,
     stored: &StoredPurchase,
     cards: &Cards,
-    step: &Step,
+    step: &Advance,
 ) -> Result<(), Error> {
     let (purchase, status) = (&step.purchase, step.purchase.status());
     let reached = EventName::of_purchase(status).filter(|_| status != stored.purchase.status());
@@ -217,7 +218,7 @@ async fn announce(
     Ok(())
 }
 
-fn alert(step: &Step) {
+fn alert(step: &Advance) {
     if step.gave_up {
         metrics::purchase_given_up();
         tracing::error!(
@@ -241,7 +242,7 @@ async fn follow(
     cards: &Cards,
     purchase: &Purchase,
     index: usize,
-    operation: Operation,
+    operation: FollowUpKind,
 ) -> Result<Followed, Error> {
     let Some(before) = purchase.slots.get(index).and_then(|slot| cards.charge(slot)) else {
         return Err(Error::internal("a card of a purchase without its charge"));

@@ -12,7 +12,7 @@ use regente_providers::request::Operation;
 use regente_store::transaction_requests::{self, Claim, ObjectKind, StoredRequest};
 use regente_store::{Batch, Commit, held_security_codes};
 
-use super::attempt::{self, Wishes};
+use super::attempt::{self, SimulatorOverrides};
 use super::{card_check, charge, finding, follow_up, outcome, schedule};
 use crate::app::App;
 use crate::error::Error;
@@ -99,8 +99,8 @@ async fn look(app: &App, stored: &StoredRequest) -> Result<Outcome, Error> {
             (Some(charge), Some(operation))
         }
     };
-    let wishes = charge.map(|charge| Wishes::of(app, &charge, None)).unwrap_or_default();
-    Ok(attempt::find_out(app, &provider, &stored.request, &wishes, again, never_arrived()).await?)
+    let overrides = charge.map(|charge| SimulatorOverrides::of(app, &charge, None)).unwrap_or_default();
+    Ok(attempt::find_out(app, &provider, &stored.request, &overrides, again, never_arrived()).await?)
 }
 
 /// Whether a request does something with an earlier authorization.

@@ -13,26 +13,26 @@ use super::runner::{Did, Source};
 use super::{apply, kind};
 use crate::app::App;
 use crate::error::Error;
-use crate::queue::{Ended, Kind, Lane};
+use crate::queue::{Ended, Kind, Queue};
 
 /// How long a lease lasts, by machine time. The jobs of a worker that died are taken over after that.
 const LEASE: Duration = Duration::from_secs(15);
 /// How often the lease of a job that still runs is made to last longer.
 const RENEW_EVERY: Duration = Duration::from_secs(5);
 
-/// The jobs of a lane.
+/// The jobs of a queue.
 #[derive(Clone)]
 pub(super) struct Jobs {
     pub(super) app: App,
     pub(super) owner: Uuid,
-    pub(super) lane: Lane,
+    pub(super) queue: Queue,
 }
 
 impl Source for Jobs {
     type Piece = Job;
 
     fn concurrent_max(&self) -> usize {
-        self.lane.concurrent_max()
+        self.queue.concurrent_max()
     }
 
     async fn clients(&self, from: ClientId, limit: usize) -> Result<Vec<ClientId>, Error> {
@@ -62,7 +62,7 @@ impl Source for Jobs {
 impl Jobs {
     fn now(&self) -> Due<'static> {
         let clock = &self.app.clock;
-        Due { lane: self.lane.word(), now: clock.now(), machine_now: clock.machine_timestamp() }
+        Due { queue: self.queue.word(), now: clock.now(), machine_now: clock.machine_timestamp() }
     }
 
     fn lease_until(&self) -> Timestamp {
@@ -89,7 +89,7 @@ impl Jobs {
             Ended::Again { at } => jobs::repeat(&mut batch, job, self.owner, at, attempts),
             Ended::GiveUp { why } => {
                 tracing::error!(job = %job.id, kind = %job.kind, why, "a job was given up");
-                jobs::bury(&mut batch, job, self.owner, &why, self.app.clock.now());
+                jobs::dead_letter(&mut batch, job, self.owner, &why, self.app.clock.now());
             }
         }
         // Refused: the lease was over and another worker has the job; running it twice does no harm.

@@ -3,7 +3,7 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::reservation::LOOK_AGAIN_AFTER;
-use regente_domain::charge::{ChargeState, Operation};
+use regente_domain::charge::{ChargeState, FollowUpKind};
 use regente_domain::id::ChargeId;
 use regente_store::jobs::Job;
 
@@ -36,7 +36,7 @@ pub(super) async fn expire(app: &App, job: &Job) -> Result<Ended, Error> {
     let void = NewFollowUp {
         client_id: job.client_id,
         charge_id,
-        operation: Operation::Void,
+        operation: FollowUpKind::Void,
         amount: None,
         purchase: None,
         claim: None,

@@ -11,7 +11,7 @@ use regente_domain::provider_type::ProviderType;
 use regente_domain::webhook::Failure;
 
 use super::table::{self, Metric};
-use super::{Asked, CallOutcome, IdempotencyConflict};
+use super::{CallKind, CallOutcome, IdempotencyConflict};
 
 const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, Some(module_path!()));
 
@@ -20,7 +20,7 @@ const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, S
 pub struct Handles {
     recorder: Box<dyn Recorder + Send + Sync>,
     http_requests: Family<Box<str>, Arc<OfRoute>>,
-    provider_calls: Family<(ProviderType, Asked, CallOutcome), Durations>,
+    provider_calls: Family<(ProviderType, CallKind, CallOutcome), Durations>,
     circuits_open: Family<ProviderType, Gauge>,
     idempotency_conflicts: Family<IdempotencyConflict, Counter>,
     delivery_attempts: Family<Option<Failure>, Durations>,
@@ -129,7 +129,7 @@ impl Handles {
     pub(super) fn provider_call(
         &self,
         provider_type: ProviderType,
-        asked: Asked,
+        asked: CallKind,
         outcome: CallOutcome,
     ) -> Durations {
         let key = (provider_type, asked, outcome);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::story::Audience;
+use regente_domain::charge::timeline::Audience;
 use regente_domain::id::{ChargeId, ClientId, DeliveryId, Id, TransactionRequestId, WebhookId, of};
 use regente_domain::time::Timestamp;
 use regente_engine::deliveries::keys::RotationError;

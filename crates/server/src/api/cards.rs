@@ -29,7 +29,7 @@ use super::customers::CustomerView;
 use super::error::ApiError;
 use super::fields::{Body, Fields};
 use super::headers::sandbox_seed;
-use super::idempotency::{self, Asked, body_response, commit_once, json_response};
+use super::idempotency::{self, KeyLookup, body_response, commit_once, json_response};
 use super::page::Page;
 use super::path_id;
 use super::query::Query;
@@ -131,8 +131,8 @@ pub async fn create(
     match new.check_at {
         Some(merchant_id) => {
             let claim = match idempotency::read(&app, &caller, &headers, "POST /v1/cards", &body).await? {
-                Asked::New(claim) => claim,
-                Asked::Answered(finished) => return body_response(finished),
+                KeyLookup::New(claim) => claim,
+                KeyLookup::Answered(finished) => return body_response(finished),
             };
             checked(app, caller, new.token_id, merchant_id, claim, seed).await
         }

@@ -16,14 +16,14 @@ use super::headers::{IDEMPOTENT_REPLAYED, idempotency_key};
 use crate::app::App;
 
 /// What is known of the key of a request before anything is done for it.
-pub enum Asked {
+pub enum KeyLookup {
     /// Nothing is answered yet. The claim, where a key was sent, belongs in the batch of the effect.
     New(Option<Claim>),
     /// There is an answer.
     Answered(Finished),
 }
 
-impl From<Claimed> for Asked {
+impl From<Claimed> for KeyLookup {
     fn from(claimed: Claimed) -> Self {
         match claimed {
             Claimed::Free(claim) => Self::New(Some(claim)),
@@ -39,8 +39,8 @@ pub async fn read(
     headers: &HeaderMap,
     route: &str,
     body: &Body,
-) -> Result<Asked, ApiError> {
-    let Some(key) = idempotency_key(headers)? else { return Ok(Asked::New(None)) };
+) -> Result<KeyLookup, ApiError> {
+    let Some(key) = idempotency_key(headers)? else { return Ok(KeyLookup::New(None)) };
     let payload = &body.canonical_bytes();
     let request = KeyedRequest { caller, key: key.as_str(), route, payload };
     Ok(Claim::read(app, &request).await?.into())
@@ -53,8 +53,8 @@ pub async fn presume_new(
     headers: &HeaderMap,
     route: &str,
     body: &Body,
-) -> Result<Asked, ApiError> {
-    let Some(key) = idempotency_key(headers)? else { return Ok(Asked::New(None)) };
+) -> Result<KeyLookup, ApiError> {
+    let Some(key) = idempotency_key(headers)? else { return Ok(KeyLookup::New(None)) };
     let payload = &body.canonical_bytes();
     let request = KeyedRequest { caller, key: key.as_str(), route, payload };
     Ok(Claim::presume_new(app, &request).await?.into())

@@ -5,7 +5,7 @@ use regente_domain::actor::Actor;
 use regente_domain::card::Cvv;
 use regente_domain::card::record::CardState;
 use regente_domain::id::{CardId, CustomerId, Id, TokenId, of};
-use regente_domain::purchase::{Noted, Phase, Purchase, RESULT_WITHIN, Slot, Step};
+use regente_domain::purchase::{Advance, Noted, Phase, Purchase, RESULT_WITHIN, Slot};
 use regente_store::tokens::{StoredToken, TokenKind};
 use regente_store::{Batch, cards, purchases, tokens};
 use serde_json::Map;
@@ -39,7 +39,7 @@ pub async fn accept(
     let Accepting { mut batch, mut private, .. } = accepting;
     private.metadata.clone_from(&request.metadata);
     private.fraud_analysis.clone_from(&request.fraud_analysis);
-    let step = Step::created(Purchase {
+    let step = Advance::created(Purchase {
         id: app.chance.id(now),
         client_id: caller.client_id,
         merchant_id: request.merchant_id,

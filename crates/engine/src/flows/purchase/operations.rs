@@ -1,6 +1,6 @@
 //! What may be asked of a purchase after it was accepted, and of a single card of it.
 
-use regente_domain::charge::{Charge, Operation};
+use regente_domain::charge::{Charge, FollowUpKind};
 use regente_domain::id::{ClientId, PurchaseId};
 use regente_domain::money::Amount;
 use regente_domain::purchase::{OperationRefusal, PurchaseStatus};
@@ -24,15 +24,15 @@ pub async fn plan(
     app: &App,
     caller: &Caller,
     id: PurchaseId,
-    operation: Operation,
+    operation: FollowUpKind,
     amount: Option<Amount>,
 ) -> Result<(Batch, PurchaseView), Error> {
     let stored = find(app, caller.client_id, id).await?;
     let (before, now) = (&stored.purchase, app.clock.now());
     let (cards, private) = (Cards::of(app, before).await?, Private::open(app, &stored).await?);
     let requested = match operation {
-        Operation::Capture => before.request_capture(now),
-        Operation::Void => before.request_void(&cards.seen(before, &[]), now),
+        FollowUpKind::Capture => before.request_capture(now),
+        FollowUpKind::Void => before.request_void(&cards.seen(before, &[]), now),
     };
     let step = requested.map_err(refused)?;
     let view = cards.show(&step.purchase, &private);
@@ -53,7 +53,7 @@ fn refused(refusal: OperationRefusal) -> Error {
         },
         OperationRefusal::IntentMismatch => Error::BusinessRule {
             business_code: INTENT_MISMATCH,
-            message: "Operation does not fit the purchase".into(),
+            message: "FollowUpKind does not fit the purchase".into(),
         },
         OperationRefusal::InProgress => Error::conflict(Vec::new()),
     }
@@ -64,18 +64,18 @@ fn refused(refusal: OperationRefusal) -> Error {
 pub async fn card_is_free(
     app: &App,
     charge: &Charge,
-    operation: Option<Operation>,
+    operation: Option<FollowUpKind>,
 ) -> Result<Option<PurchaseVersion>, Error> {
     let Some(id) = charge.purchase_id else { return Ok(None) };
     let purchase = find(app, charge.client_id, id).await?.purchase;
     let why_not = match (operation, purchase.status()) {
-        (Some(Operation::Capture), _) => ", and captured only with it",
-        (Some(Operation::Void) | None, _) if purchase.is_at_rest() => {
+        (Some(FollowUpKind::Capture), _) => ", and captured only with it",
+        (Some(FollowUpKind::Void) | None, _) if purchase.is_at_rest() => {
             return Ok(Some(PurchaseVersion::of(&purchase)));
         }
-        (Some(Operation::Void) | None, PurchaseStatus::Pending) => ", which is pending",
+        (Some(FollowUpKind::Void) | None, PurchaseStatus::Pending) => ", which is pending",
         (
-            Some(Operation::Void) | None,
+            Some(FollowUpKind::Void) | None,
             PurchaseStatus::Paid | PurchaseStatus::Failed | PurchaseStatus::Cancelled,
         ) => ", which is being given back",
     };

@@ -64,7 +64,7 @@ async fn prepare(
             cvv => cvv,
         },
     };
-    let (explanation, trials) = app.circuits.narrow(explanation);
+    let (explanation, circuit_probes) = app.circuits.narrow(explanation);
     let now = app.clock.now();
     let charge = charge_of(app, stored, slot, now).routed(explanation);
     let step = purchase.apply(Change::SlotBegun(index, charge.id), now);
@@ -74,7 +74,7 @@ async fn prepare(
         new_card: None,
         tokens: cvv_token.into_iter().map(token_digest).collect(),
         merchant,
-        trials,
+        circuit_probes,
         claim: None,
         purchase: Some(Box::new(PurchaseStep { before: purchase.clone(), step })),
         actor: Actor::Job(KIND),

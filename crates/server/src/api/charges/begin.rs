@@ -15,7 +15,7 @@ use super::{prepare, replay, request};
 use crate::api::error::ApiError;
 use crate::api::fields::Body;
 use crate::api::headers::sandbox_seed;
-use crate::api::idempotency::{self, Asked};
+use crate::api::idempotency::{self, KeyLookup};
 use crate::api::limits::read_bytes;
 use crate::app::App;
 
@@ -39,8 +39,8 @@ pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<
     let token_id = request.source.token_id();
     let seed = sandbox_seed(&headers)?;
     let claim = match idempotency::presume_new(&app, &caller, &headers, "POST /v1/charges", &body).await? {
-        Asked::New(claim) => claim,
-        Asked::Answered(finished) => return replayed(&app, &caller, finished, token_id).await,
+        KeyLookup::New(claim) => claim,
+        KeyLookup::Answered(finished) => return replayed(&app, &caller, finished, token_id).await,
     };
     let private = request.private.clone();
     let prepared = prepare::prepare(&app, &caller, request, claim.clone(), seed).await;

@@ -43,7 +43,7 @@ pub(super) async fn prepare(
         }
         None => None,
     };
-    let (explanation, trials) = app.circuits.narrow(route_of(app, &merchant, &request)?);
+    let (explanation, circuit_probes) = app.circuits.narrow(route_of(app, &merchant, &request)?);
     let charged = resolve_source(app, caller, request.source).await?;
     let customer = same_customer(customer, charged.customer)?;
     let now = app.clock.now();
@@ -86,7 +86,7 @@ pub(super) async fn prepare(
         details: charged.details,
         tokens: charged.tokens,
         merchant,
-        trials,
+        circuit_probes,
         claim,
         purchase: None,
         actor: caller.actor(),

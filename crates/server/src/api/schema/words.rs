@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use regente_domain::card::{self, record};
-use regente_domain::charge::{self, attempt, explanation, story};
+use regente_domain::charge::{self, attempt, explanation, timeline};
 use regente_domain::country;
 use regente_domain::currency;
 use regente_domain::decline;
@@ -66,9 +66,9 @@ closed_lists! {
     /// Why no further provider was asked.
     StopReason = listed(explanation::Stopped::WORDS);
     /// How a step of an explanation ended.
-    StepOutcome = listed(story::Ended::WORDS);
+    StepOutcome = listed(timeline::Ended::WORDS);
     /// What came after a step of an explanation.
-    StepSequel = listed(story::Then::WORDS);
+    StepSequel = listed(timeline::Then::WORDS);
     /// The code of a payment or anti-fraud provider.
     ProviderType = provider_type::ProviderType::all().map(provider_type::ProviderType::code);
     /// Where a merchant stands.

@@ -339,7 +339,8 @@ async fn a_hanging_endpoint_delays_nobody_else(app: TestApp) {
 
 pub(super) fn start_courier(app: &TestApp) -> tokio::task::JoinHandle<()> {
     tokio::spawn(
-        regente_engine::deliveries::Courier::new(app.app.engine.clone()).run_until(std::future::pending()),
+        regente_engine::deliveries::DeliveryWorker::new(app.app.engine.clone())
+            .run_until(std::future::pending()),
     )
 }
 

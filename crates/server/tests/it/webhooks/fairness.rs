@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use axum::http::Method;
-use regente_engine::deliveries::Courier;
+use regente_engine::deliveries::DeliveryWorker;
 use serde_json::json;
 
 use super::deliveries::{charge, start_courier, until, webhook};
@@ -111,9 +111,9 @@ async fn who_found_no_room_is_the_first_of_the_next_round(app: TestApp) {
             ping(&app, &id).await;
         }
     }
-    let courier = Courier::new(app.app.engine.clone());
+    let delivery_worker = DeliveryWorker::new(app.app.engine.clone());
     for _ in 0..4 {
-        courier.round().await.unwrap();
+        delivery_worker.round().await.unwrap();
     }
     let served: BTreeSet<usize> =
         (0..receivers.len()).filter(|number| !receivers[*number].received().is_empty()).collect();

@@ -1,4 +1,4 @@
-//! The story of a charge: which providers were considered, which were left out and why, what each was asked and how that
+//! The timeline of a charge: which providers were considered, which were left out and why, what each was asked and how that
 //! ended, as facts and as sentences. Pure: it tells what the charge and its requests say and decides nothing.
 
 mod sentences;
@@ -28,7 +28,7 @@ pub enum Audience {
 
 /// A request with what is known of its outcome besides the request itself.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct Attempt {
     /// The request.
     pub request: TransactionRequest,
     /// How often its outcome was asked for since.
@@ -41,7 +41,7 @@ pub struct Asked {
     pub given_up_at: Option<Timestamp>,
 }
 
-/// A provider as the story names it.
+/// A provider as the timeline names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     /// The provider.
@@ -88,14 +88,14 @@ words! {
         Done = "done",
         /// The next provider was asked.
         NextAsked = "next_asked",
-        /// Nobody else was asked; the story's `stopped` says why.
+        /// Nobody else was asked; the timeline's `stopped` says why.
         Stopped = "stopped",
         /// Nobody else is asked until the outcome is known.
         Waiting = "waiting",
     }
 }
 
-/// One request of the story.
+/// One request of the timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The request.
@@ -132,9 +132,9 @@ pub struct Step {
     pub then: Then,
 }
 
-/// The story.
+/// The timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Story {
+pub struct Timeline {
     /// The providers of the route, in its order.
     pub providers: Vec<Candidate>,
     /// What was asked, oldest first.
@@ -145,29 +145,29 @@ pub struct Story {
     pub lines: Vec<String>,
 }
 
-/// Tells the story of a charge. `asked` are its requests, oldest first; `names` are the merchant's names of providers.
+/// Tells the timeline of a charge. `asked` are its requests, oldest first; `names` are the merchant's names of providers.
 pub fn tell(
     charge: &Charge,
-    asked: &[Asked],
+    asked: &[Attempt],
     names: &HashMap<ProviderId, String>,
     audience: Audience,
-) -> Story {
+) -> Timeline {
     let shown = usize::try_from(charge.requests).unwrap_or(usize::MAX);
     let asked = &asked[..asked.len().min(shown)];
     let teller = Teller { charge, asked, names, audience };
-    let mut story = Story {
+    let mut timeline = Timeline {
         providers: teller.providers(),
         steps: teller.steps(),
         stopped: teller.for_the_merchant(charge.explanation.stopped),
         lines: Vec::new(),
     };
-    story.lines = sentences::of(charge, &story);
-    story
+    timeline.lines = sentences::of(charge, &timeline);
+    timeline
 }
 
 struct Teller<'a> {
     charge: &'a Charge,
-    asked: &'a [Asked],
+    asked: &'a [Attempt],
     names: &'a HashMap<ProviderId, String>,
     audience: Audience,
 }
@@ -192,7 +192,7 @@ impl Teller<'_> {
         steps.map(|(place, asked)| self.step(asked, self.asked.get(place + 1))).collect()
     }
 
-    fn step(&self, asked: &Asked, next: Option<&Asked>) -> Step {
+    fn step(&self, asked: &Attempt, next: Option<&Attempt>) -> Step {
         let request = &asked.request;
         let ended = match &request.outcome {
             Outcome::Approved(_) => Ended::Approved,
@@ -241,7 +241,7 @@ impl Teller<'_> {
     }
 }
 
-impl Asked {
+impl Attempt {
     /// What a tester sets ends as it begins: nobody took any time for it, and nobody had to ask what became of it.
     const fn is_set_by_hand(&self) -> bool {
         !matches!(self.request.outcome, Outcome::Open)
@@ -252,7 +252,7 @@ impl Asked {
     }
 }
 
-fn then(asked: &Asked, ended: Ended, next: Option<&Asked>) -> Then {
+fn then(asked: &Attempt, ended: Ended, next: Option<&Attempt>) -> Then {
     let is_routed = asked.request.request_type.is_authorization() && !asked.is_set_by_hand();
     let next_is_of_the_route = next.is_some_and(|next| {
         next.request.request_type == asked.request.request_type && !next.is_set_by_hand()

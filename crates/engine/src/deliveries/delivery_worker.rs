@@ -1,7 +1,7 @@
-//! The courier: turns events into deliveries and hands deliveries over, fairly: each endpoint has a bounded number of
+//! The delivery worker: turns events into deliveries and hands deliveries over, fairly: each endpoint has a bounded number of
 //! attempts under way (`endpoints.rs`).
 //!
-//! What is under way is remembered here, what is due is a row: a courier that is gone loses nothing.
+//! What is under way is remembered here, what is due is a row: a delivery worker that is gone loses nothing.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,10 +18,10 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::attempt::{self, Went};
+use super::backoff::Backoff;
 use super::dispatch::{Dispatcher, tell_unreadable};
 use super::endpoints::{Endpoints, Key, Place};
 use super::keys::Signer;
-use super::left::Left;
 use crate::app::App;
 use crate::error::Error;
 
@@ -36,14 +36,14 @@ const ROUND: Duration = Duration::from_millis(10);
 
 /// Carries deliveries out. Clones share what they know.
 #[derive(Clone)]
-pub struct Courier(Arc<Inner>);
+pub struct DeliveryWorker(Arc<Inner>);
 
 struct Inner {
     app: App,
     dispatcher: Dispatcher,
     endpoints: Endpoints,
     /// Webhooks that another node serves.
-    left: Left<WebhookId>,
+    backoff: Backoff<WebhookId>,
     /// Where the next round begins.
     after: Mutex<Option<WebhookId>>,
     /// There are new deliveries, or room for others.
@@ -67,14 +67,14 @@ enum Took {
     NoRoom,
 }
 
-impl Courier {
-    /// A courier of this process.
+impl DeliveryWorker {
+    /// A delivery worker of this process.
     pub fn new(app: App) -> Self {
         Self(Arc::new(Inner {
             dispatcher: Dispatcher::new(app.clone()),
             app,
             endpoints: Endpoints::default(),
-            left: Left::default(),
+            backoff: Backoff::default(),
             after: Mutex::default(),
             wake: Notify::new(),
         }))
@@ -185,7 +185,7 @@ impl Courier {
                     webhook = %id, error = &error as &dyn std::error::Error,
                     "messages to a webhook cannot be begun"
                 );
-                self.0.left.leave(id, self.0.app.clock.machine());
+                self.0.backoff.begin(id, self.0.app.clock.machine());
                 Ok(Took::Begun(Vec::new()))
             }
             took => took,
@@ -194,8 +194,8 @@ impl Courier {
 
     /// Begins attempts of what is due for a webhook: in the database, not yet on the way.
     async fn take(self, webhook: Webhook) -> Result<Took, Error> {
-        let Inner { app, endpoints, left, .. } = &*self.0;
-        if left.has(&webhook.id, app.clock.machine()) {
+        let Inner { app, endpoints, backoff, .. } = &*self.0;
+        if backoff.applies_to(&webhook.id, app.clock.machine()) {
             return Ok(Took::Begun(Vec::new()));
         }
         let places = endpoints.places(&Key::of(&webhook), &app.settings.webhooks);
@@ -229,7 +229,7 @@ impl Courier {
             deliveries::begin_attempt(&mut batch, delivery, begun);
         }
         if attempt::apply(app, batch).await? != Commit::Applied {
-            left.leave(webhook.id, app.clock.machine());
+            backoff.begin(webhook.id, app.clock.machine());
             return Ok(Took::Begun(Vec::new()));
         }
         let signer = match Signer::open(app, &webhook, now).await {
