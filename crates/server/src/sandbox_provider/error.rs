@@ -1,4 +1,4 @@
-//! What the simulator answers when it does not do what is asked.
+//! The error answers of the simulator.
 
 use axum::Json;
 use axum::extract::rejection::BytesRejection;
@@ -10,7 +10,7 @@ use regente_providers::sandbox::http::{ErrorMessage, MessageError};
 
 use super::BODY_BYTES_MAX;
 
-/// Nothing was done, and why.
+/// A request was refused; nothing was changed.
 #[derive(Debug)]
 pub(super) struct Refusal {
     status: StatusCode,
