@@ -1,4 +1,4 @@
-//! The timeline of a charge in sentences for people, one a line.
+//! Writes the timeline of a charge as sentences, one a line.
 
 use std::time::Duration;
 
@@ -177,13 +177,13 @@ fn what_came_then(timeline: &Timeline, step: &Step) -> Option<&'static str> {
     }
 }
 
-/// Whether money was reserved in these steps and none of it taken.
+/// Whether these steps reserved money and captured none.
 fn is_reservation(steps: &[Step]) -> bool {
     taken(steps).is_none() && steps.iter().any(|step| step.request_type == RequestType::PreAuthorization)
 }
 
-/// How much was taken in these steps, before anything was given back. Whoever has taken takes once: what a tester sets
-/// afterwards takes nothing more.
+/// How much these steps captured, before refunds. Only the first capture counts: a status set by a tester afterwards
+/// captures nothing more.
 fn taken(steps: &[Step]) -> Option<Amount> {
     let takes = |step: &&Step| match step.request_type {
         RequestType::Authorization | RequestType::Capture => step.ended == Ended::Approved,
@@ -233,7 +233,7 @@ fn ending(charge: &Charge, steps: &[Step]) -> String {
     }
 }
 
-/// `it: BRL 1.50`, `BRL 1.00 of the BRL 1.50 that were reserved`, with what is left where some was given back.
+/// `it: BRL 1.50`, `BRL 1.00 of the BRL 1.50 that were reserved`, with the rest after a partial refund.
 fn what_was_taken(charge: &Charge, taken: Option<Amount>) -> String {
     let (left, whole) = (charge.amount, charge.original_amount);
     let taken = taken.unwrap_or(whole);
