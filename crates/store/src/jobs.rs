@@ -1,4 +1,4 @@
-//! Work that is due later: rows, written in the batch of the change that needs them, leased while they run.
+//! Stores jobs: written in the batch of the change that needs them, leased while they run.
 
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::time::Timestamp;
@@ -15,7 +15,7 @@ macro_rules! columns {
 }
 
 sql! {
-    /// Adds a job, or brings one with the same kind and key forward.
+    /// Adds a job; if one with the same kind and key waits, its due time moves forward.
     pub ENQUEUE_JOB = "
         INSERT INTO jobs (id, client_id, kind, lane, job_key, payload, run_at, attempts, version)
         VALUES (:id, :client_id, :kind, :lane, :job_key, :payload, :run_at, 0, 1)
@@ -26,45 +26,45 @@ sql! {
         INSERT INTO jobs (id, client_id, kind, lane, job_key, payload, run_at, attempts, version)
         VALUES (:id, :client_id, :kind, :lane, :job_key, :payload, :run_at, 0, 1)
         ON CONFLICT (client_id, kind, job_key) DO NOTHING";
-    /// Clients that have work of a queue due, from one on.
+    /// Clients with due jobs in a queue, from an id on.
     pub CLIENTS_WITH_DUE_JOBS = "
         SELECT DISTINCT client_id FROM jobs
         WHERE lane = :lane AND client_id >= :from AND run_at <= :now
           AND (lease_until IS NULL OR lease_until <= :machine_now)
         ORDER BY client_id LIMIT :limit";
-    /// Work of a client in a queue that is due and that nobody is doing, longest waiting first.
+    /// The due, unleased jobs of a client in a queue, longest waiting first.
     pub DUE_JOBS = concat!("SELECT ", columns!(), " FROM jobs
         WHERE client_id = :client_id AND lane = :lane AND run_at <= :now
           AND (lease_until IS NULL OR lease_until <= :machine_now)
         ORDER BY run_at, id LIMIT :limit");
     /// When the next job is due.
     pub NEXT_DUE_JOB = "SELECT MIN(run_at) AS run_at FROM jobs WHERE lease_until IS NULL";
-    /// When the next job is due that does not work for this client.
+    /// When the next job of any other client is due.
     pub NEXT_DUE_JOB_OF_OTHERS = "
         SELECT MIN(run_at) AS run_at FROM jobs WHERE lease_until IS NULL AND client_id <> :client_id";
-    /// How much is due and nobody is doing, and since when.
+    /// Counts the due, unleased jobs, and finds since when they wait.
     pub DUE_JOBS_BACKLOG = "
         SELECT COUNT(*) AS due, MIN(run_at) AS oldest_due FROM jobs
         WHERE run_at <= :now AND (lease_until IS NULL OR lease_until <= :machine_now)";
-    /// How many jobs were given up.
+    /// Counts the dead letters.
     pub COUNT_DEAD_JOBS = "SELECT COUNT(*) AS dead FROM dead_jobs";
-    /// Takes a lease; the version is the lock.
+    /// Takes a lease; guarded by the version.
     pub LEASE_JOB = "
         UPDATE jobs SET lease_owner = :owner, lease_until = :lease_until, attempts = attempts + 1,
             version = version + 1
         WHERE id = :id AND client_id = :client_id AND version = :version";
-    /// Makes a lease last longer, for as long as it is ours.
+    /// Extends our lease.
     pub RENEW_LEASE = "
         UPDATE jobs SET lease_until = :lease_until
         WHERE id = :id AND client_id = :client_id AND lease_owner = :owner";
-    /// Gives a lease back and sets the next time.
+    /// Releases a lease and sets the next due time.
     pub REPEAT_JOB = "
         UPDATE jobs SET run_at = :run_at, attempts = :attempts, lease_owner = NULL, lease_until = NULL,
             version = version + 1
         WHERE id = :id AND client_id = :client_id AND lease_owner = :owner";
     /// Ends a job.
     pub FINISH_JOB = "DELETE FROM jobs WHERE id = :id AND client_id = :client_id AND lease_owner = :owner";
-    /// Keeps a job that was given up.
+    /// Stores a job as a dead letter.
     pub DEAD_LETTER_JOB = "
         INSERT INTO dead_jobs (id, client_id, kind, lane, job_key, payload, attempts, why, died_at)
         VALUES (:id, :client_id, :kind, :lane, :job_key, :payload, :attempts, :why, :died_at)";
@@ -72,48 +72,48 @@ sql! {
     pub VOID_LEASES = "
         UPDATE jobs SET lease_owner = NULL, lease_until = NULL
         WHERE client_id = :client_id AND lease_owner IS NOT NULL AND lease_owner <> :owner";
-    /// Clients whose jobs are leased by an earlier run.
+    /// Clients with jobs leased by an earlier run.
     pub CLIENTS_WITH_FOREIGN_LEASES = "
         SELECT DISTINCT client_id FROM jobs WHERE lease_owner IS NOT NULL AND lease_owner <> :owner";
-    /// Jobs that were given up, the latest first.
+    /// Dead letters, the latest first.
     pub DEAD_JOBS = "
         SELECT id, client_id, kind, job_key, attempts, why, died_at FROM dead_jobs
         ORDER BY died_at DESC LIMIT :limit";
 }
 
-/// A job.
+/// A stored job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     /// Its id.
     pub id: Id<of::Job>,
     /// The client it works for; the nil id is the deployment itself.
     pub client_id: ClientId,
-    /// What is to be done.
+    /// The kind, which decides what runs.
     pub kind: String,
-    /// Jobs of a queue share a bound of how many run at once.
+    /// The queue; its jobs share a limit of concurrency.
     pub queue: String,
-    /// There is one job of a kind and key for a client.
+    /// Unique within a client and kind.
     pub key: String,
     /// JSON, read by the kind.
     pub payload: String,
     /// When it is due, by business time.
     pub run_at: Timestamp,
-    /// How often it was begun.
+    /// How often it was started.
     pub attempts: i64,
-    /// Counts leases and repetitions.
+    /// Grows with each lease and repetition.
     pub version: i64,
 }
 
-/// A job that somebody wants done.
+/// A job to add.
 #[derive(Clone, Debug)]
 pub struct NewJob<'a> {
     /// Its id.
     pub id: Id<of::Job>,
-    /// What is to be done.
+    /// The kind, which decides what runs.
     pub kind: &'a str,
     /// Its queue.
     pub queue: &'a str,
-    /// Its key inside the kind.
+    /// Unique within a client and kind.
     pub key: &'a str,
     /// JSON, read by the kind.
     pub payload: &'a str,
@@ -121,7 +121,7 @@ pub struct NewJob<'a> {
     pub run_at: Timestamp,
 }
 
-/// Adds a job to the change that needs it; one that waits already is brought forward.
+/// Adds a job to the change that needs it; if it already waits, its due time moves forward.
 pub fn enqueue(batch: &mut Batch, job: &NewJob<'_>) {
     let client_id = batch.client_id();
     batch.push(
@@ -145,13 +145,13 @@ pub fn ensure(batch: &mut Batch, job: &NewJob<'_>) {
     );
 }
 
-/// Takes a lease until `lease_until` (machine time); the batch is refused when somebody else was first.
+/// Takes a lease until `lease_until` (machine time); the batch is refused when another worker was first.
 pub fn lease(batch: &mut Batch, job: &Job, owner: Uuid, lease_until: Timestamp) {
     let (id, client_id, version) = (job.id, job.client_id, job.version);
     batch.guard(&LEASE_JOB, args! { id, client_id, version, owner, lease_until });
 }
 
-/// Makes a lease last until `lease_until` (machine time); the batch is refused when somebody else has it by now.
+/// Extends a lease to `lease_until` (machine time); the batch is refused when another worker has taken it.
 pub fn renew(batch: &mut Batch, job: &Job, owner: Uuid, lease_until: Timestamp) {
     batch.guard(&RENEW_LEASE, args! { id: job.id, client_id: job.client_id, owner, lease_until });
 }
@@ -161,12 +161,12 @@ pub fn finish(batch: &mut Batch, job: &Job, owner: Uuid) {
     batch.guard(&FINISH_JOB, args! { id: job.id, client_id: job.client_id, owner });
 }
 
-/// Gives a job back until `run_at`, with the count of attempts that it shall have then.
+/// Releases a job until `run_at`, with a new count of attempts.
 pub fn repeat(batch: &mut Batch, job: &Job, owner: Uuid, run_at: Timestamp, attempts: i64) {
     batch.guard(&REPEAT_JOB, args! { id: job.id, client_id: job.client_id, owner, run_at, attempts });
 }
 
-/// Gives a job up and keeps it for the operator.
+/// Stores a job as a dead letter for the operator.
 pub fn dead_letter(batch: &mut Batch, job: &Job, owner: Uuid, why: &str, died_at: Timestamp) {
     finish(batch, job, owner);
     batch.push(
@@ -178,7 +178,7 @@ pub fn dead_letter(batch: &mut Batch, job: &Job, owner: Uuid, why: &str, died_at
     );
 }
 
-/// Voids the leases that earlier runs hold on the batch's client.
+/// Voids the leases of earlier runs on the batch's client.
 pub fn void_leases(batch: &mut Batch, owner: Uuid) {
     let client_id = batch.client_id();
     batch.push_any(&VOID_LEASES, args! { client_id, owner });
@@ -190,18 +190,18 @@ pub async fn clients_with_foreign_leases(store: &Store, owner: Uuid) -> Result<V
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 
-/// Which work is looked for.
+/// Which jobs to look for.
 #[derive(Clone, Copy, Debug)]
 pub struct Due<'a> {
     /// The queue.
     pub queue: &'a str,
-    /// What is due by then, by business time.
+    /// Business time: jobs due by then.
     pub now: Timestamp,
-    /// What nobody is doing then, by machine time.
+    /// Machine time: jobs not leased then.
     pub machine_now: Timestamp,
 }
 
-/// Clients that have work due, in the order of their ids, from one on.
+/// Clients with due jobs, by id, from one on.
 pub async fn clients_with_due(
     store: &Store,
     Due { queue, now, machine_now }: Due<'_>,
@@ -213,7 +213,7 @@ pub async fn clients_with_due(
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 
-/// Work of a client that is due, longest waiting first.
+/// The due jobs of a client, longest waiting first.
 pub async fn due(
     store: &Store,
     client_id: ClientId,
@@ -224,29 +224,29 @@ pub async fn due(
     rows.iter().map(from_row).collect()
 }
 
-/// When the next job is due, if any waits.
+/// When the next job is due; `None` when none waits.
 pub async fn next_due(store: &Store) -> Result<Option<Timestamp>, StoreError> {
     store.row(&NEXT_DUE_JOB, args! {}).await?.map_or(Ok(None), |row| row.get("run_at"))
 }
 
-/// When the next job is due that works for another client than this one, if any waits.
+/// When the next job of any other client is due; `None` when none waits.
 pub async fn next_due_of_others(store: &Store, client_id: ClientId) -> Result<Option<Timestamp>, StoreError> {
     let row = store.row(&NEXT_DUE_JOB_OF_OTHERS, args! { client_id }).await?;
     row.map_or(Ok(None), |row| row.get("run_at"))
 }
 
-/// What waits for workers, and what no worker will do.
+/// The waiting jobs and the dead letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
-    /// Jobs that are due and that nobody is doing.
+    /// Number of due, unleased jobs.
     pub due: u64,
-    /// When the longest waiting one of them fell due.
+    /// When the longest waiting of them became due.
     pub oldest_due: Option<Timestamp>,
-    /// Jobs that were given up.
+    /// Number of dead letters.
     pub dead: u64,
 }
 
-/// How much waits at `now`, by business time, that nobody is doing at `machine_now`, for all clients.
+/// The backlog of all clients: jobs due at `now` (business time) and not leased at `machine_now`.
 pub async fn backlog(store: &Store, now: Timestamp, machine_now: Timestamp) -> Result<Backlog, StoreError> {
     let missing = || StoreError::Corrupt("a count without a row".to_owned());
     let due = store.row(&DUE_JOBS_BACKLOG, args! { now, machine_now }).await?.ok_or_else(missing)?;
@@ -258,26 +258,26 @@ pub async fn backlog(store: &Store, now: Timestamp, machine_now: Timestamp) -> R
     })
 }
 
-/// A job that was given up.
+/// A dead letter.
 #[derive(Clone, Debug)]
 pub struct DeadJob {
     /// Its id.
     pub id: Id<of::Job>,
-    /// The client it worked for.
+    /// The client of the job.
     pub client_id: ClientId,
-    /// What was to be done.
+    /// The kind of the job.
     pub kind: String,
     /// Its key.
     pub key: String,
-    /// How often it was begun.
+    /// How often it was started.
     pub attempts: i64,
     /// Why it was given up.
     pub why: String,
-    /// When.
+    /// When it was given up.
     pub died_at: Timestamp,
 }
 
-/// Jobs that were given up, the latest first.
+/// Dead letters, the latest first.
 pub async fn dead(store: &Store, limit: i64) -> Result<Vec<DeadJob>, StoreError> {
     let rows = store.rows(&DEAD_JOBS, args! { limit }).await?;
     rows.iter()
