@@ -1,5 +1,5 @@
-//! The two clocks. Business time is what records carry and what is due by; tests move it. Machine time measures:
-//! leases, deadlines, rate limits. Only this file may ask the machine.
+//! The two clocks. Records and due dates use business time, which tests can move. Leases, deadlines and rate limits use
+//! machine time. Only this file reads the machine's clock.
 
 #![allow(clippy::disallowed_methods, reason = "the one place that asks the machine for the time")]
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use regente_domain::time::Timestamp;
 
-/// Both clocks. Cheap to clone.
+/// Both clocks. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Clock {
     business: Business,
@@ -25,11 +25,11 @@ enum Business {
 #[derive(Debug)]
 struct Manual {
     millis: AtomicI64,
-    /// By how much machine time is ahead of the machine's.
+    /// Milliseconds by which a test moved machine time ahead of the machine's clock.
     machine_ahead_millis: AtomicU64,
 }
 
-/// A point in machine time: only differences mean something. Never goes back.
+/// A point in machine time: only differences are meaningful. It never goes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MachineTime(Duration);
 
@@ -39,20 +39,20 @@ impl MachineTime {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// Since the process started its clock.
+    /// The time since the process started its clock.
     pub const fn elapsed(self) -> Duration {
         self.0
     }
 }
 
 impl Clock {
-    /// The machine's clocks.
+    /// The machine's clock for both times.
     pub fn system() -> Self {
         Self { business: Business::System, started: Instant::now() }
     }
 
-    /// Business time stands at `start` and moves only by [`Clock::advance`]; machine time is the machine's, and can be
-    /// moved ahead of it.
+    /// A clock for tests: business time is `start` and moves only by [`Clock::advance`]; machine time follows the
+    /// machine and can be moved ahead.
     pub fn manual(start: Timestamp) -> Self {
         let manual =
             Manual { millis: AtomicI64::new(start.as_millis()), machine_ahead_millis: AtomicU64::new(0) };
@@ -67,7 +67,7 @@ impl Clock {
         }
     }
 
-    /// Machine time, for measuring inside this process.
+    /// Machine time, for measurements inside this process.
     pub fn machine(&self) -> MachineTime {
         let ahead = match &self.business {
             Business::System => Duration::ZERO,
@@ -83,7 +83,7 @@ impl Clock {
         machine_timestamp()
     }
 
-    /// Moves a manual clock forward; the system's clock is not ours to move, so it stays.
+    /// Moves the business time of a manual clock forward; does nothing to the system's clock.
     pub fn advance(&self, by: Duration) {
         match &self.business {
             Business::System => {}
@@ -93,7 +93,7 @@ impl Clock {
         }
     }
 
-    /// Moves the machine time of a manual clock forward, and only that; the system's stays.
+    /// Moves only the machine time of a manual clock forward; does nothing to the system's clock.
     pub fn advance_machine(&self, by: Duration) {
         match &self.business {
             Business::System => {}
@@ -104,7 +104,7 @@ impl Clock {
         }
     }
 
-    /// Sets a manual clock to `time`; the system's stays.
+    /// Sets the business time of a manual clock; does nothing to the system's clock.
     pub fn set(&self, time: Timestamp) {
         match &self.business {
             Business::System => {}

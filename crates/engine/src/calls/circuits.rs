@@ -1,7 +1,7 @@
-//! The circuits of the providers, as this process has heard of them. They live in memory: each node learns for itself,
-//! and a start begins with every circuit closed. When one opens and closes is decided in the domain (`circuit.rs`).
+//! The circuits of the providers, as this process has observed them. They are in memory: each node learns for itself,
+//! and all circuits are closed at start. The domain decides when one opens and closes (`circuit.rs`).
 //!
-//! Never here: anything about a payment. A circuit that is wrong costs a charge a provider, never its truth.
+//! A wrong circuit state costs a charge one provider of its route; it never affects the outcome.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,8 +19,8 @@ use regente_providers::request::Call;
 use crate::clock::Clock;
 use crate::metrics;
 
-/// Providers that are remembered. Only those that did not answer lately are; past this many, further ones are asked as
-/// if they were well.
+/// Most providers with a stored circuit. Only providers that lately failed to answer have one; above this number the
+/// circuits of further providers stay closed.
 const PROVIDERS_MAX: usize = 10_000;
 
 /// The circuits of this process. Clones share them.
@@ -39,7 +39,7 @@ struct Known {
     circuit: Circuit,
 }
 
-/// The circuit probes that a charge holds, until this is dropped: however it ends, the next charge may try then.
+/// The circuit probes that a charge holds. Dropping them lets the next charge probe, however this one ended.
 #[must_use]
 #[derive(Default)]
 pub struct CircuitProbes(Vec<Held>);
@@ -50,7 +50,7 @@ struct Held {
     circuit_probe: CircuitProbe,
 }
 
-/// A call that is under way.
+/// A call that is observed for its provider's circuit.
 pub struct Watch<'a> {
     circuits: &'a Circuits,
     provider_id: ProviderId,
@@ -59,21 +59,21 @@ pub struct Watch<'a> {
     begun: Duration,
 }
 
-/// Whether a call without an answer speaks against the provider.
+/// Whether an unanswered call counts against the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SilenceCounts {
     Yes,
-    /// The caller asked a test provider for it.
+    /// The caller asked a test provider not to answer.
     No,
 }
 
 impl Circuits {
-    /// All closed; without `bounds` they never open.
+    /// Creates closed circuits; without `bounds` they never open.
     pub fn new(bounds: Option<Bounds>, clock: Clock) -> Self {
         Self(Arc::new(Parts { bounds, clock, known: Mutex::default() }))
     }
 
-    /// The route without the providers that have stopped answering, and the circuit probes that the charge holds with it.
+    /// Removes the providers with open circuits from the route and returns the circuit probes that the charge holds.
     pub fn narrow(&self, route: Explanation) -> (Explanation, CircuitProbes) {
         let mut circuit_probes = CircuitProbes::default();
         if self.0.bounds.is_none() {
@@ -94,7 +94,7 @@ impl Circuits {
         (narrowed, circuit_probes)
     }
 
-    /// Watches a call that begins now.
+    /// Starts to observe a call.
     pub fn watch(&self, provider_id: ProviderId, call: &Call, providers: &Providers) -> Watch<'_> {
         Watch {
             circuits: self,
@@ -109,7 +109,7 @@ impl Circuits {
         }
     }
 
-    /// How many circuits of providers of this type are not closed.
+    /// The number of circuits of this provider type that are not closed.
     pub fn open_of(&self, provider_type: ProviderType) -> usize {
         open_of(&self.lock(), provider_type)
     }
@@ -119,7 +119,7 @@ impl Circuits {
         let mut known = self.lock();
         let before = match (known.get(&watch.provider_id), heard) {
             (Some(provider), _) => provider.circuit,
-            // Of providers that always answered nothing is kept.
+            // A provider that has always answered has no stored circuit.
             (None, Heard::Answer) => return,
             (None, Heard::Nothing) => {
                 make_room(&mut known, now);
@@ -153,7 +153,7 @@ impl Circuits {
 }
 
 impl Watch<'_> {
-    /// The call ended with this.
+    /// Records how the call ended.
     pub fn ended(self, answer: &Answer) {
         let Some(bounds) = &self.circuits.0.bounds else { return };
         let heard = match (answer, self.silence_counts) {

@@ -1,4 +1,4 @@
-//! Merchants with their live providers that were asked for a moment ago. To be forgotten when one is changed.
+//! Caches merchants with their live providers. Invalidate the cache when one of them changes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use regente_store::merchants::MerchantWithProviders;
 use crate::cache::Cache;
 use crate::clock::Clock;
 
-/// Merchants that are remembered; a few KiB each.
+/// Most cached merchants; each takes a few KiB.
 const MERCHANTS_CACHED_MAX: u64 = 10_000;
 
-/// What charges are routed by.
+/// The merchants that charges are routed by.
 pub type Merchants = Cache<(ClientId, MerchantId), Arc<MerchantWithProviders>>;
 
-/// None yet; each is trusted for this long.
+/// Creates an empty cache; each merchant is valid for `life`.
 pub fn no_merchants(clock: Clock, life: Duration) -> Merchants {
     Cache::new(MERCHANTS_CACHED_MAX, clock, life)
 }

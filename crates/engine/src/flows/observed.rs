@@ -1,4 +1,4 @@
-//! Calls to providers as those who watch see them: how long they took and how they ended. Nothing is decided here.
+//! Measures and traces calls to providers: how long they took and how they ended.
 
 use futures_util::FutureExt;
 use regente_domain::charge::attempt::TransactionRequest;
@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::metrics::{self, CallKind, CallOutcome};
 use crate::spans;
 
-/// Waits for the answer to a call.
+/// Waits for the answer to a call and records it in metrics and traces.
 pub(super) fn call<'a>(
     app: &'a App,
     request: &'a TransactionRequest,
@@ -23,7 +23,7 @@ pub(super) fn call<'a>(
     })
 }
 
-/// Waits for the answer to the question what became of a call.
+/// Waits for the answer to a probe and records it in metrics and traces.
 pub(super) fn probe<'a>(
     app: &'a App,
     request: &'a TransactionRequest,

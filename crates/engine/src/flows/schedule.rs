@@ -1,5 +1,5 @@
-//! When a provider is asked what became of a request: soon and often first, then for some days. While the payer is waited
-//! for, until the instructions have expired, and from then on as for any other request.
+//! When the reconcile job looks up a request: often at first, then for some days. While it waits for the payer, until
+//! the instructions expire, and then as for any other request.
 
 use std::time::Duration;
 
@@ -13,17 +13,17 @@ use regente_store::transaction_requests::StoredRequest;
 use super::security_code;
 use crate::app::App;
 
-/// When the provider is asked for the first time about a request that was not answered.
+/// The first look-up of a request that was not answered.
 pub(super) fn first_look(app: &App) -> Timestamp {
     app.clock.now() + app.settings.reconcile_waits.first().copied().unwrap_or_default()
 }
 
-/// When the provider is asked for the first time about a request that has given the payer something to do.
+/// The first look-up of a request that gave the payer instructions.
 pub(super) fn first_look_at_payer(app: &App, instructed: &TransactionRequest) -> Timestamp {
     first_look(app).min(expiry(instructed)).min(security_code::held_until(Id::new(instructed.object_id)))
 }
 
-/// When the provider is asked again after the look that is made now.
+/// The look-up after the current one.
 pub(super) fn next_look(app: &App, stored: &StoredRequest) -> Timestamp {
     let now = app.clock.now();
     match stored.request.outcome {
@@ -31,7 +31,7 @@ pub(super) fn next_look(app: &App, stored: &StoredRequest) -> Timestamp {
             let waits = &app.settings.reconcile_waits;
             let wait = reconciliation::next_look(waits, stored.probes).or_else(|| waits.last().copied());
             let wait = wait.unwrap_or(LAST_LOOK_WITHIN);
-            // At these moments something ends, whoever else is waited for.
+            // The instructions and the held security code expire at these times.
             let ends =
                 [expiry(&stored.request), security_code::held_until(Id::new(stored.request.object_id))];
             ends.into_iter().filter(|end| now < *end).fold(now + wait, Timestamp::min)
@@ -42,7 +42,7 @@ pub(super) fn next_look(app: &App, stored: &StoredRequest) -> Timestamp {
     }
 }
 
-/// Whether the look that is made now is the last one.
+/// Whether the current look-up is the last one.
 pub(super) fn is_last_look(app: &App, stored: &StoredRequest) -> bool {
     match stored.request.outcome {
         Outcome::Pending(_) => {

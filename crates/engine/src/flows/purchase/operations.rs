@@ -1,4 +1,4 @@
-//! What may be asked of a purchase after it was accepted, and of a single card of it.
+//! Captures and voids of an accepted purchase, and the check for operations on a single card of it.
 
 use regente_domain::charge::{Charge, FollowUpKind};
 use regente_domain::id::{ClientId, PurchaseId};
@@ -13,13 +13,13 @@ use crate::caller::Caller;
 use crate::error::Error;
 use crate::events::purchase::PurchaseView;
 
-/// The state does not allow the operation.
+/// Business code: the state does not allow the operation.
 pub const INVALID_STATE: &str = "purchase_invalid_state";
-/// The operation does not fit what the purchase was made for.
+/// Business code: the operation does not fit the purchase.
 pub const INTENT_MISMATCH: &str = "purchase_intent_mismatch";
 
-/// The whole effect of a capture or void that is accepted, and the purchase as it is then. An `amount` is only said again:
-/// nothing less than all of it can be asked for.
+/// Plans a capture or void: its batch, and the purchase as it will be. An `amount` must equal the full amount; partial
+/// operations are not possible.
 pub async fn plan(
     app: &App,
     caller: &Caller,
@@ -59,8 +59,9 @@ fn refused(refusal: OperationRefusal) -> Error {
     }
 }
 
-/// What may be done with a single card of a purchase (`docs/interface/purchases.md#single-cards`): captures are the purchase's own, and so
-/// is everything while it is under way. The version that says so is to be held by whoever goes on.
+/// Checks whether an operation on a single card of a purchase is allowed (`docs/interface/purchases.md#single-cards`):
+/// it is not for a capture or while the purchase is under way. The caller must guard its batch with the returned
+/// version.
 pub async fn card_is_free(
     app: &App,
     charge: &Charge,
