@@ -1,5 +1,5 @@
-//! The kinds of jobs, the queue that each stands in, how one is enqueued and how its run ends. What runs a kind is in
-//! `jobs/kind.rs`.
+//! The kinds of jobs, their queues, how a job is enqueued and how its run ends. `jobs/kind.rs` has the function of each
+//! kind.
 
 use regente_domain::time::Timestamp;
 use regente_store::Batch;
@@ -10,34 +10,34 @@ use crate::app::App;
 /// A kind of job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Forgets idempotency records that are kept no longer.
+    /// Deletes expired idempotency records.
     PurgeIdempotency,
-    /// Deletes tokens that nobody used in time.
+    /// Deletes expired tokens.
     PurgeTokens,
-    /// Deletes client tokens whose life is over.
+    /// Deletes expired client tokens.
     PurgeCredentials,
-    /// Deletes deliveries that ended long ago, and events that nobody needs.
+    /// Deletes deliveries past their retention and events that are no longer needed.
     PurgeDeliveries,
-    /// Seals again what stands under a former data key.
+    /// Reseals data that is sealed under a former data key.
     Reseal,
-    /// Voids a reservation that nobody captured.
+    /// Voids a reservation that was not captured.
     ExpireReservation,
-    /// Drives a purchase until nothing is under way.
+    /// Drives a purchase until nothing is left to do.
     Purchase,
     /// Ends the replacement of a webhook's key.
     EndKeyRotation,
-    /// Deletes listeners that are over, with what nobody fetched.
+    /// Deletes expired listeners with their events.
     PurgeListeners,
 }
 
-/// Whether every deployment has one job of a kind, for ever.
+/// Whether every deployment always has exactly one job of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recurs {
     Yes,
     No,
 }
 
-/// What is known of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
+/// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
 const KINDS: [(Kind, &str, Queue, Recurs); 9] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
@@ -65,17 +65,17 @@ impl Kind {
         KINDS[self as usize].1
     }
 
-    /// From its name.
+    /// The inverse of [`Self::word`].
     pub fn parse(word: &str) -> Option<Self> {
         Self::all().find(|kind| kind.word() == word)
     }
 
-    /// Where it stands.
+    /// The queue of the kind.
     pub const fn queue(self) -> Queue {
         KINDS[self as usize].2
     }
 
-    /// Whether every deployment has one job of it, for ever.
+    /// Whether every deployment always has exactly one job of this kind.
     pub fn recurs(self) -> bool {
         KINDS[self as usize].3 == Recurs::Yes
     }
@@ -90,22 +90,23 @@ impl Kind {
     }
 }
 
-/// Has a job run from `run_at` on. One with the same kind and `key` is there at most once; it is brought forward.
+/// Enqueues a job that is due at `run_at`. There is at most one job with the same kind and `key`; an existing one is
+/// brought forward.
 pub fn enqueue(app: &App, batch: &mut Batch, kind: Kind, key: &str, payload: &str, run_at: Timestamp) {
     jobs::enqueue(batch, &job(app, kind, key, payload, run_at));
 }
 
-/// Brings the job of a kind that recurs forward to now, in a batch of the deployment.
+/// Makes the job of a recurring kind due now; `batch` is one of the deployment.
 pub fn bring_forward(app: &App, batch: &mut Batch, kind: Kind) {
     enqueue(app, batch, kind, RECURRING_KEY, NO_PAYLOAD, app.clock.now());
 }
 
-/// Makes sure that the job of a kind that recurs is there, in a batch of the deployment.
+/// Ensures that the job of a recurring kind exists; `batch` is one of the deployment.
 pub(crate) fn ensure(app: &App, batch: &mut Batch, kind: Kind) {
     jobs::ensure(batch, &job(app, kind, RECURRING_KEY, NO_PAYLOAD, app.clock.now()));
 }
 
-/// The key of the one job of a kind that recurs.
+/// The key of the only job of a recurring kind.
 const RECURRING_KEY: &str = "";
 /// The payload of a job that needs none.
 pub(crate) const NO_PAYLOAD: &str = "{}";
@@ -118,28 +119,28 @@ fn job<'a>(app: &App, kind: Kind, key: &'a str, payload: &'a str, run_at: Timest
 /// How a run of a job ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// There is no more to do.
+    /// The job is done.
     Finished,
-    /// It is to run again.
+    /// The job runs again.
     Again {
-        /// When, by business time.
+        /// When it is due, by business time.
         at: Timestamp,
     },
-    /// It can never succeed; the operator must look.
+    /// The job can never succeed: it becomes a dead letter, and the operator must look.
     GiveUp {
-        /// Why.
+        /// The reason, for the operator.
         why: String,
     },
 }
 
-/// Jobs that share a bound. Those of one queue are not held up by those of another.
+/// A queue of jobs with its own limit: the jobs of one queue do not block those of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
-    /// Works on the database alone.
+    /// Jobs that use only the database.
     Housekeeping,
-    /// Asks providers about single charges.
+    /// Jobs that call providers about single charges.
     Money,
-    /// Drives purchases, which wait for providers most of the time.
+    /// Jobs that drive purchases and mostly wait for providers.
     Purchases,
 }
 
@@ -156,7 +157,7 @@ impl Queue {
         }
     }
 
-    /// Jobs of it that a process runs at once.
+    /// Most jobs of the queue that a process runs at once.
     pub const fn concurrent_max(self) -> usize {
         match self {
             Self::Housekeeping => 8,

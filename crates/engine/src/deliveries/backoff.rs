@@ -1,6 +1,6 @@
-//! Keys that this node backs off from because another node changed their rows first. Without a backoff two nodes that reach
-//! for the same rows again and again would keep refusing each other's batches. The rows decide who does the work; a backoff
-//! only saves effort, and a node that died is waited for no longer than [`BACK_OFF_FOR`].
+//! Keys that this node backs off from because another node changed their rows first. Without a backoff, two nodes that
+//! work on the same rows would keep refusing each other's batches. The rows decide who does the work; the backoff only
+//! saves effort and ends after [`BACK_OFF_FOR`], even if the other node died.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use crate::clock::MachineTime;
 
-/// How long this node leaves a key to the node that was first.
+/// How long this node leaves a key to the other node.
 const BACK_OFF_FOR: Duration = Duration::from_secs(2);
 
-/// The keys and since when this node backs off from them.
+/// The keys, each with the time when the backoff began.
 pub(super) struct Backoff<K>(Mutex<HashMap<K, MachineTime>>);
 
 impl<K> Default for Backoff<K> {
@@ -22,14 +22,14 @@ impl<K> Default for Backoff<K> {
 }
 
 impl<K: Eq + Hash> Backoff<K> {
-    /// Backs off from `key` for [`BACK_OFF_FOR`], beginning at `now`.
+    /// Starts to back off from `key`.
     pub(super) fn begin(&self, key: K, now: MachineTime) {
         let mut keys = self.keys();
         keys.retain(|_, since| now.since(*since) < BACK_OFF_FOR);
         keys.insert(key, now);
     }
 
-    /// Whether this node backs off from `key` at `now`.
+    /// Whether this node still backs off from `key`.
     pub(super) fn applies_to(&self, key: &K, now: MachineTime) -> bool {
         self.keys().get(key).is_some_and(|since| now.since(*since) < BACK_OFF_FOR)
     }

@@ -142,7 +142,7 @@ async fn drive(app: &App, client_id: ClientId, id: PurchaseId) -> Result<Rest, E
                 // A void that can never be requested counts as refused: the purchase gives it up in the end and alerts
                 // the operator.
                 Err(error) => {
-                    tracing::error!(purchase = %id, card = index, error = ?error, "the charge of a card cannot be voided");
+                    tracing::error!(purchase = %id, card = index, error = ?error, "a charge cannot be voided");
                     refused.push(index);
                 }
             },

@@ -1,7 +1,7 @@
 //! Finds out unknown outcomes, whether the process died, the provider did not answer, or the payer is waited for. A
-//! request comes here when it is due. An authorization is probed and never sent again; captures and voids are sent again
-//! under the same key. After the last scheduled look-up the operator is alerted, and the provider is asked again only
-//! when the operator requests it.
+//! request comes here when it is due. An authorization is probed and never sent again; captures and voids are sent
+//! again under the same key. After the last scheduled look-up the operator is alerted, and the provider is asked again
+//! only when the operator requests it.
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::Charge;

@@ -1,4 +1,4 @@
-//! Running one job: leased while it runs, and ended with a value in the database.
+//! Runs one job: leases it, renews the lease while it runs, and records its result.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ use crate::app::App;
 use crate::error::Error;
 use crate::queue::{Ended, Kind, Queue};
 
-/// How long a lease lasts, by machine time. The jobs of a worker that died are taken over after that.
+/// How long a lease lasts, by machine time. Then another worker may take over the job.
 const LEASE: Duration = Duration::from_secs(15);
-/// How often the lease of a job that still runs is made to last longer.
+/// How often the lease of a running job is renewed.
 const RENEW_EVERY: Duration = Duration::from_secs(5);
 
-/// The jobs of a queue.
+/// The jobs of a queue, as a source of work.
 #[derive(Clone)]
 pub(super) struct Jobs {
     pub(super) app: App,
@@ -36,7 +36,7 @@ impl Source for Jobs {
     }
 
     async fn clients(&self, from: ClientId, limit: usize) -> Result<Vec<ClientId>, Error> {
-        // A job may open what another node has sealed a moment ago.
+        // A job may open data that another node has just sealed under a new key.
         self.app.vault.keep_current().await?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         Ok(jobs::clients_with_due(&self.app.store, self.now(), from, limit).await?)
@@ -53,7 +53,7 @@ impl Source for Jobs {
 
     async fn run(self, job: Job) -> Did {
         self.lease_and_run(&job).await.unwrap_or_else(|error| {
-            tracing::error!(job = %job.id, kind = %job.kind, error = ?error, "a job could not be ended");
+            tracing::error!(job = %job.id, kind = %job.kind, error = ?error, "a job could not be leased or ended");
             Did::Nothing
         })
     }
@@ -88,11 +88,11 @@ impl Jobs {
             Ended::Finished => jobs::finish(&mut batch, job, self.owner),
             Ended::Again { at } => jobs::repeat(&mut batch, job, self.owner, at, attempts),
             Ended::GiveUp { why } => {
-                tracing::error!(job = %job.id, kind = %job.kind, why, "a job was given up");
+                tracing::error!(job = %job.id, kind = %job.kind, why, "a job became a dead letter");
                 jobs::dead_letter(&mut batch, job, self.owner, &why, self.app.clock.now());
             }
         }
-        // Refused: the lease was over and another worker has the job; running it twice does no harm.
+        // A refusal means that the lease expired and another worker has the job; running it twice does no harm.
         let _ = apply(&self.app, batch).await?;
         Ok(Did::Something)
     }
@@ -104,7 +104,7 @@ impl Jobs {
         }
     }
 
-    /// Makes the lease last for as long as the job runs.
+    /// Renews the lease while the job runs.
     async fn keep_lease(&self, job: &Job) -> std::convert::Infallible {
         loop {
             tokio::time::sleep(RENEW_EVERY).await;
@@ -112,7 +112,7 @@ impl Jobs {
             jobs::renew(&mut batch, job, self.owner, self.lease_until());
             match apply(&self.app, batch).await {
                 Ok(Commit::Applied) => {}
-                // Another worker may have it: both come to the same end.
+                // Another worker may have the job: both runs reach the same result.
                 Ok(Commit::Refused(_) | Commit::Unknown) | Err(_) => {
                     tracing::warn!(job = %job.id, kind = %job.kind, "the lease of a running job could not be renewed");
                 }
@@ -130,7 +130,7 @@ impl Jobs {
     }
 }
 
-/// Housekeeping goes on for ever: given up, it would be missed only when the disk is full.
+/// Recurring jobs are never given up: housekeeping that stopped would go unnoticed until the disk is full.
 fn is_recurring(job: &Job) -> bool {
     Kind::parse(&job.kind).is_some_and(Kind::recurs)
 }

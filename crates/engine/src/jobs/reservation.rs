@@ -1,5 +1,5 @@
-//! Reservations that nobody captured: after about a week the acquirer lets them go, so the charge is voided at the provider
-//! and ends as `canceled` (`docs/interface/charges.md#reservations`).
+//! Voids reservations that were not captured: the acquirer releases them after about a week, so the charge is voided at
+//! the provider and ends as `canceled` (`docs/interface/charges.md#reservations`).
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::reservation::LOOK_AGAIN_AFTER;
@@ -13,7 +13,7 @@ use crate::flows::charge::Created;
 use crate::flows::follow_up::{self, NewFollowUp};
 use crate::queue::{Ended, Kind};
 
-/// Voids the charge of the job, if it is still reserved.
+/// Voids the charge of the job if it is still reserved.
 pub(super) async fn expire(app: &App, job: &Job) -> Result<Ended, Error> {
     let Ok(charge_id) = job.key.parse::<ChargeId>() else {
         return Ok(Ended::GiveUp { why: format!("{} is no charge", job.key) });
