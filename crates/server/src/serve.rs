@@ -125,7 +125,7 @@ pub async fn work(app: &App, drain_timeout: Duration, mut signals: Signals) {
     tokio::select! {
         drained = tokio::time::timeout(drain_timeout, drain(app, Some(worker))) => {
             if drained.is_err() {
-                tracing::warn!(time_max = ?drain_timeout, "jobs have not ended in time; others take them over");
+                tracing::warn!(time_max = ?drain_timeout, "jobs did not end in time; other workers take them over");
             }
         }
         signal = signals.next() => tracing::warn!(signal, "stopping at once"),
@@ -139,7 +139,7 @@ async fn run_jobs(app: App, readiness: Readiness) {
         let worker = Worker::new(app.engine.clone()).run_until(async move { stop.drained().await });
         match tokio::spawn(worker).await {
             Ok(()) => return,
-            Err(error) => tracing::error!(%error, "the worker ended badly; it is started again"),
+            Err(error) => tracing::error!(%error, "the job worker failed and is started again"),
         }
         tokio::time::sleep(WORKER_PAUSE).await;
     }
@@ -150,7 +150,7 @@ async fn drain(app: &App, worker: Option<tokio::task::JoinHandle<()>>) {
     if let Some(worker) = worker
         && let Err(error) = worker.await
     {
-        tracing::error!(%error, "the worker ended badly");
+        tracing::error!(%error, "the job worker failed");
     }
     while app.in_flight.flows() > 0 || !app.in_flight.is_empty() {
         tokio::time::sleep(DRAIN_LOOK_EVERY).await;

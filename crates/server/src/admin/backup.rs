@@ -93,7 +93,7 @@ pub(super) async fn restore(app: &App, config: &Config, file: PathBuf) -> Result
     app.merchants.forget();
     app.vault.begin_anew().await?;
     if let Err(error) = Worker::new(app.engine.clone()).prepare().await {
-        tracing::warn!(?error, "the recurring jobs could not be made sure of; the next start does it");
+        tracing::warn!(?error, "the recurring jobs could not be checked; the next start checks them");
     }
     record(app, "database.restored").await;
     tracing::warn!(file = %file.display(), "the backup is restored");

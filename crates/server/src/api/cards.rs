@@ -37,7 +37,7 @@ use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;
 use view::{CardSchema, CardWithCustomer};
 
-/// Cards on a page when nothing is asked for (`docs/interface/conventions.md#lists`).
+/// Cards on a page by default (`docs/interface/conventions.md#lists`).
 const LIMIT_DEFAULT: u32 = 15;
 
 /// A card from a token.
@@ -145,7 +145,7 @@ pub async fn create(
     }
 }
 
-/// The card of a token that is still good, and its data.
+/// The card of a valid token, and its data.
 async fn from_token(
     app: &App,
     caller: &Caller,
@@ -300,7 +300,7 @@ pub async fn read_one(
     Ok(axum::Json(CardWithCustomer { card, customer }).into_response())
 }
 
-/// A card that answers may show: one that is being checked is not there yet.
+/// Reads a card that answers may show; a card that is being checked is not found.
 pub async fn visible(app: &App, caller: &Caller, id: CardId) -> Result<StoredCard, Error> {
     cards::find(&app.store, caller.client_id, id)
         .await?

@@ -1,5 +1,5 @@
-//! `/v1/purchases`: orders paid with two or three cards (`docs/interface/purchases.md`). What is asked for is written
-//! down and done by a job; callers look again until the purchase has ended.
+//! `/v1/purchases`: orders paid with two or three cards (`docs/interface/purchases.md`). A request records the purchase
+//! or operation, a job carries it out, and callers poll until it has ended.
 
 pub mod error;
 mod pan;
@@ -32,7 +32,7 @@ use crate::app::App;
 use error::{PurchaseError, PurchaseErrorEnvelope, PurchaseErrors};
 use view::{EntryView, PurchaseSchema};
 
-/// After how many seconds it is worth looking what became of a purchase.
+/// The `Retry-After` for polling a purchase, in seconds.
 const LOOK_AGAIN_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
 
 /// A purchase.

@@ -42,7 +42,7 @@ pub(super) fn run(loaded: &Loaded) -> Result<ExitCode, Failure> {
         let sandbox =
             bootstrap::open_sandbox(config, config.sandbox_books(), card_hash_key(key.as_ref())?).await?;
         io::stdout().write_all(introduction(config, address).as_bytes())?;
-        tracing::info!(%address, "the simulator answers");
+        tracing::info!(%address, "the simulator is listening");
         let access = key.map_or(Access::ThisMachine, Access::Key);
         let stop = async {
             let signal = signals.next().await;

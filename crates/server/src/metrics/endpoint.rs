@@ -50,7 +50,7 @@ impl Endpoint {
         let mut tasks = JoinSet::new();
         let _serving: AbortHandle = tasks.spawn(async move {
             if let Err(error) = serve::serve_plain(page, listener, LIMITS).await {
-                tracing::error!(%error, "the page of the metrics is not served any more");
+                tracing::error!(%error, "the metrics page is no longer served");
             }
         });
         let _upkeep: AbortHandle = tasks.spawn(async {

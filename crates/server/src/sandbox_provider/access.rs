@@ -18,8 +18,8 @@ use super::error::Refusal;
 pub enum Access {
     /// This key, as `Authorization: Bearer KEY` or as the password of any user, for browsers.
     Key(Zeroizing<String>),
-    /// No key, but the `Host` must be an address of this machine: a page that a browser loaded under another name is
-    /// refused.
+    /// No key, but the `Host` must be `localhost` or a loopback address: a page that a browser loaded under another
+    /// name is refused.
     ThisMachine,
 }
 

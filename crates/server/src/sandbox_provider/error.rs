@@ -41,7 +41,7 @@ impl IntoResponse for Refusal {
 
 impl From<TransactionLogError> for Refusal {
     fn from(error: TransactionLogError) -> Self {
-        tracing::error!(error = %crate::chain::chain(&error), "the books of the simulator cannot be used");
+        tracing::error!(error = %crate::chain::chain(&error), "the transaction log of the simulator cannot be used");
         Self::failed()
     }
 }

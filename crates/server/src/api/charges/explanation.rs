@@ -1,4 +1,4 @@
-//! `GET /v1/charges/{id}/explanation`: why a charge went the way it went. What is told is decided in the domain
+//! `GET /v1/charges/{id}/explanation`: explains the course of a charge. The domain builds the explanation
 //! (`charge/timeline.rs`); the command line prints the same.
 
 use std::collections::HashMap;
@@ -149,7 +149,7 @@ pub async fn explain(
     Ok(axum::Json(told.ok_or(Error::NotFound)?).into_response())
 }
 
-/// Tells the timeline of a client's charge.
+/// Builds the explanation of a client's charge.
 ///
 /// # Errors
 /// As the store.

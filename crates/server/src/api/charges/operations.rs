@@ -1,4 +1,4 @@
-//! `/v1/charges/{id}/capture` and `/v1/charges/{id}/void`: what is done with a charge after its authorization
+//! `/v1/charges/{id}/capture` and `/v1/charges/{id}/void`: the operations after an authorization
 //! (`docs/interface/charges.md#captures`).
 
 use axum::Extension;
@@ -131,7 +131,7 @@ pub async fn void(
     run(app, caller, &id, &headers, &body, FollowUpKind::Void, amount).await
 }
 
-/// The amount, and whether the body could be read at all.
+/// Reads the amount; the outer `None` means that the body is invalid.
 fn read_capture(fields: &Fields<'_>) -> Option<Option<Amount>> {
     Some(fields.optional("amount").positive_amount())
 }
