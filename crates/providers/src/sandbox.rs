@@ -129,7 +129,7 @@ impl Sandbox {
         }
     }
 
-    /// Registers the simulator under its provider type.
+    /// The simulator as the adapter of its provider type.
     pub fn into_adapter(self) -> Adapter {
         (ProviderType::Sandbox, Box::new(self))
     }

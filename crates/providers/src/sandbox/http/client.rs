@@ -96,7 +96,7 @@ impl RemoteSandbox {
         Ok(Self { http, base, authorization, deadline: options.deadline })
     }
 
-    /// Registers the client under its provider type.
+    /// The client as the adapter of its provider type.
     pub fn into_adapter(self) -> Adapter {
         (ProviderType::Sandbox, Box::new(self))
     }
