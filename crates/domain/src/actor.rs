@@ -11,7 +11,7 @@ pub enum Actor {
     Key(Id<of::Credential>),
     /// A client token.
     ClientToken(Id<of::Credential>),
-    /// Work that was due; the word is the kind of the job.
+    /// A job that was due, by its kind.
     Job(&'static str),
     /// An operator at the command line.
     Operator,

@@ -1,5 +1,5 @@
-//! Card data: number, security code, expiry, brand. Values that are secret are wiped when dropped, never print
-//! themselves and cannot be serialized; sealing and fingerprints are the vault's.
+//! Parses card data: number, security code, expiry, brand. Secret values are wiped when dropped, are never printed
+//! and cannot be serialized. The vault seals and fingerprints them.
 
 use std::fmt;
 
@@ -13,12 +13,12 @@ pub mod record;
 
 pub use brand::Brand;
 
-/// A card number: 13 to 19 digits with a right check digit. There is no way to serialize or display it whole;
-/// [`CardNumber::expose_digits`] is the only door.
+/// A card number: 13 to 19 digits with a valid check digit. It cannot be serialized or displayed; only
+/// [`CardNumber::expose_digits`] gives all digits.
 #[derive(Clone)]
 pub struct CardNumber(Zeroizing<String>);
 
-/// Why a text is no card number.
+/// Why a text is not a card number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CardNumberError {
     /// It holds something other than digits, spaces and dashes.
@@ -35,9 +35,9 @@ impl CardNumber {
     /// Most digits of a number.
     pub const DIGITS_MAX: usize = 19;
 
-    /// Reads a number; spaces and dashes between the digits do not count.
+    /// Parses a number; spaces and dashes between the digits are ignored.
     pub fn parse(text: &str) -> Result<Self, CardNumberError> {
-        // The whole capacity at once: growing would leave copies of the number behind.
+        // Reserve the whole capacity: growing would leave copies of the number in memory.
         let mut digits = Zeroizing::new(String::with_capacity(text.len()));
         for character in text.chars() {
             match character {
@@ -55,7 +55,7 @@ impl CardNumber {
         Ok(Self(digits))
     }
 
-    /// The whole number, digits only. For sealing it and for the call to a provider, nothing else.
+    /// All digits. Only for sealing and for calling a provider.
     pub fn expose_digits(&self) -> &str {
         &self.0
     }
@@ -70,18 +70,18 @@ impl CardNumber {
         &self.0[self.0.len() - 4..]
     }
 
-    /// The check digit, 0 to 9; the simulator decides by it (`docs/interface/sandbox.md#cards`).
+    /// The check digit, 0 to 9; the simulator's decisions depend on it (`docs/interface/sandbox.md#cards`).
     pub fn last_digit(&self) -> u8 {
         self.0.as_bytes().last().map_or(0, |byte| byte - b'0')
     }
 
-    /// The brand by the first digits; `None` for a number of no known range.
+    /// The brand by the first digits; `None` for an unknown range.
     pub fn brand(&self) -> Option<Brand> {
         Brand::of_digits(&self.0)
     }
 }
 
-/// First six and last four digits alone: what may be shown at most (PCI DSS 4.0.1, requirement 3.4.1).
+/// Shows the first six and last four digits, the most that may be shown (PCI DSS 4.0.1, requirement 3.4.1).
 impl fmt::Debug for CardNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CardNumber({}…{})", self.first6(), self.last4())
@@ -101,7 +101,7 @@ fn passes_luhn(digits: &[u8]) -> bool {
     sum.is_multiple_of(10)
 }
 
-/// A card's security code: 3 or 4 digits. Like the number it cannot be printed or serialized.
+/// A card's security code: 3 or 4 digits. It cannot be printed or serialized.
 #[derive(Clone)]
 pub struct Cvv(Zeroizing<String>);
 
@@ -112,7 +112,7 @@ impl Cvv {
         fits.then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
-    /// The digits. For sealing them and for the call to a provider, nothing else.
+    /// The digits. Only for sealing and for calling a provider.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -124,7 +124,7 @@ impl fmt::Debug for Cvv {
     }
 }
 
-/// The month in which a card ends.
+/// The month in which a card expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Expiry {

@@ -1,6 +1,5 @@
 //! A charge: one payment attempt of a buyer, tried at one or more providers. This module holds its facts and its
-//! transitions; what is to be done next is decided in [`next`]. Each call to a provider is a
-//! [`attempt::TransactionRequest`].
+//! transitions; [`next`] decides the next step. Each call to a provider is an [`attempt::TransactionRequest`].
 
 pub mod attempt;
 pub mod explanation;
@@ -13,7 +12,7 @@ pub mod reconciliation;
 pub mod reservation;
 mod simulated;
 mod state;
-pub mod story;
+pub mod timeline;
 pub(crate) mod words;
 
 use serde::{Deserialize, Serialize};
@@ -28,14 +27,14 @@ use crate::time::Timestamp;
 
 use attempt::{Asks, Place, RequestType, TransactionRequest};
 use explanation::{Explanation, Stopped};
-pub use follow_up::{FollowUpRefusal, Held, OpenOperation, Operation, approved_authorization, followed};
+pub use follow_up::{FollowUpKind, FollowUpRefusal, Held, OpenOperation, approved_authorization, followed};
 pub use method::{CardSource, Credit, INSTALLMENTS_MAX, PaymentMethod, Voucher};
 pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
 pub use simulated::{SimulatedStatus, StatusRefusal};
 pub use state::{ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode, StateFacts, StateName};
 pub use words::{CaptureMode, ChargeEvent, ChargeStatus, PaymentType, Recurrence};
 
-/// The texts and references of a charge that nothing is decided by.
+/// The texts and references of a charge; no decision depends on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct References {
@@ -67,15 +66,15 @@ pub struct Charge {
     pub merchant_id: MerchantId,
     /// The buyer.
     pub customer_id: Option<CustomerId>,
-    /// What stands for the buyer in answers to public keys, when one was given (`docs/interface/customers.md#aliases`).
+    /// The alias that answers to public keys show instead of the buyer (`docs/interface/customers.md#aliases`).
     pub customer_alias: Option<Id<of::CustomerAlias>>,
     /// The merchant's own reference; not unique.
     pub order_id: Option<String>,
     /// The purchase that it is one card of.
     pub purchase_id: Option<PurchaseId>,
-    /// How it is paid, and with what.
+    /// How it is paid, with its source.
     pub method: PaymentMethod,
-    /// What the merchant still keeps: falls with each refund.
+    /// What the merchant keeps: falls with each refund.
     pub amount: Amount,
     /// What was charged; never changes.
     pub original_amount: Amount,
@@ -87,41 +86,40 @@ pub struct Charge {
     pub references: References,
     /// The state and its facts.
     pub state: ChargeState,
-    /// Why the charge went the way it went: the route that was chosen for it.
+    /// The route that was chosen, and why.
     pub explanation: Explanation,
-    /// The place in the route of the provider that was asked last, or is asked first.
+    /// The place in the route of the provider that was asked last, or will be asked first.
     pub position: usize,
-    /// How many transaction requests belong to this version of the charge.
+    /// Number of transaction requests of this version of the charge.
     pub requests: i64,
-    /// Top-level members of the stored document that this release does not know; kept as they are.
+    /// Top-level members of the stored document that this release does not know; kept unchanged.
     pub unknown_members: Map<String, Value>,
-    /// Counts the changes; every write is guarded by it.
+    /// Grows by one with each change; every write checks it.
     pub version: i64,
-    /// When it changed last; always grows.
+    /// When it last changed; always grows.
     pub updated_at: Timestamp,
 }
 
-/// A transition that the state does not allow: the charge is decided.
+/// The state does not allow the transition: the charge is already decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotPending(pub ChargeStatus);
 
-/// A charge after a change, and what the merchant is told of it.
+/// A charge after a change, with the event to announce.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transition {
     /// The charge after the change.
     pub charge: Charge,
-    /// The event that announces it, when there is one (`docs/interface/charges.md#states`).
+    /// The event to announce, if any (`docs/interface/charges.md#states`).
     pub announces: Option<ChargeEvent>,
 }
 
 impl Charge {
-    /// Whether an authorization captures at once: only credit cards can be reserved
-    /// (`docs/interface/charges.md#payment-methods`).
+    /// The capture mode in effect: only credit cards can be reserved (`docs/interface/charges.md#payment-methods`).
     pub const fn capture_in_effect(&self) -> CaptureMode {
         self.method.payment_type().capture(self.capture)
     }
 
-    /// The type of a request that authorizes it.
+    /// The type of a request that authorizes the charge.
     pub const fn authorization_type(&self) -> RequestType {
         match self.capture_in_effect() {
             CaptureMode::Automatic => RequestType::Authorization,
@@ -129,14 +127,14 @@ impl Charge {
         }
     }
 
-    /// The charge with its route, at the first provider.
+    /// Sets the route and starts at its first provider.
     #[must_use]
     pub fn routed(self, explanation: Explanation) -> Self {
         let position = routing::first(&explanation).map_or(0, |hop| hop.position);
         Self { explanation, position, ..self }
     }
 
-    /// The newest request of this version of the charge, about to be sent.
+    /// The newest request of this version of the charge, before it is sent.
     pub const fn begin_request(
         &self,
         id: TransactionRequestId,
@@ -148,7 +146,7 @@ impl Charge {
         TransactionRequest::begin(id, place, asks, now)
     }
 
-    /// What a provider of the route is asked.
+    /// The authorization to send to a provider of the route.
     pub const fn authorization_at(&self, hop: Hop) -> Asks {
         Asks {
             provider_id: hop.provider_id,
@@ -159,8 +157,8 @@ impl Charge {
         }
     }
 
-    /// The provider took the charge: authorized, or reserved when it is captured later. Also when the payer pays after
-    /// the charge was ended for not being paid in time: what was paid counts.
+    /// A provider approved the charge: it becomes authorized, or reserved when it is captured later. Also applies
+    /// when the payer pays after the charge expired, because money that was paid counts.
     ///
     /// # Errors
     /// [`NotPending`] when the charge has ended otherwise.
@@ -177,7 +175,7 @@ impl Charge {
         Ok(approved)
     }
 
-    /// The charge ends without a provider that takes it.
+    /// The charge ends without an approval.
     ///
     /// # Errors
     /// [`NotPending`] when it has ended already.
@@ -193,7 +191,7 @@ impl Charge {
         Ok(failed)
     }
 
-    /// The provider at `hop` is asked: one more transaction request.
+    /// Adds a transaction request to the provider at `hop`.
     ///
     /// # Errors
     /// [`NotPending`] when the charge has ended.
@@ -203,7 +201,7 @@ impl Charge {
         Ok(Transition { charge: Self { position: hop.position, ..next }, announces: None })
     }
 
-    /// The provider has given the payer something to do. Only now is there something to tell of it.
+    /// The provider has issued instructions for the payer; the event is announced now.
     ///
     /// # Errors
     /// [`NotPending`] when the charge is not waiting for a provider's answer.
@@ -218,18 +216,19 @@ impl Charge {
         Ok(self.transition(state, Some(ChargeEvent::Pending), now))
     }
 
-    /// The same charge with one more transaction request.
+    /// The same charge, with one more transaction request counted.
     #[must_use]
     pub fn with_one_more_request(self) -> Self {
         Self { requests: self.requests + 1, ..self }
     }
 
-    /// A provider took what this charge had ended without: one more request gives it back. The charge stays what it is.
+    /// A provider approved a charge that had already ended: adds the request that voids it. The state stays
+    /// unchanged.
     pub fn void_orphan(&self, now: Timestamp) -> Self {
         self.moved(self.state.clone(), now).with_one_more_request()
     }
 
-    /// What [`Self::void_orphan`] asked for was done, and the merchant is told.
+    /// The void of [`Self::void_orphan`] succeeded: announces it to the merchant.
     pub fn confirm_orphan_voided(&self, now: Timestamp) -> Transition {
         self.transition(self.state.clone(), Some(ChargeEvent::ProbeVoid), now)
     }
@@ -259,13 +258,13 @@ impl Charge {
         Self { state, version: self.version + 1, updated_at: later_of(now, self.updated_at), ..self.clone() }
     }
 
-    /// The next version, in this state, and what it announces.
+    /// The next version, in this state, with the event to announce.
     fn transition(&self, state: ChargeState, announces: Option<ChargeEvent>, now: Timestamp) -> Transition {
         Transition { charge: self.moved(state, now), announces }
     }
 }
 
-/// `updated_at` grows with every change, also when the clock jumps back.
+/// A time that is later than `before` even when the clock jumps back.
 pub fn later_of(now: Timestamp, before: Timestamp) -> Timestamp {
     if now > before { now } else { Timestamp::from_millis(before.as_millis() + 1) }
 }

@@ -1,19 +1,19 @@
-//! Whether a provider is worth asking. After too many calls without an answer its circuit opens and routes leave it out
-//! for a while; then one charge at a time tries it again. Pure: machine time comes in, as the time since some start.
-//! What became of a payment is never decided here, only whom to ask next.
+//! Opens and closes the circuit of a provider. After too many calls without an answer it opens and routes skip the
+//! provider; later one charge at a time probes it. Pure: machine time comes in, as the time since some start. A
+//! circuit decides only which provider to ask, never the outcome of a payment.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// The latest calls that are looked at.
+/// How many of the latest calls count.
 pub const CALLS_SEEN: u32 = 10;
-/// A circuit opens after so many calls without an answer among [`CALLS_SEEN`], unless the operator says otherwise.
+/// Calls without an answer among [`CALLS_SEEN`] that open a circuit; operators may set another number.
 pub const FAILURES: NonZeroU32 = NonZeroU32::new(5).unwrap();
 /// How long it stays open at first.
 pub const OPEN_FOR: Duration = Duration::from_secs(30);
-/// The longest that it stays open, after trials that failed.
+/// The longest time it stays open after failed circuit probes.
 pub const OPEN_FOR_MAX: Duration = Duration::from_secs(10 * 60);
-/// Calls say nothing of a provider any more when none has followed them for so long.
+/// The record of calls expires after this long without a call.
 pub const FORGOTTEN_AFTER: Duration = Duration::from_secs(5 * 60);
 
 const SEEN_MASK: u16 = (1 << CALLS_SEEN) - 1;
@@ -21,9 +21,9 @@ const SEEN_MASK: u16 = (1 << CALLS_SEEN) - 1;
 /// When circuits open, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Calls without an answer that open a circuit; more than [`CALLS_SEEN`] never do.
+    /// Calls without an answer that open a circuit; above [`CALLS_SEEN`] it never opens.
     pub failures: NonZeroU32,
-    /// How long it stays open at first. Each failed trial doubles it, up to [`OPEN_FOR_MAX`].
+    /// How long it stays open at first. Each failed circuit probe doubles it, up to [`OPEN_FOR_MAX`].
     pub open_for: Duration,
 }
 
@@ -33,69 +33,68 @@ impl Default for Bounds {
     }
 }
 
-/// What one call says of a provider.
+/// What one call says about a provider's health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// It answered. A refusal is the answer of a healthy provider.
+    /// It answered. A refusal counts as an answer.
     Answer,
-    /// It did not answer, or failed: also when a probe then proved that nothing had happened.
+    /// It did not answer, or failed, even when a probe later confirmed that nothing happened.
     Nothing,
 }
 
-/// What a route may make of a provider.
+/// How a route treats the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It answers, as far as is known.
+pub enum CircuitState {
+    /// It answers: ask it.
     Closed,
-    /// It did not answer, and this charge may try it. Nobody else may until the trial has an answer or is given back.
-    Trial(Trial),
-    /// It does not answer.
+    /// It did not answer before; this charge probes it. No other may until the circuit probe ends or is given back.
+    Probe(CircuitProbe),
+    /// It does not answer: skip it.
     Open,
 }
 
-/// The right to try a provider whose circuit was open.
+/// The right to probe a provider whose circuit was open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trial {
+pub struct CircuitProbe {
     half_open_since: Duration,
 }
 
-/// The circuit of one provider. A call speaks of the state in which it was begun: what was asked before a circuit
-/// opened or closed says nothing of the time after.
+/// The circuit of one provider. A call counts only for the state in which it began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Circuit {
-    /// The provider is asked.
+    /// Routes use the provider.
     Closed {
         /// Since when.
         since: Duration,
-        /// The latest calls, the latest in the lowest bit; 1 had no answer.
+        /// The latest calls as bits, the latest in the lowest; 1 is a call without an answer.
         seen: u16,
-        /// When the latest of them was heard of.
+        /// When the latest of them ended.
         heard_at: Duration,
     },
-    /// The provider is left out.
+    /// Routes skip the provider.
     Open {
         /// Since when.
         since: Duration,
-        /// For how long.
+        /// How long it stays open.
         wait: Duration,
     },
-    /// One charge at a time may try it.
+    /// One charge at a time may probe it.
     HalfOpen {
         /// Since when.
         since: Duration,
-        /// For how long the circuit was open before.
+        /// How long the circuit was open before.
         wait: Duration,
-        /// Whether a charge tries it now.
+        /// Whether a charge is probing it now.
         slot: Slot,
     },
 }
 
-/// The place of the one charge that may try a provider.
+/// The one place for a circuit probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
-    /// The next charge may.
+    /// The next charge may probe.
     Free,
-    /// A charge does.
+    /// A charge is probing.
     Taken,
 }
 
@@ -110,34 +109,34 @@ impl Circuit {
         Self::Closed { since, seen: 0, heard_at: since }
     }
 
-    /// What a route that is chosen at `now` makes of the provider. A trial is taken by asking for it.
-    pub fn stand(self, now: Duration) -> (Self, Standing) {
+    /// How a route chosen at `now` treats the provider. Reading [`CircuitState::Probe`] takes the circuit probe.
+    pub fn state_at(self, now: Duration) -> (Self, CircuitState) {
         match self {
-            Self::Closed { .. } => (self, Standing::Closed),
-            Self::Open { since, wait } if now < since + wait => (self, Standing::Open),
+            Self::Closed { .. } => (self, CircuitState::Closed),
+            Self::Open { since, wait } if now < since + wait => (self, CircuitState::Open),
             Self::Open { wait, .. } => Self::try_once(now, wait),
             Self::HalfOpen { since, wait, slot: Slot::Free } => Self::try_once(since, wait),
-            Self::HalfOpen { slot: Slot::Taken, .. } => (self, Standing::Open),
+            Self::HalfOpen { slot: Slot::Taken, .. } => (self, CircuitState::Open),
         }
     }
 
-    const fn try_once(since: Duration, wait: Duration) -> (Self, Standing) {
-        let trial = Trial { half_open_since: since };
-        (Self::HalfOpen { since, wait, slot: Slot::Taken }, Standing::Trial(trial))
+    const fn try_once(since: Duration, wait: Duration) -> (Self, CircuitState) {
+        let circuit_probe = CircuitProbe { half_open_since: since };
+        (Self::HalfOpen { since, wait, slot: Slot::Taken }, CircuitState::Probe(circuit_probe))
     }
 
-    /// The charge that held `trial` has ended; where it did not come to ask, the next one may.
+    /// The charge with `circuit_probe` has ended; if it did not call the provider, the next charge may probe.
     #[must_use]
-    pub fn give_back(self, trial: Trial) -> Self {
+    pub fn give_back(self, circuit_probe: CircuitProbe) -> Self {
         match self {
-            Self::HalfOpen { since, wait, slot: Slot::Taken } if since == trial.half_open_since => {
+            Self::HalfOpen { since, wait, slot: Slot::Taken } if since == circuit_probe.half_open_since => {
                 Self::HalfOpen { since, wait, slot: Slot::Free }
             }
             Self::Closed { .. } | Self::Open { .. } | Self::HalfOpen { .. } => self,
         }
     }
 
-    /// The circuit after a call that was begun at `begun` and heard of at `now`.
+    /// The circuit after a call that began at `begun` and ended at `now`.
     #[must_use]
     pub fn hear(self, heard: Heard, begun: Duration, now: Duration, bounds: &Bounds) -> Self {
         if begun < self.since() {
@@ -161,7 +160,7 @@ impl Circuit {
         }
     }
 
-    /// Whether routes leave the provider out, or only try it.
+    /// Whether routes use the provider without a probe.
     pub const fn is_closed(&self) -> bool {
         match self {
             Self::Closed { .. } => true,
@@ -169,7 +168,7 @@ impl Circuit {
         }
     }
 
-    /// Whether nothing would be lost if the circuit were forgotten.
+    /// Whether dropping this record would lose nothing.
     pub fn is_forgettable(&self, now: Duration) -> bool {
         match self {
             Self::Closed { seen, heard_at, .. } => {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Country(u8);
 
-/// What a document number identifies. Types are labels for the provider; nothing is decided by this.
+/// What a document number identifies. A label for the provider; no decision depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DocumentKind {
     /// A bank account.
@@ -59,7 +59,7 @@ impl Country {
         TABLE[usize::from(self.0)].0
     }
 
-    /// The types of document that the country has; empty for those of which none is published.
+    /// The document types of the country; empty when none is published.
     pub fn document_types(self) -> &'static [DocumentType] {
         TABLE[usize::from(self.0)].1
     }
@@ -69,7 +69,7 @@ impl Country {
         (0_u8..).zip(TABLE).map(|(index, _)| Self(index))
     }
 
-    /// Finds a code while compiling; a code that is not listed does not compile.
+    /// Finds a code at compile time; an unlisted code does not compile.
     const fn listed(code: &str) -> Self {
         let mut index = 0;
         while index < TABLE.len() {
@@ -114,7 +114,7 @@ const fn document(name: &'static str, kind: DocumentKind) -> DocumentType {
     DocumentType { name, kind }
 }
 
-/// One row a country: its code and its document types. Oddities of the published table stay as they are.
+/// One row a country: its code and its document types, with the oddities of the published table.
 #[rustfmt::skip]
 const TABLE: [(&str, &[DocumentType]); 82] = [
     ("AL", &[document("NIPT", Vat)]),

@@ -1,5 +1,5 @@
-//! The currencies of the interface (`docs/interface/conventions.md#currencies`) and their minor units. Names and rates
-//! never live here: amounts are only compared and forwarded, never converted.
+//! The currencies of the interface (`docs/interface/conventions.md#currencies`) and their minor units. Amounts are
+//! compared and forwarded, never converted, so there are no rates.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ impl Currency {
     /// The Brazilian real, the default of charges and the only currency of purchases.
     pub const BRL: Self = Self::listed("BRL");
 
-    /// Reads an ISO 4217 code. It must be written in upper case, as on the wire.
+    /// Parses an ISO 4217 code in upper case, as on the wire.
     pub fn parse(code: &str) -> Option<Self> {
         let index = TABLE.binary_search_by(|(listed, _)| (*listed).cmp(code)).ok()?;
         u8::try_from(index).ok().map(Self)
@@ -24,7 +24,7 @@ impl Currency {
         TABLE[usize::from(self.0)].0
     }
 
-    /// How many decimal places the minor unit has (ISO 4217): 2 for BRL; 0 where amounts are whole units.
+    /// Decimal places of the minor unit (ISO 4217): 2 for BRL, 0 for currencies without one.
     pub fn exponent(self) -> u8 {
         TABLE[usize::from(self.0)].1
     }
@@ -34,7 +34,7 @@ impl Currency {
         (0_u8..).zip(TABLE).map(|(index, _)| Self(index))
     }
 
-    /// Finds a code while compiling; a code that is not listed does not compile.
+    /// Finds a code at compile time; an unlisted code does not compile.
     const fn listed(code: &str) -> Self {
         let mut index = 0;
         while index < TABLE.len() {
@@ -70,8 +70,8 @@ impl<'de> Deserialize<'de> for Currency {
     }
 }
 
-/// Codes in ascending order, for the binary search, each with its ISO 4217 exponent. HRK, MRO, STD and others
-/// are withdrawn and still accepted (`docs/interface/conventions.md#currencies`).
+/// Codes in ascending order for the binary search, each with its ISO 4217 exponent. HRK, MRO, STD and others are
+/// withdrawn but still accepted (`docs/interface/conventions.md#currencies`).
 #[rustfmt::skip]
 const TABLE: [(&str, u8); 135] = [
     ("AED", 2), ("AFN", 2), ("ALL", 2), ("AMD", 2), ("ANG", 2), ("AOA", 2), ("ARS", 2), ("AUD", 2), ("AWG", 2),

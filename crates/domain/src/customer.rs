@@ -1,5 +1,5 @@
-//! Buyers: what makes two of them the same (`docs/interface/customers.md#matching`), and the document that names one.
-//! How they are looked up and stored never lives here.
+//! Decides when two buyers are the same (`docs/interface/customers.md#matching`), and parses their documents. The
+//! store looks them up.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,25 +12,25 @@ mod address;
 
 pub use address::{Address, Demand};
 
-/// The document type that says that there is no document.
+/// The document type that means "no document".
 pub const NO_DOCUMENT: &str = "noDocument";
 
-/// Digits of a CPF, the Brazilian number of a person.
+/// Digits of a CPF, the tax number of a person.
 const CPF_DIGITS: usize = 11;
-/// Digits of a CNPJ, the Brazilian number of a company; since July 2026 it may hold letters.
+/// Characters of a CNPJ, the tax number of a company; may contain letters since July 2026.
 const CNPJ_CHARS: usize = 14;
 
-/// The form in which e-mail addresses are compared: without surrounding white space, in lower case.
+/// Normalizes an e-mail address for comparison: trimmed, lower case.
 pub fn normal_email(email: &str) -> String {
     email.trim().to_lowercase()
 }
 
-/// The form in which document numbers are compared: letters and digits alone, in upper case.
+/// Normalizes a document number for comparison: letters and digits only, upper case.
 pub fn normal_number(number: &str) -> String {
     number.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_uppercase).collect()
 }
 
-/// The form in which documents are compared: country, type in upper case, number in its normal form.
+/// Normalizes a document for comparison: country, type in upper case, normalized number.
 pub fn normal_document(country: Country, kind: &str, number: &str) -> String {
     format!("{country}:{}:{}", kind.to_uppercase(), normal_number(number))
 }
@@ -41,15 +41,15 @@ pub struct Document {
     /// The type in the caller's own spelling.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The number with or without punctuation; may be empty for [`NO_DOCUMENT`] alone.
+    /// The number, with or without punctuation; may be empty only for [`NO_DOCUMENT`].
     pub number: String,
     /// The country that issued it.
     pub country: Country,
 }
 
 impl Document {
-    /// Reads a document; `path` is that of the object, for example `document`. Without a country it is Brazilian.
-    /// `None` when something is wrong, which `problems` then names.
+    /// Parses a document; `path` is that of the object, for example `document`. The default country is Brazil. `None`
+    /// when it is invalid; the errors go to `problems`.
     pub fn parse(
         kind: &str,
         number: &str,
@@ -76,17 +76,17 @@ impl Document {
         })
     }
 
-    /// Whether this is the word for the absence of a document.
+    /// Whether the type is [`NO_DOCUMENT`].
     pub fn is_absent(&self) -> bool {
         self.kind.eq_ignore_ascii_case(NO_DOCUMENT)
     }
 
-    /// The form in which it must be unique in an account; `None` for the absence of a document.
+    /// The form that must be unique in an account; `None` without a document.
     pub fn key(&self) -> Option<String> {
         (!self.is_absent()).then(|| normal_document(self.country, &self.kind, &self.number))
     }
 
-    /// What this document means for finding a customer.
+    /// How this document takes part in finding a customer.
     pub fn sent(&self) -> Sent {
         if self.is_absent() { Sent::NoDocument } else { Sent::Document }
     }
@@ -111,7 +111,7 @@ fn kind_rule(country: Country) -> String {
     }
 }
 
-/// What the number must be and is not.
+/// The rule that the number breaks.
 fn broken_number_rule(country: Country, kind: &str, number: &str) -> Option<String> {
     if number.chars().count() > chars_max::DOCUMENT_NUMBER {
         return Some(format!("must be shorter than or equal to {} characters", chars_max::DOCUMENT_NUMBER));
@@ -143,37 +143,37 @@ fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
 /// Whether a stored customer has a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HasDocument {
-    /// One that counts.
+    /// It has one that identifies it.
     Yes,
     /// None, or `noDocument`.
     No,
 }
 
-/// What was sent to be found by.
+/// What the request identifies the buyer by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sent {
     /// An e-mail address and a document.
     Document,
-    /// An e-mail address alone.
+    /// Only an e-mail address.
     NoDocument,
 }
 
-/// Who a buyer's data belong to: the cases 1 to 4 of `docs/interface/customers.md#matching`, of which the first that
-/// holds decides.
+/// Which customer the data belong to: cases 1 to 4 of `docs/interface/customers.md#matching`; the first that applies
+/// decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
-    /// 1: the document is this customer's, whoever holds the e-mail address.
+    /// 1: this customer has the document, whoever has the e-mail address.
     DocumentBelongsTo(CustomerId),
-    /// 2: the e-mail address is this customer's, and no document speaks against it.
+    /// 2: this customer has the e-mail address, and no document contradicts it.
     EmailBelongsTo(CustomerId),
-    /// 3: the e-mail address is someone's who has another document. The document decides, because it names the payer
-    /// while a couple or a company may share a mailbox.
+    /// 3: the e-mail address belongs to a customer with another document. The document decides, because it names the
+    /// payer, while several people may share a mailbox.
     EmailTaken,
-    /// 4: nobody holds either.
+    /// 4: no customer has either.
     Free,
 }
 
-/// Decides between the cases. `found_by_document` is looked at only when a document was sent.
+/// Decides the case. `found_by_document` counts only when a document was sent.
 pub fn decide(
     found_by_document: Option<CustomerId>,
     found_by_email: Option<(CustomerId, HasDocument)>,

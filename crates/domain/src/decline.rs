@@ -1,5 +1,5 @@
-//! Why a payment was refused. 24 codes are sent, finer reasons are read from providers and sent as one of them
-//! (`docs/interface/conventions.md#declines`). Which provider writes what is the business of its adapter.
+//! Maps refusals of providers to the 24 codes that are sent (`docs/interface/conventions.md#declines`). Each adapter
+//! knows its provider's words.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,29 +9,29 @@ mod words;
 
 pub use words::{DeclinedCode, Reason};
 
-/// Whether routing may try the next provider after a refusal, by the code or reason alone.
+/// Whether routing may try the next provider after a refusal with this code or reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Retryable {
     /// It may.
     Yes,
     /// It must not.
     No,
-    /// What the provider says counts; silence means no.
+    /// The provider decides; without its word, no.
     ProviderDecides,
 }
 
-/// What a provider itself says about trying again.
+/// Whether a provider allows another try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Retry {
-    /// Worth another try.
+    /// It does.
     Yes,
-    /// Final.
+    /// The refusal is final.
     No,
 }
 
 impl Retryable {
-    /// Settles the question. A provider's "no" always counts; its "yes" never overrules a final refusal, so that
-    /// a stolen card is not sent around.
+    /// Combines both. A provider's "no" always counts; its "yes" never overrules a final refusal, so that a stolen
+    /// card is not tried elsewhere.
     pub fn settle(self, provider_says: Option<Retry>) -> bool {
         match (self, provider_says) {
             (Self::No, _) | (_, Some(Retry::No)) | (Self::ProviderDecides, None) => false,
@@ -57,7 +57,7 @@ pub struct Decline {
 }
 
 impl Decline {
-    /// A refusal with the code's own text and default.
+    /// A refusal with the default text and retry rule of its code.
     pub fn of(code: DeclinedCode) -> Self {
         Self {
             code,
@@ -68,13 +68,13 @@ impl Decline {
         }
     }
 
-    /// A refusal for a finer reason: it is sent as the reason's code, and the reason stands beside it.
+    /// A refusal for a finer reason: sent as the reason's code, with the reason beside it.
     pub fn from_reason(reason: Reason) -> Self {
         Self::with_provider_word(Word::Reason(reason), None)
     }
 
-    /// A refusal for the word of a provider: a code, a reason or a known other spelling of one. An unknown word
-    /// becomes `generic` and is kept beside it as the network's reason.
+    /// A refusal from a provider's word: a code, a reason or a known spelling of one. An unknown word becomes
+    /// `generic` and is kept as the network's reason.
     pub fn from_word(word: &str, provider_says_retryable: Option<Retry>) -> Self {
         match Word::parse(word) {
             Some(known) => Self::with_provider_word(known, provider_says_retryable),
@@ -87,7 +87,7 @@ impl Decline {
         }
     }
 
-    /// Says what the network said in its own words, in place of what was mapped.
+    /// Replaces the mapped reason and text with the network's own.
     #[must_use]
     pub fn with_network(mut self, reason: impl Into<String>, message: impl Into<String>) -> Self {
         self.network_denied_reason = Some(reason.into());
@@ -109,7 +109,7 @@ impl Decline {
     }
 }
 
-/// What a provider's word stands for.
+/// What a provider's word maps to.
 enum Word {
     Code(DeclinedCode),
     Reason(Reason),

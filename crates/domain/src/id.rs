@@ -1,5 +1,5 @@
-//! Typed identifiers. An [`Id`] is a UUID that knows whose it is; it never comes from a random source here:
-//! whoever makes one passes the UUID in.
+//! Typed identifiers. An [`Id`] is a UUID with the type of its owner. The caller passes the UUID; nothing here is
+//! random.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -26,7 +26,7 @@ pub mod of {
         Provider,
         /// A buyer.
         Customer,
-        /// A stand-in for a customer, given to public keys (`docs/interface/customers.md#aliases`).
+        /// A customer's alias for public keys (`docs/interface/customers.md#aliases`).
         CustomerAlias,
         /// A stored card.
         Card,
@@ -38,19 +38,19 @@ pub mod of {
         TransactionRequest,
         /// One order paid with several cards.
         Purchase,
-        /// One of the cards of a purchase.
+        /// A card of a purchase.
         PurchaseSlot,
         /// An entry of the history of a purchase.
         PurchaseEntry,
-        /// Something that happened to a charge.
+        /// An event of a charge, purchase or webhook.
         Event,
-        /// An address that is told of events.
+        /// A webhook endpoint.
         Webhook,
-        /// An event on its way to a webhook.
+        /// The delivery of an event to a webhook.
         Delivery,
         /// A secret key or a client token.
         Credential,
-        /// A piece of work that is due later.
+        /// A job.
         Job,
         /// An entry of the audit trail.
         Audit,
@@ -73,7 +73,7 @@ pub type ProviderId = Id<of::Provider>;
 pub type CustomerId = Id<of::Customer>;
 /// Id of a stored card.
 pub type CardId = Id<of::Card>;
-/// Id of a token; random (v4), since it must not be guessed.
+/// Id of a token; random (v4), so that it cannot be guessed.
 pub type TokenId = Id<of::Token>;
 /// Id of a charge.
 pub type ChargeId = Id<of::Charge>;
@@ -97,8 +97,8 @@ impl<T> Id<T> {
         self.uuid
     }
 
-    /// When the thing was made: a version 7 UUID begins with its time in milliseconds (RFC 9562 §5.7).
-    /// An id that does not come from us (another version) answers the epoch.
+    /// When the object was created: a version 7 UUID begins with its time in milliseconds (RFC 9562 §5.7). For other
+    /// versions, which we do not make, the epoch.
     pub fn created_at(self) -> Timestamp {
         match self.uuid.get_version_num() {
             7 => {
@@ -111,7 +111,7 @@ impl<T> Id<T> {
         }
     }
 
-    /// The lowest version 7 id that can be made at `at`: everything made from then on sorts at or after it.
+    /// The lowest version 7 id for `at`: every object created from then on sorts at or after it.
     pub fn first_at(at: Timestamp) -> Self {
         let millis = at.as_millis().clamp(0, (1 << 48) - 1);
         let mut bytes = [0_u8; 16];

@@ -1,6 +1,6 @@
-//! The rules of money: types that cannot hold a wrong value, state machines, routing.
+//! The rules of payments: types that reject invalid values, state machines, routing.
 //!
-//! Nothing here does I/O, awaits, asks a clock or a random source: time, ids and chance come in as arguments.
+//! Pure: no I/O, no async, no clock and no random source. Time, ids and chance come in as arguments.
 
 pub mod actor;
 pub mod backoff;

@@ -1,16 +1,16 @@
-//! Merchant category codes. The published list is known here, but it is no filter: other codes are accepted
-//! (`docs/interface/merchants-and-providers.md#category-codes`). Labels never live here.
+//! Merchant category codes. Codes outside the published list are accepted too
+//! (`docs/interface/merchants-and-providers.md#category-codes`).
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A merchant category code: one to four digits, kept as they were sent.
+/// A merchant category code: one to four digits, kept as sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mcc(String);
 
 impl Mcc {
-    /// How many digits a code has at most.
+    /// Most digits of a code.
     pub const DIGITS_MAX: usize = 4;
 
     /// Reads one to four ASCII digits; `None` for anything else.

@@ -1,15 +1,15 @@
-//! Merchants: sub-accounts with their providers. Their records live in the store; the rules of their state here.
+//! The states of merchants: sub-accounts with their providers. The store holds their records.
 
 use crate::charge::words::words;
 
 words! {
-    /// Where a merchant stands (`docs/interface/merchants-and-providers.md#merchants`).
+    /// `status` of a merchant (`docs/interface/merchants-and-providers.md#merchants`).
     MerchantStatus {
-        /// Takes charges.
+        /// Accepts charges.
         Active = "active",
-        /// Was deleted: its charges stay readable, new ones are refused.
+        /// Deleted: its charges stay readable, new ones are refused.
         Deleted = "deleted",
-        /// Reserved; nothing produces it.
+        /// Reserved; unused.
         Pending = "pending",
     }
 }

@@ -1,4 +1,4 @@
-//! Amounts. Always integers of the minor unit, never floating point.
+//! Amounts, as integers of the minor unit, never floating point.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct Amount(i64);
 impl Amount {
     /// Nothing.
     pub const ZERO: Self = Self(0);
-    /// The highest amount that every JSON reader takes exactly: 2^53 − 1 (RFC 8259 §6).
+    /// The highest amount that every JSON reader represents exactly: 2^53 − 1 (RFC 8259 §6).
     pub const MINOR_UNITS_MAX: i64 = (1 << 53) - 1;
 
     /// From minor units; `None` outside `0..=MINOR_UNITS_MAX`.
@@ -25,7 +25,7 @@ impl Amount {
         self.0
     }
 
-    /// For people: `BRL 1.50`, and `JPY 150` where there are no minor units.
+    /// For people: `BRL 1.50`, or `JPY 150` for a currency without minor units.
     pub fn shown_in(self, currency: Currency) -> String {
         let code = currency.code();
         let decimals = usize::from(currency.exponent());
@@ -36,7 +36,7 @@ impl Amount {
         format!("{code} {}.{:0decimals$}", self.0 / unit, self.0 % unit)
     }
 
-    /// What is left after `part` was taken away; `None` when `part` is more than there is.
+    /// The rest after subtracting `part`; `None` when `part` is more.
     pub fn minus(self, part: Self) -> Option<Self> {
         Self::new(self.0 - part.0)
     }

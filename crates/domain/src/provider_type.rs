@@ -1,5 +1,5 @@
-//! Provider types: a closed list, and for each type what it can do, which credentials it takes and which options
-//! (`docs/interface/provider-types.md`). All of it is data; how a provider is spoken to never lives here.
+//! Provider types: a closed list with the capabilities, credentials and options of each
+//! (`docs/interface/provider-types.md`), as data. The adapters call the providers.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub use options::validate_options;
 /// The code of a payment or anti-fraud provider (`docs/interface/provider-types.md#types`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProviderType {
-    /// `SANDBOX`: the simulator; it plays every payment method.
+    /// `SANDBOX`: the simulator of all payment methods.
     Sandbox,
     /// `SANDBOX_ANTIFRAUD`: the simulator of risk analysis.
     SandboxAntifraud,
@@ -171,7 +171,7 @@ impl ProviderType {
         }
     }
 
-    /// Reads a code, exactly. `GETNETSEP`, which one published table prints, means `GETNET_SEP`.
+    /// Parses a code, exactly. `GETNETSEP`, a spelling of one published table, means `GETNET_SEP`.
     pub fn parse(code: &str) -> Option<Self> {
         let code = if code == "GETNETSEP" { "GETNET_SEP" } else { code };
         Self::all().find(|provider_type| provider_type.code() == code)

@@ -1,7 +1,6 @@
-//! A purchase: one order paid with two or three stored cards, all of them or none (`docs/interface/purchases.md`). This
-//! module holds its facts and the changes between them, each with the entries that the history gets; what is to be done
-//! next is decided in [`next`]. The money itself is moved by charges, one for each card; nothing here asks a provider
-//! or a clock.
+//! A purchase: one order paid with two or three stored cards, all of them or none (`docs/interface/purchases.md`).
+//! This module holds its facts and changes, with the history entries of each; [`next`] decides the next step. One
+//! charge for each card moves the money.
 
 mod change;
 mod next;
@@ -19,22 +18,22 @@ use crate::id::{CardId, ChargeId, ClientId, CustomerId, Id, MerchantId, Purchase
 use crate::money::Amount;
 use crate::time::Timestamp;
 
-pub use change::{Change, Changes, NewEntry, SlotChange, StatusChange, Step, UNDO_WAITS};
+pub use change::{Advance, Change, Changes, NewEntry, SlotChange, StatusChange, UNDO_WAITS};
 pub use next::{Next, Seen};
 pub use words::{Action, Milestone, PurchaseStatus};
 
-/// Cards of one purchase.
+/// Number of cards of a purchase.
 pub const SLOTS: std::ops::RangeInclusive<usize> = 2..=3;
-/// The one currency of purchases.
+/// The only currency of purchases.
 pub const CURRENCY: Currency = Currency::BRL;
-/// The least that one card may be charged, the usual least amount of an acquirer: BRL 1.00.
+/// The least amount of one card, the usual minimum of acquirers: BRL 1.00.
 pub const PAYMENT_MIN: Amount = match Amount::new(100) {
     Some(amount) => amount,
     None => Amount::ZERO,
 };
-/// Authorizing or capturing without a result for so long is given up (`docs/interface/purchases.md#states`).
+/// Authorizing or capturing is given up after this long without a result (`docs/interface/purchases.md#states`).
 pub const RESULT_WITHIN: Duration = Duration::from_secs(15 * 60);
-/// A reservation that is not captured for so long is released (`docs/interface/purchases.md#capture-and-void`).
+/// A reservation not captured within this time is released (`docs/interface/purchases.md#capture-and-void`).
 pub const RESERVED_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// A purchase.
@@ -48,29 +47,29 @@ pub struct Purchase {
     pub merchant_id: MerchantId,
     /// The buyer.
     pub customer_id: Option<CustomerId>,
-    /// What stands for the buyer in answers to public keys, when one was given.
+    /// The alias that answers to public keys show instead of the buyer.
     pub customer_alias: Option<Id<of::CustomerAlias>>,
     /// The merchant's own reference; not unique.
     pub order_id: Option<String>,
-    /// Texts and references, handed to each charge.
+    /// Texts and references, copied to each charge.
     pub references: References,
     /// The sum of its cards.
     pub amount: Amount,
-    /// Whether it captures by itself once every card is reserved.
+    /// Whether it captures once every card is reserved.
     pub capture: CaptureMode,
-    /// Where it stands.
+    /// Its state.
     pub phase: Phase,
-    /// Its cards, in the order in which they are charged.
+    /// Its cards, in the order of charging.
     pub slots: Vec<Slot>,
-    /// The entry that marks that every card is reserved; later requests are noted on it.
+    /// The history entry for the reservation of every card; later requests are added to it.
     pub reserved: Option<Reserved>,
-    /// How many entries its history has.
+    /// Number of history entries.
     pub entries: i64,
-    /// Top-level members of the stored document that this release does not know; kept as they are.
+    /// Top-level members of the stored document that this release does not know; kept unchanged.
     pub unknown_members: Map<String, Value>,
-    /// Counts the changes; every write is guarded by it.
+    /// Grows by one with each change; every write checks it.
     pub version: i64,
-    /// When it changed last; always grows.
+    /// When it last changed; always grows.
     pub updated_at: Timestamp,
 }
 
@@ -86,119 +85,119 @@ pub struct Slot {
     pub amount: Amount,
     /// Number of installments.
     pub installments: u8,
-    /// Its charge; written by the very batch that begins the charge, so that there is never a second one.
+    /// Its charge; written in the batch that begins the charge, so that there is never a second one.
     pub charge_id: Option<ChargeId>,
-    /// What the purchase has taken note of.
+    /// What the history has recorded about its charge.
     pub noted: Noted,
     /// Why it was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declined_code: Option<DeclinedCode>,
 }
 
-/// What a purchase has taken note of about the charge of a card, so that the history tells it once.
+/// What the history has recorded about the charge of a card, so that it records it once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Noted {
     /// Not charged yet.
     Nothing,
-    /// A charge was begun.
+    /// A charge began.
     Begun,
     /// The amount is reserved.
     Reserved,
     /// It was refused.
     Refused,
-    /// What was taken is to be given back.
+    /// A refund was requested.
     RefundRequested,
-    /// Its provider refused to give it back for so long that it is not asked any more.
+    /// Its provider kept refusing the void or refund until it was given up.
     GivenUp,
-    /// Nothing is held any more.
+    /// Nothing is held.
     Released,
 }
 
-/// Where a purchase stands.
+/// The state of a purchase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "name")]
 pub enum Phase {
-    /// One card after the other is reserved.
+    /// The cards are being reserved, one after the other.
     Authorizing {
-        /// When that must have ended.
+        /// The deadline.
         until: Timestamp,
     },
-    /// Every card is reserved, and nothing is under way.
+    /// Every card is reserved; nothing is under way.
     PreAuthorized {
-        /// When it is released.
+        /// When the reservations are released.
         until: Timestamp,
     },
-    /// One card after the other is captured.
+    /// The cards are being captured, one after the other.
     Capturing {
-        /// When that must have ended.
+        /// The deadline.
         until: Timestamp,
     },
-    /// What is held is given back.
+    /// Reservations are released, or captures refunded.
     Undoing(Undoing),
     /// Every card was charged.
     Paid,
-    /// It ended without charging any card, or giving back was given up.
+    /// It ended without charging any card, or its undoing was given up.
     Failed,
     /// It was undone.
     Cancelled,
 }
 
-/// Why something is given back.
+/// Why a purchase is undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UndoCause {
     /// Not every card could be charged.
     Failure,
-    /// The merchant asked to release what is reserved.
+    /// The merchant requested a void of the reservations.
     VoidRequested,
-    /// Nobody captured in time what is reserved.
+    /// The reservations were not captured in time.
     Expired,
-    /// The merchant asked to give back what was taken.
+    /// The merchant requested a refund.
     RefundRequested,
 }
 
-/// How giving back goes. It is tried again until it is confirmed, a bounded number of times.
+/// The progress of an undoing. It is retried until confirmed, a bounded number of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Undoing {
-    /// Why.
+    /// The cause.
     pub cause: UndoCause,
-    /// How often a provider refused.
+    /// Number of refusals by providers.
     pub failures: usize,
-    /// How often the outcome was not known; no reason to give up while somebody asks for it.
+    /// Number of looks at an unknown outcome; they do not count towards giving up while probes continue.
     #[serde(default)]
     pub looks: usize,
-    /// When it is tried next.
+    /// When the next try is due.
     pub next_at: Timestamp,
-    /// Whether the history already says that it did not succeed.
+    /// Whether the history already records a failure.
     pub is_troubled: bool,
 }
 
-/// The entry that marks that every card is reserved.
+/// The history entry for the reservation of every card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reserved {
-    /// Its place in the history.
+    /// Its index in the history.
     pub ordinal: i64,
-    /// What was done at it.
+    /// The actions recorded at it.
     pub actions: Vec<Action>,
-    /// When the reservation is released.
+    /// When the reservations are released.
     pub until: Timestamp,
 }
 
 /// Why a capture or void of a purchase is refused (`docs/interface/purchases.md#capture-and-void`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationRefusal {
-    /// It has ended.
+    /// The purchase has ended.
     InvalidState,
-    /// It captures by itself.
+    /// The purchase captures automatically.
     IntentMismatch,
-    /// Something is under way.
+    /// Another operation is under way.
     InProgress,
 }
 
 impl Purchase {
-    /// The word of the interface.
+    /// `status` on the wire.
     pub const fn status(&self) -> PurchaseStatus {
         match &self.phase {
             Phase::Authorizing { .. } | Phase::PreAuthorized { .. } | Phase::Capturing { .. } => {
@@ -215,11 +214,11 @@ impl Purchase {
         }
     }
 
-    /// Begins to capture.
+    /// Starts the capture.
     ///
     /// # Errors
     /// What [`OperationRefusal`] says.
-    pub fn request_capture(&self, now: Timestamp) -> Result<Step, OperationRefusal> {
+    pub fn request_capture(&self, now: Timestamp) -> Result<Advance, OperationRefusal> {
         match (self.operation_possible(), self.capture) {
             (Err(OperationRefusal::InvalidState), _) => Err(OperationRefusal::InvalidState),
             (_, CaptureMode::Automatic) => Err(OperationRefusal::IntentMismatch),
@@ -229,12 +228,12 @@ impl Purchase {
         }
     }
 
-    /// Begins to undo: releases what is reserved, or gives back what was taken. `seen` has an element for each card: what
-    /// was given back before is no success of this wish.
+    /// Starts an undoing: releases the reservations or refunds the captures. `seen` has an element for each card:
+    /// what was given back earlier does not count for this request.
     ///
     /// # Errors
     /// What [`OperationRefusal`] says.
-    pub fn request_void(&self, seen: &[Seen], now: Timestamp) -> Result<Step, OperationRefusal> {
+    pub fn request_void(&self, seen: &[Seen], now: Timestamp) -> Result<Advance, OperationRefusal> {
         match self.operation_possible()? {
             Held::Reserved => Ok(self.apply(Change::VoidRequested, now)),
             Held::Taken => {
@@ -249,8 +248,8 @@ impl Purchase {
         }
     }
 
-    /// Whether a single card of it may change alone (`docs/interface/purchases.md#single-cards`): once it is decided
-    /// and nothing is given back any more.
+    /// Whether one of its cards may change alone (`docs/interface/purchases.md#single-cards`): once the purchase is
+    /// decided and no undoing is under way.
     pub const fn is_at_rest(&self) -> bool {
         match self.phase {
             Phase::Paid | Phase::Failed | Phase::Cancelled => true,
@@ -261,7 +260,7 @@ impl Purchase {
         }
     }
 
-    /// What an operation would be about, when nothing is under way.
+    /// What an operation would affect; an error while something is under way.
     const fn operation_possible(&self) -> Result<Held, OperationRefusal> {
         match (self.status(), &self.phase) {
             (PurchaseStatus::Failed | PurchaseStatus::Cancelled, _)

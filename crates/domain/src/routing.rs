@@ -1,56 +1,56 @@
-//! Which providers a charge may go to, and in which order. Pure: the providers and the charge's needs come in, a route
-//! comes out. Whether the next one is asked after a refusal is [`Charge::next`](crate::charge::Charge::next)'s.
+//! Chooses which providers a charge may go to, and in which order. Pure.
+//! [`Charge::next`](crate::charge::Charge::next) decides whether to ask the next one after a refusal.
 
 use std::time::Duration;
 
 use crate::charge::explanation::{CircuitNote, Considered, Explanation, Skipped};
 use crate::charge::{CaptureMode, PaymentType};
-use crate::circuit::Standing;
+use crate::circuit::CircuitState;
 use crate::currency::Currency;
 use crate::id::ProviderId;
 use crate::provider_type::{Capabilities, ProviderType};
 
-/// No new try starts after this long (`docs/interface/routing.md#budget`).
+/// No authorization starts after this long (`docs/interface/routing.md#budget`).
 pub const BUDGET: Duration = Duration::from_secs(60);
 
 /// What a provider must be able to do for a charge.
 #[derive(Clone, Copy, Debug)]
 pub struct Needs {
-    /// How the buyer pays.
+    /// The payment type.
     pub payment_type: PaymentType,
-    /// In which currency.
+    /// The currency.
     pub currency: Currency,
-    /// In how many installments.
+    /// Number of installments.
     pub installments: u8,
-    /// Captured at once or later.
+    /// The capture mode.
     pub capture: CaptureMode,
 }
 
-/// What a provider's own options take away from what its type can do; `None` takes nothing away.
+/// Limits that a provider's options put on its type's capabilities; `None` is no limit.
 #[derive(Clone, Debug, Default)]
 pub struct Narrowed {
-    /// The only payment types.
+    /// The only payment types allowed.
     pub payment_types: Option<Vec<PaymentType>>,
-    /// The only currencies.
+    /// The only currencies allowed.
     pub currencies: Option<Vec<Currency>>,
     /// The most installments.
     pub installments_max: Option<u8>,
 }
 
-/// A provider of the merchant, as far as routing must know it.
+/// A provider of the merchant, with what routing needs.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// The provider.
     pub id: ProviderId,
-    /// Its type, which decides what it can do.
+    /// Its type, which decides its capabilities.
     pub provider_type: ProviderType,
-    /// 1 is asked first; equal priorities go by age.
+    /// 1 is asked first; equal priorities go by age, oldest first.
     pub priority: i64,
-    /// What its options take away.
+    /// The limits of its options.
     pub narrowed: Narrowed,
 }
 
-/// Chooses the route: every provider in the order of priority, and for each that cannot serve the charge the reason.
+/// Chooses the route: every provider in the order of priority, with the reason for each that is skipped.
 pub fn route(mut candidates: Vec<Candidate>, needs: &Needs) -> Explanation {
     candidates.sort_by_key(|candidate| (candidate.priority, candidate.id));
     let considered = candidates
@@ -90,21 +90,21 @@ fn skip(candidate: &Candidate, needs: &Needs) -> Option<Skipped> {
     }
 }
 
-/// Leaves out the providers that have stopped answering. When that would leave nobody, all of them stay.
+/// Skips the providers whose circuit is open, unless none would be left.
 pub fn around_open_circuits(
     mut route: Explanation,
-    mut standing_of: impl FnMut(&Considered) -> Standing,
+    mut state_of: impl FnMut(&Considered) -> CircuitState,
 ) -> Explanation {
     let mut open: Vec<&mut Considered> = Vec::new();
     let mut others = 0_usize;
     for considered in route.considered.iter_mut().filter(|considered| considered.skipped.is_none()) {
-        match standing_of(considered) {
-            Standing::Closed => others += 1,
-            Standing::Trial(_) => {
-                considered.circuit = Some(CircuitNote::Trial);
+        match state_of(considered) {
+            CircuitState::Closed => others += 1,
+            CircuitState::Probe(_) => {
+                considered.circuit = Some(CircuitNote::Probe);
                 others += 1;
             }
-            Standing::Open => open.push(considered),
+            CircuitState::Open => open.push(considered),
         }
     }
     for considered in open {
@@ -120,7 +120,7 @@ pub fn around_open_circuits(
 /// A provider of the route that may be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// Its place among all that were considered, from 0.
+    /// Its index among all considered providers, from 0.
     pub position: usize,
     /// The provider.
     pub provider_id: ProviderId,
@@ -128,23 +128,23 @@ pub struct Hop {
     pub provider_type: ProviderType,
 }
 
-/// The first provider of the route, if any can serve the charge.
+/// The first provider of the route; `None` when none can serve the charge.
 pub fn first(explanation: &Explanation) -> Option<Hop> {
     hops(explanation).next()
 }
 
-/// The provider at this place of the route; `None` when it is not asked.
+/// The provider at this place of the route; `None` when it is skipped.
 pub fn at(explanation: &Explanation, position: usize) -> Option<Hop> {
     hops(explanation).find(|hop| hop.position == position)
 }
 
-/// The provider that follows this place of the route.
+/// The next provider after this place of the route.
 pub fn after(explanation: &Explanation, position: usize) -> Option<Hop> {
     hops(explanation).find(|hop| hop.position > position)
 }
 
-/// The place of the provider that is asked after `tried` others: where charges of earlier releases stand, whose records
-/// do not say it.
+/// The place of the provider to ask after `tried` others. For charges of earlier releases, whose records have no
+/// place.
 pub fn position_after(explanation: &Explanation, tried: usize) -> usize {
     hops(explanation).nth(tried).map_or(0, |hop| hop.position)
 }

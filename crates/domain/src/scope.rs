@@ -1,9 +1,9 @@
-//! What a public key may call: groups of routes (`docs/interface/auth.md#scopes`). Which route belongs to which group
-//! is the router's knowledge, not this module's.
+//! Scopes: the groups of routes that a public key may call (`docs/interface/auth.md#scopes`). The router knows which
+//! route belongs to which group.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// One group of routes that a client token may be given.
+/// A group of routes that a client token may call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -68,18 +68,18 @@ impl Scope {
         }
     }
 
-    /// Reads the word of the wire, exactly.
+    /// Parses a scope, exactly as on the wire.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scope| scope.word() == word)
     }
 }
 
-/// What a key may do in total.
+/// Everything that a key may call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scopes {
-    /// `"*"`: every route that a scope can open, with its lists.
+    /// `"*"`: every route of every scope, with its lists.
     All,
-    /// These groups, each once, in the order given: the answer shows them back as they were sent.
+    /// These scopes, each once, in the order given, as answers show them.
     Some(Vec<Scope>),
 }
 
@@ -87,7 +87,7 @@ impl Scopes {
     /// The word that stands for all scopes.
     pub const ALL_WORD: &'static str = "*";
 
-    /// These groups, repetitions dropped.
+    /// These scopes, without repetitions.
     pub fn of(scopes: impl IntoIterator<Item = Scope>) -> Self {
         let mut kept = Vec::new();
         for scope in scopes {
@@ -98,7 +98,7 @@ impl Scopes {
         Self::Some(kept)
     }
 
-    /// Reads the words of a request; `"*"` among them means all. `None` when a word is unknown or none was given.
+    /// Parses the words of a request; `"*"` among them means all. `None` for an unknown word or an empty list.
     pub fn parse<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let mut everything = false;
         let mut scopes = Vec::new();
@@ -116,7 +116,7 @@ impl Scopes {
         }
     }
 
-    /// Whether routes of `scope` may be called.
+    /// Whether the routes of `scope` may be called.
     pub fn contains(&self, scope: Scope) -> bool {
         match self {
             Self::All => true,
@@ -124,7 +124,7 @@ impl Scopes {
         }
     }
 
-    /// Whether `self` allows nothing that `parent` does not: a token never makes a more powerful one.
+    /// Whether `self` allows nothing that `parent` does not: a token must not create a more powerful one.
     pub fn is_within(&self, parent: &Self) -> bool {
         match (self, parent) {
             (_, Self::All) => true,

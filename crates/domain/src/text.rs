@@ -1,4 +1,4 @@
-//! Text that callers send: bounded in length, free of U+0000.
+//! Limits and checks for text that callers send.
 
 /// Lengths in characters (`docs/interface/conventions.md#lengths`).
 pub mod chars_max {
@@ -8,7 +8,7 @@ pub mod chars_max {
     pub const EMAIL: usize = 254;
     /// A phone number.
     pub const PHONE: usize = 30;
-    /// A line of an address, and every other short text.
+    /// A line of an address, or another short text.
     pub const LINE: usize = 255;
     /// Free text, such as the description of a charge.
     pub const FREE: usize = 2048;
@@ -16,8 +16,8 @@ pub mod chars_max {
     pub const DOCUMENT_NUMBER: usize = 40;
 }
 
-/// Whether `text` has the shape of an e-mail address: one `@`, something before it, a dotted domain after it,
-/// no white space. Whether it exists, only a message can tell.
+/// Whether `text` looks like an e-mail address: one `@`, something before it, a dotted domain after it, no white
+/// space. It may still not exist.
 pub fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else {
         return false;
@@ -36,7 +36,7 @@ pub fn is_email(text: &str) -> bool {
         && text.chars().count() <= chars_max::EMAIL
 }
 
-/// The last four characters of a number that was given out in full once; what is shorter shows nothing.
+/// The last four characters of a long number; empty for a shorter text.
 pub fn last_four(text: &str) -> &str {
     let start = text.char_indices().rev().nth(3).map_or(text.len(), |(index, _)| index);
     if start == 0 { "" } else { &text[start..] }

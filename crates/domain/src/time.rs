@@ -1,4 +1,4 @@
-//! Points in time and calendar days. No clock: the present is always an argument.
+//! Points in time and calendar days. Callers pass the present time.
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -24,23 +24,23 @@ impl Timestamp {
         self.0
     }
 
-    /// Whole hours since the epoch; counters are kept by hour.
+    /// Whole hours since the epoch, the unit of counters.
     pub const fn hour(self) -> i64 {
         self.0.div_euclid(3_600_000)
     }
 
-    /// The begin of a whole hour since the epoch.
+    /// The start of an hour, counted since the epoch.
     pub const fn of_hour(hour: i64) -> Self {
         Self(hour * 3_600_000)
     }
 
-    /// The time that passed since `earlier`, or nothing when it lies in the future.
+    /// The time since `earlier`; zero when it lies in the future.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// Reads RFC 3339 with or without fraction and with any offset, or a bare date `YYYY-MM-DD` (midnight UTC).
-    /// A space before the offset counts as `+`, because shipped clients do not percent-encode
+    /// Parses RFC 3339 with or without fraction and with any offset, or a date `YYYY-MM-DD` (midnight UTC). A space
+    /// before the offset counts as `+`, because shipped clients do not percent-encode
     /// (`docs/interface/conventions.md#values`).
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(day) = parse_date(text) {
@@ -70,7 +70,7 @@ impl Timestamp {
     }
 }
 
-/// Whether `text` is a calendar date `YYYY-MM-DD`, and which.
+/// Parses a calendar date `YYYY-MM-DD`.
 pub fn parse_date(text: &str) -> Option<jiff::civil::Date> {
     if text.len() == 10 { text.parse().ok() } else { None }
 }

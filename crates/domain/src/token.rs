@@ -2,5 +2,5 @@
 
 use std::time::Duration;
 
-/// A token that is not used for so long is of no use any more.
+/// A token not used within this time expires.
 pub const LIFE: Duration = Duration::from_secs(2 * 60 * 60);

@@ -1,7 +1,7 @@
-//! Webhooks: which events there are, which of them a webhook asks for, and what becomes of a delivery. When one that failed
-//! is tried again is in [`schedule`].
+//! The events of webhooks, the filters for them and the states of a delivery. [`schedule`] says when a failed
+//! delivery is retried.
 //!
-//! What an event says and how it travels is not decided here.
+//! The engine decides what an event contains and how it is sent.
 
 use crate::charge::words::words;
 use crate::purchase::PurchaseStatus;
@@ -9,7 +9,7 @@ use crate::purchase::PurchaseStatus;
 pub mod schedule;
 
 words! {
-    /// What an event is about: `object` of the event, the part of its name before the first dot.
+    /// What an event is about: its `object`, the part of its name before the first dot.
     Family {
         /// A charge.
         Transaction = "transaction",
@@ -17,7 +17,7 @@ words! {
         Seller = "seller",
         /// A subscription.
         Subscription = "subscription",
-        /// A payment with several cards. An extension: receivers of everything do not know it.
+        /// A payment with several cards. An extension: `*` does not include it.
         Purchase = "purchase",
         /// A payment link or checkout. An extension like [`Self::Purchase`].
         Session = "session",
@@ -25,7 +25,7 @@ words! {
 }
 
 impl Family {
-    /// Whether `*` means it too (`docs/interface/webhooks.md#names`).
+    /// Whether `*` includes it (`docs/interface/webhooks.md#names`).
     pub const fn is_in_everything(self) -> bool {
         match self {
             Self::Transaction | Self::Seller | Self::Subscription => true,
@@ -34,10 +34,10 @@ impl Family {
     }
 }
 
-/// The word of a webhook that asks for all events.
+/// The name that asks for all events.
 pub const EVERYTHING: &str = "*";
 
-/// The name of a test event, which no webhook can ask for.
+/// The name of a test event; a webhook cannot ask for it.
 pub const PING: &str = "ping";
 /// `object` of a test event.
 pub const PING_OBJECT: &str = "webhook";
@@ -51,7 +51,7 @@ macro_rules! event_names {
         }
 
         impl EventName {
-            /// What it is about.
+            /// The object it is about.
             pub const fn family(self) -> Family {
                 match self { $($(Self::$variant)|* => Family::$family),* }
             }
@@ -116,12 +116,12 @@ event_names! {
 }
 
 impl EventName {
-    /// `event` of what is sent: the part of the name after the first dot.
+    /// `event` on the wire: the part of the name after the first dot.
     pub fn event(self) -> &'static str {
         self.word().split_once('.').map_or(self.word(), |(_, event)| event)
     }
 
-    /// What is said when a purchase has come to this status; nothing while it is pending.
+    /// The event for a purchase that reached this status; `None` while it is pending.
     pub const fn of_purchase(status: PurchaseStatus) -> Option<Self> {
         match status {
             PurchaseStatus::Pending => None,
@@ -132,22 +132,22 @@ impl EventName {
     }
 }
 
-/// Which events a webhook asks for.
+/// The events that a webhook asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventFilter {
     /// All but those of extensions.
     Everything,
-    /// Those of one name.
+    /// Events of one name.
     Named(EventName),
 }
 
 impl EventFilter {
-    /// From `*` or the name of an event.
+    /// Parses `*` or the name of an event.
     pub fn parse(word: &str) -> Option<Self> {
         if word == EVERYTHING { Some(Self::Everything) } else { EventName::parse(word).map(Self::Named) }
     }
 
-    /// The word of the interface.
+    /// The filter on the wire.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Everything => EVERYTHING,
@@ -155,7 +155,7 @@ impl EventFilter {
         }
     }
 
-    /// Whether an event of this name is asked for.
+    /// Whether the webhook asks for this event.
     pub fn wants(self, event: EventName) -> bool {
         match self {
             Self::Everything => event.family().is_in_everything(),
@@ -164,17 +164,17 @@ impl EventFilter {
     }
 }
 
-/// The version of the interface in which a webhook is served.
+/// The interface version of a webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// The former one: not signed.
+    /// 1.0: not signed.
     V1_0,
-    /// The present one.
+    /// 1.1, the current one: signed.
     V1_1,
 }
 
 impl Version {
-    /// Both.
+    /// Both versions.
     pub const ALL: [Self; 2] = [Self::V1_0, Self::V1_1];
 
     /// `apiVersion` of an event.
@@ -185,40 +185,40 @@ impl Version {
         }
     }
 
-    /// From its word.
+    /// Parses `apiVersion`.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|version| version.word() == word)
     }
 }
 
 words! {
-    /// Where a delivery stands.
+    /// The state of a delivery.
     DeliveryStatus {
-        /// It waits for its next attempt, or is under way.
+        /// It waits for its next attempt, or one is under way.
         Pending = "pending",
-        /// The endpoint took it.
+        /// The endpoint accepted it.
         Delivered = "delivered",
-        /// The last attempt failed; kept for a replay.
+        /// The last attempt failed: dead letter, kept for a replay.
         Lost = "lost",
-        /// Its webhook was deleted first.
+        /// Its webhook was deleted before it was delivered.
         Dropped = "dropped",
     }
 }
 
 words! {
-    /// Why an attempt did not succeed.
+    /// Why an attempt failed.
     Failure {
-        /// The address may not be called.
+        /// The address is not allowed.
         AddressRefused = "address_refused",
-        /// The name has no address, nobody listens, or the connection broke.
+        /// The name does not resolve, nothing listens, or the connection broke.
         ConnectionFailed = "connection_failed",
         /// No answer came in time.
         TimedOut = "timed_out",
         /// The answer was neither 200 nor 201.
         UnexpectedStatus = "unexpected_status",
-        /// There was nothing to send: it could not be put into words or signed.
+        /// Nothing was sent: the payload could not be built or signed.
         NotSent = "not_sent",
-        /// The process that sent it was gone before the answer was recorded.
+        /// The process that sent it stopped before it recorded the answer.
         Interrupted = "interrupted",
     }
 }

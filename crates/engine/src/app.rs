@@ -1,5 +1,5 @@
-//! What every flow and every job is given: the store, the vault, the providers, the clocks, chance and the settings.
-//! Cheap to clone.
+//! The application context that flows and jobs get: store, vault, providers, clocks, randomness and settings. Cheap to
+//! clone.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::outbound::Outbound;
 use crate::settings::Settings;
 use crate::vault::Vault;
 
-/// The application.
+/// A shared handle of [`Parts`].
 #[derive(Clone)]
 pub struct App(Arc<Parts>);
 
@@ -26,41 +26,41 @@ pub struct App(Arc<Parts>);
 pub struct Parts {
     /// The database.
     pub store: Store,
-    /// Keys and what they seal.
+    /// Data keys and encryption.
     pub vault: Vault,
-    /// Outbound calls.
+    /// Payment providers.
     pub providers: Providers,
-    /// Calls to addresses that users have given.
+    /// Calls to addresses that users have registered.
     pub outbound: Outbound,
     /// Business and machine time.
     pub clock: Clock,
     /// Randomness and ids.
     pub chance: Chance,
-    /// What the operator set.
+    /// Settings of the operator.
     pub settings: Settings,
-    /// What charges are routed by, remembered for a few seconds.
+    /// Merchants with their providers, cached for a few seconds.
     pub merchants: Merchants,
-    /// Whether callers repeat their idempotency keys lately.
+    /// Whether callers have repeated idempotency keys in the last second.
     pub repeats: Repeats,
-    /// Provider calls of this process that have not ended.
+    /// Flows and provider calls of this process that have not ended.
     pub in_flight: InFlight,
-    /// The providers that have stopped answering.
+    /// The circuits of the providers.
     pub circuits: Circuits,
-    /// How the interface answers an error, for answers that are kept before anybody fetches them.
+    /// Renders an error as the API would, for answers that are stored before a caller fetches them.
     pub answer_to: fn(Error) -> Answer,
 }
 
-/// An answer as it is kept for a replay.
+/// An answer that is stored for idempotent replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What the interface calls the kind of this answer: its HTTP status.
+    /// HTTP status.
     pub status: u16,
     /// The body.
     pub bytes: Vec<u8>,
 }
 
 impl App {
-    /// Puts the parts together.
+    /// Creates the context from its parts.
     pub fn new(parts: Parts) -> Self {
         Self(Arc::new(parts))
     }

@@ -1,4 +1,4 @@
-//! The audit trail of what callers change: one entry in the batch of the change.
+//! The audit trail of callers' changes: one entry, in the batch of the change.
 
 use regente_store::Batch;
 use regente_store::audit::{self, AuditEntry};
@@ -7,8 +7,8 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::caller::{Caller, RequestId};
 
-/// Adds what `caller` does to the batch that does it. `action` is `object.past_participle`, such as `card.linked`; the
-/// object's kind is its first word.
+/// Adds an audit entry for `caller` to the batch of the change. `action` is `object.past_participle`, such as
+/// `card.linked`; its first word is the kind of the object.
 pub fn record(
     app: &App,
     batch: &mut Batch,

@@ -1,4 +1,4 @@
-//! What the database has answered a moment ago, trusted for a few seconds without asking it again.
+//! Caches answers of the database for a few seconds.
 
 use std::fmt;
 use std::hash::Hash;
@@ -7,20 +7,20 @@ use std::time::Duration;
 
 use crate::clock::{Clock, MachineTime};
 
-/// Answers by their question. What this node changes it forgets at once; what another node changes is noticed when it
-/// has become too old (`limits.cache_ms`).
-pub struct Remembered<K, V> {
+/// Answers by question. A change on this node invalidates all of them at once; a change on another node is seen when
+/// the cached answer expires (`limits.cache_ms`).
+pub struct Cache<K, V> {
     known: moka::sync::Cache<K, Known<V>>,
     clock: Clock,
-    /// How long an answer is trusted.
+    /// How long an answer is valid.
     life: Duration,
-    /// Counts changes: what was asked before one is not trusted after it.
+    /// Incremented by each change; answers read under an earlier generation are invalid.
     generation: AtomicU64,
 }
 
-/// When something was asked.
+/// When a read of the database began.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct ReadStarted {
     at: MachineTime,
     generation: u64,
 }
@@ -28,50 +28,50 @@ pub struct Asked {
 #[derive(Clone)]
 struct Known<V> {
     answer: V,
-    asked: Asked,
+    started: ReadStarted,
 }
 
-impl<K, V> Remembered<K, V>
+impl<K, V> Cache<K, V>
 where
     K: Hash + Eq + Send + Sync + 'static,
     V: Clone + Send + Sync + 'static,
 {
-    /// Nothing is known yet, and at most `answers_max` answers ever will be.
+    /// Creates an empty cache of at most `answers_max` answers.
     pub fn new(answers_max: u64, clock: Clock, life: Duration) -> Self {
         let known = moka::sync::Cache::new(answers_max);
         Self { known, clock, life, generation: AtomicU64::new(0) }
     }
 
-    /// Trusts nothing that was asked before: after a change.
+    /// Invalidates all answers, after a change.
     pub fn forget(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// What is known and may be trusted.
+    /// The cached answer, if it is still valid.
     pub fn get(&self, question: &K) -> Option<V> {
-        let Known { answer, asked } = self.known.get(question)?;
-        let age = self.clock.machine().since(asked.at);
-        let is_fresh = age < self.life && asked.generation == self.generation.load(Ordering::SeqCst);
+        let Known { answer, started } = self.known.get(question)?;
+        let age = self.clock.machine().since(started.at);
+        let is_fresh = age < self.life && started.generation == self.generation.load(Ordering::SeqCst);
         is_fresh.then_some(answer)
     }
 
-    /// Taken before the question: a change that comes in between makes the answer worthless.
-    pub fn ask(&self) -> Asked {
-        Asked { at: self.clock.machine(), generation: self.generation.load(Ordering::SeqCst) }
+    /// Call it before reading the database: a change in between invalidates the answer.
+    pub fn ask(&self) -> ReadStarted {
+        ReadStarted { at: self.clock.machine(), generation: self.generation.load(Ordering::SeqCst) }
     }
 
-    /// Remembers an answer.
-    pub fn keep(&self, question: K, answer: V, asked: Asked) {
-        self.known.insert(question, Known { answer, asked });
+    /// Caches an answer.
+    pub fn keep(&self, question: K, answer: V, started: ReadStarted) {
+        self.known.insert(question, Known { answer, started });
     }
 }
 
-impl<K, V> fmt::Debug for Remembered<K, V>
+impl<K, V> fmt::Debug for Cache<K, V>
 where
     K: Hash + Eq + Send + Sync + 'static,
     V: Clone + Send + Sync + 'static,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Remembered({} known)", self.known.entry_count())
+        write!(f, "Cache({} known)", self.known.entry_count())
     }
 }

@@ -1,4 +1,4 @@
-//! Who asks for something: an account and the key that was shown for it. How a key is checked is the interface's.
+//! The caller of an operation: an account and the key that it authenticated with. The server checks the key.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,33 +8,33 @@ use regente_domain::id::{ClientId, Id, of};
 use regente_domain::scope::Scopes;
 use regente_domain::time::Timestamp;
 
-/// Who is calling.
+/// An authenticated caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// The account.
     pub client_id: ClientId,
     /// The key that was sent.
     pub credential_id: Id<of::Credential>,
-    /// What it may do.
+    /// What the key permits.
     pub authority: Authority,
 }
 
-/// What a key may do.
+/// What a key permits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Authority {
-    /// Everything of its client.
+    /// Everything of its account.
     SecretKey,
-    /// What its scopes open, for as long as it lives.
+    /// The routes of its scopes, until it expires.
     ClientToken {
-        /// The groups of routes.
+        /// The permitted groups of routes.
         scopes: Scopes,
-        /// The end.
+        /// When the token expires.
         expires_at: Timestamp,
     },
 }
 
 impl Caller {
-    /// The author of what this request changes.
+    /// The caller as the author of changes.
     pub fn actor(&self) -> Actor {
         match self.authority {
             Authority::SecretKey => Actor::Key(self.credential_id),
@@ -42,8 +42,8 @@ impl Caller {
         }
     }
 
-    /// Within what an idempotency key counts: the secret keys of a client share one scope, so that a retry may come
-    /// after a rotation; each public key has its own (`docs/interface/conventions.md#idempotency`).
+    /// The scope of idempotency keys: all secret keys of an account share one, so that a retry after a key rotation
+    /// works; each public key has its own (`docs/interface/conventions.md#idempotency`).
     pub fn idempotency_scope(&self) -> String {
         match self.authority {
             Authority::SecretKey => "secret_key".to_owned(),
@@ -51,7 +51,7 @@ impl Caller {
         }
     }
 
-    /// Whether the key sits in a web page: what it may learn is less than what its client may.
+    /// Whether the key is embedded in a web page; it may then read less than its account may.
     pub const fn is_public_key(&self) -> bool {
         match self.authority {
             Authority::SecretKey => false,
@@ -60,12 +60,12 @@ impl Caller {
     }
 }
 
-/// The id of a request, which the audit trail and the log name it by.
+/// The id of a request in the audit trail and the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId(Arc<str>);
 
 impl RequestId {
-    /// A request that is called so.
+    /// Takes the id as given.
     pub fn new(text: &str) -> Self {
         Self(text.into())
     }

@@ -1,5 +1,5 @@
-//! What this process remembers of its calls to providers, for all of them together: no record, no truth. Lost with the
-//! process.
+//! State of this process about its calls to providers. It is in memory only and lost when the process ends; records
+//! never depend on it.
 
 pub mod circuits;
 pub mod in_flight;

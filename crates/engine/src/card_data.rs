@@ -1,4 +1,4 @@
-//! Card data between the wire, the vault and the provider: sealed and opened here, nowhere else.
+//! Card data between the wire, the vault and the provider. Only this module seals and opens it.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::vault::{Binding, Purpose, VaultError};
 
-/// The sealed parts of a card, both under the same data key.
+/// The sealed parts of a card, both under one data key.
 pub struct SealedCard {
     /// The number.
     pub number: Sealed,
@@ -24,7 +24,7 @@ pub struct SealedCard {
     pub holder: Sealed,
 }
 
-/// What a token stands for.
+/// The contents of a token.
 pub enum TokenContents {
     /// A card.
     Card(CardDetails),
@@ -32,22 +32,22 @@ pub enum TokenContents {
     Cvv(Cvv),
 }
 
-/// The card of a charge. A stored one is opened only after the charge's intent, which is the record of the opening, is
-/// written.
+/// The card of a charge. A stored card is opened only after the intent of the charge is written, which records the
+/// opening.
 pub enum ChargedCard {
-    /// It came with the charge.
+    /// The card was sent with the charge.
     InHand(CardDetails),
-    /// It is stored.
+    /// The card is stored.
     Stored {
         /// The card with its sealed number.
         found: Box<CardWithNumber>,
-        /// Its security code, when the buyer is present.
+        /// The security code, when the buyer is present.
         cvv: Option<Cvv>,
     },
 }
 
 impl ChargedCard {
-    /// What goes to the provider.
+    /// Opens the card for the provider.
     pub async fn open(self, app: &App) -> Result<CardDetails, VaultError> {
         match self {
             Self::InHand(details) => Ok(details),
@@ -56,17 +56,17 @@ impl ChargedCard {
     }
 }
 
-/// Where the security code of a stored card comes from. Both given: the token wins.
+/// Where the security code of a stored card comes from. If both are given, the token is used.
 pub enum CvvSource {
     /// The buyer is not present.
     None,
-    /// In the body.
+    /// Sent in the body.
     Inline(Cvv),
     /// A CVV token.
     Token(TokenId),
 }
 
-/// A new card of an account.
+/// Creates a card of an account.
 pub async fn new_card(
     app: &App,
     client_id: ClientId,
@@ -90,7 +90,7 @@ pub async fn new_card(
     })
 }
 
-/// Seals a card for its row.
+/// Seals the number and the holder's name of a card for its row.
 pub fn seal_card(app: &App, client_id: ClientId, card_id: CardId, details: &CardDetails) -> SealedCard {
     let sealer = app.vault.sealer();
     let binding = |purpose| Binding::new(purpose, client_id, card_id.uuid());
@@ -113,7 +113,7 @@ async fn open_card(app: &App, found: &CardWithNumber, cvv: Option<Cvv>) -> Resul
     Ok(CardDetails { number, holder_name, expiry: card.face.expiry, cvv })
 }
 
-/// Opens the name on a card.
+/// Opens the holder's name.
 pub async fn open_holder(
     app: &App,
     client_id: ClientId,
@@ -124,7 +124,7 @@ pub async fn open_holder(
     String::from_utf8(plain.to_vec()).map_err(|_| VaultError::DoesNotOpen)
 }
 
-/// The contents of a token as they are sealed. Borrowed, so that no copy of the number is left behind.
+/// The contents of a token before sealing. Borrowed, so that no copy of the number remains in memory.
 #[derive(Serialize, Deserialize)]
 struct Text<'a> {
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -137,7 +137,7 @@ struct Text<'a> {
     cvv: Option<Cow<'a, str>>,
 }
 
-/// Seals a token under a key that is derived from its id, which the row does not hold.
+/// Seals a token under a key derived from its id, which is not in the row.
 pub fn seal_token(
     app: &App,
     client_id: ClientId,

@@ -1,5 +1,4 @@
-//! The one source of randomness and of ids. Seeded in tests, so that a run repeats itself; from the operating system
-//! everywhere else.
+//! The only source of randomness and ids: seeded in tests for repeatable runs, otherwise from the operating system.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,12 +10,12 @@ use regente_domain::id::Id;
 use regente_domain::time::Timestamp;
 use uuid::{Builder, Uuid};
 
-/// Ids keep growing through a clock that steps back by less than this; past it they follow the clock.
+/// Ids keep growing while the clock steps back by less than this; after a larger step they follow the clock.
 const CLOCK_STEP_BACK_MAX: Duration = Duration::from_secs(10);
 /// Lines of ids that grow side by side: that of the deployment's time and those of accounts with clocks of their own.
 const LINES_MAX: usize = 64;
 
-/// The source. Cheap to clone; clones share it.
+/// The source of randomness. Clones share it.
 #[derive(Clone)]
 pub struct Chance(Arc<Mutex<Source>>);
 
@@ -40,12 +39,12 @@ struct Line {
 pub struct NoRandomness(#[source] rand::rngs::SysError);
 
 impl Chance {
-    /// Seeded from the operating system.
+    /// Seeds from the operating system.
     pub fn system() -> Result<Self, NoRandomness> {
         Ok(Self::from_rng(ChaCha20Rng::try_from_rng(&mut SysRng).map_err(NoRandomness)?))
     }
 
-    /// The same sequence for the same seed.
+    /// Gives the same sequence for the same seed.
     pub fn seeded(seed: u64) -> Self {
         Self::from_rng(ChaCha20Rng::seed_from_u64(seed))
     }
@@ -54,7 +53,7 @@ impl Chance {
         Self(Arc::new(Mutex::new(Source { random, lines: VecDeque::new() })))
     }
 
-    /// Fills `bytes` with randomness fit for keys and nonces.
+    /// Fills `bytes` with randomness suitable for keys and nonces.
     pub fn fill(&self, bytes: &mut [u8]) {
         self.source().random.fill_bytes(bytes);
     }
@@ -66,12 +65,12 @@ impl Chance {
         bytes
     }
 
-    /// A number below `bound`, which is at least 1.
+    /// A number below `bound`, which must be at least 1.
     pub fn below(&self, bound: u64) -> u64 {
         self.source().random.next_u64() % bound.max(1)
     }
 
-    /// A time-ordered id (version 7): later ones sort after earlier ones, also within a millisecond.
+    /// A time-ordered id (UUID version 7): later ids sort after earlier ones, even within a millisecond.
     pub fn id<T>(&self, now: Timestamp) -> Id<T> {
         let mut source = self.source();
         let (millis, ordinal) = source.advance(now.as_millis());
@@ -81,7 +80,7 @@ impl Chance {
         Id::new(Builder::from_unix_timestamp_millis(u64::try_from(millis).unwrap_or(0), &tail).into_uuid())
     }
 
-    /// An id that nobody can guess (version 4).
+    /// An unguessable id (UUID version 4).
     pub fn secret_id<T>(&self) -> Id<T> {
         Id::new(self.uuid())
     }
@@ -97,7 +96,7 @@ impl Chance {
 }
 
 impl Source {
-    /// The millisecond of the next id and its place among those of the same millisecond (12 bits).
+    /// The millisecond of the next id and its number within that millisecond (12 bits).
     fn advance(&mut self, now_millis: i64) -> (i64, u16) {
         let apart_max = CLOCK_STEP_BACK_MAX.as_millis();
         let is_near = |line: &Line| u128::from(line.last_millis.abs_diff(now_millis)) <= apart_max;

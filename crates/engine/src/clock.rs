@@ -19,7 +19,7 @@ use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_store::accounts::Accounts;
 
-/// Both clocks. Cheap to clone.
+/// Both clocks. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Clock {
     business: Business,
@@ -53,11 +53,11 @@ enum Business {
 #[derive(Debug)]
 struct Manual {
     millis: AtomicI64,
-    /// By how much machine time is ahead of the machine's.
+    /// Milliseconds by which a test moved machine time ahead of the machine's clock.
     machine_ahead_millis: AtomicU64,
 }
 
-/// A point in machine time: only differences mean something. Never goes back.
+/// A point in machine time: only differences are meaningful. It never goes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MachineTime(Duration);
 
@@ -67,20 +67,20 @@ impl MachineTime {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// Since the process started its clock.
+    /// The time since the process started its clock.
     pub const fn elapsed(self) -> Duration {
         self.0
     }
 }
 
 impl Clock {
-    /// The machine's clocks.
+    /// The machine's clock for both times.
     pub fn system() -> Self {
         Self { business: Business::System, own: Arc::default(), started: Instant::now() }
     }
 
-    /// Business time stands at `start` and moves only by [`Clock::advance`]; machine time is the machine's, and can be
-    /// moved ahead of it.
+    /// A clock for tests: business time is `start` and moves only by [`Clock::advance`]; machine time follows the
+    /// machine and can be moved ahead.
     pub fn manual(start: Timestamp) -> Self {
         let manual =
             Manual { millis: AtomicI64::new(start.as_millis()), machine_ahead_millis: AtomicU64::new(0) };
@@ -153,7 +153,7 @@ impl Clock {
         machine_timestamp()
     }
 
-    /// Moves a manual clock forward; the system's clock is not ours to move, so it stays.
+    /// Moves the business time of a manual clock forward; does nothing to the system's clock.
     pub fn advance(&self, by: Duration) {
         match &self.business {
             Business::System => {}
@@ -163,7 +163,7 @@ impl Clock {
         }
     }
 
-    /// Moves the machine time of a manual clock forward, and only that; the system's stays.
+    /// Moves only the machine time of a manual clock forward; does nothing to the system's clock.
     pub fn advance_machine(&self, by: Duration) {
         match &self.business {
             Business::System => {}
@@ -174,7 +174,7 @@ impl Clock {
         }
     }
 
-    /// Sets a manual clock to `time`; the system's stays.
+    /// Sets the business time of a manual clock; does nothing to the system's clock.
     pub fn set(&self, time: Timestamp) {
         match &self.business {
             Business::System => {}

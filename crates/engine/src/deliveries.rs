@@ -1,20 +1,20 @@
-//! Events on their way to merchants: the outbox becomes deliveries (`dispatch.rs`), with what is said (`payload.rs`), and
-//! deliveries are carried out (`courier.rs`), fairly (`endpoints.rs`), each attempt signed anew (`signature.rs`) with the
-//! keys of its webhook, which can be replaced (`keys.rs`). What was sent can be sent again (`replay.rs`); developers can
-//! fetch what others are sent (`listeners.rs`). What no attempt could hand over is told of (`loss.rs`).
+//! Delivers events to webhooks: events become deliveries (`dispatch.rs`) with a payload (`payload.rs`), the delivery
+//! worker sends them (`delivery_worker.rs`) with a limit for each endpoint (`endpoints.rs`), and each attempt is signed
+//! (`signature.rs`) with the keys of its webhook, which can be replaced (`keys.rs`). Deliveries can be replayed
+//! (`replay.rs`), developers can fetch events (`listeners.rs`), and lost deliveries raise alerts (`loss.rs`).
 //!
-//! All of it runs off the request path. What a webhook is, and what may be asked of one, is in `api/webhooks.rs`.
+//! All of this runs outside of requests. The API for webhooks is in `api/webhooks.rs`.
 
 mod attempt;
-mod courier;
+mod backoff;
+mod delivery_worker;
 mod dispatch;
 mod endpoints;
 pub mod keys;
-mod left;
 pub mod listeners;
 mod loss;
 mod payload;
 pub mod replay;
 pub mod signature;
 
-pub use courier::Courier;
+pub use delivery_worker::DeliveryWorker;

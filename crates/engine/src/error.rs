@@ -1,5 +1,5 @@
-//! Everything that can go wrong with what the product is asked to do, whoever asks: what is wrong, with its path where
-//! there is one; when it is worth asking again; what the log gets to see. How a case is answered is the interface's.
+//! Errors of operations, for all callers: the problem with its path, when to retry, and the cause for the log. The
+//! server decides how each case is answered.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -11,129 +11,129 @@ use regente_domain::decline::DeclinedCode;
 use regente_domain::problems::Problems;
 use regente_store::StoreError;
 
-/// When to come back after the database refused: a burst has passed by then, an outage may not have.
+/// Retry delay after the database refused: long enough for a burst to pass, not for an outage.
 const STORE_RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// When it is worth asking again for a record whose outcome is being found out.
+/// Retry delay for a record whose outcome is unknown.
 const PROCESSING_RETRY_AFTER: Duration = Duration::from_secs(10);
 
-/// Why something was not done.
+/// Why an operation was not carried out.
 #[derive(Debug)]
 pub enum Error {
-    /// There is no such record, or it is another client's.
+    /// The record does not exist or belongs to another account.
     NotFound,
-    /// What was sent names a record that is not there: as [`Error::NotFound`], with the path of the member.
+    /// The request refers to a missing record: like [`Error::NotFound`], with the path of the member.
     ReferenceNotFound(&'static str),
-    /// What was sent breaks field rules: all of them together.
+    /// The request breaks field rules; all problems are listed.
     Invalid(Problems),
-    /// The shape is right, the operation is impossible, such as capturing what is already captured.
+    /// The request is well-formed but impossible, such as a second capture.
     Impossible {
-        /// What is impossible.
+        /// Why it is impossible.
         message: Cow<'static, str>,
-        /// More about it; may be empty.
+        /// Further details; may be empty.
         details: Vec<String>,
     },
-    /// A card was refused before there was a charge (`docs/interface/tokens-and-cards.md#tokens`).
+    /// A card was declined before a charge existed (`docs/interface/tokens-and-cards.md#tokens`).
     CardDeclined {
-        /// Why.
+        /// The reason.
         code: DeclinedCode,
-        /// Why, in words.
+        /// The reason, for people.
         message: Cow<'static, str>,
     },
-    /// The record clashes with another one, or with its own state.
+    /// The record conflicts with another one or with its own state.
     Conflict {
-        /// What clashes; `Conflict Exception` where nothing better is known.
+        /// The conflict; `Conflict Exception` where nothing more specific is known.
         message: Cow<'static, str>,
-        /// One sentence for each clash.
+        /// One sentence for each conflict.
         details: Vec<String>,
     },
-    /// The outcome of an earlier operation on the record is not known yet.
+    /// The outcome of an earlier operation on the record is still unknown.
     Processing {
-        /// What is under way.
+        /// The operation under way.
         detail: String,
-        /// When it is worth asking again.
+        /// How long to wait before a retry.
         retry_after: Duration,
     },
     /// The first request with this idempotency key is still running.
     IdempotencyRunning {
-        /// When it is worth asking again.
+        /// How long to wait before a retry.
         retry_after: Duration,
     },
-    /// The idempotency key was used with another body.
+    /// The idempotency key was used with a different body.
     IdempotencyMismatch,
-    /// A business rule refuses it.
+    /// A business rule forbids the operation.
     BusinessRule {
-        /// The stable name of the rule.
+        /// The stable code of the rule.
         business_code: &'static str,
-        /// The rule in words.
+        /// The rule, for people.
         message: Cow<'static, str>,
     },
-    /// A voucher cannot be voided as asked (`docs/interface/charges.md#refusals`).
+    /// A voucher cannot be voided in this way (`docs/interface/charges.md#refusals`).
     VoucherRefused {
-        /// Why not.
+        /// The reason.
         message: Cow<'static, str>,
     },
-    /// A provider was needed and could not do it (`docs/interface/tokens-and-cards.md#checks`).
+    /// A provider was required and failed (`docs/interface/tokens-and-cards.md#checks`).
     ProviderNeeded {
-        /// What it was needed for.
+        /// What the provider was required for.
         message: Cow<'static, str>,
-        /// More about it; may be empty.
+        /// Further details; may be empty.
         details: Vec<String>,
     },
-    /// Nothing was done and the same request may work later.
+    /// Nothing was done; the same request may succeed later.
     Unavailable {
-        /// When it is worth asking again.
+        /// How long to wait before a retry.
         retry_after: Duration,
-        /// Why, for the log.
+        /// The cause, for the log.
         cause: Option<Cause>,
     },
-    /// A bug, or something that should never happen.
+    /// A bug or a state that cannot occur.
     Internal(Cause),
 }
 
-/// An error of the inside, kept for the log and never shown.
+/// An internal error: logged, never shown to callers.
 pub type Cause = Arc<dyn StdError + Send + Sync>;
 
 impl Error {
-    /// A fault of ours, with what caused it.
+    /// An internal error with its cause.
     pub fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::Internal(Arc::from(cause.into()))
     }
 
-    /// The wrong field at `path` and what it must be, when there is only that one problem.
+    /// A single invalid field: its `path` and the rule that it breaks.
     pub fn invalid(path: impl fmt::Display, rule: impl fmt::Display) -> Self {
         Self::Invalid(Problems::one(path, rule))
     }
 
-    /// An impossible operation that one sentence describes.
+    /// An impossible operation, explained in one sentence.
     pub fn impossible(message: impl Into<Cow<'static, str>>) -> Self {
         Self::Impossible { message: message.into(), details: Vec::new() }
     }
 
-    /// A clash with another record, such as `customer with this email already exists`.
+    /// A conflict with another record, such as `customer with this email already exists`.
     pub fn conflict(details: Vec<String>) -> Self {
         Self::Conflict { message: Cow::Borrowed("Conflict Exception"), details }
     }
 
-    /// An operation on a charge whose outcome is not known yet.
+    /// The outcome of an operation on the charge is still unknown.
     pub fn processing(status: &str) -> Self {
         let detail = format!("charge is {status}: its outcome is not known yet");
         Self::Processing { detail, retry_after: PROCESSING_RETRY_AFTER }
     }
 
-    /// A token that is expired, used or another client's: one answer for the three cases
+    /// A token that is expired, used or of another account: all three get the same answer
     /// (`docs/interface/tokens-and-cards.md#tokens`). `path` is the member that names it.
     pub fn token_not_found(path: &'static str) -> Self {
         let details = vec![format!("{path} must be a token that is not used and not expired")];
         Self::Impossible { message: "token not found or expired".into(), details }
     }
 
-    /// The database did not take the request, and nothing was done.
+    /// The database did not accept the batch, and nothing was done.
     pub fn unavailable() -> Self {
         Self::Unavailable { retry_after: STORE_RETRY_AFTER, cause: None }
     }
 
-    /// A change lost its race too often; nothing was done.
+    /// The change lost its race too often; nothing was done.
     pub fn busy() -> Self {
         Self::unavailable()
     }
@@ -161,7 +161,7 @@ impl From<Problems> for Error {
 }
 
 impl fmt::Display for Error {
-    /// The case; never the cause.
+    /// Shows the case, not the cause.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotFound | Self::ReferenceNotFound(_) => "not found",

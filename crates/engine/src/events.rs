@@ -1,4 +1,4 @@
-//! What events and answers say of records: the one form of each that leaves the product.
+//! The JSON form of each record, as answers and events show it.
 
 pub mod card;
 pub mod purchase;

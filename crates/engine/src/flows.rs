@@ -1,5 +1,5 @@
-//! What crosses the store and a provider. Called by the API and by the worker, so that there is one path for each
-//! thing. Every flow that moves money has the same shape: the intent in one batch, the call, the outcome in another.
+//! Operations that involve both the store and a provider. The API and the jobs call the same functions. Every flow that
+//! moves money writes the intent in one batch, calls the provider, and writes the outcome in another batch.
 
 mod asking;
 pub mod attempt;

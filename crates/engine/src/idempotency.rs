@@ -1,9 +1,9 @@
 //! One answer for one idempotency key (`docs/interface/conventions.md#idempotency`).
 //!
-//! A claim is written in the same batch as the effect: a unique key decides races, and what is refused leaves no claim.
-//! Requests that end in one batch go through [`commit_once`]. Charges and card checks call a provider in between: the claim
-//! of a charge points at it, and the charge answers once nothing is under way; the claim of a check is held open and ended
-//! with the outcome.
+//! The claim of a key is in the batch of the effect: a unique key decides races, and a refused batch leaves no claim.
+//! Requests that need one batch use [`commit_once`]. Charges and card checks call a provider in between: the claim of a
+//! charge refers to the charge, which answers once nothing is under way; the claim of a check stays open until the
+//! outcome ends it.
 
 use regente_domain::charge::Charge;
 use regente_domain::id::{ChargeId, ClientId};
@@ -21,34 +21,34 @@ use crate::error::Error;
 use crate::metrics::{self, IdempotencyConflict};
 use crate::vault::{Binding, Purpose};
 
-/// The status of an answer that shows what was made, or done with it: the HTTP status 201, as the store keeps it.
+/// The status of an answer that shows a new record or an operation on one: HTTP 201, as stored.
 const CREATED: u16 = 201;
 
-/// How often a plan is made anew after losing a race, before the caller is told to come back.
+/// How often a plan is made again after a lost race before the caller is told to retry.
 const PLANS_MAX: usize = 4;
 
-/// One use of an idempotency key.
+/// A use of an idempotency key.
 #[derive(Clone, Debug)]
 pub struct Claim {
     claim: claims::Claim,
     client_id: ClientId,
-    /// Whether it was looked for, and was free.
+    /// Whether the key was looked up and was free.
     was_free: bool,
 }
 
-/// What a claim says about a request.
+/// The state of an idempotency key.
 pub enum Claimed {
     /// The key is free: claim it in the batch of the effect.
     Free(Claim),
-    /// There is an answer.
+    /// The key has an answer.
     Answered(Finished),
 }
 
-/// A finished answer, to be replayed.
+/// A stored answer to replay.
 pub enum Finished {
-    /// A body, byte for byte as it was.
+    /// The body, byte for byte.
     Body(Answer),
-    /// A version of a charge, shown as it was then.
+    /// A charge, shown as of this version.
     Charge {
         /// HTTP status.
         status: u16,
@@ -59,26 +59,27 @@ pub enum Finished {
     },
 }
 
-/// A request that brings an idempotency key.
+/// A request with an idempotency key.
 pub struct KeyedRequest<'a> {
-    /// Who sends it.
+    /// The sender.
     pub caller: &'a Caller,
     /// The key.
     pub key: &'a str,
-    /// The operation and the ids of the records that it works on, so that a key counts for one operation on one record.
+    /// The operation and the ids of its records: a key counts for one operation on one record.
     pub route: &'a str,
-    /// What is asked for, in a form in which the same request is always the same bytes.
+    /// The request in a canonical form: equal requests have equal bytes.
     pub payload: &'a [u8],
 }
 
 impl Claim {
-    /// What is stored for the key of a request.
+    /// Looks up the key of a request.
     pub async fn read(app: &App, request: &KeyedRequest<'_>) -> Result<Claimed, Error> {
         Self::of(app, request).await?.look(app).await
     }
 
-    /// The same for a request whose batch claims the key before anything else and that does nothing earlier: most keys are
-    /// new, so it is taken to be, and the claim itself finds out; only while callers repeat theirs it is looked for before.
+    /// Like [`Self::read`], but without a look-up unless callers have just repeated keys: most keys are new, and the
+    /// claim itself detects a used one. Only for a request whose batch claims the key first and that has no earlier
+    /// effects.
     pub async fn presume_new(app: &App, request: &KeyedRequest<'_>) -> Result<Claimed, Error> {
         let claim = Self::of(app, request).await?;
         if app.repeats.are_likely(app.clock.machine()) {
@@ -106,7 +107,7 @@ impl Claim {
         })
     }
 
-    /// The stored answer, or nothing while the key is free.
+    /// The stored answer; `None` while the key is free.
     async fn look_up(&self, app: &App) -> Result<Option<Finished>, Error> {
         let Some(stored) = claims::find(&app.store, self.client_id, self.claim.digest).await? else {
             return Ok(None);
@@ -119,7 +120,7 @@ impl Claim {
         };
         let kept_until = match (&stored.state, settled) {
             (ClaimState::Done { .. }, _) => Some(stored.expires_at),
-            // A charge that ended late keeps its answer as long as any other.
+            // The retention of a charge's answer begins when the charge settles.
             (ClaimState::Charge { .. }, Some(settled)) => {
                 Some(stored.expires_at.max(settled.moved_at + app.settings.idempotency_retention))
             }
@@ -149,14 +150,14 @@ impl Claim {
         }
     }
 
-    /// Claims the key for a request that a charge answers once nothing is under way any more. `charge` is as this batch
-    /// writes it.
+    /// Claims the key for a request that is answered with its charge once nothing is under way. `charge` is as this
+    /// batch writes it.
     pub fn answer_with(&self, app: &App, batch: &mut Batch, charge: &Charge) {
         let now = app.clock.of(self.client_id);
         claims::claim_for_charge(batch, &self.claim, CREATED, charge, now, keep_until(app, self.client_id));
     }
 
-    /// Claims the key for a request that goes on after this batch, and ends with a body.
+    /// Claims the key for a request that continues after this batch and ends with a body.
     pub fn run(&self, app: &App, batch: &mut Batch, object_kind: &str, object_id: Uuid) {
         let now = app.clock.of(self.client_id);
         claims::claim_running(
@@ -169,18 +170,18 @@ impl Claim {
         );
     }
 
-    /// The digest in hexadecimal: the record that waits for its outcome carries it, so that whoever ends the record
-    /// ends the claim.
+    /// The digest in hexadecimal. A record that waits for its outcome stores it, so that the flow that ends the record
+    /// also ends the claim.
     pub fn to_hex(&self) -> String {
         hex::encode(self.claim.digest)
     }
 
-    /// Whether this refusal of a batch means that another request was first with the key.
+    /// Whether this refusal means that another request claimed the key first.
     pub fn lost(refusal: &Refusal) -> bool {
         refusal.is(&claims::CLAIM_KEY)
     }
 
-    /// What the one that was first has answered. Called after [`Claim::lost`].
+    /// The answer of the request that claimed the key first. Call it after [`Claim::lost`].
     pub async fn of_winner(&self, app: &App) -> Result<Finished, Error> {
         if self.was_free {
             metrics::idempotency_conflict(IdempotencyConflict::LostRace);
@@ -189,16 +190,16 @@ impl Claim {
     }
 }
 
-/// What a request has made up its mind to do before it claims its key.
+/// The plan of a request before it claims its key.
 pub enum Plan<T> {
-    /// Its own plan.
+    /// The request's own plan.
     Own(T),
-    /// None: another request with the same key was first, and this is its answer.
+    /// No plan: another request with the same key came first; this is its answer.
     Overtaken(Finished),
 }
 
-/// The plan of a request. One that failed may have failed because another request with the same key was first and has
-/// used up what is missing now, such as a token: then that one's answer counts.
+/// Returns the plan. If planning failed, it first checks whether another request with the same key has used up what is
+/// missing, such as a token: then that request's answer is returned.
 pub async fn unless_overtaken<T, E: From<Error>>(
     app: &App,
     claim: Option<&Claim>,
@@ -216,12 +217,12 @@ pub fn keep_until(app: &App, client_id: ClientId) -> Timestamp {
     app.clock.of(client_id) + app.settings.idempotency_retention
 }
 
-/// The answer to a request that made something.
+/// The answer to a request that created a record.
 pub fn created(view: &impl Serialize) -> Result<Answer, Error> {
     Ok(Answer { status: CREATED, bytes: serde_json::to_vec(view).map_err(Error::internal)? })
 }
 
-/// Ends the claim that a record carries with an answer of its own.
+/// Ends the claim of a record with this answer.
 pub fn end_with_body(app: &App, batch: &mut Batch, claim_hex: &str, answer: &Answer) -> Result<(), Error> {
     let digest = digest_of(claim_hex)?;
     let sealed = app.vault.seal(body_binding(batch.client_id(), digest), &answer.bytes);
@@ -230,26 +231,26 @@ pub fn end_with_body(app: &App, batch: &mut Batch, claim_hex: &str, answer: &Ans
     Ok(())
 }
 
-/// An effect that one batch makes, and its answer.
+/// The effect of a request in one batch, with its answer.
 pub struct Planned {
     /// The whole effect.
     pub batch: Batch,
     /// HTTP status of the answer.
     pub status: u16,
-    /// Its body.
+    /// Body of the answer.
     pub body: serde_json::Value,
 }
 
 /// How a request was answered.
 pub enum Committed {
-    /// Its own effect was made, and this is its answer.
+    /// The effect was committed; this is its answer.
     Now(Answer),
-    /// Another request with the same key was first, and this is its answer.
+    /// Another request with the same key came first; this is its answer.
     Before(Finished),
 }
 
-/// Makes a plan and applies it once for its key. A plan that loses a race (a version, a unique key) is made anew from
-/// what is stored by then, a bounded number of times.
+/// Plans and commits once for a key. After a lost race (a version or a unique key) it plans again from the stored
+/// state, a limited number of times.
 pub async fn commit_once<E: From<Error>, Planning: Future<Output = Result<Planned, E>> + Send>(
     app: &App,
     request: Option<KeyedRequest<'_>>,
@@ -290,12 +291,12 @@ pub async fn commit_once<E: From<Error>, Planning: Future<Output = Result<Planne
     Err(Error::unavailable().into())
 }
 
-/// Binds a sealed answer to its claim.
+/// The binding of a sealed answer to its claim.
 fn body_binding(client_id: ClientId, digest: Uuid) -> Binding {
     Binding::new(Purpose::AnswerBody, client_id, digest)
 }
 
-/// The digest of a claim in hexadecimal. Records of earlier releases carry twice as much of it.
+/// Parses the digest of a claim. Records of earlier releases contain twice as many digits.
 fn digest_of(claim_hex: &str) -> Result<Uuid, Error> {
     let bytes = hex::decode(claim_hex).map_err(Error::internal)?;
     let half = bytes.first_chunk().ok_or_else(|| Error::internal("a claim that is too short"))?;

@@ -1,6 +1,6 @@
-//! The worker: runs what is due, whether the process has just started or has run for a year. A job is a row; its run is
-//! an idempotent function of the database that ends with a value. Each lane of jobs goes on by itself, and so do unknown
-//! outcomes and deliveries: what hangs in one holds up no other.
+//! The worker: runs due jobs, unknown outcomes and deliveries, at start and later alike. A job is a row; running it is
+//! idempotent. Each queue of jobs runs independently, as do unknown outcomes and deliveries: a job that hangs blocks
+//! only its own queue.
 
 mod job;
 mod kind;
@@ -21,55 +21,55 @@ use regente_store::{Batch, Commit, DatabaseKind, StoreError, deliveries, events,
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::deliveries::Courier;
+use crate::deliveries::DeliveryWorker;
 use crate::error::Error;
-use crate::queue::{self, Kind, Lane};
+use crate::queue::{self, Kind, Queue};
 use job::Jobs;
 pub use purge::forget_ended_credentials;
 use runner::Runner;
 use unknowns::Unknowns;
 
-/// The client that jobs of the deployment itself stand under: the first of all.
+/// The client of the deployment's own jobs; it sorts before all others.
 pub const DEPLOYMENT: ClientId = Id::new(Uuid::nil());
 
-/// When making sure of the recurring jobs is tried again after the database failed.
+/// How long after a database failure the recurring jobs are ensured again.
 const PREPARE_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// What one round did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round {
-    /// Jobs that ran.
+    /// Number of jobs that ran.
     pub jobs: usize,
-    /// Requests with unknown outcomes that are known now.
+    /// Number of requests whose outcome became known.
     pub resolved: usize,
-    /// Events that became deliveries, and attempts to deliver them.
+    /// Number of events dispatched plus delivery attempts.
     pub delivered: usize,
 }
 
-/// Runs what is due.
+/// Runs due work.
 #[derive(Clone)]
 pub struct Worker {
     app: App,
     owner: Uuid,
-    courier: Courier,
+    delivery_worker: DeliveryWorker,
 }
 
 impl Worker {
-    /// A worker of this process.
+    /// Creates the worker of this process.
     pub fn new(app: App) -> Self {
         let owner = app.chance.uuid();
-        Self { courier: Courier::new(app.clone()), app, owner }
+        Self { delivery_worker: DeliveryWorker::new(app.clone()), app, owner }
     }
 
-    /// Makes sure that the recurring jobs are there. Where one process owns the database, the leases of its earlier
-    /// runs are void at once.
+    /// Ensures that the recurring jobs exist. If one process owns the database, leases of its earlier runs are revoked
+    /// at once.
     pub async fn prepare(&self) -> Result<(), Error> {
         if self.app.store.database_kind() == DatabaseKind::Sqlite {
             let store = &self.app.store;
             for client_id in jobs::clients_with_foreign_leases(store, self.owner).await? {
                 let mut batch = Batch::new(client_id);
                 jobs::void_leases(&mut batch, self.owner);
-                // What is left leased falls free with its lease.
+                // Leases that were not revoked expire by themselves.
                 let _ = apply(&self.app, batch).await?;
             }
         }
@@ -80,43 +80,43 @@ impl Worker {
         apply(&self.app, batch).await.map(drop)
     }
 
-    /// Runs jobs, unknown outcomes and deliveries side by side until `stop` ends; what has begun is finished.
+    /// Runs jobs, unknown outcomes and deliveries concurrently until `stop` completes; then finishes what has begun.
     pub async fn run_until(self, stop: impl Future<Output = ()>) {
         let stop = stop.shared();
-        let lanes = Lane::ALL.map(|lane| self.lane(lane).run_until(stop.clone()));
+        let queues = Queue::ALL.map(|queue| self.queue(queue).run_until(stop.clone()));
         let unknowns = self.unknowns().run_until(stop.clone());
-        let courier = self.courier.clone().run_until(stop.clone());
+        let delivery_worker = self.delivery_worker.clone().run_until(stop.clone());
         let prepared = async {
             tokio::select! {
                 () = self.prepare_until_done() => {}
                 () = stop => {}
             }
         };
-        tokio::join!(prepared, join_all(lanes), unknowns, courier);
+        tokio::join!(prepared, join_all(queues), unknowns, delivery_worker);
     }
 
     async fn prepare_until_done(&self) {
         while let Err(error) = self.prepare().await {
             tracing::error!(
                 error = &error as &dyn std::error::Error,
-                "the recurring jobs could not be made sure of"
+                "the recurring jobs could not be ensured"
             );
             tokio::time::sleep(PREPARE_AGAIN_AFTER).await;
         }
     }
 
-    /// Runs everything that is due now, once: unknown outcomes, then one lane after the other, then deliveries.
+    /// Runs everything that is due now, once: unknown outcomes, then each queue, then deliveries.
     pub async fn round(&self) -> Result<Round, Error> {
         let resolved = self.unknowns().round().await?;
         let mut jobs = 0;
-        for lane in Lane::ALL {
-            jobs += self.lane(lane).round().await?;
+        for queue in Queue::ALL {
+            jobs += self.queue(queue).round().await?;
         }
-        Ok(Round { jobs, resolved, delivered: self.courier.round().await? })
+        Ok(Round { jobs, resolved, delivered: self.delivery_worker.round().await? })
     }
 
-    fn lane(&self, lane: Lane) -> Runner<Jobs> {
-        Runner::new(Jobs { app: self.app.clone(), owner: self.owner, lane })
+    fn queue(&self, queue: Queue) -> Runner<Jobs> {
+        Runner::new(Jobs { app: self.app.clone(), owner: self.owner, queue })
     }
 
     fn unknowns(&self) -> Runner<Unknowns> {

@@ -1,7 +1,7 @@
-//! What the product does, without HTTP: charges and what follows them, purchases, customers, events and their
-//! deliveries, jobs, the vault. Whoever serves an interface calls this crate; nothing here knows one.
+//! The product without HTTP: charges, captures and voids, purchases, customers, events and their deliveries, jobs, and
+//! the vault. The server calls this crate; the crate does not know HTTP.
 //!
-//! The modules stand in layers, and each imports only what stands above it: `tests/it/layers.rs` holds the list.
+//! The modules are in layers; each imports only modules of the layers above it in the list of `tests/it/layers.rs`.
 
 pub mod app;
 pub mod audit;

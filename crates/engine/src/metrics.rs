@@ -1,8 +1,8 @@
-//! What the process counts and measures. Off until [`start`] is called: nothing is counted before, and asking costs one
+//! Counts and measures what the process does. Disabled until [`start`] is called; while disabled, a call costs one
 //! load.
 //!
-//! `table.rs` holds every name and every description; `handles.rs` what is counted with. Values of labels come from closed
-//! sets: no id, no text of a caller is ever one. Who shows what was counted brings the recorder.
+//! `table.rs` has all names and descriptions; `handles.rs` has the recorded metrics. Label values come from closed
+//! lists and never contain ids or callers' text. The server provides the recorder.
 
 mod handles;
 mod table;
@@ -21,40 +21,40 @@ use metrics::Recorder;
 
 static HANDLES: OnceLock<Handles> = OnceLock::new();
 
-/// From now on everything is counted, by the first recorder that was brought.
+/// Starts to record, with the first recorder that is given.
 pub fn start(recorder: impl FnOnce() -> Box<dyn Recorder + Send + Sync>) -> &'static Handles {
     HANDLES.get_or_init(|| Handles::new(recorder()))
 }
 
-/// A request was answered. `route` is the matched one, never the path.
+/// Counts an answered request. `route` is the matched route, never the path.
 pub fn http_request(method: &'static str, route: &str, status: u16, duration: Duration) {
     if let Some(handles) = HANDLES.get() {
         handles.http_request(method, route, status).record(duration);
     }
 }
 
-/// A connection was let in.
+/// Counts an accepted connection.
 pub fn connection_opened() {
     if let Some(handles) = HANDLES.get() {
         handles.connections_open.increment(1.0);
     }
 }
 
-/// A connection that had been let in ended.
+/// Counts the end of an accepted connection.
 pub fn connection_closed() {
     if let Some(handles) = HANDLES.get() {
         handles.connections_open.decrement(1.0);
     }
 }
 
-/// A connection found too many others.
+/// Counts a connection that was refused because there were too many.
 pub fn connection_refused() {
     if let Some(handles) = HANDLES.get() {
         handles.connections_refused.increment(1);
     }
 }
 
-/// How a call to a provider ended, or a question about one.
+/// How a call to a provider or a probe ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CallOutcome {
     /// The provider approved.
@@ -63,14 +63,14 @@ pub enum CallOutcome {
     Declined,
     /// The provider waits for the payer.
     Pending,
-    /// The provider has no such call.
+    /// The provider has no record of the call.
     Absent,
-    /// Nobody knows.
+    /// The outcome is unknown.
     Unknown,
 }
 
 impl CallOutcome {
-    /// The word of the label.
+    /// The value of the label.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Approved => "approved",
@@ -82,17 +82,17 @@ impl CallOutcome {
     }
 }
 
-/// What a provider was asked.
+/// What a provider was called for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Asked {
-    /// To do something.
+pub enum CallKind {
+    /// An operation.
     ToDo(RequestType),
-    /// What became of something.
+    /// A probe.
     WhatBecameOf,
 }
 
-impl Asked {
-    /// The word of the label.
+impl CallKind {
+    /// The value of the label.
     pub const fn word(self) -> &'static str {
         match self {
             Self::ToDo(request_type) => request_type.word(),
@@ -101,14 +101,14 @@ impl Asked {
     }
 }
 
-/// A provider was asked something.
-pub fn provider_call(provider_type: ProviderType, asked: Asked, outcome: CallOutcome, duration: Duration) {
+/// Counts a call to a provider or a probe.
+pub fn provider_call(provider_type: ProviderType, asked: CallKind, outcome: CallOutcome, duration: Duration) {
     if let Some(handles) = HANDLES.get() {
         handles.provider_call(provider_type, asked, outcome).record(duration);
     }
 }
 
-/// An answer was given again for its idempotency key.
+/// Counts a replayed answer.
 pub fn idempotency_replay() {
     if let Some(handles) = HANDLES.get() {
         handles.idempotency_replays.increment(1);
@@ -118,11 +118,11 @@ pub fn idempotency_replay() {
 /// Why an idempotency key could not be claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IdempotencyConflict {
-    /// The first request with it has no outcome yet.
+    /// The first request with the key has no outcome yet.
     Running,
-    /// The first request with it had another body.
+    /// The first request with the key had another body.
     Mismatch,
-    /// Another request was first, by a moment.
+    /// Another request claimed the key a moment earlier.
     LostRace,
 }
 
@@ -138,15 +138,15 @@ impl IdempotencyConflict {
     }
 }
 
-/// An idempotency key could not be claimed.
+/// Counts an idempotency key that could not be claimed.
 pub fn idempotency_conflict(conflict: IdempotencyConflict) {
     if let Some(handles) = HANDLES.get() {
         handles.idempotency_conflict(conflict).increment(1);
     }
 }
 
-/// The transaction requests whose outcome nobody knows: how many, how old the oldest is, and how many of them have been
-/// asked about as often as the schedule says.
+/// Sets the number of transaction requests with unknown outcomes, the age of the oldest, and how many have used up the
+/// schedule.
 pub fn unknown_outcomes(open: u64, oldest_age: Duration, given_up: u64) {
     if let Some(handles) = HANDLES.get() {
         handles.unknown_outcomes.set(count(open));
@@ -155,42 +155,42 @@ pub fn unknown_outcomes(open: u64, oldest_age: Duration, given_up: u64) {
     }
 }
 
-/// How many circuits of a provider type are open: providers that are not called for a while.
+/// Sets the number of open circuits of a provider type.
 pub fn circuits_open(provider_type: ProviderType, circuits: usize) {
     if let Some(handles) = HANDLES.get() {
         handles.circuits_open(provider_type).set(count(circuits as u64));
     }
 }
 
-/// An attempt to hand a message to a webhook ended, well or for this reason.
+/// Counts an attempt to deliver to a webhook; `failure` is `None` if it succeeded.
 pub fn delivery_attempt(failure: Option<Failure>, duration: Duration) {
     if let Some(handles) = HANDLES.get() {
         handles.delivery_attempt(failure).record(duration);
     }
 }
 
-/// A message to a webhook was lost: every attempt failed.
+/// Counts a lost delivery: every attempt failed.
 pub fn delivery_lost() {
     if let Some(handles) = HANDLES.get() {
         handles.deliveries_lost.increment(1);
     }
 }
 
-/// A webhook was switched off because it lost too much.
+/// Counts a webhook that was disabled because it lost too many deliveries.
 pub fn webhook_disabled() {
     if let Some(handles) = HANDLES.get() {
         handles.webhooks_disabled.increment(1);
     }
 }
 
-/// The cards of a purchase could not all be given back.
+/// Counts a purchase whose charges could not all be voided.
 pub fn purchase_given_up() {
     if let Some(handles) = HANDLES.get() {
         handles.purchases_given_up.increment(1);
     }
 }
 
-/// Gauges are floating point; past 2^53 nobody counts one by one.
+/// Gauges are floating-point numbers; above 2^53 they are not exact.
 #[allow(clippy::cast_precision_loss, reason = "a gauge that high is not exact anyway")]
 pub fn count(number: u64) -> f64 {
     number as f64

@@ -1,9 +1,8 @@
-//! Calls to addresses that users have given: what may be called is decided here, when the address is given and again
-//! whenever it is called.
+//! Calls to addresses that users have registered. An address is checked when it is registered and again at each call.
 //!
-//! `rules.rs` decides, by text and by network address alone; `lookup.rs` asks for the addresses of names, and hands only
-//! checked ones to whoever connects, so a name that means another host a moment later changes nothing. No redirect is
-//! followed, no proxy of the environment is used. What is sent, and to whom, is not known here.
+//! `rules.rs` checks the text and the network addresses; `lookup.rs` resolves names and passes only checked addresses
+//! to the connection, so a name that changes between check and call has no effect. Calls follow no redirects and use no
+//! proxy of the environment.
 
 mod lookup;
 mod rules;
@@ -24,18 +23,18 @@ pub use rules::{Address, Plain, Ports, Refusal, Rules, URL_CHARS_MAX};
 use crate::scrub::scrub;
 use lookup::CheckedNames;
 
-/// The first bytes of an answer that are kept.
+/// Most bytes of a response that are kept.
 const ANSWER_BYTES_KEPT_MAX: usize = 1024;
-/// So many more are read: what is kept must not end in the middle of a card number that is known by its end alone.
+/// Further bytes that are read, so that a card number at the end of the kept part is still recognized.
 const ANSWER_BYTES_AHEAD: usize = 64;
-/// How long a connection that nobody uses is kept for the next call.
+/// How long an idle connection is kept.
 const IDLE_MAX: Duration = Duration::from_secs(30);
-/// Connections to one host that are kept.
+/// Most idle connections to one host.
 const IDLE_PER_HOST_MAX: usize = 8;
-/// How long names are asked for when an address is given.
+/// How long a look-up may take when an address is registered.
 const LOOKUP_TIME_MAX: Duration = Duration::from_secs(3);
 
-/// Calls to addresses of users. Cheap to clone.
+/// Calls to users' addresses. Clones share the connections.
 #[derive(Clone)]
 pub struct Outbound(Arc<Inner>);
 
@@ -45,28 +44,28 @@ struct Inner {
     http: OnceLock<reqwest::Client>,
 }
 
-/// What came back.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct Received {
-    /// The status.
+    /// HTTP status.
     pub status: u16,
-    /// When the other side wants to be asked again.
+    /// When the server wants to be called again.
     pub retry_after: Option<RetryAfter>,
-    /// How the body begins, without card numbers.
+    /// The beginning of the body, without card numbers.
     pub beginning: String,
 }
 
-/// When somebody wants to be asked again (RFC 9110 §10.2.3).
+/// The value of a `Retry-After` header (RFC 9110 §10.2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryAfter {
-    /// So much later.
+    /// After this time.
     Delay(Duration),
-    /// Then.
+    /// At this time.
     At(Timestamp),
 }
 
 impl RetryAfter {
-    /// From the value of the header: whole seconds, or a date in one of the three forms of HTTP.
+    /// Parses the header: whole seconds, or a date in one of the three formats of HTTP.
     pub fn parse(value: &str) -> Option<Self> {
         let value = value.trim();
         if let Ok(seconds) = value.parse() {
@@ -76,7 +75,7 @@ impl RetryAfter {
         Some(Self::At(Timestamp::EPOCH + since_epoch))
     }
 
-    /// How long that is from `now` on; no time at all when the date has passed.
+    /// The time to wait from `now`; zero when the date has passed.
     pub fn wait(self, now: Timestamp) -> Duration {
         match self {
             Self::Delay(delay) => delay,
@@ -85,25 +84,25 @@ impl RetryAfter {
     }
 }
 
-/// Why nothing came back.
+/// Why there is no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoAnswer {
-    /// The address, or what its name stands for, may not be called.
+    /// The address, or one that its name resolves to, is forbidden.
     Refused,
-    /// The name has no address, nobody listens, or the connection broke.
+    /// The name has no address, the connection was refused, or it broke.
     Broken,
-    /// It took too long.
+    /// The call took too long.
     TimedOut,
 }
 
 impl Outbound {
-    /// By these rules, with names looked up by `lookup`.
+    /// Applies these rules; `lookup` resolves names.
     pub fn new(rules: Rules, lookup: impl Lookup + 'static) -> Self {
         let (rules, lookup): (Arc<Rules>, Arc<dyn Lookup>) = (Arc::new(rules), Arc::new(lookup));
         Self(Arc::new(Inner { rules, lookup, http: OnceLock::new() }))
     }
 
-    /// Made by the first call: a machine that calls nobody needs no certificates of authorities.
+    /// Created at the first call: a deployment without calls needs no certificate authorities.
     fn http(&self) -> Result<&reqwest::Client, NoAnswer> {
         if let Some(http) = self.0.http.get() {
             return Ok(http);
@@ -128,11 +127,11 @@ impl Outbound {
         }
     }
 
-    /// Reads an address that a user gives, and looks where its name leads now. A name that leads nowhere yet is taken:
-    /// every call looks again.
+    /// Parses an address that a user registers and looks its name up. A name that does not resolve yet is accepted,
+    /// because each call checks again.
     ///
     /// # Errors
-    /// Why it may not be called.
+    /// Why the address is forbidden.
     pub async fn accept(&self, text: &str) -> Result<Address, Refusal> {
         let address = self.0.rules.address(text)?;
         let Some(name) = address.name() else { return Ok(address) };
@@ -143,11 +142,11 @@ impl Outbound {
         }
     }
 
-    /// Posts `body` to an address that was accepted before, and waits `time_max` for the answer: its status counts, and
-    /// of its body what has come by then. The address is checked anew.
+    /// Posts `body` to an accepted address and waits up to `time_max` for the response: its status, and as much of its
+    /// body as has arrived by then. The address is checked again.
     ///
     /// # Errors
-    /// Why no answer came.
+    /// Why there is no response.
     pub async fn post(
         &self,
         url: &str,
@@ -163,7 +162,7 @@ impl Outbound {
             () = &mut time_is_up => return Err(NoAnswer::TimedOut),
         };
         let mut bytes = Vec::new();
-        // A body that breaks off or does not end changes nothing.
+        // A body that breaks off or does not end does not matter.
         tokio::select! {
             () = read_beginning(&mut response, &mut bytes) => {}
             () = &mut time_is_up => {}
@@ -187,7 +186,7 @@ async fn read_beginning(response: &mut reqwest::Response, bytes: &mut Vec<u8>) {
     }
 }
 
-/// What may be kept of an answer: whoever it comes from may repeat card numbers in it.
+/// The part of a response that may be kept, without card numbers: a server may echo them.
 fn shown(bytes: &[u8]) -> String {
     let mut text = String::from_utf8_lossy(&scrub(bytes)).replace('\0', "\u{fffd}");
     text.truncate(text.floor_char_boundary(ANSWER_BYTES_KEPT_MAX));
@@ -205,7 +204,7 @@ fn reason(error: &reqwest::Error) -> NoAnswer {
     if error.is_timeout() { NoAnswer::TimedOut } else { NoAnswer::Broken }
 }
 
-/// Whether an address is one of the public internet.
+/// Whether an address belongs to the public internet.
 pub fn is_public(address: IpAddr) -> bool {
     rules::is_public(address)
 }

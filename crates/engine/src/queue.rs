@@ -1,5 +1,5 @@
-//! The kinds of jobs, the lane that each stands in, how one is enqueued and how its run ends. What runs a kind is in
-//! `jobs/kind.rs`.
+//! The kinds of jobs, their queues, how a job is enqueued and how its run ends. `jobs/kind.rs` has the function of each
+//! kind.
 
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
@@ -11,45 +11,45 @@ use crate::app::App;
 /// A kind of job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Forgets idempotency records that are kept no longer.
+    /// Deletes expired idempotency records.
     PurgeIdempotency,
-    /// Deletes tokens that nobody used in time.
+    /// Deletes expired tokens.
     PurgeTokens,
-    /// Deletes client tokens whose life is over.
+    /// Deletes expired client tokens.
     PurgeCredentials,
-    /// Deletes deliveries that ended long ago, and events that nobody needs.
+    /// Deletes deliveries past their retention and events that are no longer needed.
     PurgeDeliveries,
-    /// Seals again what stands under a former data key.
+    /// Reseals data that is sealed under a former data key.
     Reseal,
-    /// Voids a reservation that nobody captured.
+    /// Voids a reservation that was not captured.
     ExpireReservation,
-    /// Drives a purchase until nothing is under way.
+    /// Drives a purchase until nothing is left to do.
     Purchase,
     /// Ends the replacement of a webhook's key.
     EndKeyRotation,
-    /// Deletes listeners that are over, with what nobody fetched.
+    /// Deletes expired listeners with their events.
     PurgeListeners,
 }
 
-/// Whether every deployment has one job of a kind, for ever.
+/// Whether every deployment always has exactly one job of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recurs {
     Yes,
     No,
 }
 
-/// What is known of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
+/// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Lane, Recurs); 9] = [
-    (Kind::PurgeIdempotency,  "purge_idempotency",  Lane::Housekeeping, Recurs::Yes),
-    (Kind::PurgeTokens,       "purge_tokens",       Lane::Housekeeping, Recurs::Yes),
-    (Kind::PurgeCredentials,  "purge_credentials",  Lane::Housekeeping, Recurs::Yes),
-    (Kind::PurgeDeliveries,   "purge_deliveries",   Lane::Housekeeping, Recurs::Yes),
-    (Kind::Reseal,            "reseal",             Lane::Housekeeping, Recurs::Yes),
-    (Kind::ExpireReservation, "expire_reservation", Lane::Money,        Recurs::No),
-    (Kind::Purchase,          "purchase",           Lane::Purchases,    Recurs::No),
-    (Kind::EndKeyRotation,    "end_key_rotation",   Lane::Housekeeping, Recurs::No),
-    (Kind::PurgeListeners,    "purge_listeners",    Lane::Housekeeping, Recurs::Yes),
+const KINDS: [(Kind, &str, Queue, Recurs); 9] = [
+    (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
+    (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
+    (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
+    (Kind::PurgeDeliveries,   "purge_deliveries",   Queue::Housekeeping, Recurs::Yes),
+    (Kind::Reseal,            "reseal",             Queue::Housekeeping, Recurs::Yes),
+    (Kind::ExpireReservation, "expire_reservation", Queue::Money,        Recurs::No),
+    (Kind::Purchase,          "purchase",           Queue::Purchases,    Recurs::No),
+    (Kind::EndKeyRotation,    "end_key_rotation",   Queue::Housekeeping, Recurs::No),
+    (Kind::PurgeListeners,    "purge_listeners",    Queue::Housekeeping, Recurs::Yes),
 ];
 
 const _: () = {
@@ -66,17 +66,17 @@ impl Kind {
         KINDS[self as usize].1
     }
 
-    /// From its name.
+    /// The inverse of [`Self::word`].
     pub fn parse(word: &str) -> Option<Self> {
         Self::all().find(|kind| kind.word() == word)
     }
 
-    /// Where it stands.
-    pub const fn lane(self) -> Lane {
+    /// The queue of the kind.
+    pub const fn queue(self) -> Queue {
         KINDS[self as usize].2
     }
 
-    /// Whether every deployment has one job of it, for ever.
+    /// Whether every deployment always has exactly one job of this kind.
     pub fn recurs(self) -> bool {
         KINDS[self as usize].3 == Recurs::Yes
     }
@@ -91,25 +91,26 @@ impl Kind {
     }
 }
 
-/// Has a job run from `run_at` on. One with the same kind and `key` is there at most once; it is brought forward.
+/// Enqueues a job that is due at `run_at`. There is at most one job with the same kind and `key`; an existing one is
+/// brought forward.
 pub fn enqueue(app: &App, batch: &mut Batch, kind: Kind, key: &str, payload: &str, run_at: Timestamp) {
     let job = job(app, batch.client_id(), kind, key, payload, run_at);
     jobs::enqueue(batch, &job);
 }
 
-/// Brings the job of a kind that recurs forward to now, in a batch of the deployment.
+/// Makes the job of a recurring kind due now; `batch` is one of the deployment.
 pub fn bring_forward(app: &App, batch: &mut Batch, kind: Kind) {
     enqueue(app, batch, kind, RECURRING_KEY, NO_PAYLOAD, app.clock.deployment());
 }
 
-/// Makes sure that the job of a kind that recurs is there, in a batch of the deployment.
+/// Ensures that the job of a recurring kind exists; `batch` is one of the deployment.
 pub(crate) fn ensure(app: &App, batch: &mut Batch, kind: Kind) {
     let now = app.clock.deployment();
     let job = job(app, batch.client_id(), kind, RECURRING_KEY, NO_PAYLOAD, now);
     jobs::ensure(batch, &job);
 }
 
-/// The key of the one job of a kind that recurs.
+/// The key of the only job of a recurring kind.
 const RECURRING_KEY: &str = "";
 /// The payload of a job that needs none.
 pub(crate) const NO_PAYLOAD: &str = "{}";
@@ -123,39 +124,39 @@ fn job<'a>(
     run_at: Timestamp,
 ) -> NewJob<'a> {
     let id = app.chance.id(app.clock.of(client_id));
-    NewJob { id, kind: kind.word(), lane: kind.lane().word(), key, payload, run_at }
+    NewJob { id, kind: kind.word(), queue: kind.queue().word(), key, payload, run_at }
 }
 
 /// How a run of a job ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// There is no more to do.
+    /// The job is done.
     Finished,
-    /// It is to run again.
+    /// The job runs again.
     Again {
-        /// When, by business time.
+        /// When it is due, by business time.
         at: Timestamp,
     },
-    /// It can never succeed; the operator must look.
+    /// The job can never succeed: it becomes a dead letter, and the operator must look.
     GiveUp {
-        /// Why.
+        /// The reason, for the operator.
         why: String,
     },
 }
 
-/// Jobs that share a bound. Those of one lane are not held up by those of another.
+/// A queue of jobs with its own limit: the jobs of one queue do not block those of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
-    /// Works on the database alone.
+pub enum Queue {
+    /// Jobs that use only the database.
     Housekeeping,
-    /// Asks providers about single charges.
+    /// Jobs that call providers about single charges.
     Money,
-    /// Drives purchases, which wait for providers most of the time.
+    /// Jobs that drive purchases and mostly wait for providers.
     Purchases,
 }
 
-impl Lane {
-    /// Every lane.
+impl Queue {
+    /// Every queue.
     pub const ALL: [Self; 3] = [Self::Housekeeping, Self::Money, Self::Purchases];
 
     /// Its name in the jobs table.
@@ -167,7 +168,7 @@ impl Lane {
         }
     }
 
-    /// Jobs of it that a process runs at once.
+    /// Most jobs of the queue that a process runs at once.
     pub const fn concurrent_max(self) -> usize {
         match self {
             Self::Housekeeping => 8,

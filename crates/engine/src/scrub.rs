@@ -1,18 +1,18 @@
-//! Finds card numbers in a line and leaves of each what may be shown: the first six and the last four digits (PCI DSS
-//! 4.0.1, requirement 3.4.1).
+//! Masks card numbers in a line of text: only the first six and the last four digits remain (PCI DSS 4.0.1, requirement
+//! 3.4.1).
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The shortest card number, in digits.
+/// Shortest card number, in digits.
 const CARD_DIGITS_MIN: usize = 13;
-/// The longest.
+/// Longest card number, in digits.
 const CARD_DIGITS_MAX: usize = 19;
-/// Characters of a UUID; its groups of digits are no card number.
+/// Characters of a UUID; its groups of digits are not a card number.
 const UUID_CHARS: usize = 36;
 
-/// The line without card numbers: groups of digits, with a space or a dash in between or without, that are 13 to 19
-/// digits together and pass the Luhn check. What is left is `[card 491674…4124]`.
+/// Masks card numbers: groups of digits, optionally separated by a space or a dash, that have 13 to 19 digits together
+/// and pass the Luhn check. A masked number looks like `[card 491674…4124]`.
 pub fn scrub(line: &[u8]) -> Cow<'_, [u8]> {
     let cards = find_cards(line);
     if cards.is_empty() {
@@ -53,7 +53,7 @@ fn find_cards(line: &[u8]) -> Vec<Range<usize>> {
     cards
 }
 
-/// The groups of digits that begin at `from`, each parted from the next by one space or dash.
+/// The groups of digits that begin at `from`, each separated from the next by one space or dash.
 fn groups_from(line: &[u8], from: usize) -> Vec<Range<usize>> {
     let mut groups = Vec::new();
     let mut start = from;
@@ -72,7 +72,7 @@ fn groups_from(line: &[u8], from: usize) -> Vec<Range<usize>> {
     }
 }
 
-/// Looks at each sequence of whole groups; a group that is longer than a card number is looked at in every place.
+/// Checks each sequence of whole groups; inside a group longer than a card number it checks every position.
 fn find_in_groups(line: &[u8], groups: &[Range<usize>], cards: &mut Vec<Range<usize>>) {
     let mut rest = groups;
     while let Some(first) = rest.first() {
@@ -87,7 +87,7 @@ fn find_in_groups(line: &[u8], groups: &[Range<usize>], cards: &mut Vec<Range<us
     }
 }
 
-/// How many groups, from the first one on, make a card number; 0 for none.
+/// How many groups, starting with the first, form a card number; 0 for none.
 fn card_from_first_group(line: &[u8], groups: &[Range<usize>]) -> usize {
     let mut digits = 0;
     for (place, group) in groups.iter().enumerate() {
@@ -116,7 +116,7 @@ fn find_in_long_group(line: &[u8], group: Range<usize>, cards: &mut Vec<Range<us
     }
 }
 
-/// ISO/IEC 7812-1, annex B, over the digits of `text`.
+/// The Luhn check (ISO/IEC 7812-1, annex B) over the digits of `text`.
 fn passes_luhn(text: &[u8]) -> bool {
     let digits = text.iter().rev().filter(|byte| byte.is_ascii_digit()).map(|byte| u32::from(byte - b'0'));
     let sum: u32 = digits
@@ -130,7 +130,7 @@ fn passes_luhn(text: &[u8]) -> bool {
     sum.is_multiple_of(10)
 }
 
-/// Whether a UUID in its usual form begins here, with nothing alphanumeric on either side.
+/// Whether a UUID in its usual form begins here, with no alphanumeric character on either side.
 fn is_uuid_at(line: &[u8], at: usize) -> bool {
     let Some(text) = line.get(at..at + UUID_CHARS) else { return false };
     let is_free = |neighbour: Option<&u8>| neighbour.is_none_or(|byte| !byte.is_ascii_alphanumeric());

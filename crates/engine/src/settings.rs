@@ -1,5 +1,5 @@
-//! What an operator may set, past the door: parsed, bounded, complete. `config.rs` reads it from file, environment
-//! and flags; everything else only takes it. What an operator does not set is as the domain says.
+//! The operator's settings for requests and jobs: parsed, bounded and complete. `config.rs` reads them from file,
+//! environment and flags. The domain has the defaults.
 
 use std::time::Duration;
 
@@ -13,33 +13,32 @@ pub use webhooks::{DAY_SECONDS, EndpointUse, WebhookSettings};
 
 pub use regente_providers::request::Mode;
 
-/// The settings that requests and jobs are served by.
+/// The settings that requests and jobs use.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Sandbox or production.
     pub mode: Mode,
-    /// How long a finished answer is kept for its idempotency key (`docs/interface/conventions.md#idempotency`).
+    /// How long the answer of an idempotency key is stored (`docs/interface/conventions.md#idempotency`).
     pub idempotency_retention: Duration,
-    /// How long a card or CVV token lives (`docs/interface/tokens-and-cards.md#tokens`).
+    /// How long a card or CVV token is valid (`docs/interface/tokens-and-cards.md#tokens`).
     pub token_life: Duration,
-    /// The longest life of a client token, and the one that `expires: 0` gives
-    /// (`docs/interface/auth.md#client-tokens`).
+    /// The longest validity of a client token, and that of `expires: 0` (`docs/interface/auth.md#client-tokens`).
     pub client_token_life_max: Duration,
-    /// No new provider is tried after this long (`docs/interface/routing.md#budget`).
+    /// After this long a charge tries no further provider (`docs/interface/routing.md#budget`).
     pub charge_budget: Duration,
-    /// When a provider that does not answer is left out; `None` never leaves one out.
+    /// When a circuit opens; `None` disables circuits.
     pub circuits: Option<circuit::Bounds>,
-    /// A call that has not ended this long after its deadline was lost with its process: the reconcile job asks.
+    /// A call that has not ended this long after its deadline counts as lost with its process: the reconcile job probes
+    /// it.
     pub reconcile_grace: Duration,
-    /// How long a reservation stands before it is voided (`docs/interface/charges.md#reservations`).
+    /// How long a reservation lives before it is voided (`docs/interface/charges.md#reservations`).
     pub reservation_life: Duration,
-    /// The least that one card of a purchase may be charged (`docs/interface/purchases.md#creating`).
+    /// The smallest amount of one card of a purchase (`docs/interface/purchases.md#creating`).
     pub purchase_payment_min: Amount,
-    /// Waits between the looks at an unknown outcome. After the last one the operator is alerted
+    /// Waits between look-ups of an unknown outcome. After the last one the operator is alerted
     /// (`docs/interface/charges.md#unknown-outcomes`).
     pub reconcile_waits: Vec<Duration>,
-    /// How long a credential that was found valid, and a merchant with its providers, are trusted without asking the
-    /// database again: a key revoked at another node works for so long.
+    /// How long credentials and merchants are cached: a key revoked on another node works for this long.
     pub cache_life: Duration,
     /// How events are delivered.
     pub webhooks: WebhookSettings,

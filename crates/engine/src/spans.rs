@@ -1,14 +1,15 @@
-//! The spans of this crate that leave the process as traces, with what each may carry. Ids and words of closed sets only.
+//! The spans of this crate that are exported as traces, with their fields. Fields contain only ids and words of closed
+//! lists.
 
 use std::fmt;
 
 use regente_domain::provider_type::ProviderType;
 use tracing::Span;
 
-/// The target that these spans are recognized by.
+/// The target of these spans.
 pub const TARGET: &str = module_path!();
 
-/// The span of a call to a provider, or of a question about one.
+/// The span of a call to a provider or of a probe.
 pub fn provider_call(provider_type: ProviderType, operation: &'static str) -> Span {
     tracing::info_span!(
         "provider.call",
@@ -20,7 +21,7 @@ pub fn provider_call(provider_type: ProviderType, operation: &'static str) -> Sp
     )
 }
 
-/// How a call to a provider ended.
+/// Records how a call to a provider ended.
 pub fn end_provider_call(span: &Span, outcome: &'static str) {
     span.record("regente.outcome", outcome);
 }

@@ -1,11 +1,11 @@
-//! The vault: what must not rest in the clear is sealed here and opened here.
+//! The vault seals and opens data that must not be stored in the clear.
 //!
-//! A data key, wrapped by a key-encryption key that lives outside the database, never encrypts anything itself. Each
-//! row has a key derived from it by purpose, client and id, so random nonces never run out, and a ciphertext that
-//! was moved to another row does not open. A token row is found by the digest of the token's id and its key is
-//! derived from the id itself: the database alone opens no token.
+//! A key-encryption key outside the database wraps the data keys. A data key encrypts nothing itself: each row has a
+//! key derived from it by purpose, client and id. So random nonces never run out, and a ciphertext that was moved to
+//! another row does not open. A token row is found by the digest of the token's id, and its key is derived from the id:
+//! the database alone opens no token.
 //!
-//! Never here: what a sealed text means, who may see it, SQL.
+//! The vault does not know what the sealed data means or who may see it, and contains no SQL.
 
 mod binding;
 mod cipher;
@@ -40,27 +40,27 @@ use crate::chance::Chance;
 use crate::clock::Clock;
 use key_ring::{DataKey, KeyRing};
 
-/// How recent the data keys that a node knows must be. Together with [`RETIREMENT_GRACE`], which is much longer, this
-/// makes sure that nothing is sealed under a key that was destroyed.
+/// How recent a node's knowledge of the data keys must be. It is much shorter than [`RETIREMENT_GRACE`], so nothing is
+/// sealed under a destroyed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freshness {
-    /// The age at which somebody asks for them again.
+    /// The age at which the keys are read again.
     pub refreshed_after: Duration,
-    /// The age at which a node that cannot ask seals nothing more.
+    /// The age at which a node that cannot read the keys stops sealing.
     pub age_max: Duration,
 }
 
 impl Default for Freshness {
-    /// Asked for every five seconds, good for a minute.
+    /// Read again after five seconds, valid for one minute.
     fn default() -> Self {
         Self { refreshed_after: Duration::from_secs(5), age_max: Duration::from_secs(60) }
     }
 }
 
-/// Clients whose keys are remembered; about 1 KiB each.
-const CLIENT_KEYS_REMEMBERED_MAX: u64 = 10_000;
+/// Most clients with cached keys; each takes about 1 KiB.
+const CLIENT_KEYS_CACHED_MAX: u64 = 10_000;
 
-/// The vault of one deployment. Cheap to clone; clones are the same vault.
+/// The vault of a deployment. Clones share it.
 #[derive(Clone)]
 pub struct Vault(Arc<Inner>);
 
@@ -77,7 +77,7 @@ struct Inner {
 }
 
 impl Vault {
-    /// Reads the data keys, and makes the first one in an empty database.
+    /// Reads the data keys, and creates the first one in an empty database.
     ///
     /// # Errors
     /// [`VaultError::OtherKek`] when the data keys are wrapped by another key-encryption key,
@@ -87,7 +87,7 @@ impl Vault {
         Self::unlock_with(Freshness::default(), store, kek, chance, clock).await
     }
 
-    /// [`Vault::unlock`] with another freshness.
+    /// Like [`Vault::unlock`], with another freshness.
     ///
     /// # Errors
     /// As [`Vault::unlock`].
@@ -107,34 +107,34 @@ impl Vault {
             clock,
             ring: RwLock::new(Arc::new(ring)),
             refreshing: tokio::sync::Mutex::new(()),
-            client_keys: moka::sync::Cache::new(CLIENT_KEYS_REMEMBERED_MAX),
+            client_keys: moka::sync::Cache::new(CLIENT_KEYS_CACHED_MAX),
             reseal_pass: Mutex::new(None),
         })))
     }
 
-    /// Seals `plain` for one place under the current data key. What shares a `key_id` column with another ciphertext
-    /// is sealed by one [`Sealer`] instead.
+    /// Seals `plain` for one place under the current data key. Ciphertexts that share a `key_id` column must use one
+    /// [`Sealer`].
     pub fn seal(&self, binding: Binding, plain: &[u8]) -> Sealed {
         self.sealer().seal(binding, plain)
     }
 
-    /// Seals several things under one data key, also when a rotation comes in between: for rows with two ciphertexts
-    /// and one `key_id`, such as cards.
+    /// A sealer for several ciphertexts under one data key, even if a rotation happens in between: for rows with two
+    /// ciphertexts and one `key_id`, such as cards.
     pub fn sealer(&self) -> Sealer {
         Sealer { key: Arc::clone(&self.ring().current), chance: self.0.chance.clone() }
     }
 
-    /// Opens what was sealed for the same binding. The text is wiped when dropped.
+    /// Opens data that was sealed for the same binding. The result is wiped when dropped.
     ///
     /// # Errors
-    /// [`VaultError::DoesNotOpen`] when it was sealed for another place or changed, [`VaultError::UnknownKey`] when
-    /// its data key was destroyed, [`VaultError::Store`] when the key had to be asked for and could not be.
+    /// [`VaultError::DoesNotOpen`] when it was sealed for another place or changed, [`VaultError::UnknownKey`] when its
+    /// data key was destroyed, [`VaultError::Store`] when the key had to be read and could not be.
     pub async fn open(&self, binding: Binding, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let known = self.ring().get(sealed.key_id);
         let key = match known {
             Some(key) => key,
             None => {
-                // Another node may have rotated a moment ago.
+                // Another node may have just rotated.
                 self.refresh().await?;
                 self.ring().get(sealed.key_id).ok_or(VaultError::UnknownKey(sealed.key_id))?
             }
@@ -167,17 +167,17 @@ impl Vault {
     /// Reads the data keys again.
     ///
     /// # Errors
-    /// As [`Vault::unlock`]; what was known before stays known.
+    /// As [`Vault::unlock`]; the keys known before stay usable.
     pub async fn refresh(&self) -> Result<(), VaultError> {
         let _one_at_a_time = self.0.refreshing.lock().await;
         self.reload().await
     }
 
-    /// Makes sure that the data keys are recent enough to seal with. Requests and jobs call it before they begin; most
-    /// of the time it does nothing.
+    /// Ensures that the data keys are recent enough for sealing. Requests and jobs call it before they begin; mostly it
+    /// does nothing.
     ///
     /// # Errors
-    /// As [`Vault::refresh`], only when the keys could not be read for [`Freshness::age_max`].
+    /// As [`Vault::refresh`], but only after the keys could not be read for [`Freshness::age_max`].
     pub async fn keep_current(&self) -> Result<(), VaultError> {
         let Freshness { refreshed_after, age_max } = self.0.freshness;
         let age = self.key_ring_age();
@@ -185,7 +185,7 @@ impl Vault {
             return Ok(());
         }
         if age < age_max {
-            // One caller asks, the others go on with what is known.
+            // One caller reads the keys, the others continue with the known ones.
             let Ok(_one_at_a_time) = self.0.refreshing.try_lock() else { return Ok(()) };
             if let Err(error) = self.reload().await {
                 tracing::warn!(
@@ -224,8 +224,8 @@ impl fmt::Debug for Vault {
     }
 }
 
-/// Seals under one data key, whatever rotates meanwhile. Made for one batch: one that is kept would go on sealing
-/// under a key that has been destroyed.
+/// Seals under one data key, even if a rotation happens meanwhile. Use it for one batch only: a later use could seal
+/// under a destroyed key.
 pub struct Sealer {
     key: Arc<DataKey>,
     chance: Chance,
@@ -237,7 +237,7 @@ impl Sealer {
         Sealed { key_id: self.key.id, bytes: self.key.encrypt(binding, self.chance.bytes(), plain) }
     }
 
-    /// The data key that it seals under.
+    /// The data key of this sealer.
     pub fn key_id(&self) -> Uuid {
         self.key.id
     }
@@ -249,12 +249,12 @@ impl fmt::Debug for Sealer {
     }
 }
 
-/// The digest that a token's row is found by. The id itself, which its key is derived from, the row does not hold.
+/// The digest by which a token's row is found. The row does not contain the id, from which its key is derived.
 pub fn token_digest(token_id: TokenId) -> [u8; 32] {
     sha256(&[b"regente token", token_id.uuid().as_bytes()])
 }
 
-/// SHA-256 of the parts one after the other.
+/// SHA-256 of the concatenated parts.
 pub fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     let mut context = digest::Context::new(&digest::SHA256);
     parts.iter().for_each(|part| context.update(part));

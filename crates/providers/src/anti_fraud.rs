@@ -1,5 +1,5 @@
-//! Risk analysis: what an anti-fraud provider is asked about a charge, its verdicts, and the one door to all of its
-//! adapters. Whether a charge is analysed, and what follows a verdict, never lives here.
+//! Risk analysis: the requests to anti-fraud providers, their verdicts, and the registry of their adapters. The domain
+//! decides whether a charge is analysed and what follows a verdict.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -18,44 +18,44 @@ use crate::request::{CardDetails, Credentials, Mode, TestOverrides};
 
 /// The adapter of one type of anti-fraud provider.
 pub trait AntiFraud: Send + Sync {
-    /// Analyses a charge once, however often it is asked with the same key. A product that decides later answers
-    /// [`Verdict::Pending`].
+    /// Analyses a charge once per key; a repetition with the same key returns the same verdict. A provider that decides
+    /// later answers [`Verdict::Pending`].
     fn analyse(&self, analysis: Analysis) -> BoxFuture<'_, Verdict>;
 
     /// The verdict of an analysis that was pending.
     fn result(&self, inquiry: AnalysisInquiry) -> BoxFuture<'_, Verdict>;
 
-    /// How long a caller waits for either.
+    /// How long a caller waits for [`Self::analyse`] and for [`Self::result`].
     fn deadline(&self) -> Duration;
 }
 
-/// An anti-fraud provider of the merchant.
+/// The anti-fraud provider that a merchant has registered.
 #[derive(Debug)]
 pub struct Analyst {
     /// Which adapter serves it.
     pub provider_type: ProviderType,
-    /// How the merchant is known to the provider.
+    /// The merchant's credentials at the provider.
     pub credentials: Credentials,
-    /// `providers[].options`, as registered: the product among them.
+    /// `providers[].options`, as registered; they name the product.
     pub options: Map<String, Value>,
-    /// Which of the provider's environments is meant.
+    /// The provider's environment that is called.
     pub mode: Mode,
-    /// What a tester asks of a test provider for this request.
+    /// Simulator overrides of this request.
     pub test_overrides: Option<TestOverrides>,
 }
 
-/// A charge whose risk is to be analysed.
+/// A request to analyse the risk of a charge.
 #[derive(Debug)]
 pub struct Analysis {
-    /// Our own key of the analysis: the same on every repetition.
+    /// Our key of the analysis, the same on every repetition.
     pub key: Uuid,
-    /// When it is asked for, by the caller's clock.
+    /// When the analysis is requested, by the caller's clock.
     pub at: Timestamp,
-    /// Who analyses.
+    /// The provider that analyses.
     pub analyst: Analyst,
-    /// How much is charged, in minor units.
+    /// The charged amount, in minor units.
     pub amount: Amount,
-    /// In which currency.
+    /// ISO 4217 currency of `amount`.
     pub currency: Currency,
     /// How the buyer pays.
     pub payment_type: PaymentType,
@@ -69,20 +69,20 @@ pub struct Analysis {
     pub fraud_analysis: Map<String, Value>,
 }
 
-/// The question how a pending analysis ended.
+/// A request for the result of a pending analysis.
 #[derive(Debug)]
 pub struct AnalysisInquiry {
     /// The key of the analysis.
     pub key: Uuid,
-    /// The provider's own id of it, when it gave one.
+    /// The provider's own id of the analysis, when it gave one.
     pub reference: Option<String>,
-    /// When the analysis was asked for, by the caller's clock.
+    /// When the analysis was requested, by the caller's clock.
     pub sent_at: Timestamp,
-    /// Who analyses.
+    /// The provider that analyses.
     pub analyst: Analyst,
 }
 
-/// What an analysis says. Only the first two decide anything.
+/// The result of an analysis. Only `Approved` and `Reproved` decide about the charge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The risk is acceptable.
@@ -95,46 +95,46 @@ pub enum Verdict {
         /// On the provider's own scale.
         score: Option<Number>,
     },
-    /// The verdict comes later.
+    /// The provider decides later.
     Pending {
         /// The provider's own id of the analysis.
         reference: Option<String>,
     },
-    /// There is no verdict.
+    /// The analysis ended without a verdict.
     Failed(AnalysisFailure),
 }
 
-/// Why there is no verdict.
+/// Why an analysis ended without a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnalysisFailure {
-    /// None came within the provider's deadline.
+    /// The provider did not answer within its deadline.
     TimedOut,
-    /// This build cannot speak with providers of this type.
+    /// This build has no adapter for the provider type.
     NoAdapter,
-    /// The provider could not be reached, or failed, and says so in its own words.
+    /// The provider could not be reached, or it reported an error.
     Provider {
-        /// A word for programs.
+        /// Error code, for programs.
         reason: String,
-        /// A sentence for people.
+        /// Error message, for people.
         message: String,
     },
 }
 
-/// The adapters of risk analysis that this build has.
+/// The anti-fraud adapters of this build, by provider type.
 pub struct AntiFraudProviders(HashMap<ProviderType, Box<dyn AntiFraud>>);
 
 impl AntiFraudProviders {
-    /// These adapters and no others.
+    /// Registers exactly these adapters.
     pub fn with(adapters: impl IntoIterator<Item = (ProviderType, Box<dyn AntiFraud>)>) -> Self {
         Self(adapters.into_iter().collect())
     }
 
-    /// Has a charge analysed, and waits no longer than the provider's deadline.
+    /// Requests an analysis and waits no longer than the provider's deadline.
     pub async fn analyse(&self, analysis: Analysis) -> Verdict {
         self.ask(analysis.analyst.provider_type, |adapter| adapter.analyse(analysis)).await
     }
 
-    /// Asks how a pending analysis ended, and waits no longer than the provider's deadline.
+    /// Requests the result of a pending analysis and waits no longer than the provider's deadline.
     pub async fn result(&self, inquiry: AnalysisInquiry) -> Verdict {
         self.ask(inquiry.analyst.provider_type, |adapter| adapter.result(inquiry)).await
     }

@@ -1,6 +1,6 @@
-//! Calls to payment providers and to risk analysis: what is asked, what can be answered, what providers send by
-//! themselves, one adapter for each provider, and the SANDBOX simulator. Never here: the product's database, its HTTP
-//! interface, and which provider is asked (that is routing, in the domain).
+//! Calls to payment and anti-fraud providers: requests, answers, notifications, one adapter for each provider, and the
+//! SANDBOX simulator. The crate does not use the product's database or its HTTP interface, and it does not choose the
+//! provider: routing is in the domain.
 
 pub mod anti_fraud;
 pub mod notification;

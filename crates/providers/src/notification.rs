@@ -1,5 +1,5 @@
-//! What a provider sends by itself: how it arrives, and the events that its adapter makes of it once it has proved that
-//! the provider sent it. Who receives it over HTTP, and what becomes of a payment, never lives here.
+//! Notifications of providers: the HTTP request as received, and the events that the adapter reads from it after it has
+//! authenticated the sender. The server receives them; the engine decides what they change.
 
 use http::HeaderMap;
 use regente_domain::time::Timestamp;
@@ -10,69 +10,69 @@ use uuid::Uuid;
 use crate::outcome::Finding;
 use crate::request::Credentials;
 
-/// Longest body of a notification that is read.
+/// Longest body of a notification that is read, in bytes.
 pub const NOTIFICATION_BYTES_MAX: usize = 256 * 1024;
 
-/// A notification as it arrived for one registration of a provider.
+/// A notification as received for one registered provider.
 #[derive(Debug)]
 pub struct NotificationRequest<'a> {
-    /// Its headers.
+    /// HTTP headers.
     pub headers: &'a HeaderMap,
-    /// Its body, byte for byte: signatures are about these bytes.
+    /// The body, byte for byte: signatures cover these bytes.
     pub body: &'a [u8],
-    /// How the merchant is known to the provider.
+    /// The merchant's credentials at the provider.
     pub credentials: &'a Credentials,
     /// `providers[].options`, as registered.
     pub options: &'a Map<String, Value>,
 }
 
-/// Something that happened at a provider. The provider proved that it said so; it may say so again, and in any order.
+/// An authenticated event of a provider. Providers repeat events and send them in any order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderEvent {
-    /// The provider's id of the event, the same each time that it is sent.
+    /// The provider's id of the event; a repetition has the same one.
     pub id: String,
     /// When it happened, by the provider's clock.
     pub occurred_at: Timestamp,
-    /// Which request it is about.
+    /// The request that the event is about.
     pub about: EventSubject,
     /// What happened.
     pub what: EventKind,
 }
 
-/// How a provider names the request that an event is about.
+/// How an event identifies the request that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventSubject {
-    /// By the key that the call was made with.
+    /// The key that the call was made with.
     Key(Uuid),
-    /// By its own id of the transaction.
+    /// The provider's id of the transaction.
     Reference(String),
 }
 
-/// What can happen to a request after it was answered.
+/// What a provider reports about a request that it answered before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// Its outcome is this now.
+    /// The current outcome of the request.
     Outcome(Finding),
     /// The cardholder's bank took the money back.
     ChargedBack,
 }
 
-/// Why nothing of a notification may be used.
+/// Why a notification is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotificationRefusal {
-    /// Providers of this type send none.
+    /// Providers of this type send no notifications.
     #[error("providers of this type send no notifications")]
     NotSupported,
-    /// Anybody may have sent it, or changed it.
+    /// The signature is missing or wrong.
     #[error("the notification is not signed by the provider")]
     NotAuthentic,
     /// The body has more than [`NOTIFICATION_BYTES_MAX`] bytes.
     #[error("the notification is longer than {NOTIFICATION_BYTES_MAX} bytes")]
     TooLong,
-    /// The provider sent it, and it is not what its documentation says.
+    /// The notification is authentic but malformed.
     #[error("the notification cannot be read: {0}")]
     NotReadable(&'static str),
-    /// The provider sent it, and this release does not know what it is about.
+    /// The notification is authentic, but this release does not know its kind.
     #[error("the notification is of the unknown kind `{0}`")]
     UnknownKind(String),
 }

@@ -1,5 +1,4 @@
-//! The answers of a money call, and those of a probe. An error is none of them: what is not known is said to be unknown,
-//! never guessed.
+//! Answers to provider calls and to probes. There is no error type: whatever is not certain is reported as unknown.
 
 use std::fmt;
 
@@ -8,33 +7,33 @@ pub use regente_domain::charge::instructions::{Instructions, Pending};
 use regente_domain::decline::Decline;
 use serde::{Deserialize, Serialize};
 
-/// What is known after a provider was called.
+/// The answer to a provider call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The provider did it.
+    /// The provider carried the operation out.
     Approved(Approval),
-    /// The provider did not do it, and will not.
+    /// The provider refused the operation; it has no effect.
     Declined(Decline),
-    /// The provider waits for the payer, who gets these instructions; the provider tells the outcome later. Boxed: every
-    /// call in flight has room for its answer.
+    /// The provider waits for the payer, who gets these instructions; it reports the outcome later. Boxed to keep calls
+    /// in flight small.
     Pending(Box<Pending>),
-    /// The provider may or may not have done it: only a probe can tell.
+    /// The operation may or may not have been carried out: only a probe can tell.
     Unknown(UnknownReason),
 }
 
-/// Why nobody knows what the provider did (`docs/interface/charges.md#unknown-outcomes`).
+/// Why the outcome of a call is unknown (`docs/interface/charges.md#unknown-outcomes`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnknownReason {
     /// No answer came within the provider's deadline.
     TimedOut,
     /// The connection broke after the request was sent.
     ConnectionLost,
-    /// The provider failed while it worked on the request.
+    /// The provider reported an error of its own.
     ProviderFailed,
 }
 
 impl UnknownReason {
-    /// The word for logs and metrics; the list is closed.
+    /// Label for logs and metrics.
     pub const fn word(self) -> &'static str {
         match self {
             Self::TimedOut => "timed_out",
@@ -50,14 +49,14 @@ impl fmt::Display for UnknownReason {
     }
 }
 
-/// What a provider says about the key of an earlier call.
+/// The answer to a probe for the key of an earlier call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Probe {
-    /// It has done, refused, or taken up exactly this.
+    /// The provider has recorded this outcome for the key.
     Found(Finding),
-    /// Certainly nothing is there, and for this key never will be: a request that is still on its way is refused.
+    /// The provider has no record of the key and will refuse a request with it that arrives later.
     Absent,
-    /// The provider could not tell, or did not in time: ask again later.
+    /// The provider could not tell, or did not answer in time: probe again later.
     Unknown,
 }
 
@@ -65,11 +64,11 @@ pub enum Probe {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
-    /// Done.
+    /// The provider carried the operation out.
     Approved(Approval),
-    /// Refused.
+    /// The provider refused the operation.
     Declined(Decline),
-    /// Taken up; it waits for the payer.
+    /// The provider accepted the operation and waits for the payer.
     Pending(Box<Pending>),
 }
 

@@ -1,5 +1,5 @@
-//! What every provider has, and the one door to all of them. What a provider can do is data in the domain
-//! (`provider_type`), not code here.
+//! The trait that every provider adapter implements, and the registry of adapters. Capabilities of providers are data
+//! in the domain (`provider_type`).
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -21,69 +21,69 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The adapter of one provider type.
 pub trait Provider: Send + Sync {
-    /// Does the operation once, however often it is called with the same key. It may take as long as it likes:
-    /// [`Providers`] cuts it at [`Self::deadline`].
+    /// Carries the operation out once per key, however often it is called. It has no time limit of its own:
+    /// [`Providers`] cancels it at [`Self::deadline`].
     fn call(&self, call: Call) -> BoxFuture<'_, Answer>;
 
-    /// Says what became of the call with this key.
+    /// Reports the outcome of the call with this key.
     fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe>;
 
-    /// How long a caller waits for the answer to such an operation before it counts as unknown.
+    /// How long a caller waits for this operation before its outcome counts as unknown.
     fn deadline(&self, operation: OperationKind) -> Duration;
 
     /// How long a caller waits for the answer to a probe.
     fn probe_deadline(&self) -> Duration;
 
-    /// Authenticates what the provider sent by itself, and reads the events in it.
+    /// Authenticates a notification and reads its events.
     fn notification(&self, _: &NotificationRequest<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
         Err(NotificationRefusal::NotSupported)
     }
 
-    /// Checks the members of a registration's options that only this provider understands, and says what they take
-    /// away from what its type can do. `path` is where the options stand in the request.
+    /// Checks the options that are specific to this provider and returns the capabilities that they remove. `path` is
+    /// where the options are in the request.
     fn validate_options(&self, _: &Map<String, Value>, _path: &str) -> Result<Narrowed, Problems> {
         Ok(Narrowed::default())
     }
 
-    /// Whether it counts against the provider's health when this call is not answered. It does not when the call itself
-    /// asked a test provider for silence.
+    /// Whether an unanswered call counts against the provider in its circuit. It does not when the call itself asked a
+    /// test provider not to answer.
     fn silence_counts(&self, _: &Call) -> bool {
         true
     }
 
-    /// `networkDeniedReason` of a request that was not answered and is proved to have had no effect.
+    /// `networkDeniedReason` of a request that was not answered and that a probe proved to have had no effect.
     fn unanswered_reason(&self) -> &'static str {
         UNANSWERED
     }
 }
 
-/// [`Provider::unanswered_reason`] of a provider that has no word of its own for it.
+/// [`Provider::unanswered_reason`] of a provider that defines none.
 const UNANSWERED: &str = "timeout";
 
 /// An adapter and the provider type that it serves.
 pub type Adapter = (ProviderType, Box<dyn Provider>);
 
-/// The adapters that this build has.
+/// The provider adapters of this build, by provider type.
 pub struct Providers {
     adapters: HashMap<ProviderType, Box<dyn Provider>>,
 }
 
 impl Providers {
-    /// These adapters and no others.
+    /// Registers exactly these adapters.
     pub fn with(adapters: impl IntoIterator<Item = Adapter>) -> Self {
         Self { adapters: adapters.into_iter().collect() }
     }
 
-    /// How long such an operation may take at a provider of this type. What has no adapter answers at once.
+    /// How long this operation may take at a provider of this type; zero without an adapter.
     pub fn deadline(&self, provider_type: ProviderType, operation: OperationKind) -> Duration {
         self.adapter(provider_type).map_or(Duration::ZERO, |provider| provider.deadline(operation))
     }
 
-    /// Calls the provider and waits no longer than its deadline. Dropping the future does not undo the call: to
-    /// survive a caller that goes away, it must run in a task of its own.
+    /// Calls the provider and waits no longer than its deadline. Dropping the future does not undo the call; to survive
+    /// a caller that hangs up, run it in its own task.
     pub fn call(&self, call: Call) -> impl Future<Output = Answer> + Send + '_ {
         let provider_type = call.provider_type;
-        // The adapter's future has the call: ours would hold it once more.
+        // The adapter's future owns the call; capturing it here as well would store it twice.
         let answering = self.adapter(provider_type).map(|provider| {
             let deadline = provider.deadline(call.operation.kind());
             (deadline, provider.call(call))
@@ -99,9 +99,9 @@ impl Providers {
         }
     }
 
-    /// Asks the provider what became of an earlier call, and waits no longer than its deadline.
+    /// Probes an earlier call and waits no longer than the provider's deadline.
     pub async fn probe(&self, inquiry: Inquiry) -> Probe {
-        // What has no adapter was never sent anything.
+        // Without an adapter no call was ever sent.
         let Some(provider) = self.adapter(inquiry.provider_type) else {
             return Probe::Absent;
         };
@@ -111,10 +111,10 @@ impl Providers {
         }
     }
 
-    /// Authenticates what a provider of this type sent by itself, and reads the events in it.
+    /// Authenticates a notification of a provider of this type and reads its events.
     ///
     /// # Errors
-    /// Nothing of what was sent may be used: [`NotificationRefusal`] says why.
+    /// [`NotificationRefusal`]: the whole notification is rejected.
     pub fn notification(
         &self,
         provider_type: ProviderType,
@@ -127,11 +127,11 @@ impl Providers {
         provider.notification(request)
     }
 
-    /// Checks the options sent for a provider and gives the form in which they are stored. `path` is where they stand
-    /// in the request, for example `providers.0.options`.
+    /// Checks the options of a provider and returns the form in which they are stored. `path` is where they are in the
+    /// request, for example `providers.0.options`.
     ///
     /// # Errors
-    /// Everything that is wrong with them.
+    /// All problems of the options.
     pub fn validate_options(
         &self,
         provider_type: ProviderType,
@@ -140,7 +140,7 @@ impl Providers {
     ) -> Result<Map<String, Value>, Problems> {
         let mut problems = Problems::new();
         if let Some(provider) = self.adapter(provider_type) {
-            // `type` is checked with the form; checked twice, it would be complained of twice.
+            // The shared schema has checked `type` already; a second check would report the same problem twice.
             let mut own = options.clone();
             own.shift_remove("type");
             problems.extend(provider.validate_options(&own, path).err().unwrap_or_default());
@@ -154,20 +154,20 @@ impl Providers {
         }
     }
 
-    /// What the stored options of a provider take away from what its type can do. Options that were stored before a
-    /// rule was added, and break it, take nothing away.
+    /// The capabilities that the stored options of a provider remove. Stored options that break a newer rule remove
+    /// none.
     pub fn narrowed(&self, provider_type: ProviderType, options: &Map<String, Value>) -> Narrowed {
         let narrowed =
             self.adapter(provider_type).map(|provider| provider.validate_options(options, "options"));
         narrowed.and_then(Result::ok).unwrap_or_default()
     }
 
-    /// Whether it counts against the provider's health when this call is not answered.
+    /// Whether an unanswered call counts against the provider in its circuit.
     pub fn silence_counts(&self, call: &Call) -> bool {
         self.adapter(call.provider_type).is_none_or(|provider| provider.silence_counts(call))
     }
 
-    /// `networkDeniedReason` of a request that was not answered and is proved to have had no effect.
+    /// `networkDeniedReason` of a request that was not answered and that a probe proved to have had no effect.
     pub fn unanswered_reason(&self, provider_type: ProviderType) -> &'static str {
         self.adapter(provider_type).map_or(UNANSWERED, Provider::unanswered_reason)
     }
@@ -177,7 +177,7 @@ impl Providers {
     }
 }
 
-/// Every code of the closed list may be registered; one without an adapter refuses, and routing goes on
+/// Any provider type can be registered; one without an adapter declines, and routing goes on to the next provider
 /// (`docs/interface/provider-types.md#adapters`).
 fn no_adapter(provider_type: ProviderType) -> Decline {
     let decline = Decline::of(DeclinedCode::InvalidMerchant);

@@ -1,5 +1,5 @@
-//! What a provider is asked: the call with its key, the configuration of the provider, and the operation. Nothing here
-//! decides anything, and nothing here prints a secret.
+//! Requests to providers: the call with its key, the provider's configuration, and the operation. Debug output contains
+//! no secrets.
 
 use std::fmt;
 
@@ -14,59 +14,59 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use zeroize::Zeroize;
 
-/// One operation to be done by one configured provider.
+/// One operation for one configured provider.
 #[derive(Debug)]
 pub struct Call {
-    /// Our own key of the operation: the same on every repetition, so that the provider does it once.
+    /// Our key of the operation, the same on every repetition: the provider carries it out once.
     pub key: Uuid,
     /// When the call is made, by the caller's clock.
     pub at: Timestamp,
     /// Which adapter serves it.
     pub provider_type: ProviderType,
-    /// How the merchant is known to the provider.
+    /// The merchant's credentials at the provider.
     pub credentials: Credentials,
     /// `providers[].options`, as registered.
     pub options: Map<String, Value>,
-    /// Which of the provider's environments is meant.
+    /// The provider's environment that is called.
     pub mode: Mode,
-    /// What a tester asks of a test provider for this request.
+    /// Simulator overrides of this request.
     pub test_overrides: Option<TestOverrides>,
-    /// What is to be done.
+    /// The operation to carry out.
     pub operation: Operation,
 }
 
-/// The question whether an earlier call had an effect.
+/// A probe: asks whether an earlier call had an effect.
 #[derive(Debug)]
 pub struct Inquiry {
     /// The key that the call was made with.
     pub key: Uuid,
-    /// What the call asked for.
+    /// The operation of the call.
     pub operation: OperationKind,
-    /// The provider's id of the transaction, when one is known.
+    /// The provider's id of the transaction, when known.
     pub reference: Option<String>,
     /// When the call was sent, by the caller's clock.
     pub sent_at: Timestamp,
-    /// When the question is asked, by the caller's clock.
+    /// When the probe is made, by the caller's clock.
     pub at: Timestamp,
     /// Which adapter serves it.
     pub provider_type: ProviderType,
-    /// How the merchant is known to the provider.
+    /// The merchant's credentials at the provider.
     pub credentials: Credentials,
     /// `providers[].options`, as registered.
     pub options: Map<String, Value>,
-    /// Which of the provider's environments is meant.
+    /// The provider's environment that is called.
     pub mode: Mode,
     /// As [`Call::test_overrides`].
     pub test_overrides: Option<TestOverrides>,
 }
 
-/// What a tester asks of a test provider for one request. Only the test provider knows what the members mean; adapters
-/// of real providers do not look at them.
+/// Simulator overrides: what a tester requests of a test provider for one request. Adapters of real providers ignore
+/// them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestOverrides(Map<String, Value>);
 
 impl TestOverrides {
-    /// From what the request says; nothing in production, whatever it says.
+    /// The overrides in these members; `None` in production.
     pub fn new(mode: Mode, members: Map<String, Value>) -> Option<Self> {
         match mode {
             Mode::Sandbox => (!members.is_empty()).then_some(Self(members)),
@@ -74,7 +74,7 @@ impl TestOverrides {
         }
     }
 
-    /// One member, if it is there.
+    /// The member called `name`.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
@@ -89,21 +89,21 @@ pub enum Mode {
     Production,
 }
 
-/// What can be asked of a provider.
+/// An operation that a provider can carry out.
 #[derive(Debug)]
 pub enum Operation {
-    /// Take, or reserve, an amount from a card.
+    /// Charges a card, or reserves an amount on it.
     Authorize(Authorization),
-    /// Verify a card with a zero amount (`zero_dollar`).
+    /// Verifies a card with a zero amount (`zero_dollar`).
     VerifyCard(Verification),
-    /// Take what an authorization reserved, all of it or a part; the rest is released.
+    /// Captures a reserved amount, fully or in part; the rest is released.
     Capture(FollowUp),
-    /// Release what is reserved, or give back what was taken: all of it or a part.
+    /// Releases a reserved amount, or refunds a captured one, fully or in part.
     Void(FollowUp),
 }
 
 impl Operation {
-    /// Its kind alone.
+    /// The operation without its details.
     pub const fn kind(&self) -> OperationKind {
         match self {
             Self::Authorize(_) => OperationKind::Authorization,
@@ -113,7 +113,7 @@ impl Operation {
         }
     }
 
-    /// The amount that moves; zero for a verification.
+    /// The amount in minor units; zero for a verification.
     pub const fn amount(&self) -> Amount {
         match self {
             Self::Authorize(authorization) => authorization.amount,
@@ -131,7 +131,7 @@ impl Operation {
         }
     }
 
-    /// The card that it is about. What follows an authorization refers to it and needs no card.
+    /// The card; `None` for a capture or void, which refers to its authorization.
     pub const fn card(&self) -> Option<&CardDetails> {
         match self {
             Self::Authorize(authorization) => Some(&authorization.card),
@@ -141,7 +141,7 @@ impl Operation {
     }
 }
 
-/// The kinds of operations, without their details.
+/// The operations, without their details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperationKind {
     /// [`Operation::Authorize`], with or without capture.
@@ -155,7 +155,7 @@ pub enum OperationKind {
 }
 
 impl OperationKind {
-    /// Every kind with its word.
+    /// All kinds with their names in the interface.
     pub const WORDS: &'static [(&'static str, Self)] = &[
         ("authorization", Self::Authorization),
         ("zero_dollar", Self::ZeroDollar),
@@ -163,7 +163,7 @@ impl OperationKind {
         ("void", Self::Void),
     ];
 
-    /// The word of the interface.
+    /// The name in the interface.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Authorization => "authorization",
@@ -173,28 +173,28 @@ impl OperationKind {
         }
     }
 
-    /// The kind of a word, exactly as [`Self::word`] spells it.
+    /// The inverse of [`Self::word`]; matches exactly.
     pub fn parse(word: &str) -> Option<Self> {
         Self::WORDS.iter().find(|(known, _)| *known == word).map(|(_, kind)| *kind)
     }
 }
 
-/// Takes or reserves an amount from a card.
+/// Charges a card, or reserves an amount on it.
 #[derive(Debug)]
 pub struct Authorization {
-    /// How much, in minor units.
+    /// Amount in minor units.
     pub amount: Amount,
-    /// In which currency.
+    /// ISO 4217 currency of `amount`.
     pub currency: Currency,
-    /// Captured at once, or reserved and captured later.
+    /// Whether the amount is captured at once or later.
     pub capture: CaptureMode,
-    /// Which card product is charged.
+    /// The card product that is charged.
     pub payment_type: PaymentType,
     /// Number of installments, 1 for a single payment.
     pub installments: u8,
-    /// Its place in a series of payments, when it is part of one.
+    /// Its position in a series of payments, when it is part of one.
     pub recurrence: Option<Recurrence>,
-    /// The card.
+    /// The card to charge.
     pub card: CardDetails,
     /// Text on the buyer's statement.
     pub statement_descriptor: Option<String>,
@@ -202,7 +202,7 @@ pub struct Authorization {
     pub order_id: Option<String>,
     /// Free text of the merchant.
     pub description: Option<String>,
-    /// Reference that the merchant wants handed to the provider.
+    /// A reference that the merchant wants passed on to the provider.
     pub provider_reference_key: Option<String>,
     /// The merchant's category code.
     pub merchant_mcc: Option<Mcc>,
@@ -213,26 +213,26 @@ pub struct Authorization {
 pub struct Verification {
     /// The currency of the zero amount.
     pub currency: Currency,
-    /// The card.
+    /// The card to verify.
     pub card: CardDetails,
     /// The merchant's category code.
     pub merchant_mcc: Option<Mcc>,
 }
 
-/// Something that is done with an earlier authorization.
+/// A capture or void of an earlier authorization.
 #[derive(Clone, Debug)]
 pub struct FollowUp {
     /// The key that the authorization was made with.
     pub authorization_key: Uuid,
-    /// Its id at the provider, when the provider gave one.
+    /// The provider's id of the authorization, when it gave one.
     pub transaction_id: Option<String>,
-    /// How much, in minor units.
+    /// Amount in minor units.
     pub amount: Amount,
-    /// In which currency.
+    /// ISO 4217 currency of `amount`.
     pub currency: Currency,
 }
 
-/// A card in the clear, for as long as the call takes.
+/// A card in the clear; it exists only while the call runs.
 #[derive(Clone)]
 pub struct CardDetails {
     /// The full number.
@@ -245,23 +245,23 @@ pub struct CardDetails {
     pub cvv: Option<Cvv>,
 }
 
-/// Shows nothing of the card: not its number, not the security code, not the holder.
+/// Omits the number, the security code and the holder.
 impl fmt::Debug for CardDetails {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CardDetails").finish_non_exhaustive()
     }
 }
 
-/// The credentials of a merchant at a provider. They are wiped when dropped and never printed.
+/// A merchant's credentials at a provider: wiped when dropped, never printed.
 pub struct Credentials(Map<String, Value>);
 
 impl Credentials {
-    /// From `providers[].credentials` in the clear.
+    /// Takes `providers[].credentials` in the clear.
     pub const fn new(members: Map<String, Value>) -> Self {
         Self(members)
     }
 
-    /// The text of one member, if it is there and a text.
+    /// The member called `name`, if it is a string.
     pub fn expose(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
     }

@@ -1,5 +1,5 @@
-//! The SANDBOX provider: a simulator that behaves like a provider over a network, with a transaction log of its own. It
-//! never sees the product's database, and its log holds no card numbers and no security codes.
+//! The SANDBOX provider: a simulator that behaves like a provider over a network and has its own transaction log. It
+//! does not use the product's database; its log contains no card numbers and no security codes.
 
 mod delivery;
 mod draws;
@@ -51,26 +51,26 @@ use transaction_log::Recorded;
 /// How long a caller waits for the simulator (`docs/interface/sandbox.md#silence`).
 pub const DEADLINE: Duration = Duration::from_secs(2);
 
-/// How the simulator behaves; from the server's configuration only.
+/// The simulator's settings; they come from the server's configuration only.
 pub struct SandboxOptions {
-    /// Fixes everything that is left to chance, together with the key of a call.
+    /// Seed of all random decisions, combined with the key of each call.
     pub seed: u64,
     /// How long a caller waits before an answer counts as unknown.
     pub deadline: Duration,
-    /// Whether the security code decides charges too; it always decides verifications.
+    /// Whether the security code decides charges as well; it always decides verifications.
     pub cvv_on_charge: CvvRule,
-    /// Key of the hashes that stand for card numbers in the log; a secret of the deployment, 32 bytes or more.
+    /// Key of the card hashes in the log: a secret of the deployment, 32 bytes or more.
     pub card_hash_key: Zeroizing<Vec<u8>>,
 }
 
 impl SandboxOptions {
-    /// The defaults, with the two values that have none.
+    /// Default settings with this seed and this key.
     pub const fn new(seed: u64, card_hash_key: Zeroizing<Vec<u8>>) -> Self {
         Self { seed, deadline: DEADLINE, cvv_on_charge: CvvRule::Applied, card_hash_key }
     }
 }
 
-/// The simulator.
+/// The simulator, in this process.
 pub struct Sandbox {
     seed: u64,
     deadline: Duration,
@@ -81,16 +81,16 @@ pub struct Sandbox {
     counts: Counts,
 }
 
-/// What the simulator looks at of the question what became of a call.
+/// The parts of a probe that the simulator uses.
 #[derive(Debug)]
 pub struct Lookup {
     /// The key of the call.
     pub key: Uuid,
-    /// When the question is asked, by the caller's clock.
+    /// When the probe is made, by the caller's clock.
     pub at: Timestamp,
     /// `providers[].options`, as registered.
     pub options: Map<String, Value>,
-    /// What a tester asks of the simulator for this request.
+    /// Simulator overrides of this request.
     pub test_overrides: Option<TestOverrides>,
 }
 
@@ -101,7 +101,7 @@ impl From<Inquiry> for Lookup {
     }
 }
 
-/// The simulator's own plan as it was given and as it was read, and how many there were before it.
+/// The simulator's own fault plan, as given and as parsed, with the number of plans before it.
 #[derive(Clone)]
 struct OwnPlan {
     given: Value,
@@ -116,7 +116,7 @@ impl Default for OwnPlan {
 }
 
 impl Sandbox {
-    /// A simulator that keeps this log.
+    /// Creates a simulator that writes to this log.
     pub fn new(options: SandboxOptions, log: TransactionLog) -> Self {
         Self {
             seed: options.seed,
@@ -129,23 +129,23 @@ impl Sandbox {
         }
     }
 
-    /// As the adapter of its provider type.
+    /// The simulator as the adapter of its provider type.
     pub fn into_adapter(self) -> Adapter {
         (ProviderType::Sandbox, Box::new(self))
     }
 
-    /// The log that it keeps.
+    /// The simulator's transaction log.
     pub const fn transaction_log(&self) -> &TransactionLog {
         &self.log
     }
 
-    /// The simulator's own plan, as it was given.
+    /// The simulator's own fault plan, as given.
     pub fn plan(&self) -> Value {
         self.plan.read().unwrap_or_else(PoisonError::into_inner).given.clone()
     }
 
-    /// Puts another plan in the place of the simulator's own; every `sequence` in it begins to count anew. `path`
-    /// begins every problem.
+    /// Replaces the simulator's own fault plan and resets the counts of its `sequence`s. `path` prefixes the path of
+    /// each problem.
     pub fn set_plan(&self, given: Value, path: &str) -> Result<(), Problems> {
         let plan = Arc::new(Plan::parse(&given, path)?);
         let mut own = self.plan.write().unwrap_or_else(PoisonError::into_inner);
@@ -153,9 +153,9 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Does what is asked, and says how the answer travels.
+    /// Carries the call out and returns how its answer is delivered.
     pub async fn act(&self, call: &Call) -> Delivery<Answer> {
-        // The plans and the draws end here, and what writes is boxed: thousands may wait for a delay to pass.
+        // The plans and the draws are dropped here and the write is boxed, to keep thousands of delayed calls small.
         let fault = Plans::read(&call.options, call.test_overrides.as_ref())
             .map(|plans| self.fault(&plans, &Occasion::call(call), &self.draws(call)));
         match fault {
@@ -165,16 +165,17 @@ impl Sandbox {
         }
     }
 
-    /// Looks an earlier call up, and says how the answer travels.
+    /// Answers a probe and returns how the answer is delivered.
     pub async fn look(&self, lookup: &Lookup) -> Delivery<Probe> {
-        // Options that are not valid were an answer to the call; its probe is answered all the same.
+        // The call was declined for its invalid options; its probe is still answered.
         let plans = Plans::read(&lookup.options, lookup.test_overrides.as_ref()).unwrap_or_default();
         let draws = Draws::new(self.seed, None, lookup.key);
         let fault = self.fault(&plans, &Occasion::probe(lookup), &draws);
         spoil(fault, || async { Delivery::Whole(self.look_up(lookup).await) }).await
     }
 
-    /// The first fault that fits and happens: of the request, of the options, of the simulator.
+    /// The first fault that matches and happens: those of the request first, then of the options, then of the
+    /// simulator.
     fn fault(&self, plans: &Plans, occasion: &Occasion, draws: &Draws) -> Option<Then> {
         let (own, revision) = {
             let own = self.plan.read().unwrap_or_else(PoisonError::into_inner);
@@ -185,7 +186,7 @@ impl Sandbox {
             (Source::Options, &plans.of_options),
             (Source::Simulator(revision), own.as_ref()),
         ];
-        // All of them are asked, since all of them count.
+        // Evaluate all plans, because each counts its matches.
         let happening = sources.map(|(source, plan)| plan.happening(source, occasion, draws, &self.counts));
         happening.into_iter().flatten().next().cloned()
     }
@@ -214,7 +215,7 @@ impl Sandbox {
         }
     }
 
-    /// A time-out writes nothing down. A key that was answered before keeps its answer all the same.
+    /// Writes nothing to the log and does not answer. A key that was answered before still gets its answer.
     async fn stay_silent(&self, call: &Call) -> Delivery<Answer> {
         match self.log.find(call.key).await {
             Ok(Some(Entry { record: Record::Answered(answered), .. })) => {
@@ -297,7 +298,7 @@ impl Provider for Sandbox {
     }
 }
 
-/// The plans that come with a call.
+/// The fault plans that a call brings along.
 #[derive(Default)]
 struct Plans {
     of_request: Plan,
@@ -313,14 +314,14 @@ impl Plans {
     }
 }
 
-/// Does it, or does not, as the fault wants, and says how the answer travels. A fault that spoils the way of the answer
-/// does so every time: what the log says about the key is for a probe to find out.
+/// Applies the fault and returns how the answer is delivered. A delivery fault also hides the answer of a repetition:
+/// only a probe reports what the log says about the key.
 async fn spoil<T, F>(fault: Option<Then>, doing: impl Fn() -> F) -> Delivery<T>
 where
     F: Future<Output = Delivery<T>>,
 {
     let (point, spoiled) = match fault {
-        // A refusal is an answer, and was given before this.
+        // The caller has handled declines already.
         None | Some(Then::Decline(_)) => return doing().await,
         Some(Then::Delay(duration)) => {
             sleep(duration).await;
@@ -345,7 +346,7 @@ where
     spoiled
 }
 
-/// Whether the entry was written is not known here: only a probe can tell.
+/// The log may or may not have the entry: only a probe can tell.
 fn fail(error: &TransactionLogError) -> Delivery<Answer> {
     tracing::error!(%error, "the simulator cannot write its transaction log");
     Delivery::ServerError
@@ -355,7 +356,8 @@ fn probed_before_it_arrived() -> Decline {
     rules::network_says(Decline::of(DeclinedCode::TryAgain), "probed before it arrived")
 }
 
-/// Options are checked when they are registered; this answers for those that were stored before a rule was added.
+/// Options are checked when a provider is registered. This answers calls with options that were stored before a rule
+/// was added.
 fn options_not_valid(problems: Problems) -> Decline {
     Decline {
         retryable: true,

@@ -1,6 +1,6 @@
-//! Who is calling, and what they may call: the gate that every route passes (`docs/interface/auth.md#gate`).
+//! Authenticates the caller and checks what it may call, in front of every route (`docs/interface/auth.md#gate`).
 //!
-//! Whose a record is, is not decided here: every query carries the caller's client, so another client's record is
+//! Ownership of records is not checked here: every query carries the caller's client, so a record of another client is
 //! not found.
 
 mod credentials;
@@ -27,14 +27,14 @@ use crate::api::error::ApiError;
 use crate::api::limits::RateKey;
 use crate::app::App;
 
-/// What a route demands of its caller (`docs/interface/auth.md#routes`). Secret keys may call everything.
+/// What a route demands of its caller (`docs/interface/auth.md#routes`). A secret key may call every route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// A client token with this scope.
     Scope(Scope),
     /// A client token with every scope: a list that shows people or payments (`docs/interface/auth.md#routes`).
     ListOf(Scope),
-    /// No public key at all (`docs/interface/auth.md#routes`).
+    /// A secret key; every public key is refused (`docs/interface/auth.md#routes`).
     SecretKeyOnly,
 }
 
@@ -52,16 +52,16 @@ impl Access {
     }
 }
 
-/// The gate in front of a route. Behind it the request carries its [`Caller`], and the vault's keys are recent enough to
-/// seal with. It answers 401 when the client is not known, 403 when the key is not good enough
-/// (`docs/interface/auth.md#gate`), 503 when the database cannot be asked.
+/// The gate in front of a route. It adds the [`Caller`] to the request and makes sure that the vault's keys are recent
+/// enough to seal with. It answers 401 when the client is unknown, 403 when the key is refused
+/// (`docs/interface/auth.md#gate`), 503 when the database cannot be read.
 pub fn guard(app: App, access: Access) -> impl Layer<Route, Service: Gate> + Clone + Send + Sync + 'static {
     layer_fn(move |route: Route| {
         let app = app.clone();
         service_fn(move |mut request: Request| {
             let (app, mut route) = (app.clone(), route.clone());
             async move {
-                // Boxed: the route would otherwise wait in as much memory as looking a key up takes.
+                // Boxed: otherwise every request holds the memory of the key lookup until it is answered.
                 match Box::pin(let_in(&app, access, request.headers())).await {
                     Ok(caller) => {
                         request.extensions_mut().insert(caller);
@@ -74,7 +74,7 @@ pub fn guard(app: App, access: Access) -> impl Layer<Route, Service: Gate> + Clo
     })
 }
 
-/// What [`guard`] makes of a route.
+/// Puts the gate of [`guard`] in front of a route.
 pub trait Gate:
     Service<Request, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync + 'static
 {

@@ -1,5 +1,5 @@
-//! What an operator may do to a running deployment, each once: asked for on the command line, done here, in the server
-//! through its socket or in the command's own process. How it is printed is the command line's business.
+//! The commands of operators. A command runs here, inside the server that the command line reaches through its socket,
+//! or in the command's own process. The command line prints the answers.
 
 mod backup;
 pub mod books;

@@ -1,5 +1,4 @@
-//! The HTTP interface: what is asked is parsed here, what is answered is shown here. What crosses the store and a
-//! provider is in `flows`.
+//! The HTTP interface: parses requests and formats answers. The engine's flows call the store and the providers.
 
 pub mod auth;
 pub mod cards;
@@ -28,7 +27,7 @@ pub mod webhooks;
 use regente_domain::id::Id;
 use regente_engine::error::Error;
 
-/// The id in a path. What is no UUID is answered like an id that does not exist
+/// Parses the id in a path. A text that is no UUID is answered like an id that does not exist
 /// (`docs/interface/conventions.md#values`).
 pub fn path_id<T>(text: &str) -> Result<Id<T>, Error> {
     text.parse().map_err(|_| Error::NotFound)

@@ -1,4 +1,4 @@
-//! What every request is given: the engine, and what belongs to the interface alone. Cheap to clone.
+//! The state of every request: the engine and the parts that only the HTTP interface needs. Cheap to clone.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use regente_domain::id::ClientId;
 use regente_engine::app as engine;
-use regente_engine::cache::Remembered;
+use regente_engine::cache::Cache;
 use regente_engine::clock::Clock;
 use regente_engine::error::Error;
 use regente_providers::sandbox::TransactionLog;
@@ -15,8 +15,8 @@ use regente_store::{Batch, Commit};
 
 use crate::api::limits::{HttpLimits, RateLimiter};
 
-/// Credentials that are remembered; about 300 bytes each.
-const CREDENTIALS_REMEMBERED_MAX: u64 = 50_000;
+/// The most credentials in the cache; about 300 bytes each.
+const CREDENTIALS_CACHED_MAX: u64 = 50_000;
 
 /// The application.
 #[derive(Clone)]
@@ -24,28 +24,28 @@ pub struct App(Arc<Parts>);
 
 /// The parts of an [`App`].
 pub struct Parts {
-    /// What the product does.
+    /// The engine.
     pub engine: engine::App,
     /// The transaction log of the simulator, where this process keeps it.
     pub simulator_log: Option<TransactionLog>,
-    /// How much callers may ask for.
+    /// Limits on callers' requests.
     pub limits: HttpLimits,
-    /// Who is calling, remembered for a few seconds.
+    /// The cache of valid credentials, a few seconds long.
     pub credentials: Credentials,
-    /// How often public keys may make tokens.
+    /// Limits how often a public key makes tokens.
     pub token_limiter: RateLimiter,
-    /// How often secret keys may ask.
+    /// Limits how often a secret key makes requests.
     pub secret_key_limiter: RateLimiter,
 }
 
 impl App {
-    /// Puts the parts together.
+    /// An application of these parts.
     pub fn new(parts: Parts) -> Self {
         Self(Arc::new(parts))
     }
 
-    /// Applies a change of what is remembered, and has it forgotten then. A caller who hangs up in between keeps it from
-    /// neither.
+    /// Applies a change of cached data and then calls `forget` on the cache. Both happen even when the caller
+    /// disconnects in between.
     pub async fn change(&self, batch: Batch, forget: fn(&Self)) -> Result<Commit, Error> {
         let app = self.clone();
         let change = async move {
@@ -71,10 +71,10 @@ impl Deref for Parts {
     }
 }
 
-/// Credentials that were found valid a moment ago. To be forgotten after a revocation, or a change of a client's status.
-pub type Credentials = Remembered<(ClientId, CredentialDigest), Arc<Credential>>;
+/// The cache of valid credentials. Clear it after a revocation or a change of a client's status.
+pub type Credentials = Cache<(ClientId, CredentialDigest), Arc<Credential>>;
 
-/// None yet; each is trusted for this long.
+/// An empty cache whose entries live for `life`.
 pub fn no_credentials(clock: Clock, life: Duration) -> Credentials {
-    Remembered::new(CREDENTIALS_REMEMBERED_MAX, clock, life)
+    Cache::new(CREDENTIALS_CACHED_MAX, clock, life)
 }

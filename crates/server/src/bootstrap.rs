@@ -1,5 +1,5 @@
-//! From a configuration to an application: database, keys, simulator, clocks. What is weak or missing is refused here,
-//! before anything is served.
+//! Builds the application from its configuration: database, keys, simulator, clocks. Weak or missing parts are refused
+//! here, before anything is served.
 
 mod derived;
 pub mod dev;
@@ -30,21 +30,22 @@ use crate::config::{Config, ConfigError, Place, Simulator, TooWeak};
 
 pub use derived::DEV_CLIENT_NAME;
 
-/// What to do about migrations that this release still has to apply.
+/// What to do about pending migrations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Migrations {
     /// Apply them.
     Apply,
-    /// Apply them to an embedded file, which belongs to one process; refuse to start on a server, which others use.
+    /// Apply them to an embedded file, which belongs to one process; refuse to start with a database server, which
+    /// other processes use.
     ApplyToSqlite,
 }
 
-/// Whether a database that is not there is made.
+/// Whether a missing database is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// It is made.
+    /// Create it.
     Make,
-    /// It is an error: a command was pointed at the wrong place.
+    /// Report an error: the command was pointed at the wrong place.
     Refuse,
 }
 
@@ -54,7 +55,7 @@ pub enum StartError {
     /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The deployment is too weak for real money.
+    /// The deployment is too weak for production.
     #[error(transparent)]
     TooWeak(#[from] TooWeak),
     /// The folder of the data cannot be made.
@@ -63,22 +64,22 @@ pub enum StartError {
     /// A file of the data cannot be made.
     #[error("{} cannot be made", .0.display())]
     File(PathBuf, #[source] std::io::Error),
-    /// There is no database where a command was pointed at.
+    /// The database does not exist.
     #[error("there is no database at {}; start the server, or run `regente migrate`", .0.display())]
     NoDatabase(PathBuf),
     /// The database cannot be opened.
     #[error("the database cannot be opened")]
     Store(#[from] StoreError),
-    /// The schema is older than this release, and others use the database.
+    /// The schema is older than this release, and other processes use the database.
     #[error("migrations are pending ({}); run `regente migrate`, or start with `--migrate`", .0.join(", "))]
     Pending(Vec<&'static str>),
     /// The keys cannot be opened.
     #[error("the vault cannot be opened")]
     Vault(#[from] VaultError),
-    /// The simulator's books cannot be opened.
+    /// The simulator's transaction log cannot be opened.
     #[error("the books of the simulator cannot be opened at {}", .0.display())]
     SimulatorLog(PathBuf, #[source] TransactionLogError),
-    /// The simulator of another process cannot be called.
+    /// The client for a simulator in another process cannot be made.
     #[error(transparent)]
     Simulator(#[from] RemoteError),
     /// The operating system gave no randomness.
@@ -89,7 +90,7 @@ pub enum StartError {
     Interrupted(#[from] tokio::task::JoinError),
 }
 
-/// Opens the database, makes the folder of an embedded one, and brings the schema up to date as far as it may.
+/// Opens the database, creates the folder of an embedded one, and applies migrations as far as `migrations` allows.
 ///
 /// # Errors
 /// [`StartError::Folder`], [`StartError::NoDatabase`], [`StartError::Store`], [`StartError::Pending`].
@@ -114,15 +115,15 @@ pub async fn open_store(
     }
 }
 
-/// Puts everything together.
+/// Builds the application.
 ///
 /// # Errors
-/// Whatever keeps the application from coming up; the database is closed again then.
+/// Any [`StartError`]; the database is closed again.
 pub async fn open(config: &Config, migrations: Migrations, missing: Missing) -> Result<App, StartError> {
     open_by(config, Clock::system(), migrations, missing).await
 }
 
-/// The same by another clock than the machine's: what is written is as old as that clock says.
+/// As [`open`], with another clock than the machine's for the time of records.
 ///
 /// # Errors
 /// As [`open`].
@@ -192,7 +193,7 @@ async fn assemble(
     }))
 }
 
-/// The books of the simulator for whoever only wants to read in them; nothing is made where there are none.
+/// The simulator's transaction log for reading; `None` where there is none.
 ///
 /// # Errors
 /// [`StartError::SimulatorLog`].
@@ -205,8 +206,8 @@ pub async fn books_that_exist(config: &Config) -> Result<Option<TransactionLog>,
     }
 }
 
-/// The adapter of the simulator, which is in this process or where the configuration says, and its transaction log where
-/// it is in this process.
+/// The simulator's adapter, in this process or for the address in the configuration, and the transaction log when it is
+/// in this process.
 async fn simulator(config: &Config, kek: &Kek) -> Result<(Adapter, Option<TransactionLog>), StartError> {
     match config.simulator()? {
         Simulator::InProcess(books) => {
@@ -218,10 +219,10 @@ async fn simulator(config: &Config, kek: &Kek) -> Result<(Adapter, Option<Transa
     }
 }
 
-/// The simulator with these books, and with its own plan.
+/// The simulator with this transaction log and the fault plan of the configuration.
 ///
 /// # Errors
-/// [`StartError::SimulatorLog`], [`StartError::Config`], and what keeps the file from being made.
+/// [`StartError::SimulatorLog`], [`StartError::Config`], or the file cannot be created.
 pub async fn open_sandbox(
     config: &Config,
     books: Place,
@@ -269,7 +270,7 @@ fn prepare_folder(database: &Path, missing: Missing) -> Result<(), StartError> {
     }
 }
 
-/// The folder that a file stands in.
+/// The folder that holds a file.
 pub fn parent_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -277,7 +278,7 @@ pub fn parent_of(path: &Path) -> &Path {
     }
 }
 
-/// Makes a folder, and those above it, for their owner alone. One that exists stays as it is.
+/// Creates a folder and its parents, accessible to their owner alone. An existing folder is not changed.
 ///
 /// # Errors
 /// [`StartError::Folder`].
@@ -290,7 +291,7 @@ pub fn make_private_folder(folder: &Path) -> Result<(), StartError> {
         .map_err(|error| StartError::Folder(folder.to_owned(), error))
 }
 
-/// Makes an empty file for its owner alone. One that exists stays as it is.
+/// Creates an empty file, accessible to its owner alone. An existing file is not changed.
 fn make_private_file(path: &Path) -> Result<(), StartError> {
     let mut options = std::fs::OpenOptions::new();
     options.create(true).truncate(false).write(true).mode(0o600);

@@ -1,6 +1,6 @@
-//! An error in words, for the log and the command line.
+//! Error messages with their causes, for the log and the command line.
 
-/// An error with its causes, on one line; a cause that only repeats what stands before it is left out.
+/// An error and its causes on one line, without causes that repeat the message before them.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

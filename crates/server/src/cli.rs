@@ -1,4 +1,4 @@
-//! The command line: what can be asked, and in which process it is done. What a command does is elsewhere.
+//! Parses the command line and chooses the process in which a command runs.
 
 mod backup;
 mod dev;
@@ -299,7 +299,7 @@ pub fn run() -> ExitCode {
             if error.downcast_ref::<std::io::Error>().is_some_and(is_broken_pipe) {
                 text.clear();
             }
-            // Nobody is left to hear of a failure here.
+            // A failed write to standard error cannot be reported anywhere.
             drop(std::io::stderr().write_all(text.as_bytes()));
             ExitCode::FAILURE
         }
@@ -384,7 +384,7 @@ impl SourceArgs {
     }
 }
 
-/// The environment, as far as it is text: a name or value that is none cannot be a setting's.
+/// The environment variables that are valid text; others cannot be settings.
 fn environment() -> Vec<(String, String)> {
     let text =
         |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));

@@ -1,8 +1,8 @@
-//! What an operator may set, as it is written: TOML file, environment, flags, in this order of growing weight. Past
-//! this module everything is parsed and bounded.
+//! The settings of an operator as they are written, in increasing precedence: TOML file, environment, flags. After
+//! this module every value is parsed and within its bounds.
 //!
-//! Every value has its unit in its name. What is not set here has the default that stands beside its field; an unknown
-//! name is an error everywhere. No rule of payments lives here.
+//! The name of a value contains its unit. The default stands beside the field. An unknown name is an error. No payment
+//! rule is defined here.
 
 mod check;
 mod convert;
@@ -25,14 +25,14 @@ pub use production::{TooWeak, mode_open_to_others};
 pub use secret::Secret;
 pub use simulator::Simulator;
 
-/// Everything that an operator may set.
+/// All settings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// `sandbox` or `production`. Default `sandbox`.
     #[serde(with = "mode_word")]
     pub mode: Mode,
-    /// The folder of everything that has no place of its own. Default `regente-data`, in the working directory.
+    /// The folder of all data that has no setting of its own. Default `regente-data`, in the working directory.
     pub data_dir: PathBuf,
     /// The HTTP server.
     pub server: ServerConfig,
@@ -42,15 +42,15 @@ pub struct Config {
     pub vault: VaultConfig,
     /// The simulator.
     pub sandbox: SandboxConfig,
-    /// What callers may do, and for how long.
+    /// Lifetimes and rate limits of the API.
     pub limits: LimitsConfig,
     /// How charges are carried out.
     pub charges: ChargesConfig,
-    /// Orders paid with several cards.
+    /// Purchases, which are paid with several cards.
     pub purchases: PurchasesConfig,
     /// Which providers are asked.
     pub routing: RoutingConfig,
-    /// Calls to addresses that users have given.
+    /// Calls to addresses given by users.
     pub outbound: OutboundConfig,
     /// How events are delivered.
     pub webhooks: WebhooksConfig,
@@ -66,19 +66,20 @@ pub struct Config {
 pub struct ServerConfig {
     /// Address and port; port 0 is any free one. Default `127.0.0.1:8080`.
     pub listen: String,
-    /// From the first byte of a connection, or the end of the answer before, to the last header of a request.
-    /// Default 30 000.
+    /// The longest time from the first byte of a connection, or the end of the previous answer, to the last header of a
+    /// request. Default 30 000.
     pub header_timeout_ms: u64,
-    /// Open connections; further ones are answered 503. Default 10 000.
+    /// Most open connections; a further one is answered 503. Default 10 000.
     pub connections_max: usize,
-    /// Largest JSON body. Default 1 048 576.
+    /// Largest JSON body, in bytes. Default 1 048 576.
     pub body_bytes_max: usize,
-    /// After a signal to stop: how long requests and jobs that have begun may take. Default 30 000.
+    /// How long requests and jobs may take to finish after a signal to stop. Default 30 000.
     pub drain_timeout_ms: u64,
-    /// After a signal to stop: how long to go on accepting while `/health/ready` says no, so that a load balancer
-    /// notices. Default 0.
+    /// How long the server still accepts requests after a signal to stop, while `/health/ready` already fails, so that
+    /// a load balancer notices. Default 0.
     pub drain_notice_ms: u64,
-    /// The certificate with its chain, in PEM: HTTPS instead of HTTP. Read again when it changes. Default none.
+    /// The certificate with its chain, in PEM; with it the server speaks HTTPS instead of HTTP. Read again when it
+    /// changes. Default none.
     pub tls_certificate_file: Option<PathBuf>,
     /// The certificate's private key, in PEM, readable by its owner alone. Default none.
     pub tls_key_file: Option<PathBuf>,
@@ -92,30 +93,30 @@ pub struct DatabaseConfig {
     pub url: Option<Secret>,
     /// A file that holds the address instead.
     pub url_file: Option<PathBuf>,
-    /// Changes that may be under way at once; further requests are answered 503. Default 4 096.
+    /// Most changes under way at once; a further request is answered 503. Default 4 096.
     pub admitted_max: usize,
-    /// Acknowledge every write and throw it away, and answer from memory what was read once: everything but storage, the
-    /// ceiling that benchmarks compare with. Refused in production mode. Default false.
+    /// Acknowledge every write and drop it, and answer reads from memory: the ceiling that benchmarks compare storage
+    /// with. Refused in production mode. Default false.
     #[cfg(feature = "bench-without-storage")]
     pub discard_writes: bool,
-    /// SQLite: threads that read. Default 4.
+    /// SQLite: number of reading threads. Default 4.
     pub sqlite_readers: usize,
-    /// From the begin of one commit of SQLite to that of the next while several changes come at once, in microseconds,
-    /// at most 100 000: those that come meanwhile share a sync. Default 500.
+    /// SQLite: microseconds between the starts of two commits while several changes arrive at once, at most 100 000;
+    /// changes that arrive meanwhile share a sync. Default 500.
     pub sqlite_commits_apart_us: u64,
-    /// SQLite: length of the write-ahead log past which it is started anew. Default 268 435 456.
+    /// SQLite: length in bytes past which the write-ahead log starts anew. Default 268 435 456.
     pub sqlite_wal_bytes_max: u64,
     /// PostgreSQL: connections for reads. Default 16.
     pub postgres_pool_size: usize,
     /// PostgreSQL: how long a read waits for a connection. Default 2 000.
     pub postgres_pool_wait_ms: u64,
-    /// PostgreSQL: connections that write, of which half run statements at once. Default 2.
+    /// PostgreSQL: connections that write; half of them run statements at a time. Default 2.
     pub postgres_writers: usize,
-    /// PostgreSQL: this node's number among those that share the database, each another one. Default 0.
+    /// PostgreSQL: this node's number, different on every node that shares the database. Default 0.
     pub postgres_node_stripe: u64,
     /// PostgreSQL: `mixed`, or `by_client` for a database that is distributed by client. Default `mixed`.
     pub postgres_commit_groups: CommitGroupsWord,
-    /// PostgreSQL: how long one commit may take before its connection is given up. Default 20 000.
+    /// PostgreSQL: how long one commit may take before its connection is closed. Default 20 000.
     pub postgres_commit_timeout_ms: u64,
     /// PostgreSQL: how long connecting may take. Default 5 000.
     pub postgres_connect_timeout_ms: u64,
@@ -152,14 +153,14 @@ pub struct SandboxConfig {
     pub deadline_ms: u64,
     /// Whether the security code decides charges too. Default true.
     pub cvv_on_charge: bool,
-    /// The file of the simulator's own books, or `memory`. Default `<data_dir>/sandbox-books.db`.
+    /// The file of the simulator's transaction log, or `memory`. Default `<data_dir>/sandbox-books.db`.
     pub books: Option<String>,
     /// A file with the simulator's own fault plan, a JSON array. Default none.
     pub faults_file: Option<PathBuf>,
-    /// `http://host:port` of a `regente sandbox-provider`, which then keeps the books for every node. Default none: the
-    /// simulator is in the process itself.
+    /// `http://host:port` of a `regente sandbox-provider`, which then keeps the transaction log for all nodes. Default
+    /// none: the simulator runs in this process.
     pub url: Option<String>,
-    /// The secret that it shares with those who call it.
+    /// The secret that the simulator shares with its callers.
     pub key: Option<Secret>,
     /// A file that holds it instead.
     pub key_file: Option<PathBuf>,
@@ -173,16 +174,16 @@ pub struct SandboxConfig {
 pub struct LimitsConfig {
     /// How long a finished answer is kept for its idempotency key. Default 86 400.
     pub idempotency_retention_seconds: u64,
-    /// How long a card or CVV token lives. Default 7 200.
+    /// Lifetime of a card or CVV token. Default 7 200.
     pub card_token_life_seconds: u64,
-    /// The longest life of a client token. Default 31 536 000.
+    /// Longest lifetime of a client token. Default 31 536 000.
     pub client_token_life_seconds_max: u64,
-    /// How long a key that was found valid, and a merchant with its providers, are trusted without asking the database
-    /// again: a change that another server has made is noticed after so long. Default 5 000.
+    /// How long valid credentials and a merchant with its providers stay in the cache. A change made by another server
+    /// takes effect after at most this long. Default 5 000.
     pub cache_ms: u64,
-    /// Tokens that one public key may make from one address; 0 is no limit. Default 10.
+    /// Tokens that one public key may make per second from one address; 0 is no limit. Default 10.
     pub public_key_tokens_per_second: u32,
-    /// Requests of one secret key; 0 is no limit. Default 0.
+    /// Requests per second of one secret key; 0 is no limit. Default 0.
     pub secret_key_requests_per_second: u32,
 }
 
@@ -190,14 +191,13 @@ pub struct LimitsConfig {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChargesConfig {
-    /// No further provider is tried after this long. Default 60 000.
+    /// How long after its start a charge may still try another provider. Default 60 000.
     pub budget_ms: u64,
-    /// How long after its deadline a call without an outcome counts as lost, so that the provider is asked; 100 at
-    /// least. Default 30 000.
+    /// How long after its deadline a call without an outcome is given to the reconcile job, which probes the provider;
+    /// at least 100. Default 30 000.
     pub reconcile_grace_ms: u64,
-    /// While an outcome stays unknown: the waits between one question to the provider and the next, with commas between
-    /// them; after the last one nobody asks until an operator says so. Default
-    /// `5,30,120,600,1800,3600,7200,14400,28800,43200,86400,86400`, three days.
+    /// The waits between probes of an unknown outcome, separated by commas; after the last one the request is given up
+    /// until an operator retries it. Default `5,30,120,600,1800,3600,7200,14400,28800,43200,86400,86400`, three days.
     pub reconcile_waits_seconds: String,
 }
 
@@ -205,7 +205,7 @@ pub struct ChargesConfig {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PurchasesConfig {
-    /// The least that one card of a purchase may be charged, in cents. Default 100.
+    /// The smallest amount of one card of a purchase, in cents. Default 100.
     pub min_payment_amount: u64,
 }
 
@@ -213,26 +213,25 @@ pub struct PurchasesConfig {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RoutingConfig {
-    /// So many calls without an answer among the latest 10 to a provider, and charges that have another one leave it
-    /// out for a while; 0 never leaves one out. Default 5.
+    /// How many of the latest 10 calls to a provider may fail before its circuit opens: charges that have another
+    /// provider skip it for a while. 0 never opens a circuit. Default 5.
     pub circuit_failures: u32,
-    /// How long it is left out before a charge tries it; each try that fails doubles that, up to ten minutes. Default
-    /// 30 000.
+    /// How long a circuit stays open before a charge probes the provider; each failed probe doubles this, up to ten
+    /// minutes. Default 30 000.
     pub circuit_open_ms: u64,
 }
 
-/// `outbound.…`: which addresses of users may be called, such as those of webhooks. Addresses of networks that are not
-/// public are refused, in every spelling, when they are given and whenever they are called.
+/// `outbound.…`: which addresses given by users may be called, such as those of webhooks. Addresses in networks that
+/// are not public are refused, in every spelling, when they are given and at every call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OutboundConfig {
-    /// Whether `http://` may be called as well as `https://`. Default true in sandbox mode, false in production.
+    /// Whether `http://` is allowed beside `https://`. Default true in sandbox mode, false in production.
     pub allow_http: bool,
-    /// Ports that may be called, with commas between them, or `any`. Default `80,443,8080,8443`.
+    /// Allowed ports, separated by commas, or `any`. Default `80,443,8080,8443`.
     pub ports: String,
-    /// Networks that may be called although they are not public, with commas between them, such as `10.1.0.0/16`: an
-    /// intranet, a machine for development. Their services may be called at every port where the address is given in
-    /// numbers. Default none.
+    /// Allowed networks that are not public, separated by commas, such as `10.1.0.0/16` for an intranet or a
+    /// development machine. Every port is allowed where the address is numeric. Default none.
     pub allowed_networks: Option<String>,
 }
 
@@ -240,7 +239,7 @@ pub struct OutboundConfig {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WebhooksConfig {
-    /// The waits between attempts, with commas between them; after the last one a message is lost, and kept for a
+    /// The waits between attempts, separated by commas; after the last one a delivery is a dead letter, kept for a
     /// replay. Default `300,2700,21600,86400,172800,345600`, a week.
     pub waits_seconds: String,
     /// The same for webhooks of version 1.0. Default `300,2700,21600,172800,345600`.
@@ -249,18 +248,18 @@ pub struct WebhooksConfig {
     pub first_answer_ms: u64,
     /// How long each later attempt waits. Default 5 000.
     pub retry_answer_ms: u64,
-    /// Attempts under way at once, of all endpoints. Default 1 024.
+    /// Most attempts under way at once, to all endpoints. Default 1 024.
     pub concurrent_max: usize,
-    /// Attempts under way at once to one endpoint. Default 8.
+    /// Most attempts under way at once to one endpoint. Default 8.
     pub concurrent_per_endpoint_max: usize,
-    /// After so many lost messages in a row a webhook is switched off; 0 never switches one off. Default 0.
+    /// How many dead letters in a row switch a webhook off; 0 never does. Default 0.
     pub disable_after: u32,
-    /// How long a delivery is listed with its attempts and can be replayed after it has ended, also a lost one. Default 45.
+    /// How long a delivery that has ended, also a lost one, is listed with its attempts and can be replayed. Default
+    /// 45.
     pub delivery_retention_days: u32,
-    /// How long it is kept that something was changed, when and by whom; never for less time than its deliveries.
-    /// Default 400.
+    /// How long it is kept that an object changed, when and by whom; never shorter than its deliveries. Default 400.
     pub event_retention_days: u32,
-    /// Whether an endpoint may be registered once at all, instead of once for each event. Default false.
+    /// Whether one webhook at most may be registered for an endpoint, instead of one for each event. Default false.
     pub unique_endpoint: bool,
 }
 
@@ -278,15 +277,15 @@ pub struct LogConfig {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MetricsConfig {
-    /// Address and port of `/metrics`, apart from those of the API. Default none: nothing is measured.
+    /// Address and port of `/metrics`, separate from the API's. Default none: nothing is measured.
     pub listen: Option<String>,
 }
 
-/// How a line of the log looks.
+/// The format of the log's lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
-    /// For people.
+    /// Text for people.
     Human,
     /// One JSON object a line.
     Json,
@@ -448,7 +447,7 @@ fn whole_millis(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The words of the mode.
+/// Reads and writes the mode as a word.
 mod mode_word {
     use regente_providers::request::Mode;
     use serde::{Deserialize, Deserializer, Serializer, de};

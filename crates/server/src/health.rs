@@ -1,5 +1,4 @@
-//! Whether the process lives, and whether it may be sent requests. Nothing here tells a caller more than the name
-//! of what fails; the log has the reason.
+//! Answers `/health/live` and `/health/ready`. Answers only name the failing part; the log has the reason.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,13 +13,12 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 
-/// How long the parts may take together before they count as failing.
+/// How long all checks may take together before the process counts as not ready.
 const READY_TIME_MAX: Duration = Duration::from_secs(3);
-/// An answer is given again for so long: each check writes to the database, and anybody may ask.
+/// How long an answer is cached: each check writes to the database, and anybody may ask.
 const READY_REMEMBERED: Duration = Duration::from_millis(500);
 
-/// The readiness of one process, shared by the server, which ends it, and the route, which shows it. Clones are the
-/// same.
+/// The readiness of one process: the server drains it, the route shows it. Clones share the state.
 #[derive(Clone, Debug)]
 pub struct Readiness(Arc<Inner>);
 
@@ -42,7 +40,7 @@ impl Readiness {
         Self(Arc::new(Inner { draining: watch::Sender::new(false), last: Mutex::new(None) }))
     }
 
-    /// Says no from now on, for ever.
+    /// Makes the process not ready, permanently.
     pub fn drain(&self) {
         self.0.draining.send_replace(true);
     }
@@ -59,7 +57,7 @@ impl Readiness {
         let _is_draining = draining.wait_for(|is_draining| *is_draining).await;
     }
 
-    /// What keeps the process from serving; nothing when it is ready.
+    /// The parts that fail; empty when the process is ready.
     pub async fn failing(&self, app: &App) -> Vec<Failing> {
         let mut last = self.0.last.lock().await;
         let now = app.clock.machine();
@@ -166,7 +164,7 @@ async fn look(app: &App) -> Vec<Failing> {
     let looking = async {
         let database = tell(Failing::Database, app.store.check().await);
         if database.is_some() {
-            // The rest would only repeat it.
+            // Without the database the other checks would fail too.
             return vec![Failing::Database];
         }
         let migrations = match app.store.pending_migrations().await {

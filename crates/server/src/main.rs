@@ -1,8 +1,8 @@
-//! The binary: the command line and nothing else.
+//! Runs the command line.
 
 use tikv_jemallocator::Jemalloc;
 
-/// Many threads allocate and free what others made; the system's allocator would make them wait for each other.
+/// Threads free memory that other threads allocated; the system's allocator would make them wait for each other.
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 

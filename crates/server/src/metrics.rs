@@ -1,5 +1,5 @@
-//! What the engine counts and measures, shown to Prometheus: `sample.rs` is what is looked at only when somebody asks,
-//! `endpoint.rs` the page.
+//! Exports the engine's metrics to Prometheus. `sample.rs` reads what is measured at each scrape, `endpoint.rs` serves
+//! the page.
 
 mod endpoint;
 mod process;
@@ -13,10 +13,10 @@ use regente_engine::metrics::{Handles, Kind, Metric, TABLE};
 
 pub use endpoint::Endpoint;
 
-/// The page of everything that is counted in this process.
+/// The Prometheus page of this process.
 static PAGE: OnceLock<PrometheusHandle> = OnceLock::new();
 
-/// Turns measuring on: from now on everything is counted.
+/// Installs the recorder.
 fn start() -> &'static Handles {
     regente_engine::metrics::start(|| {
         let recorder = recorder();
@@ -25,7 +25,7 @@ fn start() -> &'static Handles {
     })
 }
 
-/// The recorder, with every metric described.
+/// The recorder with a description of every metric.
 fn recorder() -> PrometheusRecorder {
     let mut builder = PrometheusBuilder::new();
     for metric in TABLE {

@@ -1,6 +1,6 @@
-//! The simulator as a process of its own: `regente sandbox-provider`. It answers calls and probes, does what its faults
-//! want to the very connection, and lets people look at its books. What a payment comes to is decided in
-//! `regente_providers::sandbox`, never here.
+//! Runs the simulator in a process of its own, `regente sandbox-provider`. It answers calls and probes over HTTP,
+//! applies its faults to the connection, and shows its transaction log. `regente_providers::sandbox` decides how a
+//! payment ends.
 
 mod access;
 mod calls;
@@ -28,19 +28,19 @@ use connection::Door;
 
 /// Largest body of a request.
 const BODY_BYTES_MAX: usize = 256 * 1024;
-/// How long the headers of a request may take, and the pause between two requests on one connection.
+/// How long the headers of a request may take, and how long a connection may be idle between two requests.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
-/// After a signal to stop: how long answers that are on their way may take.
+/// How long answers under way may take after a signal to stop.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What every request is given.
+/// The state of every request.
 #[derive(Clone)]
 struct Simulator {
     sandbox: Arc<Sandbox>,
     access: Arc<Access>,
 }
 
-/// Answers until `stop` ends.
+/// Serves until `stop` ends.
 ///
 /// # Errors
 /// The listener failed.

@@ -1,6 +1,7 @@
-//! The life of a server process: listen, serve, and on a signal stop in order. What is served is the router's business.
+//! Runs a server process: listens, serves, and stops in order on a signal.
 //!
-//! The order of stopping: not ready; after a notice, stop accepting; finish what has begun, within a bound; close the database.
+//! A stop has four steps: become not ready; after a notice, stop accepting; finish requests and jobs within a bound;
+//! close the database.
 
 mod accept;
 mod http;
@@ -26,23 +27,23 @@ use crate::health::Readiness;
 use accept::Closing;
 use http::Door;
 
-/// Connections that wait for being accepted.
+/// Length of the queue of connections that are not accepted yet.
 const LISTEN_BACKLOG: u32 = 1024;
-/// After a worker ended badly: how long until the next one begins.
+/// The pause before a failed worker is started again.
 const WORKER_PAUSE: Duration = Duration::from_secs(1);
-/// While stopping: how often it is looked whether calls to providers have ended.
+/// How often a drain checks for calls to providers that are under way.
 const DRAIN_LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// Whether the process runs jobs beside serving requests.
+/// Whether the process runs jobs in addition to serving requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Jobs {
-    /// It does.
+    /// It runs jobs.
     Run,
-    /// Others do.
+    /// Other processes run them.
     Leave,
 }
 
-/// Listens, so that a port that is taken is known before anything else happens.
+/// Opens the listening socket, so that a taken port is found before anything else happens.
 ///
 /// # Errors
 /// The port is taken, or the address is not one of this machine.
@@ -53,7 +54,7 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(LISTEN_BACKLOG)
 }
 
-/// Serves until a signal comes, then stops in order. What is left to the caller is to close the database.
+/// Serves until a signal comes, then stops in order. The caller closes the database.
 ///
 /// # Errors
 /// The listener failed.
@@ -81,7 +82,7 @@ pub async fn serve(
     let mut http = tokio::spawn(http::serve(router, door, closing.clone(), handle.clone()));
     tokio::select! {
         signal = signals.next() => tracing::info!(signal, "stopping"),
-        // Nobody would notice a process that lives and does not listen.
+        // The listener failed: end the process, which would otherwise run without serving.
         served = &mut http => {
             readiness.drain();
             return served.unwrap_or_else(|error| Err(io::Error::other(error)));
@@ -113,8 +114,7 @@ pub async fn serve(
     }
 }
 
-/// Runs jobs until a signal comes, and finishes those that have begun. What is left to the caller is to close the
-/// database.
+/// Runs jobs until a signal comes, and finishes those under way. The caller closes the database.
 pub async fn work(app: &App, drain_timeout: Duration, mut signals: Signals) {
     let readiness = Readiness::new();
     let worker = tokio::spawn(run_jobs(app.clone(), readiness.clone()));
@@ -125,32 +125,32 @@ pub async fn work(app: &App, drain_timeout: Duration, mut signals: Signals) {
     tokio::select! {
         drained = tokio::time::timeout(drain_timeout, drain(app, Some(worker))) => {
             if drained.is_err() {
-                tracing::warn!(time_max = ?drain_timeout, "jobs have not ended in time; others take them over");
+                tracing::warn!(time_max = ?drain_timeout, "jobs did not end in time; other workers take them over");
             }
         }
         signal = signals.next() => tracing::warn!(signal, "stopping at once"),
     }
 }
 
-/// Runs jobs until the process drains. A bug in one of them must not end all of them.
+/// Runs jobs until the process drains. A panic in the worker starts it again.
 async fn run_jobs(app: App, readiness: Readiness) {
     loop {
         let stop = readiness.clone();
         let worker = Worker::new(app.engine.clone()).run_until(async move { stop.drained().await });
         match tokio::spawn(worker).await {
             Ok(()) => return,
-            Err(error) => tracing::error!(%error, "the worker ended badly; it is started again"),
+            Err(error) => tracing::error!(%error, "the job worker failed and is started again"),
         }
         tokio::time::sleep(WORKER_PAUSE).await;
     }
 }
 
-/// Waits for jobs and for flows, which go on when their caller has hung up.
+/// Waits for jobs and for flows, which continue after their caller has disconnected.
 async fn drain(app: &App, worker: Option<tokio::task::JoinHandle<()>>) {
     if let Some(worker) = worker
         && let Err(error) = worker.await
     {
-        tracing::error!(%error, "the worker ended badly");
+        tracing::error!(%error, "the job worker failed");
     }
     while app.in_flight.flows() > 0 || !app.in_flight.is_empty() {
         tokio::time::sleep(DRAIN_LOOK_EVERY).await;

@@ -1,7 +1,7 @@
-//! The log, to standard error, for people or for programs; and traces, to whom the environment names. The last step
-//! before a line or a span leaves the process takes out whatever looks like a card number, whoever wrote it there.
+//! Sets up the log on standard error, as text or JSON, and the export of traces. Whatever looks like a card number is
+//! removed as the last step before a line or a span leaves the process.
 //!
-//! Ids of requests come from the span of the boundary (`api/request_id.rs`); no line is written here.
+//! The request id comes from the request's span (`api/request_id.rs`).
 
 mod export;
 pub mod spans;
@@ -23,18 +23,18 @@ use crate::config::{LogConfig, LogFormat};
 /// The log cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
-    /// The level is none.
+    /// The level is invalid.
     #[error("`log.level` cannot be read")]
     Level(#[source] tracing_subscriber::filter::ParseError),
     /// The process has a log already.
     #[error("the log is set up already")]
     Twice(#[source] tracing_subscriber::util::TryInitError),
-    /// The variables about traces are wrong.
+    /// A variable of traces is invalid.
     #[error(transparent)]
     Traces(#[from] TracesError),
 }
 
-/// Sets the log of the process up; once. For commands: they are over before anybody looks at a trace.
+/// Sets up the log of the process, once. For commands, which export no traces.
 ///
 /// # Errors
 /// [`TelemetryError::Level`], [`TelemetryError::Twice`].
@@ -42,8 +42,8 @@ pub fn start(log: &LogConfig) -> Result<(), TelemetryError> {
     start_both(log, &Traces::off())
 }
 
-/// Sets log and traces of the process up; once, and outside of a runtime. For processes that serve or work: what is
-/// left of the traces is sent when the answer is dropped.
+/// Sets up log and traces of the process, once and outside of a runtime. For processes that serve or work. Dropping the
+/// result sends the remaining traces.
 ///
 /// # Errors
 /// As [`start`], and [`TelemetryError::Traces`].
@@ -61,14 +61,14 @@ fn start_both(log: &LogConfig, traces: &Traces) -> Result<(), TelemetryError> {
     };
     let mut layers = vec![lines.with_filter(level()?.and(filter_fn(spans::is_logged))).boxed()];
     if let Some(layer) = traces.layer() {
-        // The level of the log may ask for more spans, and not for fewer.
+        // The log's level may export more spans, never fewer.
         let chosen = filter_fn(spans::is_exported_always).or(level()?);
         layers.push(layer.with_filter(filter_fn(spans::is_exported).and(chosen)).boxed());
     }
     Registry::default().with(layers).try_init().map_err(TelemetryError::Twice)
 }
 
-/// Lines for people.
+/// The layer that writes text.
 pub fn human<W>(to: W) -> impl Layer<Registry> + Send + Sync
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
@@ -76,8 +76,8 @@ where
     fmt::layer().with_writer(Scrubbed(to)).with_ansi(false).with_target(false)
 }
 
-/// Lines for programs: `timestamp`, `level`, `message`, the fields of the event, and those of the span, such as
-/// `request_id`, in `span`.
+/// The layer that writes JSON: `timestamp`, `level`, `message`, the fields of the event, and in `span` those of the
+/// span, such as `request_id`.
 pub fn json<W>(to: W) -> impl Layer<Registry> + Send + Sync
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
@@ -90,10 +90,10 @@ where
         .with_writer(Scrubbed(to))
 }
 
-/// Makes writers that scrub.
+/// Makes writers that remove card numbers.
 struct Scrubbed<W>(W);
 
-/// Scrubs what is written. The formatter hands a line over in one piece.
+/// Removes card numbers from each line. The formatter writes a line in one call.
 struct ScrubbingWriter<W>(W);
 
 impl<'a, W: MakeWriter<'a>> MakeWriter<'a> for Scrubbed<W> {

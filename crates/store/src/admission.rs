@@ -1,4 +1,4 @@
-//! Admission of changes: a bounded number is under way, so the writer's queue is bounded and memory too.
+//! Bounds how many changes are under way at once, and with them the writer's queue and memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,17 +7,17 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::StoreError;
 
-/// The default bound of changes that are under way at once.
+/// Default limit of concurrent changes.
 pub const ADMITTED_MAX_DEFAULT: usize = 4096;
 
-/// The place of one change among those under way. Taken before the intent and held until the outcome is written,
-/// so that an outcome never finds the queue full. Dropping it gives the place back.
+/// A permit for one change. It is taken before the intent is written and held until the outcome is written, so that
+/// an outcome never finds the queue full. Dropping it frees the permit.
 #[derive(Debug)]
 pub struct Admission {
     _permit: OwnedSemaphorePermit,
 }
 
-/// Gives out the places.
+/// Hands out the permits.
 #[derive(Debug)]
 pub(crate) struct Gate {
     places: Arc<Semaphore>,
@@ -49,7 +49,7 @@ impl Gate {
         }
     }
 
-    /// How many places there are, how many of them are taken, and how often none was left.
+    /// The number of permits, how many are taken, and how often none was left.
     pub(crate) fn counts(&self) -> (u64, u64, u64) {
         let taken = self.places_max.saturating_sub(self.places.available_permits());
         (self.places_max as u64, taken as u64, self.refused.load(Ordering::Relaxed))

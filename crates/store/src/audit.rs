@@ -1,5 +1,5 @@
-//! The audit trail: who did what to which object. Rows are only added; charges have theirs in their transaction
-//! requests and events.
+//! The audit trail: who did what to which object. Rows are only added. Charges have no entries here: their
+//! transaction requests and events record the same.
 
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, Id, of};
@@ -12,47 +12,47 @@ sql! {
     pub INSERT_AUDIT_ENTRY = "
         INSERT INTO audit (id, client_id, actor, action, object_kind, object_id, request_id)
         VALUES (:id, :client_id, :actor, :action, :object_kind, :object_id, :request_id)";
-    /// What was done to one object, newest first.
+    /// The entries of one object, newest first.
     pub AUDIT_OF_OBJECT = "
         SELECT id, actor, action, object_kind, object_id, request_id FROM audit
         WHERE client_id = :client_id AND object_id = :object_id ORDER BY id DESC LIMIT :limit";
 }
 
-/// Something that was done. Its time is that of its id.
+/// An entry to add. Its time is that of its id.
 #[derive(Clone, Debug)]
 pub struct AuditEntry {
     /// A time-ordered id.
     pub id: Id<of::Audit>,
     /// Who did it.
     pub actor: Actor,
-    /// What was done, `object.past_participle`, such as `secret_key.created`.
+    /// The action, as `object.past_participle`, such as `secret_key.created`.
     pub action: &'static str,
-    /// What it was done to, such as `credential`.
+    /// The kind of the object, such as `credential`.
     pub object_kind: &'static str,
-    /// Which one.
+    /// The id of the object.
     pub object_id: Uuid,
-    /// The request that asked for it.
+    /// The request that asked for the action.
     pub request_id: Option<String>,
 }
 
-/// An entry as it was stored.
+/// A stored entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredAuditEntry {
-    /// Carries the time.
+    /// Contains the time.
     pub id: Id<of::Audit>,
     /// Who did it, in the text form of [`Actor`].
     pub actor: String,
-    /// What was done.
+    /// The action.
     pub action: String,
-    /// What it was done to.
+    /// The kind of the object.
     pub object_kind: String,
-    /// Which one.
+    /// The id of the object.
     pub object_id: Uuid,
-    /// The request that asked for it.
+    /// The request that asked for the action.
     pub request_id: Option<String>,
 }
 
-/// Adds an entry to the batch of the change that it tells of, under the client of the batch.
+/// Adds an entry to the batch of the change it describes, for the client of the batch.
 pub fn record(batch: &mut Batch, entry: AuditEntry) {
     let AuditEntry { id, actor, action, object_kind, object_id, request_id } = entry;
     let client_id = batch.client_id();
@@ -62,7 +62,7 @@ pub fn record(batch: &mut Batch, entry: AuditEntry) {
     );
 }
 
-/// What was done to one object of a client, newest first, at most `limit` entries.
+/// The entries of one object of a client, newest first, at most `limit`.
 ///
 /// # Errors
 /// [`StoreError::Unavailable`].

@@ -1,4 +1,4 @@
-//! Stored cards. The number and the holder's name are sealed; everything that may be shown is not.
+//! Stores cards. The number and the holder's name are sealed; the displayable data is not.
 
 use regente_domain::card::record::{Card, CardFace, CardLink, CardState};
 use regente_domain::id::{CardId, ClientId, CustomerId};
@@ -29,20 +29,20 @@ sql! {
             version, updated_at)
         VALUES (:id, :client_id, NULL, NULL, :fingerprint, :status, :pan, :private, :key_id, :doc,
             :version, :updated_at)";
-    /// Changes a card; the version is the lock.
+    /// Changes a card; guarded by the version.
     pub UPDATE_CARD = "
         UPDATE cards SET customer_id = :customer_id, linked_at = :linked_at, status = :status, doc = :doc,
             version = :version, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version_before AND deleted_at IS NULL";
-    /// What its first charge says about a card. Not guarded by the version: an outcome must not lose to a link that
-    /// was made meanwhile.
+    /// Applies the outcome of a card's check or first charge. Not guarded by the version: a link made meanwhile must
+    /// not lose the outcome.
     pub SETTLE_CARD = "
         UPDATE cards SET status = :status, doc = :doc, version = version + 1, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND status IN ('pending', 'verifying')";
-    /// Forgets a card whose check could not be made.
+    /// Deletes a card whose check could not be made.
     pub DROP_CARD = "
         DELETE FROM cards WHERE id = :id AND client_id = :client_id AND status = 'verifying'";
-    /// Deletes a card: the number and the name are gone, the row stays for the charges that name it.
+    /// Deletes a card: erases number and name and keeps the row for the charges that refer to it.
     pub DELETE_CARD = "
         UPDATE cards SET deleted_at = :now, pan = NULL, private = NULL, version = version + 1, updated_at = :now
         WHERE id = :id AND client_id = :client_id AND deleted_at IS NULL AND status <> 'verifying'";
@@ -56,7 +56,7 @@ sql! {
     pub CARDS = concat!("SELECT ", columns!(), " FROM cards
         WHERE client_id = :client_id AND deleted_at IS NULL AND status <> 'verifying'
         ORDER BY id DESC LIMIT :limit OFFSET :offset");
-    /// How many there are.
+    /// Counts them.
     pub COUNT_CARDS = "SELECT COUNT(*) AS n FROM cards
         WHERE client_id = :client_id AND deleted_at IS NULL AND status <> 'verifying'";
     /// Cards of a customer, the latest link first.
@@ -65,7 +65,7 @@ sql! {
         ORDER BY linked_at DESC, id DESC");
 }
 
-/// A card as stored, with the holder's name that only the vault can open.
+/// A stored card with its sealed holder's name.
 #[derive(Clone, Debug)]
 pub struct StoredCard {
     /// The card.
@@ -74,7 +74,7 @@ pub struct StoredCard {
     pub holder: Option<Sealed>,
 }
 
-/// A card with its sealed number. Opening it needs an audit record.
+/// A card with its sealed number. Opening the number requires an audit record.
 #[derive(Clone, Debug)]
 pub struct CardWithNumber {
     /// The card.
@@ -83,7 +83,7 @@ pub struct CardWithNumber {
     pub number: Sealed,
 }
 
-/// The part of a card that is not a column.
+/// The members of a card without a column.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Doc {
@@ -98,7 +98,7 @@ struct Doc {
     unknown: Map<String, Value>,
 }
 
-/// Adds a card with its sealed number and holder's name, both under the same data key.
+/// Adds a card with its sealed number and holder's name, both under one data key.
 pub fn insert(batch: &mut Batch, card: &Card, number: Sealed, holder: Sealed) -> Result<(), StoreError> {
     if number.key_id != holder.key_id {
         return Err(StoreError::Programming("a card's number and name stand under two keys".to_owned()));
@@ -121,7 +121,7 @@ pub fn insert(batch: &mut Batch, card: &Card, number: Sealed, holder: Sealed) ->
     Ok(())
 }
 
-/// Changes a card; the batch is refused when it has changed meanwhile.
+/// Changes a card; the batch is refused when the card has changed meanwhile.
 pub fn update(batch: &mut Batch, before: &Card, after: &Card) -> Result<(), StoreError> {
     batch.guard(
         &UPDATE_CARD,
@@ -140,7 +140,7 @@ pub fn update(batch: &mut Batch, before: &Card, after: &Card) -> Result<(), Stor
     Ok(())
 }
 
-/// Writes what a check or a first charge says about a card that was not confirmed before.
+/// Applies the outcome of a check or first charge to a card that was not confirmed before.
 pub fn settle(batch: &mut Batch, after: &Card) -> Result<(), StoreError> {
     let (id, client_id) = (after.id, after.client_id);
     let (status, updated_at) = (after.state.word(), after.updated_at);
@@ -148,13 +148,13 @@ pub fn settle(batch: &mut Batch, after: &Card) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Forgets a card whose check could not be made: it was never shown to anybody.
+/// Deletes a card whose check could not be made; it was never shown.
 pub fn drop_verifying(batch: &mut Batch, id: CardId) {
     let client_id = batch.client_id();
     batch.push(&DROP_CARD, args! { id, client_id });
 }
 
-/// Deletes a card; the batch is refused when there is none.
+/// Deletes a card; the batch is refused when it does not exist.
 pub fn delete(batch: &mut Batch, id: CardId, now: Timestamp) {
     let client_id = batch.client_id();
     batch.guard(&DELETE_CARD, args! { id, client_id, now });
@@ -170,7 +170,7 @@ fn doc(card: &Card) -> Result<Json, StoreError> {
     Json::of(&Doc { format: FORMAT, face, cvv_checked: card.cvv_checked, reason, claim, unknown })
 }
 
-/// One card of a client, also while it is being verified.
+/// One card of a client, also during its check.
 pub async fn find(store: &Store, client_id: ClientId, id: CardId) -> Result<Option<StoredCard>, StoreError> {
     store.row(&FIND_CARD, args! { id, client_id }).await?.as_ref().map(from_row).transpose()
 }
@@ -198,7 +198,7 @@ pub async fn page(
     store.rows(&CARDS, args! { client_id, limit, offset }).await?.iter().map(from_row).collect()
 }
 
-/// How many cards a client has.
+/// Counts the cards of a client.
 pub async fn count(store: &Store, client_id: ClientId) -> Result<i64, StoreError> {
     store.row(&COUNT_CARDS, args! { client_id }).await?.map_or(Ok(0), |row| row.get("n"))
 }

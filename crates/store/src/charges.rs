@@ -1,6 +1,6 @@
-//! Charges: written with the batch of their change, guarded by their version; read by id, or page by page with every
-//! filter of `docs/interface/conventions.md`. The column `status` has the state's own word, which tells apart what the
-//! interface does not.
+//! Stores charges: guarded by their version when written, read by id or in pages with every filter of
+//! `docs/interface/conventions.md`. The column `status` holds the domain's state, which is finer than the status of
+//! the interface.
 
 mod document;
 mod free_form;
@@ -39,17 +39,17 @@ sql! {
             customer_id, amount, original_amount, currency, doc, private, key_id, actor, version, updated_at)
         VALUES (:id, :client_id, :merchant_id, :status, :payment_type, :provider_type, :order_id,
             :customer_id, :amount, :original_amount, :currency, :doc, :private, :key_id, :actor, :version, :updated_at)";
-    /// Moves a charge on; the version is the lock.
+    /// Updates a charge; guarded by the version.
     pub UPDATE_CHARGE = "
         UPDATE charges SET status = :status, provider_type = :provider_type, amount = :amount, doc = :doc,
             actor = :actor, version = :version, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version_before";
-    /// The same where the document stays as it is: what an approval changes is in the columns.
+    /// Updates a charge without its document: an approval changes only columns.
     pub MOVE_CHARGE = "
         UPDATE charges SET status = :status, provider_type = :provider_type, amount = :amount,
             actor = :actor, version = :version, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version_before";
-    /// Keeps a version that an answer may point at.
+    /// Keeps a version that an answer may refer to.
     pub KEEP_CHARGE_VERSION = "
         INSERT INTO charge_history (id, version, client_id, status, provider_type, amount, doc, updated_at)
         VALUES (:id, :version, :client_id, :status, :provider_type, :amount, :doc, :updated_at)";
@@ -60,7 +60,7 @@ sql! {
             h.updated_at
         FROM charge_history h JOIN charges c ON c.id = h.id AND c.client_id = h.client_id
         WHERE h.id = :id AND h.version = :version AND h.client_id = :client_id";
-    /// The first version with nothing under way, from a version on, and when the charge moved last.
+    /// The first settled version, from a version on, and when the charge last changed.
     pub SETTLED_VERSION = "
         SELECT MIN(CASE WHEN v.status NOT IN STATES_UNDER_WAY THEN v.version END) AS version,
             MAX(v.updated_at) AS updated_at
@@ -73,15 +73,15 @@ sql! {
         ) v";
     /// One charge.
     pub FIND_CHARGE = concat!("SELECT ", columns!(), " FROM charges WHERE id = :id AND client_id = :client_id");
-    /// The account of a charge; for operators, who name a charge alone.
+    /// The account of a charge; for operators, who name only the charge.
     pub CLIENT_OF_CHARGE = "SELECT client_id FROM charges WHERE id = :id";
-    /// What the rows of a client say, to hold against the counters.
+    /// Counts a client's charges from their rows, to compare with the counters.
     pub CHARGES_BY_STATE = "
         SELECT merchant_id, status, payment_type, COALESCE(provider_type, '') AS provider_type, COUNT(*) AS n
         FROM charges WHERE client_id = :client_id GROUP BY merchant_id, status, payment_type, provider_type";
 }
 
-/// A charge as stored, with the personal data that only the vault can open.
+/// A stored charge with its sealed personal data.
 #[derive(Clone, Debug)]
 pub struct StoredCharge {
     /// The charge.
@@ -126,8 +126,8 @@ pub fn insert(
     Ok(())
 }
 
-/// Moves a charge from one version to the next and counts the difference. A settled version stays readable: answers
-/// point at it.
+/// Updates a charge to its next version and counts the difference. A settled version stays readable, because answers
+/// refer to it.
 pub fn update(batch: &mut Batch, before: &Charge, after: &Charge, actor: &Actor) -> Result<(), StoreError> {
     if before.state.is_settled() {
         keep(batch, before)?;
@@ -193,16 +193,16 @@ pub async fn find_with_requests(
     Ok(Some((from_row(&row)?, transaction_requests::from_rows(requests)?)))
 }
 
-/// A version of a charge with nothing under way: one that is given as a final answer.
+/// A settled version of a charge, which can be a final answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settled {
     /// The version.
     pub version: i64,
-    /// When the charge moved last, in this version or in a later one.
+    /// When the charge last changed, in this version or a later one.
     pub moved_at: Timestamp,
 }
 
-/// The first version of a charge with nothing under way, `from` or later; absent while something is under way since.
+/// The first settled version of a charge, `from` or later; `None` before there is one.
 pub async fn settled(
     store: &Store,
     client_id: ClientId,
@@ -217,7 +217,7 @@ pub async fn settled(
     Ok(version.zip(moved_at).map(|(version, moved_at)| Settled { version, moved_at }))
 }
 
-/// A charge as it was at a version that an answer points at.
+/// A charge at a version that an answer refers to.
 pub async fn find_version(
     store: &Store,
     client_id: ClientId,
@@ -236,7 +236,7 @@ pub async fn find_version(
         .transpose()
 }
 
-/// The account that a charge belongs to. For operators alone: callers of the interface name their account.
+/// The account of a charge. Only for operators: callers of the interface name their account.
 pub async fn client_of(store: &Store, id: ChargeId) -> Result<Option<ClientId>, StoreError> {
     store.row(&CLIENT_OF_CHARGE, args! { id }).await?.map(|row| row.get("client_id")).transpose()
 }

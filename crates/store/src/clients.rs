@@ -1,4 +1,4 @@
-//! Clients: the accounts whose data is kept apart. Their secret is sealed, and only the vault opens it.
+//! Stores clients, the accounts. Their secret is sealed.
 
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
@@ -16,12 +16,12 @@ sql! {
     pub INSERT_CLIENT = "
         INSERT INTO clients (id, name, status, secret, key_id, doc, version, updated_at)
         VALUES (:client_id, :name, :status, :secret, :key_id, :doc, 1, :updated_at)";
-    /// Changes a client; the version is the lock.
+    /// Changes a client; guarded by the version.
     pub UPDATE_CLIENT = "
         UPDATE clients SET name = :name, status = :status, doc = :doc, version = :version + 1,
             updated_at = :updated_at
         WHERE id = :client_id AND version = :version";
-    /// Takes the next version of a client for a change of what belongs to it, such as its keys.
+    /// Takes the next version of a client for a change of its parts, such as its keys.
     pub TOUCH_CLIENT = "
         UPDATE clients SET version = :version + 1, updated_at = :updated_at
         WHERE id = :client_id AND version = :version";
@@ -36,12 +36,12 @@ sql! {
     pub FIND_CLIENT_SECRET = "SELECT secret, key_id FROM clients WHERE id = :client_id";
 }
 
-/// Whether a client may do anything.
+/// Whether a client may use the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientStatus {
     /// It may.
     Active,
-    /// The operator closed it for now: its id is answered as if it were unknown.
+    /// The operator suspended it: its id is answered like an unknown one.
     Suspended,
 }
 
@@ -63,7 +63,7 @@ impl ClientStatus {
     }
 }
 
-/// Somebody to turn to.
+/// A contact person of the account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Contact {
@@ -76,13 +76,13 @@ pub struct Contact {
 /// An account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
-    /// What `X-Client-Id` names.
+    /// The id in `X-Client-Id`.
     pub id: ClientId,
     /// The account's name.
     pub name: String,
-    /// Whether it may do anything.
+    /// Whether it may use the interface.
     pub status: ClientStatus,
-    /// Whom to turn to.
+    /// The account's contacts.
     pub contacts: Vec<Contact>,
     /// The language of its pages and messages, a BCP 47 tag such as `pt-BR`.
     pub language: String,
@@ -92,11 +92,11 @@ pub struct Client {
     pub version: i64,
     /// When it was changed.
     pub updated_at: Timestamp,
-    /// Members of the document that this release does not know and keeps.
+    /// Members of the document that this release does not know; kept unchanged.
     pub unknown_members: Map<String, Value>,
 }
 
-/// The part of a client that is not a column.
+/// The members of a client without a column.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Doc {
@@ -108,7 +108,7 @@ struct Doc {
     unknown: Map<String, Value>,
 }
 
-/// Adds a new client with its sealed secret. Its version is 1, whatever the value says.
+/// Adds a new client with its sealed secret. Its version is stored as 1.
 ///
 /// # Errors
 /// [`StoreError::Programming`] when the document cannot be written.
@@ -128,8 +128,8 @@ pub fn insert(batch: &mut Batch, client: &Client, secret: &Sealed) -> Result<(),
     Ok(())
 }
 
-/// Writes a changed client; `client.version` is the version that was read, and the batch is refused when it has
-/// changed since.
+/// Writes a changed client. `client.version` is the version that was read; the batch is refused when it has changed
+/// since.
 ///
 /// # Errors
 /// As [`insert`].
@@ -148,8 +148,8 @@ pub fn update(batch: &mut Batch, client: &Client) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Refuses the batch when the client has changed since `version` was read: for rules about what belongs to the client
-/// as a whole, such as how many keys it may have.
+/// Refuses the batch when the client has changed since `version` was read. For rules about the client as a whole,
+/// such as the number of its keys.
 pub fn touch(batch: &mut Batch, client_id: ClientId, version: i64, updated_at: Timestamp) {
     batch.guard(&TOUCH_CLIENT, args! { client_id, version, updated_at });
 }
@@ -162,7 +162,7 @@ pub async fn find(store: &Store, client_id: ClientId) -> Result<Option<Client>, 
     store.row(&FIND_CLIENT, args! { client_id }).await?.as_ref().map(from_row).transpose()
 }
 
-/// At most `limit` clients that come after `after` in the order of their creation; from the first one without it.
+/// At most `limit` clients created after `after`, or from the first one, in the order of creation.
 ///
 /// # Errors
 /// As [`find`].
@@ -171,7 +171,7 @@ pub async fn list(store: &Store, after: Option<ClientId>, limit: i64) -> Result<
     store.rows(&LIST_CLIENTS, args! { after_id, limit }).await?.iter().map(from_row).collect()
 }
 
-/// The sealed secret of a client, from which its keyed hashes come.
+/// The sealed secret of a client, the key of its keyed hashes.
 ///
 /// # Errors
 /// [`StoreError::Unavailable`].

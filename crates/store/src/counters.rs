@@ -1,5 +1,5 @@
-//! Totals of charges. One function says what a change of a charge means for the counters, so that they cannot drift;
-//! the writer adds the changes of a commit group up before it writes them.
+//! Counts charges. Only [`delta`] maps a change of a charge to changes of counters, so that they cannot drift. The
+//! writer sums the changes of a commit group before it writes them.
 
 use std::ops::Range;
 
@@ -12,8 +12,8 @@ use crate::batch::{CounterDelta, CounterKey};
 use crate::value::{Args, Json};
 use crate::{Sql, Store, StoreError, args, sql};
 
-// What charges and their counters are narrowed by alike. The casts tell PostgreSQL the type of an argument that is compared
-// with nothing but null; SQLite lets a null be.
+// The filter shared by charges and counters. The casts tell PostgreSQL the type of an argument that is compared only
+// with null; SQLite needs none.
 macro_rules! is_counted {
     () => {
         " AND (CAST(:merchants AS JSONB) IS NULL OR merchant_id IN EACH_UUID(:merchants)) \
@@ -34,8 +34,8 @@ macro_rules! counted {
     };
 }
 
-// Each hour with the number of charges in the hours before it, in the order of the list; of these the hours that hold
-// what is wanted.
+// Each hour with the number of charges in the hours before it, in the order of the list; keeps the hours that hold
+// the wanted part.
 macro_rules! hours {
     ($direction:literal) => {
         concat!(
@@ -53,13 +53,13 @@ macro_rules! hours {
 }
 
 sql! {
-    /// The hours that hold a part of a list, newest first.
+    /// The hours that hold the wanted part of a list, newest first.
     pub HOURS_DESC = hours!("DESC");
-    /// The hours that hold a part of a list, oldest first.
+    /// The hours that hold the wanted part of a list, oldest first.
     pub HOURS_ASC = hours!("ASC");
-    /// Adds the counters of whole hours up, whatever the filters leave.
+    /// Sums the counters of whole hours for any filter.
     pub SUM_COUNTERS = concat!("SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) AS n", counted!());
-    /// What the counters of a client say, for a recount.
+    /// All counters of a client, for a recount.
     pub COUNTERS_OF_CLIENT = "
         SELECT hour, merchant_id, status, payment_type, provider_type, CAST(SUM(n) AS BIGINT) AS n
         FROM charge_counters WHERE client_id = :client_id
@@ -68,7 +68,7 @@ sql! {
         ORDER BY hour, merchant_id, status, payment_type, provider_type";
 }
 
-/// What a change of a charge means for the counters: one less where it was, one more where it is.
+/// The counter changes for a change of a charge: minus one for the old state, plus one for the new.
 pub fn delta(before: Option<&Charge>, after: &Charge) -> Vec<CounterDelta> {
     let mut deltas = Vec::with_capacity(2);
     if let Some(before) = before {
@@ -89,7 +89,7 @@ fn key(charge: &Charge) -> CounterKey {
     }
 }
 
-/// What the counters can filter by. An absent list means all.
+/// The filters that counters support. An absent list means all.
 #[derive(Clone, Debug, Default)]
 pub struct CounterFilter {
     /// Merchants.
@@ -103,7 +103,7 @@ pub struct CounterFilter {
 }
 
 impl CounterFilter {
-    /// Whether it leaves anything out.
+    /// Whether it filters anything.
     pub const fn is_narrow(&self) -> bool {
         self.merchants.is_some()
             || self.statuses.is_some()
@@ -115,7 +115,7 @@ impl CounterFilter {
         self.narrow(args! { client_id, from_hour: hours.start.hour(), to_hour: hours.end.hour() })
     }
 
-    /// Adds the arguments of `is_counted`. A status of the interface may be several states.
+    /// Adds the arguments of `is_counted`. One status of the interface may be several states.
     pub(crate) fn narrow(&self, args: Args) -> Args {
         let states = self.statuses.as_deref().map(|statuses| {
             statuses.iter().flat_map(|status| StateName::shown_as(*status)).collect::<Vec<_>>()
@@ -127,7 +127,7 @@ impl CounterFilter {
     }
 }
 
-/// The number of charges made in these whole hours.
+/// Number of charges created in these whole hours.
 pub async fn sum(
     store: &Store,
     client_id: ClientId,
@@ -137,19 +137,19 @@ pub async fn sum(
     store.row(&SUM_COUNTERS, filter.args(client_id, hours)).await?.map_or(Ok(0), |row| row.get("n"))
 }
 
-/// An hour of a list.
+/// An hour of a list, with its counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Hour {
-    /// Its begin.
+    /// Its start.
     pub from: Timestamp,
-    /// How many charges of the list were made in it.
+    /// Number of the list's charges created in it.
     pub n: i64,
-    /// How many stand before it in the list.
+    /// Number of the list's charges before it.
     pub preceding: i64,
 }
 
-/// Of these whole hours those that hold the charges `wanted` of a list, counted from 0 in the order of `sql`
-/// ([`HOURS_ASC`] or [`HOURS_DESC`]).
+/// The whole hours that hold the charges `wanted` of a list, counted from 0 in the order of `sql` ([`HOURS_ASC`] or
+/// [`HOURS_DESC`]).
 pub async fn hours(
     store: &Store,
     sql: &'static Sql,

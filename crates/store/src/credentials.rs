@@ -1,5 +1,5 @@
-//! Credentials: secret keys and client tokens, by the digest of what the caller sends. The key itself is stored
-//! nowhere. Whether a credential is good enough for a request is not decided here.
+//! Stores secret keys and client tokens by the digest of what the caller sends; the key itself is not stored. The
+//! server decides whether a credential may make a request.
 
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, Id, of};
@@ -15,7 +15,7 @@ sql! {
     pub INSERT_CREDENTIAL = "
         INSERT INTO credentials (digest, client_id, id, kind, label, scopes, expires_at, actor)
         VALUES (:digest, :client_id, :id, :kind, :label, :scopes, :expires_at, :actor)";
-    /// A client and the credential of this digest that it may have.
+    /// A client and its credential of this digest, if it has one.
     pub FIND_CREDENTIAL = "
         SELECT c.status AS client_status, k.digest, k.id, k.kind, k.label, k.scopes, k.expires_at, k.revoked_at,
             k.last_used_day
@@ -33,7 +33,7 @@ sql! {
     pub REVOKE_CLIENT_TOKEN = "
         UPDATE credentials SET revoked_at = :revoked_at
         WHERE digest = :digest AND client_id = :client_id AND kind = 'client_token' AND revoked_at IS NULL";
-    /// Notes the day of use; a day that is noted already is not written again.
+    /// Records the day of use; a day already recorded is not written again.
     pub MARK_CREDENTIAL_USED = "
         UPDATE credentials SET last_used_day = :day
         WHERE digest = :digest AND client_id = :client_id AND (last_used_day IS NULL OR last_used_day < :day)";
@@ -55,12 +55,12 @@ sql! {
 /// SHA-256 of what the caller sends in `X-Api-Key`.
 pub type CredentialDigest = [u8; 32];
 
-/// What a credential is.
+/// The kind of a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CredentialKind {
-    /// May do everything of its client; stays on servers.
+    /// May do everything for its client; stays on servers.
     SecretKey,
-    /// A public key with scopes and an end.
+    /// A public key with scopes and an expiry.
     ClientToken,
 }
 
@@ -81,52 +81,52 @@ impl CredentialKind {
     }
 }
 
-/// A credential that is being made.
+/// A credential to add.
 #[derive(Clone, Debug)]
 pub struct NewCredential {
-    /// What it is found by.
+    /// The digest that finds it.
     pub digest: CredentialDigest,
-    /// What it is called in the audit trail; no secret.
+    /// Its id in the audit trail; not secret.
     pub id: Id<of::Credential>,
-    /// What it is.
+    /// Its kind.
     pub kind: CredentialKind,
     /// The operator's note about it.
     pub label: String,
-    /// What it may do; [`Scopes::All`] for secret keys.
+    /// What it may call; [`Scopes::All`] for secret keys.
     pub scopes: Scopes,
-    /// When it ends; never without an end for client tokens.
+    /// When it expires; always set for client tokens.
     pub expires_at: Option<Timestamp>,
-    /// Who made it.
+    /// Who created it.
     pub actor: Actor,
 }
 
-/// A credential as stored. Its creation is the time of its id.
+/// A stored credential. Its time of creation is that of its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credential {
-    /// What it is found by.
+    /// The digest that finds it.
     pub digest: CredentialDigest,
-    /// What it is called in the audit trail.
+    /// Its id in the audit trail.
     pub id: Id<of::Credential>,
-    /// What it is.
+    /// Its kind.
     pub kind: CredentialKind,
     /// The operator's note about it.
     pub label: String,
-    /// What it may do.
+    /// What it may call.
     pub scopes: Scopes,
-    /// When it ends by itself.
+    /// When it expires.
     pub expires_at: Option<Timestamp>,
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
-    /// The last day of use, in whole days since the epoch.
+    /// The last day of use, in days since the epoch.
     pub last_used_day: Option<i64>,
 }
 
-/// The answer to a client id and a digest.
+/// The result of looking up a client id and a digest.
 #[derive(Clone, Debug)]
 pub struct Lookup {
-    /// Whether the client may do anything.
+    /// Whether the client may use the interface.
     pub client_status: ClientStatus,
-    /// The credential, when the client has such a one.
+    /// The credential, if the client has it.
     pub credential: Option<Credential>,
 }
 
@@ -148,7 +148,7 @@ pub fn insert(batch: &mut Batch, credential: &NewCredential) {
     );
 }
 
-/// Looks a client and one of its credentials up at once. `None` when there is no such client.
+/// Looks up a client and one of its credentials in one query. `None` when there is no such client.
 ///
 /// # Errors
 /// [`StoreError::Unavailable`], [`StoreError::Corrupt`].
@@ -167,7 +167,7 @@ pub async fn look_up(
     }))
 }
 
-/// Every secret key of a client, revoked ones among them, oldest first.
+/// Every secret key of a client, also revoked ones, oldest first.
 ///
 /// # Errors
 /// As [`look_up`].
@@ -175,19 +175,19 @@ pub async fn secret_keys(store: &Store, client_id: ClientId) -> Result<Vec<Crede
     store.rows(&SECRET_KEYS_OF_CLIENT, args! { client_id }).await?.iter().map(from_row).collect()
 }
 
-/// Revokes a secret key of the client of the batch; refused when it has none such that is not revoked.
+/// Revokes a secret key of the batch's client; refused when it has no such active key.
 pub fn revoke_secret_key(batch: &mut Batch, id: Id<of::Credential>, revoked_at: Timestamp) {
     let client_id = batch.client_id();
     batch.guard(&REVOKE_SECRET_KEY, args! { client_id, id, revoked_at });
 }
 
-/// Revokes a client token of the client of the batch; refused when it has none such that is not revoked.
+/// Revokes a client token of the batch's client; refused when it has no such active token.
 pub fn revoke_client_token(batch: &mut Batch, digest: &CredentialDigest, revoked_at: Timestamp) {
     let client_id = batch.client_id();
     batch.guard(&REVOKE_CLIENT_TOKEN, args! { digest: *digest, client_id, revoked_at });
 }
 
-/// Notes that a credential of the client of the batch was used on `day`, in whole days since the epoch.
+/// Records that a credential of the batch's client was used on `day`, in days since the epoch.
 pub fn mark_used(batch: &mut Batch, digest: &CredentialDigest, day: i64) {
     let client_id = batch.client_id();
     batch.push_any(&MARK_CREDENTIAL_USED, args! { digest: *digest, client_id, day });
@@ -211,7 +211,7 @@ pub async fn ended(
     rows.iter().map(|row| Ok((row.get("client_id")?, row.get("digest")?))).collect()
 }
 
-/// Forgets a credential of the client of the batch that ended before a time.
+/// Deletes a credential of the batch's client that ended before a time.
 pub fn delete_ended(batch: &mut Batch, digest: &CredentialDigest, before: Timestamp) {
     let client_id = batch.client_id();
     batch.push_any(&DELETE_ENDED_CREDENTIAL, args! { digest: *digest, client_id, before });

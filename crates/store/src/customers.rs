@@ -1,5 +1,5 @@
-//! Buyers and the aliases that stand for them. What a buyer is called and where he lives is one sealed value; he is
-//! found by keyed digests of his e-mail address and of his document, each unique among the live customers of a client.
+//! Stores buyers and their aliases. Personal data is one sealed value. A customer is found by keyed digests of the
+//! e-mail address and the document, each unique among the live customers of a client.
 
 use std::collections::HashSet;
 
@@ -48,33 +48,33 @@ sql! {
             document_type = :document_type, private = :private, key_id = :key_id, version = version + 1,
             updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
-    /// Deletes a customer: the row stays for what refers to it, the personal data and what they were found by go.
+    /// Deletes a customer: erases personal data and lookup digests, and keeps the row for what refers to it.
     pub DELETE_CUSTOMER = "
         UPDATE customers SET email_key = NULL, document_key = NULL, number_key = NULL, private = NULL,
             version = version + 1, updated_at = :updated_at, deleted_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
-    /// Erases what was sent with the aliases of a customer.
+    /// Erases the data sent with the aliases of a customer.
     pub ERASE_CUSTOMER_ALIASES = "
         UPDATE customer_aliases SET private = NULL WHERE client_id = :client_id AND customer_id = :customer_id";
     /// Adds an alias.
     pub INSERT_CUSTOMER_ALIAS = "
         INSERT INTO customer_aliases (id, client_id, customer_id, private, key_id)
         VALUES (:id, :client_id, :customer_id, :private, :key_id)";
-    /// One live customer, by its own id or by that of an alias.
+    /// One live customer, by its own id or that of an alias.
     pub FIND_CUSTOMER = concat!("SELECT ", columns!(), " FROM customers c
             WHERE c.id = :id AND c.client_id = :client_id AND c.deleted_at IS NULL
         UNION ALL
         SELECT ", columns!(), " FROM customer_aliases a
             JOIN customers c ON c.id = a.customer_id AND c.client_id = a.client_id
             WHERE a.id = :id AND a.client_id = :client_id AND c.deleted_at IS NULL");
-    /// The live customers that hold a document or an e-mail address. Two queries, since one with OR would use neither
-    /// index in SQLite; who holds both comes once.
+    /// The live customers with a document or an e-mail address. Two queries, since with OR SQLite would use neither
+    /// index; a customer with both comes once.
     pub FIND_CUSTOMERS_BY_KEYS = concat!("SELECT ", columns!(), " FROM customers c
             WHERE c.client_id = :client_id AND c.document_key = :document_key AND c.deleted_at IS NULL
         UNION
         SELECT ", columns!(), " FROM customers c
             WHERE c.client_id = :client_id AND c.email_key = :email_key AND c.deleted_at IS NULL");
-    /// The live customers behind these ids, their own or those of aliases.
+    /// The live customers of these ids, their own or those of aliases.
     pub FIND_CUSTOMERS = concat!("SELECT ", columns!(), " FROM customers c
             WHERE c.client_id = :client_id AND c.deleted_at IS NULL AND c.id IN EACH_UUID(:ids)
         UNION
@@ -92,10 +92,10 @@ sql! {
     pub CUSTOMERS_OF_TYPE_DESC = page!(" AND c.document_type IN EACH_TEXT(:document_types)", "DESC");
     /// Those with a document of these types, oldest first.
     pub CUSTOMERS_OF_TYPE_ASC = page!(" AND c.document_type IN EACH_TEXT(:document_types)", "ASC");
-    /// How many there are.
+    /// Counts them.
     pub COUNT_CUSTOMERS = "
         SELECT COUNT(*) AS n FROM customers WHERE client_id = :client_id AND deleted_at IS NULL";
-    /// How many have a document of these types.
+    /// Counts those with a document of these types.
     pub COUNT_CUSTOMERS_OF_TYPE = "
         SELECT COUNT(*) AS n FROM customers
         WHERE client_id = :client_id AND deleted_at IS NULL AND document_type IN EACH_TEXT(:document_types)";
@@ -111,30 +111,30 @@ pub struct StoredCustomer {
     pub id: CustomerId,
     /// The account it belongs to.
     pub client_id: ClientId,
-    /// What it is found by.
+    /// Its lookup digests.
     pub keys: CustomerKeys,
-    /// The type of its document, in upper case; lists are filtered by it.
+    /// The type of its document, in upper case, for filters.
     pub document_type: String,
-    /// Everything personal, sealed.
+    /// All personal data, sealed.
     pub private: Sealed,
-    /// Counts the changes; every write is guarded by it.
+    /// Grows by one with each change; every write checks it.
     pub version: i64,
-    /// When it changed last; always grows.
+    /// When it last changed; always grows.
     pub updated_at: Timestamp,
 }
 
-/// The digests of one customer. What is absent is unique with nobody.
+/// The lookup digests of a customer. An absent one clashes with none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CustomerKeys {
-    /// Of the e-mail address in its normal form.
+    /// Of the normalized e-mail address.
     pub email: Option<LookupKey>,
-    /// Of country, type and number of the document in their normal form.
+    /// Of the normalized country, type and number of the document.
     pub document: Option<LookupKey>,
-    /// Of the number of the document alone.
+    /// Of the normalized number of the document.
     pub number: Option<LookupKey>,
 }
 
-/// In which order a list comes.
+/// The order of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// By creation, oldest first.
@@ -143,14 +143,14 @@ pub enum Order {
     NewestFirst,
 }
 
-/// Which part of a list: `limit` entries after the first `offset`.
+/// A part of a list: `limit` entries after the first `offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// In which order.
+    /// The order.
     pub order: Order,
-    /// How many entries.
+    /// Number of entries.
     pub limit: i64,
-    /// How many entries lie before.
+    /// Number of entries before it.
     pub offset: i64,
 }
 
@@ -173,8 +173,7 @@ pub fn insert(batch: &mut Batch, customer: &StoredCustomer) {
     );
 }
 
-/// Writes `customer`, which is at the version that was read: the batch is refused when somebody else changed it
-/// meanwhile.
+/// Writes `customer`; the batch is refused when it has changed since the version in `customer`.
 pub fn update(batch: &mut Batch, customer: &StoredCustomer) {
     batch.guard(
         &UPDATE_CUSTOMER,
@@ -193,14 +192,14 @@ pub fn update(batch: &mut Batch, customer: &StoredCustomer) {
     );
 }
 
-/// Deletes `customer` at the version that was read, and erases everything personal, also what its aliases keep.
+/// Deletes `customer` at the version that was read, and erases all personal data, also that of its aliases.
 pub fn delete(batch: &mut Batch, customer: &StoredCustomer, now: Timestamp) {
     let (client_id, customer_id, version) = (customer.client_id, customer.id, customer.version);
     batch.guard(&DELETE_CUSTOMER, args! { id: customer_id, client_id, version, updated_at: now });
     batch.push_any(&ERASE_CUSTOMER_ALIASES, args! { client_id, customer_id });
 }
 
-/// Adds an alias for a customer, with what was sent to get it.
+/// Adds an alias of a customer, with the data sent for it.
 pub fn insert_alias(batch: &mut Batch, id: Id<of::CustomerAlias>, customer_id: CustomerId, private: &Sealed) {
     let client_id = batch.client_id();
     batch.push(
@@ -209,7 +208,7 @@ pub fn insert_alias(batch: &mut Batch, id: Id<of::CustomerAlias>, customer_id: C
     );
 }
 
-/// The live customer behind an id, which may be its own or that of an alias: then the customer's own id differs.
+/// The live customer of an id. With the id of an alias, the customer's own id differs.
 ///
 /// # Errors
 /// As [`Store::row`]; [`StoreError::Corrupt`] when a live customer has no personal data.
@@ -222,7 +221,7 @@ pub async fn find(
     row.as_ref().map(from_row).transpose()
 }
 
-/// The live customers that hold `keys.email` or `keys.document`; the number is not looked at.
+/// The live customers with `keys.email` or `keys.document`; `keys.number` is ignored.
 ///
 /// # Errors
 /// As [`find`].
@@ -235,7 +234,7 @@ pub async fn find_by_keys(
     from_rows(&store.rows(&FIND_CUSTOMERS_BY_KEYS, args! { client_id, email_key, document_key }).await?)
 }
 
-/// The live customers behind `ids`, their own or those of aliases, each once.
+/// The live customers of `ids`, their own or those of aliases, each once.
 ///
 /// # Errors
 /// As [`find`].
@@ -267,7 +266,7 @@ pub async fn find_by_numbers(
     Ok(found)
 }
 
-/// A page of the live customers; with `document_types` (in upper case) those with a document of these types.
+/// A page of the live customers; with `document_types` (in upper case) only those with a document of these types.
 ///
 /// # Errors
 /// As [`find`].
@@ -297,7 +296,7 @@ pub async fn list(
     from_rows(&rows)
 }
 
-/// How many live customers a client has; with `document_types` (in upper case) those with a document of these types.
+/// Counts the live customers of a client; with `document_types` (in upper case) those with a document of these types.
 ///
 /// # Errors
 /// As [`Store::rows`].

@@ -1,5 +1,4 @@
-//! Events on their way to webhooks, and every attempt to hand one over. When an attempt is made, and what becomes of one
-//! that failed, is not decided here.
+//! Stores deliveries to webhooks and their attempts. The engine decides when to try and what follows a failure.
 
 mod purge;
 mod range;
@@ -29,7 +28,7 @@ macro_rules! columns {
 }
 pub(crate) use columns;
 
-// Later events of an object wait until an earlier one was taken, or was tried twice
+// Later events of an object wait until an earlier one was delivered or tried twice
 // (`docs/interface/webhooks.md#order`).
 macro_rules! is_next_of_its_object {
     () => {
@@ -40,8 +39,7 @@ macro_rules! is_next_of_its_object {
     };
 }
 
-// Webhooks that something waits for, by id. Each step of the walk is one look at the index, however much waits for a
-// webhook.
+// Webhooks with waiting deliveries, by id. Each step is one index lookup, however many deliveries wait.
 macro_rules! waiting {
     ($after:literal) => {
         concat!(
@@ -74,14 +72,14 @@ sql! {
     pub LIST_DELIVERIES = concat!("SELECT ", columns!(), " FROM deliveries d
         WHERE d.client_id = :client_id AND d.webhook_id = :webhook_id
         ORDER BY d.id DESC LIMIT :limit OFFSET :offset");
-    /// How many deliveries a webhook has.
+    /// Counts the deliveries of a webhook.
     pub COUNT_DELIVERIES = "
         SELECT COUNT(*) AS n FROM deliveries WHERE client_id = :client_id AND webhook_id = :webhook_id";
     /// The attempts of many deliveries.
     pub ATTEMPTS_OF_MANY = "
         SELECT delivery_id, ordinal, began_at, duration_ms, http_status, failure, answer FROM delivery_attempts
         WHERE client_id = :client_id AND delivery_id IN EACH_UUID(:ids) ORDER BY delivery_id, ordinal";
-    /// What is due for a webhook, with what is to be sent.
+    /// The due deliveries of a webhook, with their payloads.
     pub DUE_DELIVERIES = concat!("SELECT ", columns!(), ", e.snapshot FROM deliveries d
         JOIN events e ON e.object_id = d.object_id AND e.version = d.object_version AND e.ordinal = d.ordinal
             AND e.client_id = d.client_id
@@ -102,8 +100,8 @@ sql! {
                         is_next_of_its_object!(), " ORDER BY d.due_at LIMIT 1) AS oldest
             FROM waiting JOIN webhooks w ON w.id = waiting.webhook_id
             WHERE w.active = 1 AND w.deleted_at IS NULL) of_webhook");
-    /// Begins an attempt; whoever comes second is refused. On PostgreSQL nobody waits for another node that is just
-    /// beginning it: two nodes that begin several in different orders would wait for each other.
+    /// Begins an attempt; the second node is refused. On PostgreSQL it skips a row that another node holds: nodes
+    /// that begin several attempts in different orders would deadlock.
     pub BEGIN_ATTEMPT = split(
         "UPDATE deliveries SET due_at = :lost_at, began_at = :began_at
          WHERE id = :id AND client_id = :client_id AND due_at = :due_at",
@@ -111,20 +109,20 @@ sql! {
          WHERE id = :id AND client_id = :client_id AND id IN (SELECT id FROM deliveries
             WHERE id = :id AND client_id = :client_id AND due_at = :due_at FOR UPDATE SKIP LOCKED)"
     );
-    /// Counts an attempt whose process is gone.
+    /// Counts an attempt whose process stopped.
     pub COUNT_INTERRUPTED = "
         UPDATE deliveries SET attempts = attempts + 1
         WHERE id = :id AND client_id = :client_id AND began_at = :began_at AND attempts = :attempts";
-    /// Deliveries that cannot be made now.
+    /// Postpones deliveries that cannot be made now.
     pub POSTPONE_DELIVERIES = "
         UPDATE deliveries SET due_at = :due_at
         WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND due_at < :due_at";
-    /// Ends an attempt; refused when it counted as lost and another one began.
+    /// Ends an attempt; refused when it was counted as lost and another one began.
     pub END_ATTEMPT = "
         UPDATE deliveries SET status = :status, attempts = attempts + 1, tries = tries + 1, due_at = :due_at,
             began_at = NULL, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND began_at = :began_at AND due_at = :lost_at";
-    /// Later deliveries of an object wait with an earlier one, so that nobody looks at them meanwhile.
+    /// Postpones later deliveries of an object together with an earlier one.
     pub WAIT_WITH_EARLIER = "
         UPDATE deliveries SET due_at = :due_at
         WHERE webhook_id = :webhook_id AND object_id = :object_id AND client_id = :client_id AND due_at < :due_at
@@ -134,67 +132,67 @@ sql! {
         INSERT INTO delivery_attempts (delivery_id, ordinal, client_id, began_at, duration_ms, http_status,
             failure, answer)
         VALUES (:delivery_id, :ordinal, :client_id, :began_at, :duration_ms, :http_status, :failure, :answer)";
-    /// Begins the schedule of a delivery anew, unless an attempt is under way.
+    /// Restarts the schedule of a delivery, unless an attempt is under way.
     pub REPLAY_DELIVERY = "
         UPDATE deliveries SET status = :status, tries = 0, due_at = :due_at, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND began_at IS NULL";
-    /// Ends everything that waits for a webhook that is being deleted.
+    /// Drops the pending deliveries of a webhook that is being deleted.
     pub DROP_DELIVERIES = "
         UPDATE deliveries SET status = :status, due_at = NULL, began_at = NULL, updated_at = :updated_at
         WHERE webhook_id = :webhook_id AND client_id = :client_id AND due_at IS NOT NULL";
 }
 
-/// An event on its way to a webhook.
+/// The delivery of an event to a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// Its id.
     pub id: DeliveryId,
     /// The account.
     pub client_id: ClientId,
-    /// Where it goes.
+    /// The webhook.
     pub webhook_id: WebhookId,
-    /// What is delivered: the same in all attempts.
+    /// The event, the same in all attempts.
     pub event_id: Id<of::Event>,
-    /// The whole name of the event.
+    /// The full name of the event.
     pub event: String,
-    /// What the event is about.
+    /// The object of the event.
     pub object_id: Uuid,
-    /// The version of the object that it announces.
+    /// The version of the object that the event announces.
     pub object_version: i64,
-    /// Its place among the events of that version.
+    /// Its index among the events of that version.
     pub ordinal: i64,
-    /// The form in which it is sent.
+    /// The payload version.
     pub api_version: Version,
-    /// Where it stands.
+    /// Its status.
     pub status: DeliveryStatus,
-    /// Attempts that have ended.
+    /// Number of ended attempts.
     pub attempts: i64,
-    /// Those among them that count for the schedule: a replay begins it anew.
+    /// Number of attempts that count for the schedule; a replay starts at 0.
     pub tries: u32,
-    /// When the next attempt is due, or the present one counts as lost; never, for a listener.
+    /// When the next attempt is due, or the present one counts as lost; absent for a listener.
     pub due_at: Option<Timestamp>,
     /// When the present attempt began.
     pub began_at: Option<Timestamp>,
-    /// When it changed last.
+    /// When it last changed.
     pub updated_at: Timestamp,
 }
 
-/// An attempt that has ended.
+/// An ended attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     /// When it began.
     pub began_at: Timestamp,
     /// How long it took.
     pub duration: Duration,
-    /// What the endpoint answered.
+    /// The HTTP status of the answer.
     pub http_status: Option<u16>,
     /// Why it failed.
     pub failure: Option<Failure>,
-    /// How the answer begins.
+    /// The beginning of the answer.
     pub answer: Option<String>,
 }
 
-/// When an attempt began, and when it counts as lost.
+/// The times of an attempt that begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begun {
     /// When it began.
@@ -203,12 +201,12 @@ pub struct Begun {
     pub lost_at: Timestamp,
 }
 
-/// A delivery that is due, with the data of its event.
+/// A due delivery with its payload.
 #[derive(Clone, Debug)]
 pub struct DueDelivery {
     /// The delivery.
     pub delivery: Delivery,
-    /// JSON.
+    /// The payload, as JSON.
     pub snapshot: String,
 }
 
@@ -233,27 +231,28 @@ pub fn insert(batch: &mut Batch, delivery: &Delivery) {
     );
 }
 
-/// Begins an attempt. Guards the batch: when another node has begun it, or is just beginning it, it is refused.
+/// Begins an attempt. Guards the batch: it is refused when another node has begun it or is doing so.
 pub fn begin_attempt(batch: &mut Batch, delivery: &Delivery, begun: Begun) {
     let (id, client_id, due_at) = (delivery.id, delivery.client_id, delivery.due_at);
     let args = args! { id, client_id, due_at, began_at: begun.at, lost_at: begun.lost_at };
     batch.guard(&BEGIN_ATTEMPT, args);
 }
 
-/// Records an attempt that no process ended; the schedule does not count it. Guards the batch: only one node does it.
+/// Records an attempt whose process stopped; the schedule does not count it. Guards the batch: only one node records
+/// it.
 pub fn interrupted(batch: &mut Batch, delivery: &Delivery, attempt: &Attempt) {
     let (id, client_id, attempts) = (delivery.id, delivery.client_id, delivery.attempts);
     batch.guard(&COUNT_INTERRUPTED, args! { id, client_id, attempts, began_at: attempt.began_at });
     insert_attempt(batch, delivery, attempt);
 }
 
-/// Leaves deliveries for later.
+/// Postpones deliveries.
 pub fn postpone(batch: &mut Batch, ids: &[Uuid], due_at: Timestamp) {
     let (client_id, ids) = (batch.client_id(), Json::list(Some(ids), Uuid::to_string));
     batch.push_any(&POSTPONE_DELIVERIES, args! { client_id, ids, due_at });
 }
 
-/// Ends an attempt: the delivery stands at `status`, and is due again at `due_at`; what waits for it is due no sooner.
+/// Ends an attempt: sets `status` and `due_at`; deliveries that wait for it are due no sooner.
 pub fn end_attempt(
     batch: &mut Batch,
     delivery: &Delivery,
@@ -302,8 +301,8 @@ fn insert_attempt(batch: &mut Batch, delivery: &Delivery, attempt: &Attempt) {
     );
 }
 
-/// Begins the schedule of a delivery anew at `now`; answers the delivery as it stands then. Guards the batch: while an
-/// attempt is under way it is refused.
+/// Restarts the schedule of a delivery at `now` and returns its new state. Guards the batch: refused during an
+/// attempt.
 pub fn replay(batch: &mut Batch, delivery: &Delivery, now: Timestamp) -> Delivery {
     let (id, client_id, status) = (delivery.id, delivery.client_id, DeliveryStatus::Pending);
     batch.guard(
@@ -313,7 +312,7 @@ pub fn replay(batch: &mut Batch, delivery: &Delivery, now: Timestamp) -> Deliver
     Delivery { status, tries: 0, due_at: Some(now), updated_at: now, ..delivery.clone() }
 }
 
-/// Ends everything that waits for a webhook.
+/// Drops the pending deliveries of a webhook.
 pub fn drop_pending(batch: &mut Batch, webhook_id: WebhookId, now: Timestamp) {
     let (client_id, status) = (batch.client_id(), DeliveryStatus::Dropped.word());
     batch.push_any(&DROP_DELIVERIES, args! { webhook_id, client_id, status, updated_at: now });
@@ -342,13 +341,13 @@ pub async fn list(
     rows.iter().map(from_row).collect()
 }
 
-/// How many deliveries a webhook has.
+/// Counts the deliveries of a webhook.
 pub async fn count(store: &Store, client_id: ClientId, webhook_id: WebhookId) -> Result<u64, StoreError> {
     let row = store.row(&COUNT_DELIVERIES, args! { client_id, webhook_id }).await?;
     row.map_or(Ok(0), |row| row.get("n"))
 }
 
-/// The attempts of many deliveries, each with its delivery, oldest first.
+/// The attempts of many deliveries, each with the delivery's id, oldest first.
 pub async fn attempts_of(
     store: &Store,
     client_id: ClientId,
@@ -362,7 +361,7 @@ pub async fn attempts_of(
     rows.iter().map(|row| Ok((row.get("delivery_id")?, attempt_from_row(row)?))).collect()
 }
 
-/// What is due for a webhook at `now`, longest waiting first.
+/// The deliveries of a webhook due at `now`, longest waiting first.
 pub async fn due(
     store: &Store,
     client_id: ClientId,
@@ -384,16 +383,16 @@ pub(crate) fn due_from_row(row: &Row) -> Result<DueDelivery, StoreError> {
     Ok(DueDelivery { delivery: from_row(row)?, snapshot: row.get("snapshot")? })
 }
 
-/// What waits to be handed over.
+/// The deliveries and events that wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
-    /// Deliveries that are due.
+    /// Number of due deliveries.
     pub due: u64,
-    /// Since when the oldest of those whose turn it is has been due, or the oldest event has waited to become one.
+    /// Since when the oldest delivery that may be sent has been due, or the oldest event has waited for dispatch.
     pub oldest: Option<Timestamp>,
 }
 
-/// What waits at `now` to be handed over, for all clients.
+/// The backlog of all clients at `now`.
 pub async fn backlog(store: &Store, now: Timestamp) -> Result<Backlog, StoreError> {
     let row = store.row(&DUE_DELIVERIES_BACKLOG, args! { now }).await?;
     let row = row.ok_or_else(|| StoreError::Corrupt("a count without a row".to_owned()))?;

@@ -1,4 +1,4 @@
-//! Making the JSON that goes into `doc` columns and list arguments.
+//! Serializes JSON for `doc` columns and list arguments.
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ impl Json {
             .map_err(|error| StoreError::Programming(format!("a record that is no JSON: {error}")))
     }
 
-    /// A list argument for `EACH_TEXT` and `EACH_UUID`; an absent list stays absent and means all.
+    /// A list argument for `EACH_TEXT` and `EACH_UUID`; `None` means all.
     pub fn list<T>(items: Option<&[T]>, text: impl Fn(&T) -> String) -> Option<Self> {
         let items: Vec<serde_json::Value> = items?.iter().map(|item| text(item).into()).collect();
         Some(Self(serde_json::Value::from(items).to_string()))

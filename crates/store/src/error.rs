@@ -1,4 +1,4 @@
-//! What can go wrong in the storage, and the three answers of a commit.
+//! The errors of the store, and the three answers of a commit.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -6,21 +6,21 @@ use std::sync::Arc;
 
 use crate::sql::Sql;
 
-/// Why a call of the store failed. Its text never contains that of its source: the chain is logged once, at the
-/// boundary.
+/// Why a call of the store failed. Its text does not include that of its source: the boundary logs the whole chain
+/// once.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Nothing was written and a later try may succeed: disk full, file read-only, connection lost before the
-    /// commit, pool exhausted, store closed. The caller answers 503.
+    /// Nothing was written and a retry may succeed: disk full, file read-only, connection lost before the commit,
+    /// pool exhausted, store closed. The caller answers 503.
     #[error("the database is not available")]
     Unavailable(#[source] Arc<dyn Error + Send + Sync>),
-    /// As many changes as may be under way are under way. The caller answers 503 before it writes anything.
+    /// The limit of concurrent changes is reached. The caller answers 503 before it writes anything.
     #[error("too many changes are under way")]
     Overloaded,
     /// A statement, its arguments or its use is wrong: a bug.
     #[error("a statement is wrong: {0}")]
     Programming(String),
-    /// What is stored cannot be what was written.
+    /// Stored data is invalid.
     #[error("stored data cannot be read: {0}")]
     Corrupt(String),
     /// Another process has the database file open; the path is that of the lock file.
@@ -29,7 +29,7 @@ pub enum StoreError {
     /// The database cannot be opened as it is configured.
     #[error("the database cannot be opened: {0}")]
     Configuration(String),
-    /// The schema is not one that this release can work with.
+    /// This release cannot work with the schema.
     #[error("the schema does not fit this release: {0}")]
     Schema(String),
 }
@@ -54,7 +54,7 @@ pub enum Commit {
     Applied,
     /// None of it is written, because of one statement.
     Refused(Refusal),
-    /// The connection was lost during the commit: read back before deciding anything.
+    /// The connection was lost during the commit: read the data back before deciding.
     Unknown,
 }
 
@@ -68,7 +68,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Whether this statement refused the batch. Names are unique among all statements.
+    /// Whether `statement` refused the batch. Names are unique among all statements.
     pub fn is(&self, statement: &Sql) -> bool {
         self.statement == statement.name()
     }
@@ -77,17 +77,17 @@ impl Refusal {
 /// Why a statement refused its batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// It touched another number of rows than it must: a guard did not hold, a version was lost.
+    /// It changed the wrong number of rows: a guard failed or the version has moved on.
     RowCount {
-        /// The rows that it must touch.
+        /// The number of rows it must change.
         expected: u64,
-        /// The rows that it touched.
+        /// The number of rows it changed.
         actual: u64,
     },
     /// A row with the same key exists.
     Unique,
-    /// A row that it refers to does not exist, or a row that it removes is referred to.
+    /// A row that it refers to does not exist, or another row refers to the one it deletes.
     ForeignKey,
-    /// Another constraint, by the database's own words for it.
+    /// Another constraint, in the database's words.
     Constraint(String),
 }

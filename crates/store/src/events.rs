@@ -1,8 +1,8 @@
-//! What happened, in the batch of the change: the outbox that deliveries are made from. The key `(object, version,
-//! ordinal)` orders the events of an object without a sequence.
+//! Stores events in the batch of their change: the outbox for deliveries. The key `(object, version, ordinal)` orders
+//! the events of an object without a sequence.
 //!
-//! An event that a webhook asks for when it happens is marked in the same statement, so nobody has to know beforehand
-//! whether there is one. Delivering is not done here.
+//! The same statement marks an event that a webhook asks for, so that callers need not know whether there is one.
+//! Deliveries are made elsewhere.
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::{Charge, ChargeEvent};
@@ -34,7 +34,7 @@ macro_rules! insert {
     };
 }
 
-// Made long ago, and no delivery could send it any more.
+// Old, and no delivery can send it any more.
 macro_rules! is_old {
     () => {
         " events.id < :made_before AND events.dispatch_at IS NULL AND NOT EXISTS (SELECT 1 FROM deliveries d
@@ -43,16 +43,15 @@ macro_rules! is_old {
 }
 
 sql! {
-    /// Adds one event.
+    /// Adds an event.
     pub INSERT_EVENT = insert!("");
-    /// Adds one event unless its place is taken.
+    /// Adds an event unless its key is taken.
     pub INSERT_EVENT_ONCE = insert!(" ON CONFLICT (object_id, version, ordinal, client_id) DO NOTHING");
-    /// The events of one object, in the order in which they happened.
+    /// The events of one object, in order.
     pub EVENTS_OF = "
         SELECT id, version, ordinal, name, actor FROM events
         WHERE object_id = :object_id AND client_id = :client_id ORDER BY version, ordinal";
-    /// Clients whose events still have to become deliveries, by id. Each step of the walk is one look at the index,
-    /// however many events wait.
+    /// Clients with events to dispatch, by id. Each step is one index lookup, however many events wait.
     pub CLIENTS_WITH_EVENTS_TO_DISPATCH = "
         WITH RECURSIVE waiting (client_id) AS (
             SELECT (SELECT e.client_id FROM events e
@@ -66,13 +65,13 @@ sql! {
         WHERE EXISTS (SELECT 1 FROM events e
             WHERE e.client_id = waiting.client_id AND e.dispatch_at IS NOT NULL AND e.dispatch_at <= :now)
         ORDER BY client_id LIMIT :limit";
-    /// The events of a client that still have to become deliveries, in the order in which they happened.
+    /// The events of a client to dispatch, in order.
     pub EVENTS_TO_DISPATCH = "
         SELECT id, object_id, version, ordinal, object_kind, name, snapshot FROM events
         WHERE client_id = :client_id AND dispatch_at IS NOT NULL AND dispatch_at <= :now
         ORDER BY id LIMIT :limit";
-    /// An event has become deliveries; whoever comes second is refused. On PostgreSQL nobody waits for another node that
-    /// is at it.
+    /// Ends the dispatch of an event; the second node is refused. On PostgreSQL it skips a row that another node
+    /// holds.
     pub END_DISPATCH = split(
         "UPDATE events SET dispatch_at = NULL, snapshot = :snapshot
          WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id
@@ -83,7 +82,7 @@ sql! {
              WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id
                AND dispatch_at IS NOT NULL FOR UPDATE SKIP LOCKED)"
     );
-    /// Events that cannot become deliveries now.
+    /// Postpones the dispatch of events.
     pub POSTPONE_DISPATCH = "
         UPDATE events SET dispatch_at = :dispatch_at
         WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND dispatch_at IS NOT NULL";
@@ -109,7 +108,7 @@ sql! {
         WHERE dispatch_at IS NOT NULL GROUP BY client_id";
 }
 
-/// The version that a test event announces.
+/// The object version of a test event.
 pub const PING_VERSION: i64 = 1;
 /// An event of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,8 +123,7 @@ pub struct Event {
     pub actor: String,
 }
 
-/// Adds `transaction.<event>` for the version that a charge has reached. What it says is put together from the charge
-/// when it becomes deliveries.
+/// Adds `transaction.<event>` for the new version of a charge. Its payload is built from the charge at dispatch.
 pub fn charge_changed(
     batch: &mut Batch,
     id: Id<of::Event>,
@@ -136,7 +134,7 @@ pub fn charge_changed(
     batch.push(&INSERT_EVENT, charge_event_args(id, charge, event, actor));
 }
 
-/// The same, unless the version was announced before.
+/// Adds the event unless the version was announced before.
 pub fn charge_changed_once(
     batch: &mut Batch,
     id: Id<of::Event>,
@@ -165,16 +163,16 @@ fn charge_event_args(id: Id<of::Event>, charge: &Charge, event: ChargeEvent, act
     }
 }
 
-/// Something that happened to an object other than a charge, with what it says.
+/// An event of an object other than a charge, with its payload.
 #[derive(Clone, Copy, Debug)]
 pub struct NewEvent<'a> {
     /// Its id; the time of the event is the id's own.
     pub id: Id<of::Event>,
-    /// What it happened to.
+    /// The object.
     pub object_id: Uuid,
     /// The version of the object that it announces.
     pub version: i64,
-    /// Its place among the events of that version.
+    /// Its index among the events of that version.
     pub ordinal: i64,
     /// Its name.
     pub name: EventName,
@@ -205,8 +203,8 @@ pub fn announce(batch: &mut Batch, event: NewEvent<'_>) {
     batch.push(&INSERT_EVENT, args);
 }
 
-/// Adds a test event; whoever adds it adds its delivery as well. It is about nothing but itself, so that no test waits
-/// for another one.
+/// Adds a test event; the caller also adds its delivery. Its object is the event itself, so that tests do not wait
+/// for one another.
 pub fn ping(batch: &mut Batch, id: Id<of::Event>, actor: &Actor) {
     let client_id = batch.client_id();
     batch.push(
@@ -228,7 +226,7 @@ pub fn ping(batch: &mut Batch, id: Id<of::Event>, actor: &Actor) {
     );
 }
 
-/// The events of one object, in the order in which they happened.
+/// The events of one object, in order.
 pub async fn of_object(
     store: &Store,
     client_id: ClientId,
@@ -247,24 +245,24 @@ pub async fn of_object(
         .collect()
 }
 
-/// An event that still has to become deliveries.
+/// An event to dispatch.
 #[derive(Clone, Debug)]
 pub struct Undispatched {
     /// Its id.
     pub id: Id<of::Event>,
-    /// What it happened to.
+    /// The object.
     pub object_id: Uuid,
     /// The version that it announces.
     pub version: i64,
-    /// Its place among the events of that version.
+    /// Its index among the events of that version.
     pub ordinal: i64,
-    /// The whole name.
+    /// The full name.
     pub full_name: String,
-    /// What it says, where that was known when it happened.
+    /// The payload, if it was stored with the event.
     pub snapshot: Option<String>,
 }
 
-/// Clients behind `after`, by id, whose events still have to become deliveries at `now`.
+/// Clients after `after`, by id, with events to dispatch at `now`.
 pub async fn clients_to_dispatch(
     store: &Store,
     after: ClientId,
@@ -275,7 +273,7 @@ pub async fn clients_to_dispatch(
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 
-/// The events of a client that still have to become deliveries at `now`, in the order in which they happened.
+/// The events of a client to dispatch at `now`, in order.
 pub async fn to_dispatch(
     store: &Store,
     client_id: ClientId,
@@ -298,20 +296,21 @@ fn undispatched_from_row(row: &Row) -> Result<Undispatched, StoreError> {
     })
 }
 
-/// Keeps what an event says, where it has become deliveries and has to be said. Guards the batch: whoever comes second is refused.
+/// Ends the dispatch of an event and stores the payload that its deliveries send. Guards the batch: the second node
+/// is refused.
 pub fn dispatched(batch: &mut Batch, event: &Undispatched, snapshot: Option<&str>) {
     let (client_id, object_id) = (batch.client_id(), event.object_id);
     let (version, ordinal) = (event.version, event.ordinal);
     batch.guard(&END_DISPATCH, args! { object_id, version, ordinal, client_id, snapshot });
 }
 
-/// Leaves events for later.
+/// Postpones the dispatch of events.
 pub fn postpone(batch: &mut Batch, ids: &[Uuid], dispatch_at: Timestamp) {
     let (client_id, ids) = (batch.client_id(), Json::list(Some(ids), Uuid::to_string));
     batch.push_any(&POSTPONE_DISPATCH, args! { client_id, ids, dispatch_at });
 }
 
-/// When the next event is to become deliveries, if any is.
+/// When the next dispatch is due; `None` when none waits.
 pub async fn next_dispatch(store: &Store) -> Result<Option<Timestamp>, StoreError> {
     store.row(&NEXT_DISPATCH, args! {}).await?.map_or(Ok(None), |row| row.get("dispatch_at"))
 }
@@ -339,8 +338,8 @@ pub async fn old(
     rows.iter().map(|row| Ok((row.get("client_id")?, row.get("object_id")?))).collect()
 }
 
-/// Deletes events of these objects of the batch's client that are from before then. One that still has to become
-/// deliveries stays, and one with a delivery.
+/// Deletes events of these objects of the batch's client created before `before`. Events to dispatch and events with
+/// deliveries stay.
 pub fn purge(batch: &mut Batch, object_ids: &[Uuid], before: Timestamp) {
     let (client_id, made_before) = (batch.client_id(), Id::<of::Event>::first_at(before));
     let object_ids = Json::list(Some(object_ids), Uuid::to_string);

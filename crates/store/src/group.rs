@@ -1,4 +1,4 @@
-//! What the writers of both databases share: batches bound and ready to run, and counters added up over a commit.
+//! Code shared by the writers of both databases: binds batches, and sums counters over a commit.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::value::{Args, Value};
 use crate::{args, sql};
 
 sql! {
-    /// Adds to a counter. The stripe is the writer's own number, so that no two writers wait for one row.
+    /// Adds to a counter. Each writer has its own stripe, so that writers never wait for the same row.
     pub(crate) ADD_TO_COUNTER = "
         INSERT INTO charge_counters
             (client_id, hour, merchant_id, status, payment_type, provider_type, stripe, n)
@@ -21,10 +21,10 @@ sql! {
         DO UPDATE SET n = charge_counters.n + excluded.n";
 }
 
-/// What a caller of `apply` gets.
+/// The result of `apply` for one batch.
 pub(crate) type Answer = Result<Commit, StoreError>;
 
-/// A batch whose statements are bound, and who waits for its answer.
+/// A bound batch and the channel for its answer.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) client_id: ClientId,
@@ -41,20 +41,19 @@ pub(crate) struct BoundStep {
     pub(crate) rows: Rows,
 }
 
-/// Why one batch of a group cannot be applied.
+/// Why a batch of a group cannot be applied.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
-    /// It is this batch's own: the others may go on.
+    /// Only this batch fails: the others may go on.
     Own(Answer),
-    /// It lost a race that it may win the next time (deadlock, serialization); only PostgreSQL knows it.
+    /// The batch lost a race and may win the next time (deadlock, serialization); only on PostgreSQL.
     Race(StoreError),
-    /// The database cannot be written to: nobody's batch can be applied.
+    /// The database cannot be written to: every batch fails.
     Everybody(StoreError),
 }
 
 impl Work {
-    /// Binds the statements of a batch, guards first. Done by the caller, so that the writer does not spend its time
-    /// on it.
+    /// Binds the statements of a batch, guards first. The caller runs it, to save the writer's time.
     pub(crate) fn bind(
         database: DatabaseKind,
         batch: Batch,
@@ -73,13 +72,13 @@ impl Work {
     }
 
     pub(crate) fn answer(self, answer: Answer) {
-        // A caller that is gone does not want to know; what is written stays written.
+        // The caller may be gone; the write stays.
         drop(self.answer.send(answer));
     }
 }
 
 impl BoundStep {
-    /// Whether the statement touched as many rows as it must.
+    /// Checks whether the statement changed the required number of rows.
     pub(crate) fn judge(&self, actual: u64) -> Result<(), Failure> {
         match self.rows {
             Rows::Any => Ok(()),
@@ -95,7 +94,7 @@ impl BoundStep {
     }
 }
 
-/// Adds up the counters of several batches, in the order in which they are written. What cancels out is dropped.
+/// Sums the counters of several batches, in the order of writing. Sums of zero are dropped.
 pub(crate) fn tally<'a>(works: impl Iterator<Item = &'a Work>) -> BTreeMap<CounterKey, i64> {
     let mut totals = BTreeMap::new();
     for delta in works.flat_map(|work| &work.counters) {

@@ -1,5 +1,5 @@
-//! Security codes of cards whose payers are away: the provider that is asked next needs the code as well. One for a charge,
-//! deleted when it is used, when the charge ends, and after some minutes at the latest.
+//! Stores security codes of charges whose payers are away, for the next provider. There is one for a charge; it is
+//! deleted when it is used, when the charge ends, or after some minutes.
 
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::time::Timestamp;
@@ -10,20 +10,20 @@ use crate::sealed::Sealed;
 use crate::{Store, StoreError, args, sql};
 
 sql! {
-    /// Holds the code of a charge.
+    /// Stores the code of a charge.
     pub HOLD_SECURITY_CODE = "
         INSERT INTO held_security_codes (charge_id, client_id, sealed, key_id, expires_at)
         VALUES (:charge_id, :client_id, :sealed, :key_id, :expires_at)
         ON CONFLICT (charge_id, client_id) DO UPDATE SET sealed = excluded.sealed, key_id = excluded.key_id,
             expires_at = excluded.expires_at";
-    /// The code of a charge, while it may still be used.
+    /// The code of a charge, unless it has expired.
     pub FIND_SECURITY_CODE = "
         SELECT sealed, key_id FROM held_security_codes
         WHERE charge_id = :charge_id AND client_id = :client_id AND expires_at > :now";
-    /// Deletes the code of a charge, if it is still there.
+    /// Deletes the code of a charge, if there is one.
     pub DISCARD_SECURITY_CODE = "
         DELETE FROM held_security_codes WHERE charge_id = :charge_id AND client_id = :client_id";
-    /// The same, if its time is over.
+    /// Deletes the code of a charge, if it has expired.
     pub DISCARD_EXPIRED_SECURITY_CODE = "
         DELETE FROM held_security_codes
         WHERE charge_id = :charge_id AND client_id = :client_id AND expires_at <= :now";
@@ -41,14 +41,14 @@ sql! {
             WHERE client_id = :client_id AND expires_at <= :now LIMIT :limit)";
 }
 
-/// Holds the code of a charge until `expires_at`, in the place of one that is held already.
+/// Stores the code of a charge until `expires_at`; replaces an earlier one.
 pub fn hold(batch: &mut Batch, charge_id: ChargeId, sealed: Sealed, expires_at: Timestamp) {
     let client_id = batch.client_id();
     let Sealed { bytes: sealed, key_id } = sealed;
     batch.push(&HOLD_SECURITY_CODE, args! { charge_id, client_id, sealed, key_id, expires_at });
 }
 
-/// The code of a charge, unless its time is over.
+/// The code of a charge, unless it has expired.
 pub async fn find(
     store: &Store,
     client_id: ClientId,
@@ -59,19 +59,19 @@ pub async fn find(
     row.map(|row| Ok(Sealed { bytes: row.get("sealed")?, key_id: row.get("key_id")? })).transpose()
 }
 
-/// Deletes the code of a charge, if it is still there.
+/// Deletes the code of a charge, if there is one.
 pub fn discard(batch: &mut Batch, charge_id: ChargeId) {
     let client_id = batch.client_id();
     batch.push_any(&DISCARD_SECURITY_CODE, args! { charge_id, client_id });
 }
 
-/// Deletes the code of a charge, if its time is over.
+/// Deletes the code of a charge, if it has expired.
 pub fn discard_expired(batch: &mut Batch, charge_id: ChargeId, now: Timestamp) {
     let client_id = batch.client_id();
     batch.push_any(&DISCARD_EXPIRED_SECURITY_CODE, args! { charge_id, client_id, now });
 }
 
-/// Clients with codes that nobody used in time.
+/// Clients with expired codes.
 pub async fn clients_with_expired(
     store: &Store,
     accounts: &Accounts,
@@ -90,7 +90,7 @@ pub async fn clients_with_expired(
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 
-/// Deletes codes of the batch's client that nobody used in time, `limit` at most.
+/// Deletes at most `limit` expired codes of the batch's client.
 pub fn purge(batch: &mut Batch, now: Timestamp, limit: i64) {
     let client_id = batch.client_id();
     batch.push_any(&PURGE_SECURITY_CODES, args! { client_id, now, limit });

@@ -1,5 +1,5 @@
-//! Claims of idempotency keys. The unique key decides races. A claim is a pointer to the charge that answers, written
-//! once, or ends as a sealed body. What is still under way is never purged.
+//! Stores claims of idempotency keys. The unique key decides races. A claim points to the charge that answers, and is
+//! written once, or ends with a sealed body. Unfinished claims are never purged.
 
 use regente_domain::charge::Charge;
 use regente_domain::id::{ChargeId, ClientId};
@@ -12,8 +12,8 @@ use crate::sealed::Sealed;
 use crate::value::Json;
 use crate::{Store, StoreError, args, sql};
 
-// Whether the charge that a claim points at still moves, or did so while the claim's answer had to be kept: a charge that
-// ended late keeps its answer as long as any other.
+// Whether the charge of a claim is under way, or changed within the retention: a charge that ended late keeps its
+// answer as long as any other.
 macro_rules! charge_moved_after {
     ($moment:literal) => {
         concat!(
@@ -37,9 +37,8 @@ macro_rules! is_expired {
 }
 
 sql! {
-    /// Claims a key. A claim whose answer need not be kept any more is taken over; any other one refuses the batch.
-    /// `kept_ms` is for how long the new claim is kept from now on: the same for all claims of a commit group, unlike
-    /// the time itself.
+    /// Claims a key. It takes over an expired claim; any other one refuses the batch. `kept_ms` is how long the new
+    /// claim is kept from now on: unlike the time itself, it is equal for all claims of a commit group.
     pub CLAIM_KEY = concat!("
         INSERT INTO idempotency (digest, client_id, fingerprint, state, http_status, object_kind, object_id,
             version, body, key_id, expires_at)
@@ -77,17 +76,17 @@ sql! {
 /// The digest and fingerprint of one use of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Half of a keyed digest of the scope and the key: enough to tell all keys apart, and short, since an index has it
-    /// at a place of its own for every key.
+    /// Half of a keyed digest of scope and key: enough to be unique, and short, since the index holds one for each
+    /// key.
     pub digest: Uuid,
     /// Keyed digest of the canonical body.
     pub fingerprint: [u8; 32],
 }
 
-/// A claim as stored.
+/// A stored claim.
 #[derive(Clone, Debug)]
 pub struct StoredClaim {
-    /// Digest of the body it was made with.
+    /// Digest of the body of its request.
     pub fingerprint: [u8; 32],
     /// Its state.
     pub state: ClaimState,
@@ -95,13 +94,13 @@ pub struct StoredClaim {
     pub expires_at: Timestamp,
 }
 
-/// What has become of a claim.
+/// The state of a claim.
 #[derive(Clone, Debug)]
 pub enum ClaimState {
-    /// The request is not finished, or its outcome is unknown.
+    /// The request is unfinished, or its outcome is unknown.
     Running,
-    /// The answer is a charge: its first version without anything under way, from the one on that the request began.
-    /// The charge tells whether there is one ([`charges::settled`](crate::charges::settled)); the claim is written once.
+    /// The answer is a charge: its first settled version from the one that the request began.
+    /// [`charges::settled`](crate::charges::settled) finds it; the claim is written once.
     Charge {
         /// HTTP status of the answer.
         http_status: u16,
@@ -119,8 +118,7 @@ pub enum ClaimState {
     },
 }
 
-/// Claims a key for a request that is answered by a charge once nothing is under way any more. `charge` is as this batch
-/// writes it.
+/// Claims a key for a request whose answer is a settled version of `charge`, which this batch writes.
 pub fn claim_for_charge(
     batch: &mut Batch,
     claim: &Claim,
@@ -140,7 +138,7 @@ pub fn claim_for_charge(
     );
 }
 
-/// Claims a key for a request that goes on after this batch, and ends with a body.
+/// Claims a key for a request that goes on after this batch and ends with a body.
 pub fn claim_running(
     batch: &mut Batch,
     claim: &Claim,
@@ -159,7 +157,7 @@ pub fn claim_running(
     );
 }
 
-/// Claims a key for a request that this very batch finishes.
+/// Claims a key for a request that this batch finishes.
 pub fn claim_done(
     batch: &mut Batch,
     claim: &Claim,
@@ -215,8 +213,8 @@ pub async fn find(
     Ok(Some(StoredClaim { fingerprint: row.get("fingerprint")?, state, expires_at: row.get("expires_at")? }))
 }
 
-/// Answers that are kept no longer, the oldest first: whose they are, and their digests. The answer that a charge gives is
-/// kept while it moved after `moved_after`.
+/// Expired answers, oldest first: their accounts and digests. The answer of a charge is kept if the charge changed
+/// after `moved_after`.
 pub async fn expired(
     store: &Store,
     accounts: &Accounts,
@@ -234,7 +232,7 @@ pub async fn expired(
     rows.iter().map(|row| Ok((row.get("client_id")?, row.get("digest")?))).collect()
 }
 
-/// Forgets those of these answers of the batch's client that are kept no longer.
+/// Deletes those of these answers of the batch's client that are still expired.
 pub fn purge(batch: &mut Batch, digests: &[Uuid], now: Timestamp, moved_after: Timestamp) {
     let client_id = batch.client_id();
     let digests = Json::list(Some(digests), Uuid::to_string);

@@ -1,4 +1,4 @@
-//! Work that is due later: rows, written in the batch of the change that needs them, leased while they run.
+//! Stores jobs: written in the batch of the change that needs them, leased while they run.
 
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::time::Timestamp;
@@ -15,7 +15,7 @@ macro_rules! columns {
 }
 
 sql! {
-    /// Adds a job, or brings one with the same kind and key forward.
+    /// Adds a job; if one with the same kind and key waits, its due time moves forward.
     pub ENQUEUE_JOB = "
         INSERT INTO jobs (id, client_id, kind, lane, job_key, payload, run_at, attempts, version)
         VALUES (:id, :client_id, :kind, :lane, :job_key, :payload, :run_at, 0, 1)
@@ -26,13 +26,13 @@ sql! {
         INSERT INTO jobs (id, client_id, kind, lane, job_key, payload, run_at, attempts, version)
         VALUES (:id, :client_id, :kind, :lane, :job_key, :payload, :run_at, 0, 1)
         ON CONFLICT (client_id, kind, job_key) DO NOTHING";
-    /// Clients that have work of a lane due, from one on.
+    /// Clients with due jobs in a queue, from an id on.
     pub CLIENTS_WITH_DUE_JOBS = "
         SELECT DISTINCT client_id FROM jobs
         WHERE lane = :lane AND client_id >= :from AND run_at <= :now
           AND (lease_until IS NULL OR lease_until <= :machine_now)
         ORDER BY client_id LIMIT :limit";
-    /// Work of a client in a lane that is due and that nobody is doing, longest waiting first.
+    /// The due, unleased jobs of a client in a queue, longest waiting first.
     pub DUE_JOBS = concat!("SELECT ", columns!(), " FROM jobs
         WHERE client_id = :client_id AND lane = :lane AND run_at <= :now
           AND (lease_until IS NULL OR lease_until <= :machine_now)
@@ -45,74 +45,74 @@ sql! {
     pub DUE_JOBS_BACKLOG = "
         SELECT COUNT(*) AS due, MIN(run_at) AS oldest_due FROM jobs
         WHERE run_at <= :now AND (lease_until IS NULL OR lease_until <= :machine_now)";
-    /// How many jobs were given up.
+    /// Counts the dead letters.
     pub COUNT_DEAD_JOBS = "SELECT COUNT(*) AS dead FROM dead_jobs";
-    /// Takes a lease; the version is the lock.
+    /// Takes a lease; guarded by the version.
     pub LEASE_JOB = "
         UPDATE jobs SET lease_owner = :owner, lease_until = :lease_until, attempts = attempts + 1,
             version = version + 1
         WHERE id = :id AND client_id = :client_id AND version = :version";
-    /// Makes a lease last longer, for as long as it is ours.
+    /// Extends our lease.
     pub RENEW_LEASE = "
         UPDATE jobs SET lease_until = :lease_until
         WHERE id = :id AND client_id = :client_id AND lease_owner = :owner";
-    /// Gives a lease back and sets the next time.
+    /// Releases a lease and sets the next due time.
     pub REPEAT_JOB = "
         UPDATE jobs SET run_at = :run_at, attempts = :attempts, lease_owner = NULL, lease_until = NULL,
             version = version + 1
         WHERE id = :id AND client_id = :client_id AND lease_owner = :owner";
     /// Ends a job.
     pub FINISH_JOB = "DELETE FROM jobs WHERE id = :id AND client_id = :client_id AND lease_owner = :owner";
-    /// Keeps a job that was given up.
-    pub BURY_JOB = "
+    /// Stores a job as a dead letter.
+    pub DEAD_LETTER_JOB = "
         INSERT INTO dead_jobs (id, client_id, kind, lane, job_key, payload, attempts, why, died_at)
         VALUES (:id, :client_id, :kind, :lane, :job_key, :payload, :attempts, :why, :died_at)";
     /// Voids the leases of earlier runs, where one process owns all of them.
     pub VOID_LEASES = "
         UPDATE jobs SET lease_owner = NULL, lease_until = NULL
         WHERE client_id = :client_id AND lease_owner IS NOT NULL AND lease_owner <> :owner";
-    /// Clients whose jobs are leased by an earlier run.
+    /// Clients with jobs leased by an earlier run.
     pub CLIENTS_WITH_FOREIGN_LEASES = "
         SELECT DISTINCT client_id FROM jobs WHERE lease_owner IS NOT NULL AND lease_owner <> :owner";
-    /// Jobs that were given up, the latest first.
+    /// Dead letters, the latest first.
     pub DEAD_JOBS = "
         SELECT id, client_id, kind, job_key, attempts, why, died_at FROM dead_jobs
         ORDER BY died_at DESC LIMIT :limit";
 }
 
-/// A job.
+/// A stored job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     /// Its id.
     pub id: Id<of::Job>,
     /// The client it works for; the nil id is the deployment itself.
     pub client_id: ClientId,
-    /// What is to be done.
+    /// The kind, which decides what runs.
     pub kind: String,
-    /// Jobs of a lane share a bound of how many run at once.
-    pub lane: String,
-    /// There is one job of a kind and key for a client.
+    /// The queue; its jobs share a limit of concurrency.
+    pub queue: String,
+    /// Unique within a client and kind.
     pub key: String,
     /// JSON, read by the kind.
     pub payload: String,
     /// When it is due, by business time.
     pub run_at: Timestamp,
-    /// How often it was begun.
+    /// How often it was started.
     pub attempts: i64,
-    /// Counts leases and repetitions.
+    /// Grows with each lease and repetition.
     pub version: i64,
 }
 
-/// A job that somebody wants done.
+/// A job to add.
 #[derive(Clone, Debug)]
 pub struct NewJob<'a> {
     /// Its id.
     pub id: Id<of::Job>,
-    /// What is to be done.
+    /// The kind, which decides what runs.
     pub kind: &'a str,
-    /// Its lane.
-    pub lane: &'a str,
-    /// Its key inside the kind.
+    /// Its queue.
+    pub queue: &'a str,
+    /// Unique within a client and kind.
     pub key: &'a str,
     /// JSON, read by the kind.
     pub payload: &'a str,
@@ -120,13 +120,13 @@ pub struct NewJob<'a> {
     pub run_at: Timestamp,
 }
 
-/// Adds a job to the change that needs it; one that waits already is brought forward.
+/// Adds a job to the change that needs it; if it already waits, its due time moves forward.
 pub fn enqueue(batch: &mut Batch, job: &NewJob<'_>) {
     let client_id = batch.client_id();
     batch.push(
         &ENQUEUE_JOB,
         args! {
-            id: job.id, client_id, kind: job.kind, lane: job.lane, job_key: job.key, payload: job.payload,
+            id: job.id, client_id, kind: job.kind, lane: job.queue, job_key: job.key, payload: job.payload,
             run_at: job.run_at,
         },
     );
@@ -138,19 +138,19 @@ pub fn ensure(batch: &mut Batch, job: &NewJob<'_>) {
     batch.push_any(
         &ENSURE_JOB,
         args! {
-            id: job.id, client_id, kind: job.kind, lane: job.lane, job_key: job.key, payload: job.payload,
+            id: job.id, client_id, kind: job.kind, lane: job.queue, job_key: job.key, payload: job.payload,
             run_at: job.run_at,
         },
     );
 }
 
-/// Takes a lease until `lease_until` (machine time); the batch is refused when somebody else was first.
+/// Takes a lease until `lease_until` (machine time); the batch is refused when another worker was first.
 pub fn lease(batch: &mut Batch, job: &Job, owner: Uuid, lease_until: Timestamp) {
     let (id, client_id, version) = (job.id, job.client_id, job.version);
     batch.guard(&LEASE_JOB, args! { id, client_id, version, owner, lease_until });
 }
 
-/// Makes a lease last until `lease_until` (machine time); the batch is refused when somebody else has it by now.
+/// Extends a lease to `lease_until` (machine time); the batch is refused when another worker has taken it.
 pub fn renew(batch: &mut Batch, job: &Job, owner: Uuid, lease_until: Timestamp) {
     batch.guard(&RENEW_LEASE, args! { id: job.id, client_id: job.client_id, owner, lease_until });
 }
@@ -160,24 +160,24 @@ pub fn finish(batch: &mut Batch, job: &Job, owner: Uuid) {
     batch.guard(&FINISH_JOB, args! { id: job.id, client_id: job.client_id, owner });
 }
 
-/// Gives a job back until `run_at`, with the count of attempts that it shall have then.
+/// Releases a job until `run_at`, with a new count of attempts.
 pub fn repeat(batch: &mut Batch, job: &Job, owner: Uuid, run_at: Timestamp, attempts: i64) {
     batch.guard(&REPEAT_JOB, args! { id: job.id, client_id: job.client_id, owner, run_at, attempts });
 }
 
-/// Gives a job up and keeps it for the operator.
-pub fn bury(batch: &mut Batch, job: &Job, owner: Uuid, why: &str, died_at: Timestamp) {
+/// Stores a job as a dead letter for the operator.
+pub fn dead_letter(batch: &mut Batch, job: &Job, owner: Uuid, why: &str, died_at: Timestamp) {
     finish(batch, job, owner);
     batch.push(
-        &BURY_JOB,
+        &DEAD_LETTER_JOB,
         args! {
-            id: job.id, client_id: job.client_id, kind: job.kind.as_str(), lane: job.lane.as_str(),
+            id: job.id, client_id: job.client_id, kind: job.kind.as_str(), lane: job.queue.as_str(),
             job_key: job.key.as_str(), payload: job.payload.as_str(), attempts: job.attempts, why, died_at,
         },
     );
 }
 
-/// Voids the leases that earlier runs hold on the batch's client.
+/// Voids the leases of earlier runs on the batch's client.
 pub fn void_leases(batch: &mut Batch, owner: Uuid) {
     let client_id = batch.client_id();
     batch.push_any(&VOID_LEASES, args! { client_id, owner });
@@ -189,36 +189,37 @@ pub async fn clients_with_foreign_leases(store: &Store, owner: Uuid) -> Result<V
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 
-/// Which work is looked for.
+/// Which jobs to look for.
 #[derive(Clone, Copy, Debug)]
 pub struct Due<'a> {
-    /// The lane.
-    pub lane: &'a str,
-    /// What is due by then, by business time.
+    /// The queue.
+    pub queue: &'a str,
+    /// Business time: jobs due by then.
     pub now: Timestamp,
-    /// What nobody is doing then, by machine time.
+    /// Machine time: jobs not leased then.
     pub machine_now: Timestamp,
 }
 
-/// Clients that have work due, in the order of their ids, from one on.
+/// Clients with due jobs, by id, from one on.
 pub async fn clients_with_due(
     store: &Store,
-    Due { lane, now, machine_now }: Due<'_>,
+    Due { queue, now, machine_now }: Due<'_>,
     from: ClientId,
     limit: i64,
 ) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_DUE_JOBS, args! { lane, now, machine_now, from, limit }).await?;
+    let rows =
+        store.rows(&CLIENTS_WITH_DUE_JOBS, args! { lane: queue, now, machine_now, from, limit }).await?;
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 
-/// Work of a client that is due, longest waiting first.
+/// The due jobs of a client, longest waiting first.
 pub async fn due(
     store: &Store,
     client_id: ClientId,
-    Due { lane, now, machine_now }: Due<'_>,
+    Due { queue, now, machine_now }: Due<'_>,
     limit: i64,
 ) -> Result<Vec<Job>, StoreError> {
-    let rows = store.rows(&DUE_JOBS, args! { client_id, lane, now, machine_now, limit }).await?;
+    let rows = store.rows(&DUE_JOBS, args! { client_id, lane: queue, now, machine_now, limit }).await?;
     rows.iter().map(from_row).collect()
 }
 
@@ -229,18 +230,18 @@ pub async fn next_due(store: &Store, besides: ClientId) -> Result<Vec<(ClientId,
     rows.iter().map(|row| Ok((row.get("client_id")?, row.get("run_at")?))).collect()
 }
 
-/// What waits for workers, and what no worker will do.
+/// The waiting jobs and the dead letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
-    /// Jobs that are due and that nobody is doing.
+    /// Number of due, unleased jobs.
     pub due: u64,
-    /// When the longest waiting one of them fell due.
+    /// When the longest waiting of them became due.
     pub oldest_due: Option<Timestamp>,
-    /// Jobs that were given up.
+    /// Number of dead letters.
     pub dead: u64,
 }
 
-/// How much waits at `now`, by business time, that nobody is doing at `machine_now`, for all clients.
+/// The backlog of all clients: jobs due at `now` (business time) and not leased at `machine_now`.
 pub async fn backlog(store: &Store, now: Timestamp, machine_now: Timestamp) -> Result<Backlog, StoreError> {
     let missing = || StoreError::Corrupt("a count without a row".to_owned());
     let due = store.row(&DUE_JOBS_BACKLOG, args! { now, machine_now }).await?.ok_or_else(missing)?;
@@ -252,26 +253,26 @@ pub async fn backlog(store: &Store, now: Timestamp, machine_now: Timestamp) -> R
     })
 }
 
-/// A job that was given up.
+/// A dead letter.
 #[derive(Clone, Debug)]
 pub struct DeadJob {
     /// Its id.
     pub id: Id<of::Job>,
-    /// The client it worked for.
+    /// The client of the job.
     pub client_id: ClientId,
-    /// What was to be done.
+    /// The kind of the job.
     pub kind: String,
     /// Its key.
     pub key: String,
-    /// How often it was begun.
+    /// How often it was started.
     pub attempts: i64,
     /// Why it was given up.
     pub why: String,
-    /// When.
+    /// When it was given up.
     pub died_at: Timestamp,
 }
 
-/// Jobs that were given up, the latest first.
+/// Dead letters, the latest first.
 pub async fn dead(store: &Store, limit: i64) -> Result<Vec<DeadJob>, StoreError> {
     let rows = store.rows(&DEAD_JOBS, args! { limit }).await?;
     rows.iter()
@@ -294,7 +295,7 @@ fn from_row(row: &Row) -> Result<Job, StoreError> {
         id: row.get("id")?,
         client_id: row.get("client_id")?,
         kind: row.get("kind")?,
-        lane: row.get("lane")?,
+        queue: row.get("lane")?,
         key: row.get("job_key")?,
         payload: row.get("payload")?,
         run_at: row.get("run_at")?,

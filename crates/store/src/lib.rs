@@ -1,8 +1,8 @@
-//! The only SQL of the product. Reads are queries, writes are values ([`Batch`]), on SQLite and PostgreSQL behind
+//! Holds all SQL of the product. Reads are queries, writes are values ([`Batch`]), on SQLite and PostgreSQL behind
 //! one [`Store`].
 //!
-//! The engine is in `store`, `sqlite/` and `postgres/`; every other module is a resource: its statements at the top of its
-//! file, its rows as types. Never here: business rules, HTTP, a clock, a random source.
+//! `store`, `sqlite/` and `postgres/` run the statements; every other module is a resource with its statements at the
+//! top of the file and its rows as types. No business rules, HTTP, clock or random source here.
 
 pub mod accounts;
 mod admission;

@@ -1,5 +1,5 @@
-//! Listeners: webhooks whose deliveries somebody fetches, for as long as he does. They are rows of `webhooks`, so that
-//! events become deliveries for them as for any other; no query of `webhooks.rs` that callers' requests use finds them.
+//! Stores listeners: webhooks whose deliveries a client fetches. They are rows of `webhooks`, so that events become
+//! deliveries for them too; the queries of `webhooks.rs` for callers' requests do not find them.
 
 use std::collections::HashMap;
 
@@ -15,26 +15,26 @@ use crate::webhooks::{self, Webhook};
 use crate::{Store, StoreError, args, sql};
 
 sql! {
-    /// Makes a webhook that was just added a listener.
+    /// Turns a webhook that was just added into a listener.
     pub BEGIN_LISTENING = "
         UPDATE webhooks SET listens_until = :until WHERE id = :id AND client_id = :client_id";
-    /// One that listens, or listened a moment ago.
+    /// A listener, also one that ended recently.
     pub FIND_LISTENER = concat!("SELECT ", webhooks::columns!(), " FROM webhooks
         WHERE id = :id AND client_id = :client_id AND listens_until IS NOT NULL");
-    /// Moves the end on; one that is over stays so.
+    /// Extends a listener; an ended one stays ended.
     pub GO_ON_LISTENING = "
         UPDATE webhooks SET listens_until = :until
         WHERE id = :id AND client_id = :client_id AND listens_until > :now";
-    /// What waits to be fetched, with what orders it.
+    /// Deliveries to fetch, with their sort keys.
     pub WAITING_FOR_LISTENER = "
         SELECT id, event_id, object_id, object_version, ordinal FROM deliveries
         WHERE client_id = :client_id AND webhook_id = :webhook_id ORDER BY id LIMIT :limit";
-    /// Some of that, with what is to be told.
+    /// Some of those deliveries, with their payloads.
     pub FETCH_DELIVERIES = concat!("SELECT ", deliveries::columns!(), ", e.snapshot FROM deliveries d
         JOIN events e ON e.object_id = d.object_id AND e.version = d.object_version AND e.ordinal = d.ordinal
             AND e.client_id = d.client_id
         WHERE d.client_id = :client_id AND d.id IN EACH_UUID(:ids)");
-    /// Forgets what events say that were fetched and told, where no other delivery says it.
+    /// Erases the payloads of fetched events that no other delivery needs.
     pub FORGET_FETCHED_SNAPSHOTS = "
         UPDATE events SET snapshot = NULL
         WHERE client_id = :client_id AND dispatch_at IS NULL
@@ -42,7 +42,7 @@ sql! {
                 WHERE d.client_id = :client_id AND d.webhook_id = :webhook_id AND d.id IN EACH_UUID(:ids))
             AND NOT EXISTS (SELECT 1 FROM deliveries d
                 WHERE d.event_id = events.id AND d.client_id = events.client_id AND d.webhook_id <> :webhook_id)";
-    /// Forgets what was fetched and told.
+    /// Deletes the fetched deliveries.
     pub FORGET_FETCHED = "
         DELETE FROM deliveries
         WHERE client_id = :client_id AND webhook_id = :webhook_id AND id IN EACH_UUID(:ids)";
@@ -64,44 +64,44 @@ sql! {
                 JOIN webhooks w ON w.id = d.webhook_id AND w.client_id = d.client_id
                 WHERE d.event_id = events.id AND d.client_id = events.client_id
                     AND (w.listens_until IS NULL OR w.listens_until >= :before))";
-    /// Deletes what nobody fetched of theirs, a bounded number at once.
+    /// Deletes unfetched deliveries, a bounded number at once.
     pub PURGE_UNFETCHED = "
         DELETE FROM deliveries WHERE client_id = :client_id AND id IN (
             SELECT d.id FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id AND w.client_id = d.client_id
             WHERE w.client_id = :client_id AND w.listens_until < :before ORDER BY d.id LIMIT :limit)";
-    /// Deletes those of whom nothing is left.
+    /// Deletes listeners without deliveries.
     pub PURGE_LISTENERS = "
         DELETE FROM webhooks WHERE client_id = :client_id AND listens_until < :before AND NOT EXISTS (
             SELECT 1 FROM deliveries d WHERE d.client_id = webhooks.client_id AND d.webhook_id = webhooks.id)";
 }
 
-/// Deliveries that are put in order at once.
+/// Most deliveries sorted at once.
 const WAITING_MAX: i64 = 10_000;
 
-/// Adds `webhook` as one that listens until then.
+/// Adds `webhook` as a listener until `until`.
 pub fn insert(batch: &mut Batch, webhook: &Webhook, until: Timestamp) {
     webhooks::insert(batch, webhook);
     batch.push(&BEGIN_LISTENING, args! { id: webhook.id, client_id: webhook.client_id, until });
 }
 
-/// A listener, also one that is over.
+/// A listener, also an ended one.
 pub async fn find(store: &Store, client_id: ClientId, id: WebhookId) -> Result<Option<Webhook>, StoreError> {
     store.row(&FIND_LISTENER, args! { id, client_id }).await?.as_ref().map(webhooks::from_row).transpose()
 }
 
-/// Moves the end on to `until`. Guards the batch: one that is over at `now` stays so.
+/// Extends a listener to `until`. Guards the batch: one that has ended at `now` stays ended.
 pub fn go_on(batch: &mut Batch, id: WebhookId, now: Timestamp, until: Timestamp) {
     let client_id = batch.client_id();
     batch.guard(&GO_ON_LISTENING, args! { id, client_id, now, until });
 }
 
-/// Ends it at `now`; one that is over already stays so.
+/// Ends a listener at `now`; an ended one stays unchanged.
 pub fn end(batch: &mut Batch, id: WebhookId, now: Timestamp) {
     let client_id = batch.client_id();
     batch.push_any(&GO_ON_LISTENING, args! { id, client_id, now, until: now });
 }
 
-/// Forgets what was fetched and told.
+/// Deletes fetched deliveries.
 pub fn forget(batch: &mut Batch, webhook_id: WebhookId, ids: &[DeliveryId]) {
     if ids.is_empty() {
         return;
@@ -111,7 +111,7 @@ pub fn forget(batch: &mut Batch, webhook_id: WebhookId, ids: &[DeliveryId]) {
     batch.push_any(&FORGET_FETCHED, args! { client_id, webhook_id, ids });
 }
 
-/// The next deliveries to be told of, at most `limit`: by time, those of one object in the order of its versions.
+/// The next deliveries to fetch, at most `limit`: by time, those of one object in the order of its versions.
 pub async fn waiting(
     store: &Store,
     client_id: ClientId,
@@ -152,7 +152,7 @@ struct Waiting {
     place: (i64, i64),
 }
 
-/// By time; among the places that one object takes, its events stand by version: clocks of nodes differ, versions do not.
+/// Sorts by time; the events of one object are then put into the order of versions, since the clocks of nodes differ.
 fn put_in_order(waiting: &mut [Waiting]) {
     waiting.sort_by_key(|waiting| waiting.event_id);
     let mut places: HashMap<Uuid, Vec<usize>> = HashMap::new();
@@ -160,7 +160,7 @@ fn put_in_order(waiting: &mut [Waiting]) {
         places.entry(waiting.object_id).or_default().push(at);
     }
     for places in places.into_values() {
-        // Few events of one object wait at once.
+        // Quadratic, but few events of one object wait at once.
         for (number, &first) in places.iter().enumerate() {
             for &second in &places[number + 1..] {
                 if waiting[second].place < waiting[first].place {
@@ -188,7 +188,7 @@ pub async fn clients_with_ended(
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 
-/// Deletes the listeners of a client that ended before a time, with what nobody fetched: at most `limit` of that at once.
+/// Deletes the listeners of a client that ended before a time, with at most `limit` unfetched deliveries.
 pub fn purge(batch: &mut Batch, before: Timestamp, limit: i64) {
     let client_id = batch.client_id();
     batch.push_any(&FORGET_UNFETCHED_SNAPSHOTS, args! { client_id, before, limit });

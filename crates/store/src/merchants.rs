@@ -1,5 +1,5 @@
-//! Merchants: sub-accounts, read together with their live providers. A deleted merchant keeps its row, because its
-//! charges stay readable; no query here finds it.
+//! Stores merchants, read together with their live providers. A deleted merchant keeps its row, because its charges
+//! stay readable; no query here finds it.
 
 use regente_domain::id::{ClientId, MerchantId};
 use regente_domain::mcc::Mcc;
@@ -35,7 +35,7 @@ sql! {
     pub INSERT_MERCHANT = "
         INSERT INTO merchants (id, client_id, status, doc, version, updated_at)
         VALUES (:id, :client_id, :status, :doc, :version, :updated_at)";
-    /// Changes what a merchant says of itself.
+    /// Changes the details of a merchant.
     pub UPDATE_MERCHANT = "
         UPDATE merchants SET doc = :doc, version = version + 1, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
@@ -52,7 +52,7 @@ sql! {
             SELECT id, client_id, status, doc, version, updated_at FROM merchants
             WHERE client_id = :client_id AND deleted_at IS NULL ORDER BY id DESC LIMIT :limit OFFSET :offset
         ) m", with_live_providers!(), " ORDER BY m.id DESC, p.id");
-    /// How many merchants there are.
+    /// Counts the merchants.
     pub COUNT_MERCHANTS = "
         SELECT COUNT(*) AS n FROM merchants WHERE client_id = :client_id AND deleted_at IS NULL";
 }
@@ -64,23 +64,23 @@ pub struct Merchant {
     pub id: MerchantId,
     /// The account it belongs to.
     pub client_id: ClientId,
-    /// Where it stands.
+    /// Its status.
     pub status: MerchantStatus,
-    /// What it says of itself.
+    /// Its details.
     pub details: MerchantDetails,
-    /// Counts the changes; every write is guarded by it.
+    /// Grows by one with each change; every write checks it.
     pub version: i64,
-    /// When it changed last; always grows.
+    /// When it last changed; always grows.
     pub updated_at: Timestamp,
 }
 
-/// What a merchant says of itself.
+/// The details of a merchant that callers set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MerchantDetails {
-    /// The category code held at the providers.
+    /// The category code registered with the providers.
     pub mcc: Mcc,
-    /// The name that people see in lists.
+    /// The name in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The name shown when a buyer is authenticated.
@@ -89,7 +89,7 @@ pub struct MerchantDetails {
     /// The address shown when a buyer is authenticated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant_url: Option<String>,
-    /// What a later release wrote into the document; kept as it is.
+    /// Members of the document that this release does not know; kept unchanged.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
@@ -97,7 +97,7 @@ pub struct MerchantDetails {
 /// The format of the document that this release writes.
 const FORMAT: u32 = 1;
 
-/// The part of a merchant that is not a column.
+/// The members of a merchant without a column.
 #[derive(Serialize, Deserialize)]
 struct Doc<D> {
     format: u32,
@@ -110,7 +110,7 @@ struct Doc<D> {
 pub struct MerchantWithProviders {
     /// The merchant.
     pub merchant: Merchant,
-    /// Its providers. The order of routing is by priority, and by age where priorities are equal.
+    /// Its providers, oldest first. Routing sorts them by priority, then by age.
     pub providers: Vec<Provider>,
 }
 
@@ -133,8 +133,7 @@ pub fn insert(batch: &mut Batch, merchant: &Merchant) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Writes the details and the time of change of `merchant`, which is at the version that was read: the batch is refused
-/// when somebody else changed it meanwhile.
+/// Writes the details of `merchant`; the batch is refused when it has changed since the version in `merchant`.
 ///
 /// # Errors
 /// [`StoreError::Programming`] when its document cannot be written.
@@ -152,8 +151,8 @@ pub fn update(batch: &mut Batch, merchant: &Merchant) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Deletes `merchant` at the version that was read. Its providers stay with it: the outcome of a charge that is under
-/// way still has to be asked for.
+/// Deletes `merchant` at the version that was read. Its providers stay, because the outcomes of its charges may still
+/// have to be probed.
 pub fn delete(batch: &mut Batch, merchant: &Merchant, now: Timestamp) {
     batch.guard(
         &DELETE_MERCHANT,
@@ -180,7 +179,7 @@ pub async fn with_providers(
     Ok(from_rows(&rows)?.pop())
 }
 
-/// The live merchants of one page, newest first: `limit` of them after the first `offset`.
+/// A page of the live merchants, newest first: `limit` after the first `offset`.
 ///
 /// # Errors
 /// As [`with_providers`].
@@ -193,7 +192,7 @@ pub async fn list(
     from_rows(&store.rows(&LIST_MERCHANTS, args! { client_id, limit, offset }).await?)
 }
 
-/// How many live merchants a client has.
+/// Counts the live merchants of a client.
 ///
 /// # Errors
 /// As [`Store::rows`].
@@ -202,7 +201,7 @@ pub async fn count(store: &Store, client_id: ClientId) -> Result<u64, StoreError
     row.map_or(Ok(0), |row| row.get("n"))
 }
 
-/// Rows of the same merchant stand together, one for each provider.
+/// Rows of the same merchant are adjacent, one for each provider.
 fn from_rows(rows: &[Row]) -> Result<Vec<MerchantWithProviders>, StoreError> {
     let mut merchants: Vec<MerchantWithProviders> = Vec::new();
     for row in rows {

@@ -1,4 +1,4 @@
-//! Migrations: one text for both databases, applied in order, each in one transaction, never changed afterwards.
+//! Migrations: one text for both databases, applied in order, each in one transaction, never changed after release.
 
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ pub(crate) struct Migration {
     pub(crate) text: &'static str,
 }
 
-/// A migration that a database remembers.
+/// A migration recorded in a database.
 #[derive(Clone, Debug)]
 pub(crate) struct Applied {
     pub(crate) version: i64,
@@ -59,7 +59,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     },
 ];
 
-/// Where a database remembers what was applied to it.
+/// The table of applied migrations.
 const MEMORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
     version {int} PRIMARY KEY,
     name TEXT NOT NULL,
@@ -67,38 +67,38 @@ const MEMORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
     applied_at {int} NOT NULL
 ) {table_options};";
 
-/// The words of a migration, in SQLite and in PostgreSQL.
+/// Placeholders of migrations, with their SQL in SQLite and in PostgreSQL.
 const WORDS: [(&str, &str, &str); 8] = [
     ("{uuid}", "BLOB", "UUID"),
     ("{json}", "TEXT", "JSONB"),
     ("{bytes}", "BLOB", "BYTEA"),
     ("{int}", "INTEGER", "BIGINT"),
-    // The first half of a digest that was stored whole.
+    // The first half of a digest that was stored in full.
     ("{half_of_digest}", "substr(digest, 1, 16)", "encode(substr(digest, 1, 16), 'hex')::uuid"),
-    // Before a line that is for PostgreSQL alone.
+    // Marks a line that only PostgreSQL runs.
     ("{postgres}", "--", ""),
     ("{table_options}", "STRICT", ""),
     ("{keyed_table_options}", "STRICT, WITHOUT ROWID", ""),
 ];
 
 impl Migration {
-    /// The text in the words of one database.
+    /// The SQL for one database.
     pub(crate) fn render(&self, database: DatabaseKind) -> String {
         render(self.text, database)
     }
 
-    /// What tells whether the text is still the one that was applied. It guards against mistakes, not attackers.
+    /// Shows whether the text is still the one that was applied. It guards against mistakes, not attackers.
     pub(crate) fn checksum(&self) -> Uuid {
         Uuid::new_v5(&Uuid::NAMESPACE_OID, self.text.as_bytes())
     }
 }
 
-/// The statement that makes the table of applied migrations.
+/// The statement that creates the table of applied migrations.
 pub(crate) fn memory(database: DatabaseKind) -> String {
     render(MEMORY, database)
 }
 
-/// Which of `migrations` are still to be applied. `applied` is in the order of versions.
+/// The `migrations` still to apply. `applied` is in the order of versions.
 pub(crate) fn pending<'a>(
     applied: &[Applied],
     migrations: &'a [Migration],

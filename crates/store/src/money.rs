@@ -1,5 +1,4 @@
-//! What the database believes about the money of charges, page by page and without anything else of them: for whoever
-//! compares it with a provider's books.
+//! Reads the recorded money of charges page by page, to compare it with a provider's transaction log.
 
 use regente_domain::charge::StateName;
 use regente_domain::id::{ChargeId, ClientId};
@@ -19,22 +18,22 @@ macro_rules! columns {
 sql! {
     /// The charges of a client after one of them, oldest first.
     pub MONEY_OF_CHARGES = concat!(columns!(), "> :after ORDER BY id LIMIT :limit");
-    /// The same of one charge.
+    /// The same for one charge.
     pub MONEY_OF_CHARGE = concat!(columns!(), "= :id");
 }
 
-/// What is believed about the money of one charge.
+/// The recorded money of one charge.
 #[derive(Clone, Debug)]
 pub struct ChargeMoney {
-    /// Which charge.
+    /// The charge.
     pub id: ChargeId,
     /// Its state.
     pub state: StateName,
-    /// What is reserved, or what the merchant still keeps.
+    /// The amount reserved, or kept by the merchant.
     pub amount: Amount,
     /// Its version.
     pub version: i64,
-    /// Its calls to providers, oldest first.
+    /// Its requests to providers, oldest first.
     pub requests: Vec<StoredRequest>,
 }
 

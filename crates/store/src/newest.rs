@@ -1,4 +1,4 @@
-//! How far a database reaches: the newest of what is written all the time. Ids tell when they were made.
+//! Finds how recent the data of a database is, from the time in the newest ids.
 
 use regente_domain::id::{Id, of};
 use regente_domain::time::Timestamp;
@@ -13,7 +13,7 @@ sql! {
     pub NEWEST_AUDIT_ENTRY = "SELECT id FROM audit ORDER BY id DESC LIMIT 1";
 }
 
-/// When the newest things of a database were made.
+/// The times of the newest records of a database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Newest {
     /// The newest charge.
@@ -29,7 +29,7 @@ impl Newest {
     }
 }
 
-/// What is newest in a database.
+/// The times of the newest records of a database.
 ///
 /// # Errors
 /// [`StoreError::Unavailable`].
@@ -40,7 +40,7 @@ pub async fn find(store: &Store) -> Result<Newest, StoreError> {
     })
 }
 
-/// When the thing in the one row was made.
+/// The creation time of the id in the only row.
 pub(crate) fn made_at(rows: &[Row]) -> Result<Option<Timestamp>, StoreError> {
     rows.first().map(|row| row.get::<Id<of::Charge>>("id").map(Id::created_at)).transpose()
 }

@@ -1,5 +1,5 @@
-//! Payment and anti-fraud providers as configured for one merchant. Credentials are here as sealed bytes; what they say
-//! is known to the vault alone.
+//! Stores the configured payment and anti-fraud providers of merchants. Credentials are sealed; only the vault opens
+//! them.
 
 use regente_domain::id::{ClientId, MerchantId, ProviderId};
 use regente_domain::provider_type::ProviderType;
@@ -27,7 +27,7 @@ sql! {
             updated_at)
         VALUES (:id, :client_id, :merchant_id, :provider_type, :priority, :credentials, :key_id, :doc, :version,
             :updated_at)";
-    /// Changes a provider; its type and its merchant stay.
+    /// Changes a provider, but not its type and merchant.
     pub UPDATE_PROVIDER = "
         UPDATE providers SET priority = :priority, credentials = :credentials, key_id = :key_id, doc = :doc,
             version = version + 1, updated_at = :updated_at
@@ -50,11 +50,11 @@ pub struct Provider {
     pub client_id: ClientId,
     /// The merchant it serves.
     pub merchant_id: MerchantId,
-    /// Which adapter speaks to it; never changes.
+    /// Decides the adapter; never changes.
     pub provider_type: ProviderType,
     /// 1 is asked first.
     pub priority: i64,
-    /// How the merchant is known to it: a JSON object, sealed.
+    /// The merchant's credentials at the provider: a JSON object, sealed.
     pub credentials: Sealed,
     /// A free label.
     pub name: String,
@@ -62,18 +62,18 @@ pub struct Provider {
     pub options: Option<Map<String, Value>>,
     /// `acquirer`, as sent.
     pub acquirer: Option<Map<String, Value>>,
-    /// What a later release wrote into the document; kept as it is.
+    /// Members of the document that this release does not know; kept unchanged.
     pub unknown: Map<String, Value>,
-    /// Counts the changes; every write is guarded by it.
+    /// Grows by one with each change; every write checks it.
     pub version: i64,
-    /// When it changed last; always grows.
+    /// When it last changed; always grows.
     pub updated_at: Timestamp,
 }
 
 /// The format of the document that this release writes.
 const FORMAT: u32 = 1;
 
-/// The part of a provider that is not a column. Objects of callers are kept as text, because `jsonb` would reorder
+/// The members of a provider without a column. Objects from callers are stored as text, because `jsonb` would reorder
 /// their members.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -111,8 +111,7 @@ pub fn insert(batch: &mut Batch, provider: &Provider) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Writes `provider`, which is at the version that was read: the batch is refused when somebody else changed it
-/// meanwhile.
+/// Writes `provider`; the batch is refused when it has changed since the version in `provider`.
 ///
 /// # Errors
 /// [`StoreError::Programming`] when its document cannot be written.
@@ -133,7 +132,7 @@ pub fn update(batch: &mut Batch, provider: &Provider) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// A provider, also that of a deleted merchant: the outcome of a call to it can be asked for whatever happened since.
+/// A provider, also that of a deleted merchant, so that the outcomes of its calls can still be probed.
 ///
 /// # Errors
 /// As [`Store::row`]; [`StoreError::Corrupt`] when its document cannot be read.
@@ -159,7 +158,7 @@ pub async fn find_live(
     row.map(|row| from_row(id, row.get("merchant_id")?, &row)).transpose()
 }
 
-/// The provider of a row that joins a merchant (`id`) with one of its providers; nothing when the merchant has none.
+/// The provider in a row that joins a merchant (`id`) with one of its providers; `None` when the merchant has none.
 pub(crate) fn from_joined_row(row: &Row) -> Result<Option<Provider>, StoreError> {
     match row.get::<Option<ProviderId>>("provider_id")? {
         Some(id) => from_row(id, row.get("id")?, row).map(Some),

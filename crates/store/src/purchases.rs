@@ -1,10 +1,10 @@
-//! Purchases and their history: written with the batch of their change, guarded by the purchase's version.
+//! Stores purchases and their history in the batch of each change, guarded by the purchase's version.
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::{CaptureMode, References};
 use regente_domain::id::{ClientId, CustomerId, Id, PurchaseId, of};
 use regente_domain::money::Amount;
-use regente_domain::purchase::{Action, Milestone, NewEntry, Phase, Purchase, Reserved, Slot, Step};
+use regente_domain::purchase::{Action, Advance, Milestone, NewEntry, Phase, Purchase, Reserved, Slot};
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -26,12 +26,12 @@ sql! {
             updated_at)
         VALUES (:id, :client_id, :merchant_id, :status, :amount, :doc, :private, :key_id, :actor, :version,
             :updated_at)";
-    /// Moves a purchase on; the version is the lock.
+    /// Updates a purchase; guarded by the version.
     pub UPDATE_PURCHASE = "
         UPDATE purchases SET status = :status, doc = :doc, actor = :actor, version = :version,
             updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version_before";
-    /// Holds a purchase as it is until the batch is written, which changes something else.
+    /// Fails unless the purchase still has this version; for a batch that changes something else.
     pub HOLD_PURCHASE = "
         UPDATE purchases SET version = :version WHERE id = :id AND client_id = :client_id AND version = :version";
     /// One purchase.
@@ -43,7 +43,7 @@ sql! {
         INSERT INTO purchase_history (purchase_id, ordinal, client_id, id, milestone, actions, changes, created_at,
             updated_at)
         VALUES (:purchase_id, :ordinal, :client_id, :id, :milestone, :actions, :changes, :created_at, :created_at)";
-    /// Notes on an entry what was done at it.
+    /// Adds an action to an entry.
     pub AMEND_PURCHASE_ENTRY = "
         UPDATE purchase_history SET actions = :actions, updated_at = :updated_at
         WHERE purchase_id = :purchase_id AND ordinal = :ordinal AND client_id = :client_id";
@@ -53,33 +53,33 @@ sql! {
         WHERE purchase_id = :purchase_id AND client_id = :client_id ORDER BY ordinal";
 }
 
-/// A purchase as stored, with the data that only the vault can open.
+/// A stored purchase with its sealed data.
 #[derive(Clone, Debug)]
 pub struct StoredPurchase {
     /// The purchase.
     pub purchase: Purchase,
-    /// What the merchant sent along and what the cards still need, sealed.
+    /// The merchant's extra data and the card data still needed, sealed.
     pub private: Option<Sealed>,
 }
 
-/// An entry of the history as stored.
+/// A stored history entry.
 #[derive(Clone, Debug)]
 pub struct StoredEntry {
     /// Its id.
     pub id: Id<of::PurchaseEntry>,
     /// What it marks.
     pub milestone: Milestone,
-    /// What was done at it; the first one is the main one.
+    /// The actions; the first is the main one.
     pub actions: Vec<Action>,
-    /// What is different.
+    /// The differences.
     pub changes: Value,
     /// When it was added.
     pub created_at: Timestamp,
-    /// When something was noted on it last.
+    /// When an action was last added to it.
     pub updated_at: Timestamp,
 }
 
-/// The part of a purchase that is not a column.
+/// The members of a purchase without a column.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Doc {
@@ -102,10 +102,10 @@ struct Doc {
     unknown: Map<String, Value>,
 }
 
-/// Adds a new purchase. `entry_id` makes the id of each entry of the history.
+/// Adds a new purchase. `entry_id` creates the id of each history entry.
 pub fn insert(
     batch: &mut Batch,
-    step: &Step,
+    step: &Advance,
     private: Option<Sealed>,
     actor: &Actor,
     entry_id: impl FnMut() -> Id<of::PurchaseEntry>,
@@ -131,11 +131,11 @@ pub fn insert(
     add_entries(batch, step, entry_id)
 }
 
-/// Moves a purchase from one version to the next, with what its history gets.
+/// Updates a purchase to its next version, with its new history entries.
 pub fn update(
     batch: &mut Batch,
     before: &Purchase,
-    step: &Step,
+    step: &Advance,
     actor: &Actor,
     entry_id: impl FnMut() -> Id<of::PurchaseEntry>,
 ) -> Result<(), StoreError> {
@@ -162,7 +162,7 @@ pub fn update(
     add_entries(batch, step, entry_id)
 }
 
-/// A purchase in the version in which somebody decided about one of its charges.
+/// The version of a purchase on which a decision about one of its charges was based.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PurchaseVersion {
     /// Its id.
@@ -186,7 +186,7 @@ pub fn hold(batch: &mut Batch, held: PurchaseVersion) {
 
 fn add_entries(
     batch: &mut Batch,
-    step: &Step,
+    step: &Advance,
     mut entry_id: impl FnMut() -> Id<of::PurchaseEntry>,
 ) -> Result<(), StoreError> {
     let purchase = &step.purchase;

@@ -1,21 +1,21 @@
-//! Many rows of which some may hold what nobody could have written: one of them must not hide the others.
+//! Reads many rows of which some may be corrupt, so that one does not hide the others.
 
 use uuid::Uuid;
 
 use crate::StoreError;
 use crate::row::Row;
 
-/// What was read of many rows.
+/// The result of reading many rows.
 #[derive(Debug)]
 pub struct Readable<T> {
-    /// What could be read, in its order.
+    /// The readable ones, in order.
     pub read: Vec<T>,
-    /// Ids of the rows that could not.
+    /// Ids of the unreadable rows, with their errors.
     pub unreadable: Vec<(Uuid, StoreError)>,
 }
 
 impl<T> Readable<T> {
-    /// Reads each of `rows`; fails only where not even its `id` can be read.
+    /// Reads each of `rows`; fails only when even its `id` is unreadable.
     pub(crate) fn of(
         rows: &[Row],
         from_row: impl Fn(&Row) -> Result<T, StoreError>,

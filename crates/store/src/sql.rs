@@ -1,7 +1,7 @@
-//! Named SQL statements: one text for both databases, translated once, listed in a catalogue.
+//! Declares named SQL statements: one text for both databases, translated once, listed in a catalogue.
 //!
-//! A statement is declared by [`sql!`](crate::sql!) and nowhere else, so that the catalogue is complete: a test
-//! prepares every statement on both databases. No text depends on data.
+//! Only [`sql!`](crate::sql!) declares statements, so that the catalogue is complete and a test can prepare each one
+//! on both databases. No text depends on data.
 
 mod many;
 
@@ -67,12 +67,12 @@ macro_rules! sql {
     };
 }
 
-/// What [`sql!`](crate::sql!) registers; of no use elsewhere.
+/// What [`sql!`](crate::sql!) registers; for the macro only.
 #[doc(hidden)]
 pub struct CatalogEntry(pub &'static Sql);
 inventory::collect!(CatalogEntry);
 
-/// A named SQL statement. Make one with [`sql!`](crate::sql!).
+/// A named SQL statement, declared with [`sql!`](crate::sql!).
 pub struct Sql {
     module: &'static str,
     name: &'static str,
@@ -84,7 +84,7 @@ pub struct Sql {
     for_many_rows: OnceLock<Option<Many>>,
 }
 
-/// A statement in the words of one database.
+/// A statement translated for one database.
 #[derive(Debug)]
 pub(crate) struct Translated {
     /// The text with numbered parameters.
@@ -111,7 +111,7 @@ impl Sql {
         }
     }
 
-    /// Two texts that do the same, for what the databases cannot say alike.
+    /// Two texts with the same effect, where the databases differ in syntax.
     #[doc(hidden)]
     pub const fn split(
         module: &'static str,
@@ -141,17 +141,17 @@ impl Sql {
         self.module
     }
 
-    /// Whether the two databases have texts of their own.
+    /// Whether each database has its own text.
     pub const fn is_split(&self) -> bool {
         self.is_split
     }
 
-    /// Every statement that is linked into this program.
+    /// Every statement linked into this program.
     pub fn catalog() -> impl Iterator<Item = &'static Self> {
         inventory::iter::<CatalogEntry>.into_iter().map(|entry| entry.0)
     }
 
-    /// The text as the database gets it, with numbered parameters.
+    /// The text for the database, with numbered parameters.
     pub fn text(&self, database: DatabaseKind) -> &str {
         &self.translated(database).text
     }
@@ -168,18 +168,18 @@ impl Sql {
         }
     }
 
-    /// The statement for the rows of many batches on PostgreSQL; nothing if its shape does not allow it.
+    /// The statement for the rows of many batches on PostgreSQL; `None` if its shape does not allow it.
     pub(crate) fn many(&self) -> Option<&Many> {
         self.for_many_rows.get_or_init(|| Many::of(self.text(DatabaseKind::Postgres))).as_ref()
     }
 
-    /// What identifies the statement in a cache of prepared ones: statics never move.
+    /// Identifies the statement in a cache of prepared ones: statics never move.
     pub(crate) fn address(&'static self) -> usize {
         std::ptr::from_ref(self).addr()
     }
 
-    /// Puts named arguments into the order of the statement's numbers. Each name must be there once, and no
-    /// other: an argument that is silently ignored is a filter that is silently missing.
+    /// Orders named arguments by the numbers of the statement. Each name must be present once, and no other: an
+    /// argument ignored silently would be a missing filter.
     pub(crate) fn bind(&self, database: DatabaseKind, args: Args) -> Result<Vec<Value>, StoreError> {
         let names = &self.translated(database).names;
         let mut given = args.into_inner();
@@ -207,7 +207,7 @@ impl fmt::Debug for Sql {
     }
 }
 
-/// The dialect words, each with what stands before and after its argument on either database.
+/// The dialect words, each with the SQL before and after its argument on either database.
 const WORDS: [(&str, &str, &str); 2] = [
     (
         "EACH_TEXT",
@@ -247,13 +247,13 @@ struct Translation {
     database: DatabaseKind,
     text: String,
     names: Vec<&'static str>,
-    /// The arguments of dialect words, which are JSON. PostgreSQL must be told wherever else they stand: in
-    /// `:ids IS NULL` it could not find out.
+    /// The arguments of dialect words, which are JSON. PostgreSQL needs their type wherever else they occur: it
+    /// cannot infer it from `:ids IS NULL`.
     lists: Vec<&'static str>,
 }
 
 impl Translation {
-    /// Translates what `rest` begins with, and returns what comes after it.
+    /// Translates the start of `rest` and returns the remainder.
     fn step(&mut self, rest: &'static str) -> &'static str {
         if let Some(verbatim) = verbatim_length(rest) {
             return self.copy(rest, verbatim);
@@ -304,7 +304,7 @@ impl Translation {
         self.text.push_str(&number.to_string());
     }
 
-    /// `after` begins with `(:name)`. Written otherwise, the word is copied and preparing the statement fails.
+    /// `after` begins with `(:name)`. Otherwise the word is copied, and preparing the statement fails.
     fn dialect_word(&mut self, after: &'static str, sqlite: &str, postgres: &str) -> &'static str {
         let template = match self.database {
             DatabaseKind::Sqlite => sqlite,
@@ -330,13 +330,13 @@ fn lists(source: &'static str) -> Vec<&'static str> {
     calls.filter_map(|at| source[at..].strip_prefix("(:").map(leading_word)).collect()
 }
 
-/// How many bytes at the start of `rest` are copied as they are: quoted text, a comment, a cast.
+/// How many bytes at the start of `rest` are copied unchanged: quoted text, a comment, a cast.
 fn verbatim_length(rest: &str) -> Option<usize> {
     let until = |opening: usize, closing: &str| {
         rest[opening..].find(closing).map_or(rest.len(), |at| opening + at + closing.len())
     };
     if rest.starts_with('\'') {
-        // A doubled quote ends one literal and begins the next, which reads the same.
+        // A doubled quote ends one literal and starts the next, which gives the same text.
         Some(until(1, "'"))
     } else if rest.starts_with('"') {
         Some(until(1, "\""))

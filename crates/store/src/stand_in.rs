@@ -1,5 +1,5 @@
-//! What benchmarks compare the database with: writes are acknowledged and thrown away, and since nothing changes any more,
-//! reads are answered from memory. Releases are built without it: see the feature `bench-without-storage`.
+//! Replaces the database in benchmarks: acknowledges writes without writing, and answers reads from memory, since
+//! nothing changes. Only for builds with the feature `bench-without-storage`.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,21 +10,21 @@ use crate::sql::Sql;
 use crate::value::Args;
 use crate::{Store, StoreError};
 
-/// Answers that are kept; further questions go to the database.
+/// Most answers kept; further queries go to the database.
 const ANSWERS_MAX: usize = 100_000;
 
-/// Whether the database is left out.
+/// Whether the database is bypassed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiscardWrites {
-    /// Writes are written.
+    /// Writes go to the database.
     No,
     /// [`Store::apply`] answers [`Commit::Applied`](crate::Commit::Applied) at once and writes nothing. Since nothing
-    /// changes, [`Store::rows`] answers from memory what it was asked before.
+    /// changes, [`Store::rows`] answers repeated queries from memory.
     Yes,
 }
 
 impl Store {
-    /// Leaves the database out from now on, or asks it again.
+    /// Bypasses the database from now on, or uses it again.
     pub fn discard_writes(&self, discard: DiscardWrites) {
         self.common().stand_in.used.store(discard == DiscardWrites::Yes, Ordering::Relaxed);
     }
@@ -44,7 +44,7 @@ impl Store {
     }
 }
 
-/// Answers of the database, by statement, and whether they are used in its place.
+/// Answers of the database by statement, and whether they are used.
 #[derive(Debug, Default)]
 pub(crate) struct StandIn {
     used: AtomicBool,
@@ -57,18 +57,17 @@ struct Answers {
     kept: usize,
 }
 
-/// What is known of a statement.
+/// The known answers of a statement.
 #[derive(Debug)]
 enum Known {
-    /// It has found nothing, so it is taken to find nothing ever: an idempotency key that was not used before is another
-    /// one with each request.
+    /// It found no row, and is assumed never to find one: each request looks up another idempotency key.
     Nothing,
-    /// It found this, by its arguments.
+    /// The rows found, by arguments.
     Rows(HashMap<Args, Vec<Row>>),
 }
 
 impl StandIn {
-    /// Whether it is asked instead of the database.
+    /// Whether the stand-in answers instead of the database.
     pub(crate) fn is_used(&self) -> bool {
         self.used.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The store: two databases behind one enum, with the same answers.
+//! The store: two databases behind one enum, with the same behaviour.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,15 +22,15 @@ use crate::stand_in::StandIn;
 use crate::value::Args;
 
 sql! {
-    /// A real write: it finds out whether the database can be written to. One that left the row as it is would not reach
-    /// the disk of SQLite.
+    /// Writes for real, to find out whether the database accepts writes. An update without a change would not reach
+    /// the disk in SQLite.
     BEAT = "UPDATE heartbeat SET beats = beats + 1 WHERE id = 1";
 }
 
 /// The target of the spans of commits: from the call of [`Store::apply`] to its answer.
 pub const COMMIT_SPANS: &str = "regente_store::commit";
 
-/// Which database, and how.
+/// The database and its options.
 #[derive(Clone, Debug)]
 pub enum StoreOptions {
     /// An embedded file.
@@ -48,7 +48,7 @@ pub enum Store {
     Postgres(PostgresStore),
 }
 
-/// How much room the database takes.
+/// The size of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreSize {
     /// The database itself, in bytes.
@@ -57,22 +57,22 @@ pub struct StoreSize {
     pub wal_bytes: Option<u64>,
 }
 
-/// What the store is doing and has done since it was opened.
+/// Counts of the store's work since it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
-    /// Changes that may be under way at once.
+    /// Limit of concurrent changes.
     pub admissions_max: u64,
-    /// Changes that are under way.
+    /// Number of changes under way.
     pub admissions_in_use: u64,
-    /// Changes that found no place.
+    /// Number of changes refused by the limit.
     pub admissions_refused: u64,
-    /// Commit groups that were written.
+    /// Number of commit groups written.
     pub commits: u64,
-    /// Batches that were applied by them.
+    /// Number of batches in them.
     pub batches: u64,
 }
 
-/// Commit groups that were written, counted by the writers.
+/// Counts of commit groups, kept by the writers.
 #[derive(Debug, Default)]
 pub(crate) struct CommitCounts {
     commits: AtomicU64,
@@ -80,7 +80,7 @@ pub(crate) struct CommitCounts {
 }
 
 impl CommitCounts {
-    /// One group, by the answers to its batches; one without any that was applied wrote nothing.
+    /// Counts a group by the answers to its batches; a group without an applied batch wrote nothing.
     pub(crate) fn add(&self, answers: &[Answer]) {
         let applied = answers.iter().filter(|answer| matches!(answer, Ok(Commit::Applied))).count();
         if applied > 0 {
@@ -90,7 +90,7 @@ impl CommitCounts {
     }
 }
 
-/// What both databases have beside the database.
+/// What both databases share besides the database.
 #[derive(Debug)]
 pub(crate) struct Common {
     pub(crate) gate: Gate,
@@ -113,7 +113,7 @@ impl Common {
         }
     }
 
-    /// A place at which a test may stop the process.
+    /// A step at which a test may stop the process.
     #[cfg(feature = "testing")]
     async fn step(&self) {
         if let Some(fuse) = self.fuse.get() {
@@ -126,7 +126,7 @@ impl Common {
 }
 
 impl Store {
-    /// Opens the database; it makes an SQLite file that does not exist. It does not migrate.
+    /// Opens the database without migrating it; creates a missing SQLite file.
     ///
     /// # Errors
     /// [`StoreError::Locked`] when another process has the file, [`StoreError::Configuration`] when the options
@@ -138,8 +138,8 @@ impl Store {
         }
     }
 
-    /// Applies a batch, all of it or nothing, and answers when it is synced. It goes on when the caller is gone.
-    /// The queue has no bound of its own: whoever changes money holds an [`Admission`].
+    /// Applies a batch, all or nothing, and answers when it is synced. It continues when the caller is gone. The
+    /// queue has no bound of its own: callers that move money hold an [`Admission`].
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when certainly nothing was written; [`StoreError::Programming`] when a statement
@@ -166,10 +166,10 @@ impl Store {
         applying.instrument(span).await
     }
 
-    /// Puts a fuse into this store: it is asked before and after each write.
+    /// Installs a fuse, which is asked before and after each write.
     #[cfg(feature = "testing")]
     pub fn put_fuse(&self, fuse: crate::testing::Fuse) {
-        // A store has one fuse for its life.
+        // A store keeps its first fuse.
         let _ = self.common().fuse.set(fuse);
     }
 
@@ -196,7 +196,7 @@ impl Store {
         }
     }
 
-    /// The rows of two queries, asked for in one go. What is written meanwhile one of them may see and the other not.
+    /// The rows of two queries, sent together. They may see different states.
     ///
     /// # Errors
     /// As [`Store::rows`].
@@ -216,7 +216,7 @@ impl Store {
         }
     }
 
-    /// The row of a query that finds one at most.
+    /// The row of a query that finds at most one.
     ///
     /// # Errors
     /// As [`Store::rows`]; [`StoreError::Programming`] when there are more.
@@ -224,7 +224,7 @@ impl Store {
         only(sql, self.rows(sql, args).await?)
     }
 
-    /// A place for one change, at once or not at all.
+    /// A permit for one change, if one is free.
     ///
     /// # Errors
     /// [`StoreError::Overloaded`] when all are taken.
@@ -232,7 +232,7 @@ impl Store {
         self.common().gate.admit()
     }
 
-    /// A place for one change, waited for: for workers, which come back anyway.
+    /// Waits for a permit for one change; for workers.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the store is closed.
@@ -240,7 +240,7 @@ impl Store {
         self.common().gate.admit_waiting().await
     }
 
-    /// Brings the schema to that of this release. Any number of nodes may do it at once.
+    /// Migrates the schema to this release. Several nodes may do so at once.
     ///
     /// # Errors
     /// [`StoreError::Schema`] when the database was written by a later release, or a migration was changed after it
@@ -252,7 +252,7 @@ impl Store {
         }
     }
 
-    /// The version of the last migration that was applied, 0 before the first.
+    /// The version of the last applied migration, 0 before the first.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
@@ -261,7 +261,7 @@ impl Store {
         Ok(applied.last().map_or(0, |migration| migration.version))
     }
 
-    /// The names of the migrations that this release still has to apply, oldest first.
+    /// The names of the migrations still to apply, oldest first.
     ///
     /// # Errors
     /// As [`Store::migrate`].
@@ -271,7 +271,7 @@ impl Store {
         Ok(pending.iter().map(|migration| migration.name).collect())
     }
 
-    /// Writes to the database, as a proof that it can be written to.
+    /// Writes to the database, to prove that it accepts writes.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when it cannot; [`StoreError::Schema`] when it was never migrated.
@@ -285,7 +285,7 @@ impl Store {
         }
     }
 
-    /// Which database it is.
+    /// The kind of the database.
     pub fn database_kind(&self) -> DatabaseKind {
         match self {
             Self::Sqlite(_) => DatabaseKind::Sqlite,
@@ -293,7 +293,7 @@ impl Store {
         }
     }
 
-    /// Applies what is queued, checkpoints, closes all connections and releases the lock. Later calls, also of other
+    /// Applies the queued batches, checkpoints, closes all connections and releases the lock. Later calls, also of
     /// clones, answer [`StoreError::Unavailable`].
     pub async fn close(&self) {
         self.common().gate.close();
@@ -303,7 +303,7 @@ impl Store {
         }
     }
 
-    /// How much room the database takes.
+    /// The size of the database.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
@@ -314,7 +314,7 @@ impl Store {
         }
     }
 
-    /// What the store is doing; asks nobody.
+    /// Counts of the store's work; does not query the database.
     pub fn activity(&self) -> Activity {
         let common = self.common();
         let (admissions_max, admissions_in_use, admissions_refused) = common.gate.counts();
@@ -338,7 +338,7 @@ impl Store {
     }
 }
 
-/// The row of a query that finds one at most.
+/// The row of a query that finds at most one.
 pub(crate) fn only(sql: &Sql, mut rows: Vec<Row>) -> Result<Option<Row>, StoreError> {
     match rows.len() {
         0 | 1 => Ok(rows.pop()),

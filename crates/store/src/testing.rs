@@ -1,4 +1,4 @@
-//! What the test suites of this crate and of the server share: fresh databases of both kinds. Never in production.
+//! Fresh databases of both kinds for the tests of this crate and the server.
 
 mod fuse;
 mod server;
@@ -23,10 +23,10 @@ pub const TEST_TIME: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 /// The name of an SQLite file in its folder.
 const DATABASE_FILE: &str = "regente.db";
 
-/// A fresh database, gone when this is dropped.
+/// A fresh database, removed on drop.
 #[derive(Debug)]
 pub enum TestDatabase {
-    /// A file in a folder of its own.
+    /// A file in its own folder.
     Sqlite(TempDir),
     /// A database of the shared server, by its address.
     Postgres(String),
@@ -38,7 +38,7 @@ impl TestDatabase {
         Self::Sqlite(template::copy())
     }
 
-    /// A folder on the disk for an SQLite file, which is made when it is opened.
+    /// A folder on the disk for an SQLite file, which is created when it is opened.
     pub fn empty_sqlite() -> Self {
         Self::Sqlite(tempfile::tempdir().expect("a temporary folder"))
     }
@@ -56,7 +56,7 @@ impl TestDatabase {
         }
     }
 
-    /// How to open it: few readers, since many tests run at once.
+    /// Its options, with few readers, since many tests run at once.
     pub fn options(&self) -> StoreOptions {
         match self {
             Self::Sqlite(folder) => {
@@ -73,7 +73,7 @@ impl TestDatabase {
         }
     }
 
-    /// The store on it, migrated.
+    /// Opens the store, migrated.
     pub async fn open(&self) -> Store {
         let store = Store::open(self.options()).await.expect("a test database opens");
         store.migrate(TEST_TIME).await.expect("a test database is migrated");
@@ -81,7 +81,7 @@ impl TestDatabase {
     }
 }
 
-/// Runs statements that are not in the catalogue: tables of a test, faults.
+/// Runs statements outside the catalogue: tables of a test, faults.
 ///
 /// # Errors
 /// What the database says.
@@ -133,7 +133,7 @@ pub async fn migrate_to(
     }
 }
 
-/// Whether the database understands a statement, and has what it speaks of.
+/// Checks that the database accepts a statement and its tables exist.
 ///
 /// # Errors
 /// What the database says.
@@ -172,13 +172,12 @@ pub async fn prepare(store: &Store, sql: &'static Sql) -> Result<(), StoreError>
     }
 }
 
-/// The statement that stands for many of its kind in a commit group on PostgreSQL, whose arguments have these types;
-/// nothing if it has no such form.
+/// The statement for many rows on PostgreSQL, with arguments of these types; `None` if it has no such form.
 pub fn for_many_rows(sql: &Sql, types: &[&str]) -> Option<String> {
     sql.many().map(|many| many.text(types))
 }
 
-/// A setting of the SQLite connection that writes, which is a number.
+/// A numeric setting of the SQLite connection that writes.
 ///
 /// # Errors
 /// What the database says; [`StoreError::Programming`] on PostgreSQL.
@@ -194,7 +193,7 @@ pub async fn writer_pragma(store: &Store, name: &'static str) -> Result<i64, Sto
         .await
 }
 
-/// The indexes of an SQLite database that migrations have made, without those of primary keys.
+/// The indexes created by migrations in an SQLite database, without primary keys.
 ///
 /// # Errors
 /// What the database says; [`StoreError::Programming`] on PostgreSQL.
@@ -214,7 +213,7 @@ pub async fn indexes(store: &Store) -> Result<Vec<String>, StoreError> {
         .await
 }
 
-/// How the database would find the rows of a statement, as text of its own.
+/// The query plan of a statement, as the database's text.
 ///
 /// # Errors
 /// What the database says.

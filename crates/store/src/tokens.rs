@@ -1,4 +1,5 @@
-//! Single-use tokens, found by the digest of an id that the row does not hold. Using one deletes its row.
+//! Stores single-use tokens, found by the digest of their id, which the row does not hold. Using a token deletes its
+//! row.
 
 use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;
@@ -14,14 +15,14 @@ sql! {
     pub INSERT_TOKEN = "
         INSERT INTO tokens (digest, client_id, kind, sealed, key_id, expires_at, actor)
         VALUES (:digest, :client_id, :kind, :sealed, :key_id, :expires_at, :actor)";
-    /// One token that is still good.
+    /// A live token.
     pub FIND_TOKEN = "
         SELECT kind, sealed, key_id FROM tokens
         WHERE digest = :digest AND client_id = :client_id AND expires_at > :now";
-    /// Uses a token up.
+    /// Consumes a token.
     pub CONSUME_TOKEN = "
         DELETE FROM tokens WHERE digest = :digest AND client_id = :client_id AND expires_at > :now";
-    /// Deletes a token that is not needed any more, if it is still there.
+    /// Deletes a token, if it still exists.
     pub DISCARD_TOKEN = "
         DELETE FROM tokens WHERE digest = :digest AND client_id = :client_id";
     /// Clients with tokens that nobody used in time, but for some.
@@ -37,7 +38,7 @@ sql! {
             SELECT digest FROM tokens WHERE client_id = :client_id AND expires_at <= :now LIMIT :limit)";
 }
 
-/// What a token stands for.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// A card, with or without its security code.
@@ -55,12 +56,12 @@ impl TokenKind {
     }
 }
 
-/// A token as stored.
+/// A stored token.
 #[derive(Clone, Debug)]
 pub struct StoredToken {
-    /// What it stands for.
+    /// Its kind.
     pub kind: TokenKind,
-    /// Its contents; only the vault opens them, and only with the token's id.
+    /// Its content; the vault opens it only with the token's id.
     pub sealed: Sealed,
 }
 
@@ -76,19 +77,19 @@ pub fn insert(batch: &mut Batch, digest: [u8; 32], token: StoredToken, expires_a
     );
 }
 
-/// Uses a token up; the batch is refused when it was used or has expired meanwhile.
+/// Consumes a token; the batch is refused when it was used or has expired meanwhile.
 pub fn consume(batch: &mut Batch, digest: [u8; 32], now: Timestamp) {
     let client_id = batch.client_id();
     batch.guard(&CONSUME_TOKEN, args! { digest, client_id, now });
 }
 
-/// Deletes a token that is not needed any more, if it is still there.
+/// Deletes a token, if it still exists.
 pub fn discard(batch: &mut Batch, digest: [u8; 32]) {
     let client_id = batch.client_id();
     batch.push_any(&DISCARD_TOKEN, args! { digest, client_id });
 }
 
-/// A token of a client that is still good.
+/// A live token of a client.
 pub async fn find(
     store: &Store,
     client_id: ClientId,
@@ -103,7 +104,7 @@ pub async fn find(
     Ok(Some(StoredToken { kind, sealed: Sealed { key_id: row.get("key_id")?, bytes: row.get("sealed")? } }))
 }
 
-/// Clients with tokens that nobody used in time.
+/// Clients with expired tokens.
 pub async fn clients_with_expired(
     store: &Store,
     accounts: &Accounts,
@@ -118,7 +119,7 @@ pub async fn clients_with_expired(
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 
-/// Deletes tokens of the batch's client that nobody used in time, `limit` at most.
+/// Deletes at most `limit` expired tokens of the batch's client.
 pub fn purge(batch: &mut Batch, now: Timestamp, limit: i64) {
     let client_id = batch.client_id();
     batch.push_any(&PURGE_TOKENS, args! { client_id, now, limit });

@@ -1,5 +1,5 @@
-//! Calls to providers: written before the call, completed after it, never deleted. A row is also the audit record of
-//! the decryption of the card it names.
+//! Stores the requests to providers: written before the call, completed after it, never deleted. A row is also the
+//! audit record of the decryption of its card.
 
 mod row;
 
@@ -41,7 +41,7 @@ sql! {
             decline = :decline, duration_ms = :duration_ms, due_at = NULL, given_up_at = NULL,
             updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
-    /// Ends a request with something for the payer to do; its provider is asked about it from time to time.
+    /// Ends a request with instructions for the payer; the provider is probed from time to time.
     pub INSTRUCT_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET status = :status, transaction_id = :transaction_id,
             authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
@@ -50,7 +50,7 @@ sql! {
             instructions = :instructions, expires_at = :expires_at, duration_ms = :duration_ms, due_at = :due_at,
             given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
-    /// What the payer did is known, or too late: the provider is asked no more.
+    /// Stops probing: the payer's outcome is known, or it is too late.
     pub STOP_PROBING_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = NULL, given_up_at = NULL
         WHERE object_id = :object_id AND id = :id AND client_id = :client_id AND status = 'awaiting_payer'";
@@ -60,7 +60,7 @@ sql! {
     /// The requests of the objects of a page, oldest first for each.
     pub TRANSACTION_REQUESTS_OF_MANY = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE object_id IN EACH_UUID(:object_ids) AND client_id = :client_id ORDER BY object_id, ordinal");
-    /// Clients that have requests whose outcome is due to be asked for.
+    /// Clients with requests whose probe is due.
     pub CLIENTS_WITH_DUE_REQUESTS = "
         SELECT DISTINCT client_id FROM transaction_requests
         WHERE due_at IS NOT NULL AND due_at <= :now AND client_id >= :from
@@ -68,7 +68,7 @@ sql! {
     /// The due requests of one client, longest waiting first.
     pub DUE_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE client_id = :client_id AND due_at IS NOT NULL AND due_at <= :now ORDER BY due_at LIMIT :limit");
-    /// When the next unknown outcome is due.
+    /// When the next probe is due.
     pub NEXT_DUE_TRANSACTION_REQUEST = "
         SELECT client_id, MIN(due_at) AS due_at FROM transaction_requests
         WHERE due_at IS NOT NULL GROUP BY client_id";
@@ -76,50 +76,50 @@ sql! {
     pub CLAIM_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = :next_due_at, probes = probes + 1
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND due_at = :due_at";
-    /// The same of one that is sent again.
+    /// Claims a request that is sent again.
     pub CLAIM_TRANSACTION_REQUEST_TO_SEND = "
         UPDATE transaction_requests SET due_at = :next_due_at, probes = probes + 1, sent_at = :sent_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND due_at = :due_at";
-    /// How many requests have an outcome that is not known and is still asked for, and since when the oldest is.
+    /// Counts the requests with an unknown outcome that are still probed, and finds the oldest.
     pub UNKNOWN_TRANSACTION_REQUESTS = "
         SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM transaction_requests
         WHERE due_at IS NOT NULL AND status = 'running'
           AND (due_at <= :now OR probes > 0 OR open_reason IS NOT NULL)";
-    /// The same of those whose outcome is asked for no more.
+    /// Counts the requests with an unknown outcome whose probing ended.
     pub UNKNOWN_FOR_GOOD = "
         SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM transaction_requests WHERE given_up_at IS NOT NULL";
-    /// Notes why a request is still open, and when it is to be asked for.
+    /// Records why a request is still open, and when its probe is due.
     pub NOTE_OPEN_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET open_reason = :open_reason, due_at = :due_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
-    /// Ends the schedule of a request that stays open: nobody asks any more until an operator says so.
+    /// Ends probing of an open request until an operator resumes it.
     pub GIVE_UP_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = NULL, given_up_at = :given_up_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND due_at = :due_at";
-    /// Begins the schedule of a request anew.
+    /// Restarts the probe schedule of a request.
     pub RESUME_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = :due_at, given_up_at = NULL, probes = 0
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id
           AND given_up_at IS NOT NULL";
-    /// Requests whose outcome is not known and is still asked for, longest waiting first.
+    /// Requests with an unknown outcome that are still probed, longest waiting first.
     pub OPEN_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE due_at IS NOT NULL AND status = 'running'
           AND (due_at <= :now OR probes > 0 OR open_reason IS NOT NULL)
         ORDER BY due_at LIMIT :limit");
-    /// Requests whose outcome is not known and is asked for no more, longest waiting first.
+    /// Requests with an unknown outcome whose probing ended, longest waiting first.
     pub GIVEN_UP_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE given_up_at IS NOT NULL ORDER BY given_up_at LIMIT :limit");
-    /// One of them; for operators, who name a request alone.
+    /// One of them; for operators, who name only the request.
     pub FIND_GIVEN_UP_TRANSACTION_REQUEST = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE given_up_at IS NOT NULL AND id = :id");
 }
 
-/// What a request belongs to.
+/// The kind of object that a request belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectKind {
     /// A charge.
     Charge,
-    /// A card that is being verified.
+    /// A card that is being checked.
     Card,
 }
 
@@ -141,40 +141,40 @@ impl ObjectKind {
     }
 }
 
-/// A request as stored: the request and what only recovery needs.
+/// A stored request, with the facts that only recovery needs.
 #[derive(Clone, Debug)]
 pub struct StoredRequest {
     /// The request.
     pub request: TransactionRequest,
-    /// What it belongs to.
+    /// The kind of its object.
     pub object_kind: ObjectKind,
-    /// The card whose number was opened for it.
+    /// The card whose number was decrypted for it.
     pub card_id: Option<CardId>,
-    /// When its outcome is to be asked for; absent once it is known. Of a request that has given the payer something to do
-    /// it is when its provider is asked what the payer did.
+    /// When its probe is due; absent once the outcome is known. For a request with instructions, when the provider is
+    /// asked about the payer's action.
     pub due_at: Option<Timestamp>,
-    /// How often it was asked for.
+    /// Number of probes.
     pub probes: i64,
-    /// Why nobody knows how it ended, once somebody has looked.
+    /// Why the outcome is unknown, once it was probed.
     pub open_reason: Option<OpenReason>,
-    /// When its schedule was over without an answer.
+    /// When probing ended without an outcome.
     pub given_up_at: Option<Timestamp>,
 }
 
-/// The facts around a request that begins.
+/// The facts of a request that begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Beginning<'a> {
-    /// What it belongs to.
+    /// The kind of its object.
     pub object_kind: ObjectKind,
-    /// The card whose number is opened for it; what follows an authorization needs none.
+    /// The card whose number is decrypted for it; a follow-up needs none.
     pub card_id: Option<CardId>,
-    /// When its outcome is to be asked for, should no answer be written until then.
+    /// When its probe is due if no answer is stored until then.
     pub due_at: Timestamp,
-    /// On whose behalf.
+    /// Who caused it.
     pub actor: &'a Actor,
 }
 
-/// Adds a request that nobody is asked for: it begins and ends here.
+/// Adds a request that is not sent: it begins and ends here.
 pub fn insert_ended(
     batch: &mut Batch,
     request: &TransactionRequest,
@@ -212,7 +212,7 @@ pub fn insert(batch: &mut Batch, request: &TransactionRequest, beginning: Beginn
     );
 }
 
-/// Ends a request. Guards the batch: a request that has ended already refuses it.
+/// Ends a request. Guards the batch: refused when it has already ended.
 pub fn end(batch: &mut Batch, ended: &TransactionRequest) -> Result<(), StoreError> {
     batch.guard(&END_TRANSACTION_REQUEST, end_args(ended)?);
     Ok(())
@@ -223,7 +223,7 @@ fn end_args(ended: &TransactionRequest) -> Result<Args, StoreError> {
     Ok(known_args(ended).with("decline", decline))
 }
 
-/// Ends a request with something for the payer to do. Its provider is asked about it at `due_at`. Guards the batch.
+/// Ends a request with instructions for the payer; its probe is due at `due_at`. Guards the batch.
 pub fn instruct(
     batch: &mut Batch,
     ended: &TransactionRequest,
@@ -238,7 +238,8 @@ pub fn instruct(
     Ok(())
 }
 
-/// Tells what became of `awaited`, a request that has given the payer something to do: by a request of its own, which ends
+/// Records the outcome of `awaited`, a request with instructions, as a request of its own, and ends probing. Guards
+/// the batch.
 /// where it begins. The provider is asked no more. Guards the batch.
 pub fn tell(
     batch: &mut Batch,
@@ -255,8 +256,7 @@ fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Programming(error.to_string()))
 }
 
-/// Notes why a request is still open and when it is to be asked for. Guards the batch: a request that has ended refuses
-/// it.
+/// Records why a request is still open and when its probe is due. Guards the batch: refused when it has ended.
 pub fn note_open(batch: &mut Batch, request: &TransactionRequest, reason: OpenReason, due_at: Timestamp) {
     batch.guard(
         &NOTE_OPEN_TRANSACTION_REQUEST,
@@ -270,7 +270,7 @@ pub fn note_open(batch: &mut Batch, request: &TransactionRequest, reason: OpenRe
     );
 }
 
-/// Ends the schedule of a request that was due at `due_at`. Guards the batch.
+/// Ends probing of a request that was due at `due_at`. Guards the batch.
 pub fn give_up(batch: &mut Batch, request: &TransactionRequest, due_at: Timestamp, now: Timestamp) {
     batch.guard(
         &GIVE_UP_TRANSACTION_REQUEST,
@@ -284,7 +284,7 @@ pub fn give_up(batch: &mut Batch, request: &TransactionRequest, due_at: Timestam
     );
 }
 
-/// Begins the schedule of a request that was given up anew. Guards the batch: one that was not refuses it.
+/// Restarts the probe schedule of a request. Guards the batch: refused when probing had not ended.
 pub fn resume(batch: &mut Batch, request: &TransactionRequest, due_at: Timestamp) {
     batch.guard(
         &RESUME_TRANSACTION_REQUEST,
@@ -297,19 +297,19 @@ pub fn resume(batch: &mut Batch, request: &TransactionRequest, due_at: Timestamp
     );
 }
 
-/// What whoever takes a due request does with it.
+/// What the node that claims a due request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// Asks its provider what became of it.
+    /// Probes the outcome.
     ToProbe,
-    /// Sends it again.
+    /// Sends the request again.
     ToSend {
-        /// When.
+        /// When it is sent.
         at: Timestamp,
     },
 }
 
-/// Takes a due request until `next_due_at`; the batch is refused when somebody else has taken it.
+/// Claims a due request until `next_due_at`; the batch is refused when another node has claimed it.
 pub fn claim(batch: &mut Batch, stored: &StoredRequest, claim: Claim, next_due_at: Timestamp) {
     let args = args! {
         object_id: stored.request.object_id,
@@ -351,7 +351,7 @@ pub async fn of_objects(
     from_rows(store.rows(&TRANSACTION_REQUESTS_OF_MANY, args! { object_ids, client_id }).await?)
 }
 
-/// Clients that have requests due at `now`, in the order of their ids, from one on.
+/// Clients with probes due at `now`, by id, from one on.
 pub async fn clients_with_due(
     store: &Store,
     now: Timestamp,
@@ -362,7 +362,7 @@ pub async fn clients_with_due(
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 
-/// The requests of a client that are due at `now`.
+/// The requests of a client whose probe is due at `now`.
 pub async fn due(
     store: &Store,
     client_id: ClientId,
@@ -378,24 +378,24 @@ pub async fn next_due(store: &Store) -> Result<Vec<(ClientId, Timestamp)>, Store
     rows.iter().map(|row| Ok((row.get("client_id")?, row.get("due_at")?))).collect()
 }
 
-/// Requests of all clients whose outcome somebody has looked for in vain, or that are overdue, longest waiting first.
+/// Requests of all clients that were probed in vain or are overdue, longest waiting first.
 pub async fn open(store: &Store, now: Timestamp, limit: i64) -> Result<Vec<StoredRequest>, StoreError> {
     from_rows(store.rows(&OPEN_TRANSACTION_REQUESTS, args! { now, limit }).await?)
 }
 
-/// Requests of all clients whose outcome is asked for no more, longest waiting first.
+/// Requests of all clients whose probing ended, longest waiting first.
 pub async fn given_up(store: &Store, limit: i64) -> Result<Vec<StoredRequest>, StoreError> {
     from_rows(store.rows(&GIVEN_UP_TRANSACTION_REQUESTS, args! { limit }).await?)
 }
 
-/// How many requests of all clients have an outcome that nobody knows.
+/// Counts of requests of all clients with an unknown outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unknown {
-    /// How many.
+    /// Number of requests.
     pub open: u64,
-    /// When the oldest was begun.
+    /// When the oldest began.
     pub oldest: Option<Timestamp>,
-    /// How many of them are asked for no more.
+    /// Number of them whose probing ended.
     pub given_up: u64,
 }
 
@@ -412,7 +412,7 @@ pub async fn unknown(store: &Store, now: Timestamp) -> Result<Unknown, StoreErro
     Ok(Unknown { open: asked_for + given_up, oldest, given_up })
 }
 
-/// A request of any client whose outcome is asked for no more. For operators alone.
+/// A request of any client whose probing ended. Only for operators.
 pub async fn find_given_up(
     store: &Store,
     id: TransactionRequestId,

@@ -1,4 +1,4 @@
-//! Values that go into and come out of a statement, and the named arguments of one.
+//! Values of statements, and named arguments.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use regente_domain::id::Id;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
-/// One argument or one column. There are only the kinds that both databases hold without loss.
+/// An argument or a column. Only kinds that both databases store without loss.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum Value {
     /// No value.
     Null,
-    /// A 64-bit integer: a number, money in minor units, milliseconds since the epoch, or 0 and 1 for no and yes.
+    /// A 64-bit integer: a number, an amount in minor units, milliseconds since the epoch, or 0 and 1 for no and yes.
     Int(i64),
     /// Text.
     Text(String),
@@ -37,7 +37,7 @@ impl Value {
     }
 }
 
-/// Shows numbers and ids; of text and bytes only the length, since they may hold personal data.
+/// Shows numbers and ids, but only the length of text and bytes, which may hold personal data.
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -132,7 +132,7 @@ impl<T: Into<Self>> From<Option<T>> for Value {
     }
 }
 
-/// What a column can be read as. `None` means that the column holds another kind of value.
+/// Types that a column can be read as. `None` means that the column holds another kind of value.
 pub trait FromValue<'row>: Sized {
     /// Reads one value; borrowing types point into the row.
     fn from_value(value: &'row Value) -> Option<Self>;
@@ -143,7 +143,7 @@ impl FromValue<'_> for u64 {
         as_int(value)?.try_into().ok()
     }
 }
-/// 0 and 1 alone.
+/// Only 0 and 1.
 impl FromValue<'_> for bool {
     fn from_value(value: &Value) -> Option<Self> {
         match as_int(value)? {

@@ -1,4 +1,5 @@
-//! Webhooks with their keys. A deleted one keeps its row, because its deliveries stay readable; no query here finds it.
+//! Stores webhooks with their keys. A deleted one keeps its row, because its deliveries stay readable; no query here
+//! finds it.
 
 use regente_domain::id::{ClientId, WebhookId};
 use regente_domain::time::Timestamp;
@@ -30,7 +31,7 @@ sql! {
             key_id, lost_in_a_row, version, updated_at)
         VALUES (:id, :client_id, :event, :endpoint, :api_version, :active, :public_key, :private_key,
             :key_id, 0, :version, :updated_at)";
-    /// Changes what a webhook asks for. Whoever changes it has looked at it: the count of losses begins anew.
+    /// Changes a webhook. The count of losses restarts, since somebody has looked at it.
     pub UPDATE_WEBHOOK = "
         UPDATE webhooks SET event = :event, endpoint = :endpoint, api_version = :api_version, active = :active,
             lost_in_a_row = 0, version = version + 1, updated_at = :updated_at
@@ -40,13 +41,13 @@ sql! {
         UPDATE webhooks SET active = 0, private_key = NULL, next_public_key = NULL, next_private_key = NULL,
             next_key_at = NULL, version = version + 1, updated_at = :updated_at, deleted_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
-    /// Replaces the keys of a webhook. All of them are written, because they stand under one data key.
+    /// Replaces the keys of a webhook: all of them, because they share one data key.
     pub SET_WEBHOOK_KEYS = "
         UPDATE webhooks SET public_key = :public_key, private_key = :private_key,
             next_public_key = :next_public_key, next_private_key = :next_private_key, next_key_at = :next_key_at,
             key_id = :key_id, version = version + 1, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
-    /// Whose a webhook is.
+    /// The account of a webhook.
     pub CLIENT_OF_WEBHOOK = "
         SELECT client_id FROM webhooks WHERE id = :id AND deleted_at IS NULL AND listens_until IS NULL";
     /// One webhook.
@@ -56,14 +57,14 @@ sql! {
     pub LIST_WEBHOOKS = concat!("SELECT ", columns!(), " FROM webhooks
         WHERE client_id = :client_id AND deleted_at IS NULL AND listens_until IS NULL
         ORDER BY id DESC LIMIT :limit OFFSET :offset");
-    /// How many webhooks there are.
+    /// Counts the webhooks.
     pub COUNT_WEBHOOKS = "
         SELECT COUNT(*) AS n FROM webhooks
         WHERE client_id = :client_id AND deleted_at IS NULL AND listens_until IS NULL";
-    /// Those that are switched on, oldest first, and those who listen.
+    /// Active webhooks, oldest first, and listeners.
     pub ACTIVE_WEBHOOKS = concat!("SELECT ", columns!(), " FROM webhooks
         WHERE client_id = :client_id AND active = 1 AND deleted_at IS NULL ORDER BY id");
-    /// Those that have something due, by id.
+    /// Webhooks with due deliveries, by id.
     pub WEBHOOKS_WITH_DUE_DELIVERIES = concat!(waiting!(" AND d.webhook_id > :after"), "
         SELECT ", columns!(), " FROM waiting JOIN webhooks ON webhooks.id = waiting.webhook_id
         WHERE active = 1 AND deleted_at IS NULL AND EXISTS (SELECT 1 FROM deliveries d
@@ -78,14 +79,14 @@ sql! {
     pub WEBHOOKS_OF_ENDPOINT = "
         SELECT id, event FROM webhooks
         WHERE client_id = :client_id AND endpoint = :endpoint AND deleted_at IS NULL";
-    /// Counts a message that was lost.
+    /// Counts a lost message.
     pub COUNT_LOST = "
         UPDATE webhooks SET lost_in_a_row = lost_in_a_row + 1 WHERE id = :id AND client_id = :client_id";
-    /// An endpoint that takes messages again.
+    /// Clears the count of losses: the endpoint accepts messages again.
     pub FORGET_LOST = "
         UPDATE webhooks SET lost_in_a_row = 0
         WHERE id = :id AND client_id = :client_id AND lost_in_a_row <> 0";
-    /// Switches a webhook off that has lost too much.
+    /// Disables a webhook that has lost too many messages.
     pub DISABLE_WEBHOOK = "
         UPDATE webhooks SET active = 0, version = version + 1, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version AND active = 1";
@@ -98,31 +99,31 @@ pub struct Webhook {
     pub id: WebhookId,
     /// The account it belongs to.
     pub client_id: ClientId,
-    /// Which events it asks for.
+    /// The events it asks for.
     pub event: EventFilter,
-    /// Where they are sent.
+    /// The address they are sent to.
     pub endpoint: String,
-    /// In which form.
+    /// The payload version.
     pub api_version: Version,
     /// Whether they are sent at all.
     pub active: bool,
-    /// The key that signs.
+    /// The signing key.
     pub key: KeyPair,
-    /// The key that will sign.
+    /// The next signing key.
     pub next_key: Option<NextKey>,
-    /// Messages that were lost since the last one that was taken.
+    /// Number of messages lost since the last one delivered.
     pub lost_in_a_row: i64,
-    /// Counts the changes; every write is guarded by it.
+    /// Grows by one with each change; every write checks it.
     pub version: i64,
-    /// When it changed last; always grows.
+    /// When it last changed; always grows.
     pub updated_at: Timestamp,
-    /// Set on a listener: until when deliveries are made for it.
+    /// Set for a listener: until when deliveries are made for it.
     pub listens_until: Option<Timestamp>,
 }
 
 impl Webhook {
-    /// The key that signs at `now`, and the one that will: a key whose time has come is the key, whether or not its row
-    /// says so already.
+    /// The signing key at `now`, and the next one. A next key whose time has come is the signing key, even before its
+    /// row says so.
     pub fn keys_at(&self, now: Timestamp) -> (KeyInForce<'_>, Option<&NextKey>) {
         match &self.next_key {
             None => (KeyInForce::First(&self.key), None),
@@ -132,12 +133,12 @@ impl Webhook {
     }
 }
 
-/// The key that signs, and where it stands: what it is sealed for depends on it.
+/// The signing key, and its column, which its sealing depends on.
 #[derive(Clone, Copy, Debug)]
 pub enum KeyInForce<'a> {
-    /// In the place of the key.
+    /// In the column of the key.
     First(&'a KeyPair),
-    /// Still in the place of the key that follows.
+    /// Still in the column of the next key.
     Next(&'a KeyPair),
 }
 
@@ -150,7 +151,7 @@ impl<'a> KeyInForce<'a> {
     }
 }
 
-/// A key pair whose private half only the vault can open.
+/// A key pair with a sealed private half.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyPair {
     /// The public half.
@@ -159,30 +160,30 @@ pub struct KeyPair {
     pub private: Sealed,
 }
 
-/// The key that replaces another one.
+/// The key that replaces the current one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NextKey {
     /// The key.
     pub key: KeyPair,
-    /// From when it signs alone.
+    /// From when only it signs.
     pub at: Timestamp,
 }
 
 /// Adds a webhook.
 pub fn insert(batch: &mut Batch, webhook: &Webhook) {
-    let args = wishes(webhook)
+    let args = row_of(webhook)
         .with("public_key", webhook.key.public)
         .with("private_key", webhook.key.private.bytes.clone())
         .with("key_id", webhook.key.private.key_id);
     batch.push(&INSERT_WEBHOOK, args);
 }
 
-/// Writes what `webhook` asks for; it is at the version that was read.
+/// Writes the settings of `webhook`, guarded by the version that was read.
 pub fn update(batch: &mut Batch, webhook: &Webhook) {
-    batch.guard(&UPDATE_WEBHOOK, wishes(webhook));
+    batch.guard(&UPDATE_WEBHOOK, row_of(webhook));
 }
 
-/// Writes the keys of `webhook`, which are sealed under one data key; it is at the version that was read.
+/// Writes the keys of `webhook`, sealed under one data key, guarded by the version that was read.
 pub fn set_keys(batch: &mut Batch, webhook: &Webhook) {
     let next = webhook.next_key.as_ref();
     batch.guard(
@@ -202,7 +203,7 @@ pub fn set_keys(batch: &mut Batch, webhook: &Webhook) {
     );
 }
 
-fn wishes(webhook: &Webhook) -> Args {
+fn row_of(webhook: &Webhook) -> Args {
     args! {
         id: webhook.id,
         client_id: webhook.client_id,
@@ -215,24 +216,24 @@ fn wishes(webhook: &Webhook) -> Args {
     }
 }
 
-/// Deletes `webhook` at the version that was read.
+/// Deletes `webhook`, guarded by the version that was read.
 pub fn delete(batch: &mut Batch, webhook: &Webhook, now: Timestamp) {
     let (id, client_id, version) = (webhook.id, webhook.client_id, webhook.version);
     batch.guard(&DELETE_WEBHOOK, args! { id, client_id, version, updated_at: now });
 }
 
-/// Counts a message of `webhook` that was lost.
+/// Counts a lost message of `webhook`.
 pub fn lost(batch: &mut Batch, webhook: &Webhook) {
     batch.push_any(&COUNT_LOST, args! { id: webhook.id, client_id: webhook.client_id });
 }
 
-/// Switches `webhook` off at the version that was read. Guards the batch: only one of many does it.
+/// Disables `webhook`. Guards the batch by the version that was read: only one of many succeeds.
 pub fn disable(batch: &mut Batch, webhook: &Webhook, now: Timestamp) {
     let (id, client_id, version) = (webhook.id, webhook.client_id, webhook.version);
     batch.guard(&DISABLE_WEBHOOK, args! { id, client_id, version, updated_at: now });
 }
 
-/// Notes that `webhook` takes messages again.
+/// Records that `webhook` accepts messages again.
 pub fn took(batch: &mut Batch, webhook: &Webhook) {
     if webhook.lost_in_a_row != 0 {
         batch.push_any(&FORGET_LOST, args! { id: webhook.id, client_id: webhook.client_id });
@@ -244,12 +245,12 @@ pub async fn find(store: &Store, client_id: ClientId, id: WebhookId) -> Result<O
     store.row(&FIND_WEBHOOK, args! { id, client_id }).await?.as_ref().map(from_row).transpose()
 }
 
-/// The account that a webhook belongs to. For operators alone: callers of the interface name their account.
+/// The account of a webhook. Only for operators: callers of the interface name their account.
 pub async fn client_of(store: &Store, id: WebhookId) -> Result<Option<ClientId>, StoreError> {
     store.row(&CLIENT_OF_WEBHOOK, args! { id }).await?.map(|row| row.get("client_id")).transpose()
 }
 
-/// The webhooks of one page, newest first: `limit` of them after the first `offset`.
+/// A page of webhooks, newest first: `limit` after the first `offset`.
 pub async fn list(
     store: &Store,
     client_id: ClientId,
@@ -260,19 +261,19 @@ pub async fn list(
     rows.iter().map(from_row).collect()
 }
 
-/// How many webhooks a client has.
+/// Counts the webhooks of a client.
 pub async fn count(store: &Store, client_id: ClientId) -> Result<u64, StoreError> {
     let row = store.row(&COUNT_WEBHOOKS, args! { client_id }).await?;
     row.map_or(Ok(0), |row| row.get("n"))
 }
 
-/// The webhooks of a client that are switched on, oldest first, and those who listen or did so a moment ago.
+/// The active webhooks of a client, oldest first, and its present and recent listeners.
 pub async fn active(store: &Store, client_id: ClientId) -> Result<Readable<Webhook>, StoreError> {
     let rows = store.rows(&ACTIVE_WEBHOOKS, args! { client_id }).await?;
     Readable::of(&rows, from_row)
 }
 
-/// The webhooks behind `after`, by id, that have a delivery due at `now`, of all clients.
+/// The webhooks of all clients after `after`, by id, with a delivery due at `now`.
 pub async fn with_due(
     store: &Store,
     after: WebhookId,

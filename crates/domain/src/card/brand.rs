@@ -1,4 +1,4 @@
-//! Which brand a card number belongs to, by its first digits.
+//! Finds the brand of a card number by its first digits.
 
 use serde::{Deserialize, Serialize};
 
@@ -57,8 +57,7 @@ impl Brand {
         Self::ALL.into_iter().find(|brand| brand.name() == name)
     }
 
-    /// The brand whose longest range the number begins with: Elo and Hipercard own small ranges inside those of
-    /// others, so the more specific range wins.
+    /// The brand with the longest matching range: Elo and Hipercard own small ranges inside those of other brands.
     pub(super) fn of_digits(digits: &str) -> Option<Self> {
         RANGES
             .iter()

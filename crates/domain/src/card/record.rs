@@ -1,4 +1,4 @@
-//! A stored card: what may be shown of it and what may become of it (`docs/interface/tokens-and-cards.md#card-states`).
+//! A stored card: its displayable data and its state transitions (`docs/interface/tokens-and-cards.md#card-states`).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -25,7 +25,7 @@ words! {
 /// Whether a card may be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CardState {
-    /// A provider is being asked; the card is not shown until it has answered.
+    /// A provider is checking the card; it is not shown until the provider has answered.
     Verifying,
     /// Not validated yet, usable meanwhile.
     Pending,
@@ -38,11 +38,11 @@ pub enum CardState {
     },
 }
 
-/// Reason that the interface shows for a card that was stored without a check.
+/// The reason that the interface shows for a card stored without a check.
 pub const NOT_CHECKED: &str = "cvv check was sent as false";
 
 impl CardState {
-    /// The word of the interface; `verifying` is never shown.
+    /// The state on the wire; `verifying` is never shown.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Verifying => "verifying",
@@ -53,7 +53,7 @@ impl CardState {
     }
 }
 
-/// What may be read from a card without opening its number.
+/// The data of a card that can be shown without opening its number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CardFace {
@@ -68,7 +68,7 @@ pub struct CardFace {
 }
 
 impl CardFace {
-    /// Of a number and its expiry.
+    /// Takes the displayable data from a number and its expiry.
     pub fn of(number: &CardNumber, expiry: Expiry) -> Self {
         Self {
             brand: number.brand(),
@@ -88,32 +88,32 @@ pub struct Card {
     pub client_id: ClientId,
     /// The buyer it is linked to, and since when.
     pub link: Option<CardLink>,
-    /// The same for the same number and expiry inside a client.
+    /// Equal for the same number and expiry within an account.
     pub fingerprint: Uuid,
-    /// What may be shown of it.
+    /// The displayable data.
     pub face: CardFace,
     /// Whether it may be used.
     pub state: CardState,
     /// Whether a check has confirmed its security code.
     pub cvv_checked: bool,
-    /// The idempotency claim that waits for the check, in hexadecimal; gone once it has its answer.
+    /// The idempotency claim that waits for the check, in hexadecimal; removed once it has its answer.
     pub claim: Option<String>,
-    /// Top-level members of the stored document that this release does not know; kept as they are.
+    /// Top-level members of the stored document that this release does not know; kept unchanged.
     pub unknown_members: Map<String, Value>,
-    /// Counts the changes; every write is guarded by it.
+    /// Grows by one with each change; every write checks it.
     pub version: i64,
-    /// When it changed last; always grows.
+    /// When it last changed; always grows.
     pub updated_at: Timestamp,
 }
 
-/// What the end of a charge says about its card.
+/// What a charge's outcome says about its card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChargeVerdict<'a> {
-    /// A provider took it.
+    /// A provider approved it.
     Confirmed,
-    /// A provider refused it, for this reason.
+    /// A provider refused it, with this reason.
     Refused(&'a str),
-    /// No provider said anything.
+    /// No provider answered.
     Silent,
 }
 
@@ -122,33 +122,33 @@ pub enum ChargeVerdict<'a> {
 pub struct CardLink {
     /// The buyer.
     pub customer_id: CustomerId,
-    /// Since when; the latest link is the buyer's default card.
+    /// When the card was linked; the latest link is the buyer's default card.
     pub linked_at: Timestamp,
 }
 
-/// What a link would change.
+/// The result of linking a card to a buyer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Linked {
-    /// Nothing: it is linked to this buyer already.
+    /// The card is already linked to this buyer: nothing changes.
     Already,
-    /// The card with its link.
+    /// The card with its new link.
     Now(Box<Card>),
-    /// It belongs to another buyer.
+    /// The card belongs to another buyer.
     ToAnother,
 }
 
 impl Card {
-    /// A provider, asked with a zero amount or with a first charge, took the card.
+    /// A provider approved a zero-amount check or the first charge: the card becomes active.
     pub fn confirm(&self, now: Timestamp) -> Self {
         Self { state: CardState::Active, cvv_checked: true, ..self.changed(now) }
     }
 
-    /// A provider, asked with a zero amount or with a first charge, refused the card.
+    /// A provider refused a zero-amount check or the first charge: the card fails.
     pub fn refuse(&self, reason: &str, now: Timestamp) -> Self {
         Self { state: CardState::Failed { reason: reason.to_owned() }, ..self.changed(now) }
     }
 
-    /// What the outcome of a charge does to the card: only a card that was never confirmed changes by it.
+    /// Applies the outcome of a charge; only a card that was never confirmed changes.
     pub fn after_charge(&self, verdict: ChargeVerdict<'_>, now: Timestamp) -> Option<Self> {
         match (&self.state, verdict) {
             (CardState::Pending, ChargeVerdict::Confirmed) => Some(self.confirm(now)),
@@ -158,7 +158,7 @@ impl Card {
         }
     }
 
-    /// Links the card to a buyer. A card belongs to one buyer.
+    /// Links the card to a buyer. A card belongs to at most one buyer.
     pub fn link(&self, customer_id: CustomerId, now: Timestamp) -> Linked {
         match self.link {
             Some(link) if link.customer_id == customer_id => Linked::Already,

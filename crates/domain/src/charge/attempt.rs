@@ -1,4 +1,4 @@
-//! One call to a provider, as this side records it: written before the call, completed after it.
+//! One call to a provider: recorded before the call, completed after it.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::instructions::Pending;
 use super::words::words;
 
 words! {
-    /// `requestType` (`docs/interface/charges.md#transaction-requests`); those that card charges and cards produce.
+    /// `requestType` (`docs/interface/charges.md#transaction-requests`); the types that card charges and cards use.
     RequestType {
         /// Authorize and capture.
         Authorization = "authorization",
@@ -23,11 +23,11 @@ words! {
         PreAuthorization = "pre_authorization",
         /// Verify a card with a zero amount.
         ZeroDollar = "zero_dollar",
-        /// Take what is reserved.
+        /// Capture a reservation.
         Capture = "capture",
-        /// Release what is reserved, or give back what was taken.
+        /// Release a reservation, or refund a capture.
         Void = "void",
-        /// The cardholder's bank took it back.
+        /// The cardholder's bank reversed the payment.
         ChargeBack = "charge_back",
     }
 }
@@ -35,22 +35,22 @@ words! {
 words! {
     /// `requestStatus` (`docs/interface/charges.md#transaction-requests`).
     RequestStatus {
-        /// Sent, or about to be; no answer yet.
+        /// Sent, or about to be sent; no answer yet.
         Running = "running",
         /// Refused.
         Failed = "failed",
         /// Done.
         Success = "success",
-        /// Not answered, and proved to have had no effect.
+        /// No answer, and the provider confirmed that nothing happened.
         Timeout = "timeout",
-        /// The provider failed, and it is proved that nothing happened.
+        /// The provider failed, and confirmed that nothing happened.
         InternalError = "internal_error",
-        /// Accepted, the result comes later.
+        /// Accepted; the result comes later.
         Processing = "processing",
     }
 }
 
-/// What a provider says of a payment that it took; each member as the provider gave it.
+/// The identifiers and codes that a provider gave for an approval, unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Approval {
@@ -71,79 +71,79 @@ pub struct Approval {
 /// How a request ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Not known: no answer yet, or none that tells.
+    /// Unknown outcome: no answer yet, or an inconclusive one.
     Open,
-    /// The provider has given the payer something to do. What becomes of it is told by a later request that
-    /// [follows](TransactionRequest::follows) this one; this one stays as it is.
+    /// The provider has issued instructions for the payer. A later request that
+    /// [follows](TransactionRequest::follows) this one records the outcome; this one stays unchanged.
     Pending(Box<Pending>),
     /// Done.
     Approved(Approval),
     /// Refused.
     Declined(Decline),
-    /// No answer came, and the provider has proved that nothing happened.
+    /// No answer came, and the provider confirmed that nothing happened.
     NoEffect(Decline),
 }
 
-/// A transaction request.
+/// A transaction request: one operation at one provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransactionRequest {
-    /// Its id; the key that the provider sees is derived from it.
+    /// Its id; the provider key is derived from it.
     pub id: TransactionRequestId,
     /// The account.
     pub client_id: ClientId,
-    /// The charge, or the card for a verification.
+    /// The charge, or the card for a check.
     pub object_id: Uuid,
-    /// Its place in the object's requests, from 0.
+    /// Its index among the requests of the object, from 0.
     pub ordinal: i64,
-    /// The provider as configured.
+    /// The configured provider.
     pub provider_id: ProviderId,
     /// Its type.
     pub provider_type: ProviderType,
-    /// What was asked.
+    /// The operation.
     pub request_type: RequestType,
     /// The amount of this operation.
     pub amount: Amount,
-    /// The earlier request that this one is about: what a capture takes, what a void undoes, or the request whose
-    /// instructions the payer has followed.
+    /// The earlier request that this one refers to: the one that a capture captures or a void undoes, or the one
+    /// whose instructions the payer followed.
     pub follows: Option<TransactionRequestId>,
     /// How it ended.
     pub outcome: Outcome,
-    /// How long the provider took.
+    /// How long the call took.
     pub duration: Option<Duration>,
-    /// When it was sent last, by the clock that the record carries.
+    /// When it was last sent, by the clock of the account.
     pub sent_at: Timestamp,
-    /// When it changed last.
+    /// When it last changed.
     pub updated_at: Timestamp,
 }
 
-/// Where a request stands.
+/// The position of a request among those of its object.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The account.
     pub client_id: ClientId,
-    /// The charge, or the card for a verification.
+    /// The charge, or the card for a check.
     pub object_id: Uuid,
-    /// Its place in the object's requests, from 0.
+    /// Its index among the requests of the object, from 0.
     pub ordinal: i64,
 }
 
-/// What a provider is asked.
+/// The operation to request from a provider.
 #[derive(Clone, Copy, Debug)]
 pub struct Asks {
-    /// The provider as configured.
+    /// The configured provider.
     pub provider_id: ProviderId,
     /// Its type.
     pub provider_type: ProviderType,
-    /// For what.
+    /// The operation.
     pub request_type: RequestType,
-    /// How much it is about.
+    /// The amount of the operation.
     pub amount: Amount,
-    /// The earlier request that it is about.
+    /// The earlier request that it refers to.
     pub follows: Option<TransactionRequestId>,
 }
 
 impl Asks {
-    /// Something of the provider that an earlier request went to, about that request.
+    /// A request to the provider of an earlier request, referring to it.
     pub const fn about(earlier: &TransactionRequest, request_type: RequestType, amount: Amount) -> Self {
         Self {
             provider_id: earlier.provider_id,
@@ -155,11 +155,11 @@ impl Asks {
     }
 }
 
-/// Name space of the keys that providers see.
+/// Namespace of provider keys.
 const PROVIDER_KEYS: Uuid = Uuid::from_u128(0x6d1a_7f0e_5c1b_4b52_9a2e_3f4c_8d70_1e55);
 
 impl TransactionRequest {
-    /// A request that is about to be sent.
+    /// A request before it is sent.
     pub const fn begin(id: TransactionRequestId, place: Place, asks: Asks, now: Timestamp) -> Self {
         let Place { client_id, object_id, ordinal } = place;
         let Asks { provider_id, provider_type, request_type, amount, follows } = asks;
@@ -180,19 +180,19 @@ impl TransactionRequest {
         }
     }
 
-    /// The key that the provider knows the operation by: derived from the request, so it is the same whenever it is sent
-    /// again. What the payer has done since is known to the provider under the key of the request that asked him to.
+    /// The provider key: derived from the request, so it stays the same when the request is sent again. The outcome
+    /// of a payer's action is known to the provider under the key of the request that issued the instructions.
     pub fn provider_key(&self) -> Uuid {
         let sent = self.awaited().unwrap_or(self.id);
         Uuid::new_v5(&PROVIDER_KEYS, sent.uuid().as_bytes())
     }
 
-    /// The request whose instructions the payer has followed, where this one tells what became of it.
+    /// The request whose instructions the payer followed, when this one records their outcome.
     pub const fn awaited(&self) -> Option<TransactionRequestId> {
         if self.request_type.is_authorization() { self.follows } else { None }
     }
 
-    /// The word of the interface for how it ended.
+    /// `requestStatus` of its outcome.
     pub const fn status(&self) -> RequestStatus {
         match &self.outcome {
             Outcome::Open => RequestStatus::Running,
@@ -202,7 +202,7 @@ impl TransactionRequest {
         }
     }
 
-    /// What the provider refused with.
+    /// The refusal, if it was declined or had no effect.
     pub const fn decline(&self) -> Option<&Decline> {
         match &self.outcome {
             Outcome::Declined(decline) | Outcome::NoEffect(decline) => Some(decline),
@@ -210,7 +210,7 @@ impl TransactionRequest {
         }
     }
 
-    /// What the provider knows it by, as far as it has said.
+    /// The provider's identifiers, as far as it has given them.
     pub fn reference(&self) -> Option<&Approval> {
         match &self.outcome {
             Outcome::Pending(pending) => Some(&pending.reference),
@@ -219,7 +219,7 @@ impl TransactionRequest {
         }
     }
 
-    /// What the payer was given to do.
+    /// The instructions for the payer, if the provider issued any.
     pub fn pending(&self) -> Option<&Pending> {
         match &self.outcome {
             Outcome::Pending(pending) => Some(pending),
@@ -227,15 +227,15 @@ impl TransactionRequest {
         }
     }
 
-    /// The same request, ended.
+    /// The same request, with its outcome.
     pub fn end(&self, outcome: Outcome, duration: Option<Duration>, now: Timestamp) -> Self {
         Self { outcome, duration, updated_at: super::later_of(now, self.updated_at), ..self.clone() }
     }
 }
 
 impl RequestType {
-    /// Whether an authorization is asked for: it is never sent again, since the security code is gone
-    /// (`docs/interface/charges.md#unknown-outcomes`). What follows one may be repeated under the same key.
+    /// Whether it asks for an authorization. An authorization is never sent again, since the security code is gone
+    /// (`docs/interface/charges.md#unknown-outcomes`); a follow-up may be repeated under the same provider key.
     pub const fn is_authorization(self) -> bool {
         match self {
             Self::Authorization | Self::PreAuthorization => true,
@@ -245,21 +245,21 @@ impl RequestType {
 }
 
 words! {
-    /// Why nobody knows how a request ended.
+    /// Why the outcome of a request is unknown.
     OpenReason {
-        /// No answer came in time.
+        /// The provider did not answer in time.
         TimedOut = "timed_out",
         /// The connection broke after the request was sent.
         ConnectionLost = "connection_lost",
-        /// The provider failed while it worked on the request.
+        /// The provider failed while it processed the request.
         ProviderFailed = "provider_failed",
-        /// The service stopped before it had written the answer down.
+        /// The service stopped before it recorded the answer.
         Interrupted = "interrupted",
     }
 }
 
-/// The refusal that stands for a request that was not answered and proved to have had no effect. `reason` is the
-/// provider's word for it.
+/// The refusal recorded for a request that had no answer and, as confirmed, no effect. `reason` is the provider's
+/// word.
 pub fn unanswered(reason: &str) -> Decline {
     let decline = Decline::from_reason(Reason::Timeout);
     debug_assert_eq!(decline.code, DeclinedCode::IssuerNotAvailable);
@@ -267,14 +267,14 @@ pub fn unanswered(reason: &str) -> Decline {
     decline.with_network(reason, message)
 }
 
-/// The refusal of an authorization that a crash cut off before the provider got it: the buyer may try again.
+/// The refusal of an authorization that a crash stopped before it reached the provider: the buyer may try again.
 pub fn never_arrived() -> Decline {
     let decline = Decline::of(DeclinedCode::TryAgain);
     let message = decline.message.clone();
     decline.with_network("request_not_sent", message)
 }
 
-/// The refusal of a payment that the payer has not made in time.
+/// The refusal of a payment that the payer did not make in time.
 pub fn expired() -> Decline {
     let decline = Decline::of(DeclinedCode::Generic);
     let message = decline.message.clone();

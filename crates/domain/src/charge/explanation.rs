@@ -1,5 +1,5 @@
-//! Why a charge went the way it went: which providers were considered, which were skipped and why.
-//! What was tried and how it ended is in the transaction requests; together they tell the whole story.
+//! Records the route of a charge: which providers were considered, and why some were skipped. With the transaction
+//! requests it makes the timeline.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::provider_type::ProviderType;
 
 use super::words::words;
 
-/// The route of a charge as it was chosen when the charge was made.
+/// The route of a charge, as chosen when the charge was created.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
@@ -19,7 +19,7 @@ pub struct Explanation {
     pub stopped: Option<Stopped>,
 }
 
-/// One provider of the merchant and what the route made of it.
+/// One provider of the merchant and its place in the route.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Considered {
@@ -32,7 +32,7 @@ pub struct Considered {
     /// Why it is not asked; absent when it may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Skipped>,
-    /// What its circuit had to say, when it may be asked although the circuit was not closed.
+    /// Why it may be asked although its circuit was not closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub circuit: Option<CircuitNote>,
 }
@@ -40,26 +40,26 @@ pub struct Considered {
 words! {
     /// Why a provider is not asked.
     Skipped {
-        /// It analyses risk and takes no payments.
+        /// It only analyses risk.
         NotAPaymentProvider = "not_a_payment_provider",
-        /// It does not take this payment type.
+        /// It does not support this payment type.
         PaymentType = "payment_type",
-        /// It does not take this currency.
+        /// It does not support this currency.
         Currency = "currency",
-        /// It does not take so many installments.
+        /// It does not support this number of installments.
         Installments = "installments",
         /// It cannot reserve without capturing.
         PreAuthorization = "pre_authorization",
-        /// It has stopped answering, and another provider is left.
+        /// Its circuit is open, and another provider can serve the charge.
         CircuitOpen = "circuit_open",
     }
 }
 
 words! {
-    /// Why a provider may be asked although it has stopped answering.
+    /// Why a provider may be asked although its circuit is not closed.
     CircuitNote {
-        /// Enough time has passed, and this charge is the one that tries it.
-        Trial = "trial",
+        /// The wait is over, and this charge is the circuit probe.
+        Probe = "trial",
         /// No other provider can serve the charge.
         OpenButNoOther = "open_but_no_other",
     }
@@ -70,11 +70,11 @@ words! {
     Stopped {
         /// The refusal was final.
         NotRetryable = "not_retryable",
-        /// No provider was left.
+        /// The route has no further provider.
         NoProviderLeft = "no_provider_left",
         /// The time budget of the charge was used up.
         BudgetUsedUp = "budget_used_up",
-        /// The service stopped while the provider was being asked, and only the buyer may start again.
+        /// The service stopped during the call; only the buyer may start again.
         Interrupted = "interrupted",
         /// The payer did not pay in time.
         Expired = "expired",

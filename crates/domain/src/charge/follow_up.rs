@@ -1,5 +1,5 @@
-//! What is done with a charge after its authorization: capture and void. An operation is opened before the provider is
-//! asked and settled when the outcome is known; one is open at a time.
+//! Captures and voids a charge after its authorization. An operation is opened before the provider is called and
+//! settled when the outcome is known; at most one is open.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,16 +10,16 @@ use crate::time::Timestamp;
 use super::attempt::{Outcome, RequestType, TransactionRequest};
 use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, PaymentType, StateName, Transition};
 
-/// An operation on a charge that was authorized.
+/// A follow-up of an authorization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
-    /// Take what is reserved, or a part of it; the rest is released.
+pub enum FollowUpKind {
+    /// Capture the reservation, or a part of it; the rest is released.
     Capture,
-    /// Release what is reserved, or give back what was taken, or a part of it.
+    /// Release the reservation or refund the capture, in full or in part.
     Void,
 }
 
-impl Operation {
+impl FollowUpKind {
     /// The type of its transaction request.
     pub const fn request_type(self) -> RequestType {
         match self {
@@ -28,7 +28,7 @@ impl Operation {
         }
     }
 
-    /// What was done, for messages.
+    /// The past participle for messages: "captured", "voided".
     pub const fn participle(self) -> &'static str {
         match self {
             Self::Capture => "captured",
@@ -37,55 +37,55 @@ impl Operation {
     }
 }
 
-/// What the provider has of the buyer's money.
+/// What the provider holds of the buyer's money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Held {
     /// A reservation.
     Reserved,
-    /// The money.
+    /// Captured money.
     Taken,
 }
 
-/// An operation whose outcome is not known yet.
+/// A follow-up with an unknown outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenOperation {
-    /// The place of its transaction request among those of the charge.
+    /// The index of its transaction request among those of the charge.
     pub ordinal: i64,
-    /// How much it is about, in minor units.
+    /// The amount of the operation, in minor units.
     pub amount: Amount,
-    /// What the provider had before.
+    /// What the provider held before.
     pub before: Held,
 }
 
-/// Why an operation cannot even be tried. The provider is not asked.
+/// Why a follow-up is refused before the provider is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FollowUpRefusal {
     /// Another operation is under way, or the authorization itself is.
     UnderWay(ChargeStatus),
     /// The state does not allow it.
-    State(Operation, ChargeStatus),
-    /// More than there is.
+    State(FollowUpKind, ChargeStatus),
+    /// The amount is more than is left.
     AmountAbove {
-        /// What there is, in minor units.
+        /// What is left, in minor units.
         rest: Amount,
     },
-    /// The provider does it in full or not at all.
-    PartNotPossible(Operation, ProviderType),
-    /// The provider cannot give this kind of payment back.
-    NotPossible(Operation, PaymentType),
+    /// The provider supports only the full amount.
+    PartNotPossible(FollowUpKind, ProviderType),
+    /// The provider cannot refund this payment type.
+    NotPossible(FollowUpKind, PaymentType),
 }
 
 impl Charge {
-    /// Opens a capture or void of `amount`, of everything when it is absent. The transaction request of the operation
-    /// stands at [`OpenOperation::ordinal`].
+    /// Opens a capture or void of `amount`, or of everything when it is absent. Its transaction request has the index
+    /// [`OpenOperation::ordinal`].
     ///
     /// # Errors
     /// What [`FollowUpRefusal`] says.
     pub fn open(
         &self,
-        operation: Operation,
+        operation: FollowUpKind,
         amount: Option<Amount>,
         now: Timestamp,
     ) -> Result<(Self, OpenOperation), FollowUpRefusal> {
@@ -97,14 +97,14 @@ impl Charge {
         self.must_be_able(operation, before, asked < self.amount, responsible)?;
         let open = OpenOperation { ordinal: self.requests, amount: asked, before };
         let state = match operation {
-            Operation::Capture => ChargeState::CapturePending { responsible, open },
-            Operation::Void => ChargeState::RefundPending { responsible, open },
+            FollowUpKind::Capture => ChargeState::CapturePending { responsible, open },
+            FollowUpKind::Void => ChargeState::RefundPending { responsible, open },
         };
         Ok((self.moved(state, now).with_one_more_request(), open))
     }
 
     /// Why a charge without an authorization cannot be captured or voided.
-    pub const fn no_authorization(&self, operation: Operation) -> FollowUpRefusal {
+    pub const fn no_authorization(&self, operation: FollowUpKind) -> FollowUpRefusal {
         let status = self.state.status();
         match self.state.name() {
             StateName::Processing => FollowUpRefusal::UnderWay(status),
@@ -120,8 +120,8 @@ impl Charge {
         }
     }
 
-    /// The provider that holds what the operation is about.
-    fn holder(&self, operation: Operation) -> Result<(ProviderType, Held), FollowUpRefusal> {
+    /// The provider that the operation goes to, and what it holds.
+    fn holder(&self, operation: FollowUpKind) -> Result<(ProviderType, Held), FollowUpRefusal> {
         let status = self.state.status();
         match (&self.state, operation) {
             (
@@ -131,8 +131,8 @@ impl Charge {
                 _,
             ) => Err(FollowUpRefusal::UnderWay(status)),
             (ChargeState::PreAuthorized { responsible }, _) => Ok((*responsible, Held::Reserved)),
-            (ChargeState::Authorized { responsible }, Operation::Void) => Ok((*responsible, Held::Taken)),
-            (ChargeState::Authorized { .. }, Operation::Capture)
+            (ChargeState::Authorized { responsible }, FollowUpKind::Void) => Ok((*responsible, Held::Taken)),
+            (ChargeState::Authorized { .. }, FollowUpKind::Capture)
             | (
                 ChargeState::AwaitingPayer { .. }
                 | ChargeState::Failed { .. }
@@ -146,17 +146,17 @@ impl Charge {
 
     fn must_be_able(
         &self,
-        operation: Operation,
+        operation: FollowUpKind,
         held: Held,
         is_part: bool,
         responsible: ProviderType,
     ) -> Result<(), FollowUpRefusal> {
         let (can, payment_type) = (responsible.capabilities(), self.method.payment_type());
         let (whole, part) = match (operation, held) {
-            (Operation::Capture, _) => (true, can.can_capture_part(payment_type)),
-            // A reservation that can be captured in part can be lowered.
-            (Operation::Void, Held::Reserved) => (true, can.can_capture_part(payment_type)),
-            (Operation::Void, Held::Taken) => {
+            (FollowUpKind::Capture, _) => (true, can.can_capture_part(payment_type)),
+            // A provider that captures in part can lower a reservation.
+            (FollowUpKind::Void, Held::Reserved) => (true, can.can_capture_part(payment_type)),
+            (FollowUpKind::Void, Held::Taken) => {
                 (can.can_refund(payment_type), can.can_refund_part(payment_type))
             }
         };
@@ -167,7 +167,7 @@ impl Charge {
         }
     }
 
-    /// The provider did what is open. `None` when nothing is.
+    /// The provider carried out the open operation. `None` when none is open.
     pub fn settle(&self, now: Timestamp) -> Option<Transition> {
         match &self.state {
             ChargeState::CapturePending { responsible, open } => {
@@ -178,13 +178,13 @@ impl Charge {
             }
             ChargeState::RefundPending { responsible, open } => {
                 let responsible = *responsible;
-                // More than there is was not let in, and the amount does not move while something is open.
+                // `open` refused amounts above the rest, and the amount does not change while an operation is open.
                 let rest = self.amount.minus(open.amount).unwrap_or(Amount::ZERO);
                 let (state, announces) = match (open.before, rest == Amount::ZERO) {
                     (Held::Reserved, true) => {
                         (ChargeState::Canceled { responsible }, Some(ChargeEvent::Canceled))
                     }
-                    // Nobody is told of a reservation that became smaller (`docs/interface/charges.md#states`).
+                    // A lowered reservation is not announced (`docs/interface/charges.md#states`).
                     (Held::Reserved, false) => (ChargeState::PreAuthorized { responsible }, None),
                     (Held::Taken, true) => (ChargeState::Voided { responsible }, Some(ChargeEvent::Voided)),
                     (Held::Taken, false) => {
@@ -206,7 +206,7 @@ impl Charge {
         }
     }
 
-    /// The provider refused what is open: the charge is what it was before. `None` when nothing is open.
+    /// The provider refused the open operation: the charge returns to its earlier state. `None` when none is open.
     pub fn withdraw(&self, now: Timestamp) -> Option<Transition> {
         let (responsible, open) = (self.state.responsible()?, self.state.open_operation()?);
         let state = match open.before {
@@ -216,7 +216,7 @@ impl Charge {
         Some(self.transition(state, None, now))
     }
 
-    /// What is announced when the outcome of the open operation does not come at once.
+    /// The event announced while the outcome of the open operation is unknown.
     pub const fn announced_while_open(&self) -> Option<ChargeEvent> {
         match &self.state {
             ChargeState::RefundPending { open: OpenOperation { before: Held::Taken, .. }, .. } => {
@@ -235,14 +235,14 @@ impl Charge {
         }
     }
 
-    /// Whether a request is that of the operation that the charge has open.
+    /// Whether `request` belongs to the open operation of the charge.
     pub fn has_open(&self, request: &TransactionRequest) -> bool {
         self.state.open_operation().is_some_and(|open| open.ordinal == request.ordinal)
     }
 }
 
-/// The authorization that a capture or void is about: the one that a provider approved. One that a tester set by hand has
-/// no id of a provider, and counts only where there is no other.
+/// The authorization that a capture or void refers to: the approved one. An authorization set by a tester has no
+/// provider id and counts only when there is no other.
 pub fn approved_authorization(requests: &[TransactionRequest]) -> Option<&TransactionRequest> {
     let approved = |request: &&TransactionRequest| {
         request.request_type.is_authorization() && matches!(request.outcome, Outcome::Approved(_))
@@ -254,8 +254,8 @@ pub fn approved_authorization(requests: &[TransactionRequest]) -> Option<&Transa
     newest_first.clone().find(by_provider).or_else(|| newest_first.next())
 }
 
-/// The authorization that `request`, a capture or void, is about. Requests of earlier releases do not name it: then it is
-/// the approved one, or the one that was thought to have had no effect.
+/// The authorization that `request`, a capture or void, refers to. Requests of earlier releases do not name it: take
+/// the approved one, or the one recorded as having had no effect.
 pub fn followed<'a>(
     requests: &'a [TransactionRequest],
     request: &TransactionRequest,

@@ -1,5 +1,5 @@
-//! What a provider gives the payer to do when it cannot decide an operation at once: pay a code, pay a line, go to an
-//! address. How it is shown to the payer is the interface's.
+//! Instructions that a provider issues for the payer: pay a QR code, pay a line, go to an address. The interface
+//! decides how to show them.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,36 +7,36 @@ use crate::time::Timestamp;
 
 use super::attempt::Approval;
 
-/// What the payer does next.
+/// The payer's next step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Instructions {
-    /// Goes to an address: an authentication, a wallet, a hosted page.
+    /// The payer goes to an address: an authentication, a wallet, a hosted page.
     Redirect {
         /// An absolute `https` address.
         url: String,
     },
-    /// Pays a code that can be scanned, or copied and pasted.
+    /// The payer pays a QR code, scanned or copied.
     QrCode {
         /// The content of the code as text, not a picture.
         data: String,
     },
-    /// Pays a line that a bank reads.
+    /// The payer pays a boleto line.
     Barcode {
-        /// The line as it is typed, in digits.
+        /// The digits to type.
         line: String,
     },
 }
 
-/// An operation that a provider has taken up and that waits for the payer; the provider tells the outcome later.
+/// An operation that waits for the payer; the provider reports the outcome later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pending {
-    /// The provider's identifiers, as far as it has given any.
+    /// The provider's identifiers, as far as it has given them.
     pub reference: Approval,
-    /// What the payer does.
+    /// The payer's next step.
     pub instructions: Instructions,
-    /// When the provider stops waiting for the payer; absent when it does not say.
+    /// When the provider stops waiting; absent when it does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }

@@ -1,12 +1,12 @@
-//! Outcomes that come when the charge has gone on without them. Money that a provider took always counts: it makes the
-//! charge good, or it is given back.
+//! Decides what to do about an outcome that arrives after the charge has moved on. Money that a provider took is
+//! either accepted or given back.
 
 use super::attempt::{Outcome, RequestType, TransactionRequest};
 use super::{Charge, Finish, Next};
 
 impl Charge {
-    /// What is to be done about `found`, an authorization with the outcome that its provider has told too late to be
-    /// written as that request's. `requests` are those of the charge as they are written, oldest first.
+    /// The next step for `found`, an authorization whose outcome arrived too late to be recorded as its own.
+    /// `requests` are the stored ones, oldest first.
     pub fn next_after_late(&self, requests: &[TransactionRequest], found: &TransactionRequest) -> Next {
         let Outcome::Approved(_) = &found.outcome else { return Next::Rest };
         let Some(written) = requests.iter().find(|request| request.id == found.id) else {
@@ -35,8 +35,8 @@ impl Charge {
         }
     }
 
-    /// Whether a void of `taken` is under way or was done. Requests of earlier releases do not say what they undo: there it
-    /// is any open one that the charge itself has not opened.
+    /// Whether a void of `taken` is under way or done. Requests of earlier releases do not name what they undo: take
+    /// any open void that is not the charge's own open operation.
     fn is_being_voided(&self, requests: &[TransactionRequest], taken: &TransactionRequest) -> bool {
         requests.iter().any(|request| {
             let is_orphans = self.state.open_operation().is_none_or(|open| open.ordinal != request.ordinal);

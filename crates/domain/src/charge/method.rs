@@ -1,5 +1,5 @@
-//! How a charge is paid and with what. Each way of paying has its own facts and no other's, its source among them: what
-//! does not belong together cannot be expressed.
+//! The payment method of a charge. Each variant holds its own facts and source, so that combinations that do not
+//! exist cannot be expressed.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{CaptureMode, PaymentType, Recurrence};
 use crate::id::{CardId, CustomerId};
 
-/// Most installments that the interface takes.
+/// Most installments that the interface accepts.
 pub const INSTALLMENTS_MAX: u8 = 24;
 
 /// How a charge is paid.
@@ -39,7 +39,7 @@ pub struct Credit {
 pub struct Voucher {
     /// The card.
     pub source: CardSource,
-    /// `items`, as sent. Boxed, since few have any and every charge in flight holds the place.
+    /// `items`, as sent. Boxed to keep a charge in flight small, since few have any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Box<Value>>,
 }
@@ -48,10 +48,10 @@ pub struct Voucher {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "sourceType")]
 pub enum CardSource {
-    /// A stored card, an inline card or a card token: all end as a stored card.
+    /// A stored card; an inline card or a card token becomes one.
     #[serde(rename = "card", rename_all = "camelCase")]
     Card {
-        /// The stored card. A token that it came from is not kept: its id would open what is left of the token.
+        /// The stored card. The token's id is not kept: it would open the rest of the token.
         card_id: CardId,
     },
     /// The default card of a customer.
@@ -59,7 +59,7 @@ pub enum CardSource {
     Customer {
         /// The buyer.
         customer_id: CustomerId,
-        /// The card that was his default when he was charged; not shown.
+        /// The card that was the default when the charge was made; not shown.
         card_id: CardId,
     },
 }
@@ -74,7 +74,7 @@ impl CardSource {
 }
 
 impl PaymentMethod {
-    /// The word for it.
+    /// `paymentType` on the wire.
     pub const fn payment_type(&self) -> PaymentType {
         match self {
             Self::Credit(_) => PaymentType::Credit,
@@ -82,14 +82,14 @@ impl PaymentMethod {
         }
     }
 
-    /// The card that is charged, where one is.
+    /// The source, for methods that charge a card.
     pub const fn card(&self) -> Option<&CardSource> {
         match self {
             Self::Credit(Credit { source, .. }) | Self::Voucher(Voucher { source, .. }) => Some(source),
         }
     }
 
-    /// The id of that card.
+    /// The id of the charged card, for methods that charge one.
     pub const fn card_id(&self) -> Option<CardId> {
         match self.card() {
             Some(source) => Some(source.card_id()),
@@ -97,7 +97,7 @@ impl PaymentMethod {
         }
     }
 
-    /// Number of installments, 1 where there are none.
+    /// Number of installments; 1 for methods without installments.
     pub const fn installments(&self) -> u8 {
         match self {
             Self::Credit(Credit { installments, .. }) => *installments,
@@ -113,8 +113,8 @@ impl PaymentMethod {
         }
     }
 
-    /// Whether the merchant is told of the charge as soon as it is written down. A card charge is usually decided a
-    /// moment later; of what the payer still has to do nothing can be told before a provider has issued it.
+    /// Whether `transaction.pending` is announced when the charge is stored. A card charge is usually decided a
+    /// moment later; for others the instructions must exist first.
     pub const fn is_announced_when_accepted(&self) -> bool {
         match self {
             Self::Credit(_) | Self::Voucher(_) => true,
@@ -123,7 +123,7 @@ impl PaymentMethod {
 }
 
 impl PaymentType {
-    /// What `capture` means for it: only credit cards can be reserved.
+    /// The capture mode in effect: only credit cards can be reserved.
     pub const fn capture(self, asked: CaptureMode) -> CaptureMode {
         match self {
             Self::Credit => asked,

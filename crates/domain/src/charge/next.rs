@@ -1,5 +1,5 @@
-//! What is to be done next about a charge, from what it is and what its requests are: a pure function, asked again after
-//! every answer. The caller's request does what can be done at once, a job the rest; both ask here.
+//! Decides the next step of a charge from the charge and its requests: a pure function, called again after every
+//! answer. The caller's request does what can be done at once, a job the rest.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::attempt::{Outcome, TransactionRequest};
 use super::explanation::Stopped;
 use super::{Charge, ChargeState};
 
-/// How long a payer has where the provider does not say.
+/// How long a payer has when the provider does not say.
 pub const EXPIRES_AFTER: Duration = Duration::from_secs(15 * 60);
 
 /// What is to be done.
@@ -21,68 +21,67 @@ pub const EXPIRES_AFTER: Duration = Duration::from_secs(15 * 60);
 pub enum Next {
     /// Ask this provider to authorize.
     Authorize(Hop),
-    /// A request has been sent, and its outcome decides: whoever sent it, or the reconcile job, finds it out.
+    /// A request was sent and its outcome is unknown: the sender or the reconcile job finds it out.
     AwaitOutcome,
-    /// The payer has been given something to do, and what he does decides. The provider is asked about it from time to
-    /// time, and may tell by itself.
+    /// The payer has instructions. The provider is asked about the outcome from time to time, and may notify.
     AwaitPayer {
-        /// The provider that waits.
+        /// The provider that waits for the payer.
         by: ProviderType,
         /// When the instructions expire.
         until: Timestamp,
     },
-    /// The payer did not pay in time: the charge ends, unless the provider says otherwise.
+    /// The payer did not pay in time: the charge ends, unless the provider reports a payment.
     Expire,
-    /// A provider took what the charge has ended without: undo that request.
+    /// A provider approved a charge that has ended: void that request.
     Void {
-        /// The request.
+        /// The request to void.
         request: TransactionRequestId,
     },
-    /// What was under way is known: write down what it makes of the charge.
+    /// The outcome is known: apply it to the charge.
     Finish(Finish),
     /// Nothing is under way.
     Rest,
 }
 
-/// What an outcome makes of a charge.
+/// How an outcome changes the charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {
-    /// This provider took it.
+    /// A provider approved it.
     Approved {
-        /// Which.
+        /// The provider that approved.
         by: ProviderType,
     },
-    /// No provider takes it.
+    /// Every provider that was asked refused it.
     Failed {
         /// The provider that refused last.
         by: ProviderType,
-        /// Why nobody else is asked.
+        /// Why no further provider is asked.
         stopped: Stopped,
     },
-    /// The capture or void that was open was done.
+    /// The open capture or void succeeded.
     Settled,
-    /// The capture or void that was open was refused.
+    /// The provider refused the open capture or void.
     Withdrawn,
 }
 
-/// What whoever carries a charge on has for another authorization.
+/// What the caller has for another authorization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Means {
-    /// All that it needs. None is begun once the time is used up.
+    /// Everything it needs. No authorization starts once the budget is used up.
     Complete {
-        /// How long it was tried without waiting for the payer.
+        /// How long the charge was tried, without the time waiting for the payer.
         elapsed: Duration,
         /// How long it may be tried.
         budget: Duration,
     },
-    /// Not all: the buyer, or his security code, is gone. The charge ends for this reason after a refusal that another
-    /// provider could have made good.
+    /// The buyer or the security code is gone. After a refusal that allows another provider, the charge ends for this
+    /// reason.
     Incomplete(Stopped),
 }
 
 impl Charge {
-    /// What is to be done next. `requests` are those of the charge, oldest first, the last with an outcome that need not
-    /// be written yet.
+    /// The next step. `requests` are those of the charge, oldest first; the outcome of the last one may not be stored
+    /// yet.
     pub fn next(&self, requests: &[TransactionRequest], means: Means, now: Timestamp) -> Next {
         match &self.state {
             ChargeState::Processing | ChargeState::AwaitingPayer { .. } => {
@@ -105,8 +104,8 @@ impl Charge {
         }
     }
 
-    /// What precedes an authorization, such as an analysis of its risk or an authentication of the payer, is a step of its
-    /// own before the first one here. Its requests are no authorizations and do not move the charge along its route.
+    /// Steps before an authorization, such as a risk analysis or an authentication of the payer, come before the
+    /// first one here. Their requests are not authorizations and do not advance the route.
     fn next_to_authorize(&self, requests: &[TransactionRequest], means: Means, now: Timestamp) -> Next {
         let Some(last) = requests.iter().rfind(|request| request.request_type.is_authorization()) else {
             return match routing::at(&self.explanation, self.position) {
@@ -130,7 +129,7 @@ impl Charge {
         }
     }
 
-    /// The provider that is asked after this refusal, or why nobody is.
+    /// The provider to ask after this refusal, or why none is asked.
     fn after_refusal(&self, decline: &Decline, means: Means) -> Result<Hop, Stopped> {
         if !decline.retryable {
             return Err(Stopped::NotRetryable);
@@ -145,13 +144,13 @@ impl Charge {
         }
     }
 
-    /// The provider that would be asked after the present one.
+    /// The provider after the present one.
     pub fn next_hop(&self) -> Option<Hop> {
         routing::after(&self.explanation, self.position)
     }
 }
 
-/// When the instructions that a request has issued expire.
+/// When the instructions of a request expire.
 pub fn expiry(request: &TransactionRequest) -> Timestamp {
     let said = request.pending().and_then(|pending| pending.expires_at);
     said.unwrap_or(request.updated_at + EXPIRES_AFTER)

@@ -1,9 +1,9 @@
-//! When the provider is asked what became of a request whose outcome is unknown, and when nobody asks any more.
+//! The schedule of probes for requests with an unknown outcome, and when probing ends.
 
 use std::time::Duration;
 
-/// Waits between one look and the next: soon and often first, since most providers come back within minutes, then for three
-/// days, which covers a weekend. Operators may set others.
+/// Waits between probes: short at first, since most providers recover within minutes, then up to three days, which
+/// covers a weekend. Operators may set others.
 pub const WAITS: [Duration; 12] = {
     const fn seconds(seconds: u64) -> Duration {
         Duration::from_secs(seconds)
@@ -24,18 +24,18 @@ pub const WAITS: [Duration; 12] = {
     ]
 };
 
-/// A call that has not ended so long after its deadline was lost with its process: the provider is asked.
+/// A call that has not ended this long after its deadline was lost with its process: the provider is probed.
 pub const GRACE: Duration = Duration::from_secs(30);
 
-/// By when the last look must have ended, or it is made again.
+/// The last probe must end within this time, or it is repeated.
 pub const LAST_LOOK_WITHIN: Duration = Duration::from_secs(300);
 
-/// How long to wait after so many looks without an answer; `None` when the schedule is over and an operator must look.
+/// The wait after `looks` probes without an answer; `None` when the schedule is over and an operator must look.
 pub fn next_look(waits: &[Duration], looks: i64) -> Option<Duration> {
     waits.get(usize::try_from(looks).ok()?).copied()
 }
 
-/// When a look that begins now is due again, should nobody write down how it ended.
+/// When a probe that begins now is repeated if its result is not recorded.
 pub fn due_again(waits: &[Duration], looks: i64) -> Duration {
     next_look(waits, looks).unwrap_or(LAST_LOOK_WITHIN)
 }

@@ -1,9 +1,9 @@
-//! How long the reservation of a charge stands.
+//! How long a charge stays reserved.
 
 use std::time::Duration;
 
-/// A reservation that is not captured for so long is voided: about then acquirers let it go by themselves.
+/// A reservation not captured within this time is voided; acquirers release it at about the same time.
 pub const RESERVED_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// When it is time to void a reservation and something else is done with its charge: when to look again.
+/// When to try again if a reservation is due to be voided while another operation is open.
 pub const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(60 * 60);

@@ -1,5 +1,4 @@
-//! The status that a tester sets by hand: only in the sandbox, no provider is asked
-//! (`docs/interface/sandbox.md#status`).
+//! Sets the status of a sandbox charge by hand, without asking a provider (`docs/interface/sandbox.md#status`).
 
 use crate::charge::attempt::RequestType;
 use crate::money::Amount;
@@ -11,11 +10,11 @@ use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, Transition};
 words! {
     /// `status` of `POST /v1/charges/{id}` (`docs/interface/sandbox.md#status`).
     SimulatedStatus {
-        /// The money was taken.
+        /// The payment was approved.
         Authorized = "authorized",
-        /// All of it was given back.
+        /// It was refunded in full.
         Voided = "voided",
-        /// The cardholder's bank took it back.
+        /// The cardholder's bank reversed it.
         ChargedBack = "charged_back",
         /// A refund is under way; not for cards.
         RefundPending = "refund_pending",
@@ -25,7 +24,7 @@ words! {
 }
 
 impl SimulatedStatus {
-    /// The type of the transaction request that tells of it.
+    /// The type of the transaction request that records it.
     pub const fn request_type(self) -> RequestType {
         match self {
             Self::Authorized | Self::Failed => RequestType::Authorization,
@@ -38,7 +37,7 @@ impl SimulatedStatus {
 /// Why a status cannot be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusRefusal {
-    /// A provider is being asked.
+    /// A call to a provider is under way.
     UnderWay(ChargeStatus),
     /// The state is final.
     Final(ChargeStatus),
@@ -47,7 +46,7 @@ pub enum StatusRefusal {
 }
 
 impl Charge {
-    /// Puts the charge into a state without asking a provider; one more request tells of it.
+    /// Sets the status without asking a provider; one more transaction request records it.
     ///
     /// # Errors
     /// What [`StatusRefusal`] says.
@@ -80,7 +79,7 @@ impl Charge {
             SimulatedStatus::ChargedBack => {
                 (ChargeState::ChargedBack { responsible }, ChargeEvent::ChargedBack, self.amount)
             }
-            // Card refunds are done at once (`docs/interface/sandbox.md#status`).
+            // Card refunds finish at once (`docs/interface/sandbox.md#status`).
             SimulatedStatus::RefundPending => return Err(StatusRefusal::NotForPaymentType),
         };
         let mut simulated = self.transition(state, Some(event), now);

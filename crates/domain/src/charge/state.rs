@@ -1,7 +1,7 @@
-//! The states of a charge, each with the facts that only it has.
+//! The states of a charge, each with its own facts.
 //!
-//! What the interface calls `pending` is two states: the provider's answer is not known, or it is known and waits for the
-//! payer. [`StateName::is_settled`] alone says which states an answer may show.
+//! `pending` on the wire is two states: the provider's answer is unknown, or it is known and waits for the payer.
+//! Only [`StateName::is_settled`] says which states an answer may show.
 
 use std::time::Duration;
 
@@ -14,14 +14,13 @@ use crate::provider_type::ProviderType;
 /// The state of a charge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChargeState {
-    /// A provider was asked, or is about to be, and its answer is not known.
+    /// A provider was asked, or is about to be; its answer is unknown.
     Processing,
-    /// A provider has given the payer something to do, and what the payer does decides. The instructions are in the
-    /// request that issued them.
+    /// A provider issued instructions and waits for the payer. The instructions are in the request that issued them.
     AwaitingPayer {
         /// The provider that waits for the payer.
         responsible: ProviderType,
-        /// What the next provider would need.
+        /// Whether asking the next provider needs the security code.
         security_code: SecurityCode,
     },
     /// A provider has reserved the amount.
@@ -29,51 +28,51 @@ pub enum ChargeState {
         /// The provider that holds the reservation.
         responsible: ProviderType,
     },
-    /// A capture was asked for, and its outcome is not known yet.
+    /// A capture was requested; its outcome is unknown.
     CapturePending {
         /// The provider that holds the reservation.
         responsible: ProviderType,
-        /// What is open.
+        /// The open capture.
         open: OpenOperation,
     },
-    /// A provider has taken the amount.
+    /// A provider has captured the amount.
     Authorized {
-        /// The provider that took it.
+        /// The provider that captured it.
         responsible: ProviderType,
     },
-    /// A void was asked for, of a reservation or of what was taken, and its outcome is not known yet.
+    /// A void was requested, of a reservation or of a capture; its outcome is unknown.
     RefundPending {
-        /// The provider that gives it back.
+        /// The provider that was asked.
         responsible: ProviderType,
-        /// What is open.
+        /// The open void.
         open: OpenOperation,
     },
-    /// No provider took the charge.
+    /// No provider approved the charge.
     Failed {
         /// The provider that refused last.
         responsible: ProviderType,
     },
-    /// Undone before anything was taken.
+    /// Voided before a capture.
     Canceled {
         /// The provider that held the reservation.
         responsible: ProviderType,
     },
-    /// Given back in full.
+    /// Refunded in full.
     Voided {
-        /// The provider that gave it back.
+        /// The provider that refunded it.
         responsible: ProviderType,
     },
-    /// Taken back by the cardholder's bank.
+    /// The cardholder's bank reversed the payment.
     ChargedBack {
-        /// The provider that had taken it.
+        /// The provider that had captured it.
         responsible: ProviderType,
     },
 }
 
 words! {
-    /// A state without its facts, by the word that the database has for it.
+    /// A state without its facts; the words are those of the database.
     StateName {
-        /// [`ChargeState::Processing`]. Its word is older than the state beside it.
+        /// [`ChargeState::Processing`]. Stored as `pending`, the word of releases before `awaiting_payer`.
         Processing = "pending",
         /// [`ChargeState::AwaitingPayer`].
         AwaitingPayer = "awaiting_payer",
@@ -97,11 +96,11 @@ words! {
 }
 
 words! {
-    /// Whether asking the next provider takes the security code that the payer gave.
+    /// Whether asking the next provider needs the payer's security code.
     SecurityCode {
-        /// It does. A sealed record has the code for [`SECURITY_CODE_HELD_FOR`] from the charge's creation on.
+        /// It does. A sealed record holds the code for [`SECURITY_CODE_HELD_FOR`] from the charge's creation on.
         Needed = "needed",
-        /// The payer gave none, or no other provider could be asked.
+        /// The payer gave none, or there is no other provider to ask.
         NotNeeded = "not_needed",
     }
 }
@@ -109,21 +108,21 @@ words! {
 /// How long the security code of a charge is held for the next provider, at most.
 pub const SECURITY_CODE_HELD_FOR: Duration = Duration::from_secs(15 * 60);
 
-/// The facts of a state that are not columns of the database.
+/// The facts of a state that have no column in the database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StateFacts {
-    /// The capture or void whose outcome is not known yet.
+    /// The capture or void with an unknown outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenOperation>,
-    /// Of a charge that awaits its payer.
+    /// Set while the charge awaits its payer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub security_code: Option<SecurityCode>,
 }
 
 impl StateName {
-    /// Whether no answer of a provider is waited for. Only settled versions of a charge are answers to an idempotency
-    /// key: a repeated key is given the same one again.
+    /// Whether no answer of a provider is awaited. Only a settled version of a charge answers an idempotency key, so
+    /// that a repeated key gets the same answer.
     pub const fn is_settled(self) -> bool {
         match self {
             Self::Processing | Self::CapturePending | Self::RefundPending => false,
@@ -137,7 +136,7 @@ impl StateName {
         }
     }
 
-    /// The word of the interface.
+    /// `status` on the wire.
     pub const fn status(self) -> ChargeStatus {
         match self {
             Self::Processing | Self::AwaitingPayer => ChargeStatus::Pending,
@@ -152,7 +151,7 @@ impl StateName {
         }
     }
 
-    /// Every state that the interface shows as `status`.
+    /// The states that the interface shows as `status`.
     pub fn shown_as(status: ChargeStatus) -> impl Iterator<Item = Self> {
         Self::WORDS.iter().map(|(_, name)| *name).filter(move |name| name.status() == status)
     }
@@ -175,17 +174,17 @@ impl ChargeState {
         }
     }
 
-    /// The word of the interface.
+    /// `status` on the wire.
     pub const fn status(&self) -> ChargeStatus {
         self.name().status()
     }
 
-    /// As [`StateName::is_settled`].
+    /// See [`StateName::is_settled`].
     pub const fn is_settled(&self) -> bool {
         self.name().is_settled()
     }
 
-    /// The provider that handled the charge, once one has.
+    /// The provider that handled the charge; `None` before one has.
     pub const fn responsible(&self) -> Option<ProviderType> {
         match self {
             Self::Processing => None,
@@ -201,7 +200,7 @@ impl ChargeState {
         }
     }
 
-    /// The capture or void whose outcome is not known yet.
+    /// The capture or void with an unknown outcome.
     pub const fn open_operation(&self) -> Option<&OpenOperation> {
         match self {
             Self::CapturePending { open, .. } | Self::RefundPending { open, .. } => Some(open),
@@ -216,7 +215,7 @@ impl ChargeState {
         }
     }
 
-    /// The facts that are not columns.
+    /// The facts that have no column.
     pub const fn facts(&self) -> StateFacts {
         let open = match self.open_operation() {
             Some(open) => Some(*open),
@@ -237,7 +236,7 @@ impl ChargeState {
         StateFacts { open, security_code }
     }
 
-    /// From its columns and its facts; `None` when they do not fit together.
+    /// From columns and facts; `None` when they do not fit together.
     pub fn of(name: StateName, responsible: Option<ProviderType>, facts: StateFacts) -> Option<Self> {
         let StateFacts { open, security_code } = facts;
         let state = match name {
@@ -254,7 +253,7 @@ impl ChargeState {
             StateName::Voided => Self::Voided { responsible: responsible? },
             StateName::ChargedBack => Self::ChargedBack { responsible: responsible? },
         };
-        // A fact of another state would be lost with the next change.
+        // Reject a fact of another state: the next change would lose it.
         (state.facts() == facts).then_some(state)
     }
 }

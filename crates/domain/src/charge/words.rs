@@ -1,4 +1,4 @@
-//! The closed lists of words that describe a charge.
+//! The closed lists of words for charges.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,12 +14,12 @@ macro_rules! words {
             /// Every word with its value, in the order of the interface.
             pub const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),*];
 
-            /// The word of the interface.
+            /// The word on the wire.
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),* }
             }
 
-            /// The value of a word, exactly as spelled in the interface.
+            /// Parses a word, exactly as spelled in the interface.
             pub fn parse(word: &str) -> Option<Self> {
                 Self::WORDS.iter().find(|(known, _)| *known == word).map(|(_, value)| *value)
             }
@@ -61,15 +61,15 @@ words! {
         Pending = "pending",
         /// Reserved.
         PreAuthorized = "pre_authorized",
-        /// Taken.
+        /// Approved, and captured.
         Authorized = "authorized",
         /// Refused.
         Failed = "failed",
-        /// Undone before capture.
+        /// Voided before capture.
         Canceled = "canceled",
         /// Refunded in full.
         Voided = "voided",
-        /// Taken back by the cardholder's bank.
+        /// The cardholder's bank reversed the payment.
         ChargedBack = "charged_back",
         /// A refund is under way.
         RefundPending = "refund_pending",
@@ -78,31 +78,31 @@ words! {
     }
 }
 
-/// What is announced of a charge. Its name on the wire is that of [`ChargeEvent::name`].
+/// An event of a charge; [`ChargeEvent::name`] gives its name on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChargeEvent {
-    /// It is there.
+    /// It was created.
     Pending,
     /// Reserved.
     PreAuthorized,
-    /// Taken.
+    /// Captured.
     Authorized,
     /// Refused.
     Failed,
-    /// Undone before capture.
+    /// Voided before capture.
     Canceled,
-    /// Given back, all of it or a part.
+    /// Refunded, in full or in part.
     Voided,
     /// A refund is under way.
     RefundPending,
-    /// Taken back by the cardholder's bank.
+    /// The cardholder's bank reversed the payment.
     ChargedBack,
-    /// What a provider took without a charge to stand on was given back.
+    /// An orphaned authorization was voided.
     ProbeVoid,
 }
 
 impl ChargeEvent {
-    /// All of them.
+    /// Every event.
     pub const ALL: [Self; 9] = [
         Self::Pending,
         Self::PreAuthorized,
@@ -115,7 +115,7 @@ impl ChargeEvent {
         Self::ProbeVoid,
     ];
 
-    /// The name under which it is announced.
+    /// The name on the wire.
     pub const fn name(self) -> EventName {
         match self {
             Self::Pending => EventName::TransactionPending,
@@ -130,7 +130,7 @@ impl ChargeEvent {
         }
     }
 
-    /// The event of a name; nothing for what is not announced of charges.
+    /// The event of a name; `None` for names that are not about charges.
     pub fn of(name: EventName) -> Option<Self> {
         Self::ALL.into_iter().find(|event| event.name() == name)
     }
@@ -139,9 +139,9 @@ impl ChargeEvent {
 words! {
     /// Stored-credential flag of a card charge (`docs/interface/charges.md#payment-methods`).
     Recurrence {
-        /// First of a series, the buyer is present.
+        /// First of a series; the buyer is present.
         Initial = "initial",
-        /// A later one of the series.
+        /// A later charge of the series.
         Subsequent = "subsequent",
         /// Without the buyer and without a schedule.
         Unscheduled = "unscheduled",
@@ -154,7 +154,7 @@ words! {
 pub enum CaptureMode {
     /// `capture: true`: authorized and captured in one step.
     Automatic,
-    /// `capture: false`: reserved, captured later by a call of its own.
+    /// `capture: false`: reserved, captured later by a separate call.
     Manual,
 }
 

@@ -1,4 +1,4 @@
-//! Postal addresses of buyers (`docs/interface/customers.md#addresses`).
+//! Parses postal addresses of buyers (`docs/interface/customers.md#addresses`).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -7,7 +7,7 @@ use crate::country::Country;
 use crate::problems::Problems;
 use crate::text::chars_max;
 
-/// An address. Which members there must be, [`Demand`] says when it is read.
+/// An address. [`Demand`] says which members are required.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Address {
@@ -37,19 +37,19 @@ pub struct Address {
     pub complement: Option<String>,
 }
 
-/// What an address must hold.
+/// Which members an address must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// Everything but the complement; a country that is not sent is Brazil. For `address`.
+    /// Everything but the complement; the default country is Brazil. For `address`.
     Complete,
-    /// Nothing in particular. For `billingAddress` and `deliveryAddress`.
+    /// None. For `billingAddress` and `deliveryAddress`.
     Parts,
 }
 
 impl Address {
-    /// Reads an address; `path` is that of the object. `None` when it says nothing: shipped checkouts send `{}` or
-    /// blanks for what they do not know, and these count as not sent (`docs/interface/customers.md#addresses`). What is
-    /// wrong goes to `problems`.
+    /// Parses an address; `path` is that of the object. `None` when it is empty: shipped checkouts send `{}` or
+    /// blanks for unknown members, and these count as not sent (`docs/interface/customers.md#addresses`). Errors go
+    /// to `problems`.
     pub fn parse(
         sent: &Map<String, Value>,
         demand: Demand,
@@ -93,7 +93,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// A text that a complete address must hold.
+    /// A text that a complete address requires.
     fn required(&mut self, name: &str) -> Option<String> {
         let is_missing = match self.sent.get(name) {
             None | Some(Value::Null) => true,

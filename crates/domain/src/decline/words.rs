@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Retryable;
 
-/// `declinedCode`: the only words that a declined charge carries (`docs/interface/conventions.md#declines`).
+/// `declinedCode`: the only codes of a declined charge (`docs/interface/conventions.md#declines`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeclinedCode {
@@ -75,7 +75,7 @@ impl DeclinedCode {
         self.row().2
     }
 
-    /// Reads the word of the wire, exactly.
+    /// Parses a code, exactly as on the wire.
     pub fn parse(word: &str) -> Option<Self> {
         Self::all().find(|code| code.code() == word)
     }
@@ -147,7 +147,7 @@ impl DeclinedCode {
     }
 }
 
-/// Finer reasons that providers give. They decide about the retry and the text; on the wire each is sent as a code.
+/// Finer reasons of providers. They decide the retry and the text; on the wire each is sent as a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// Card blocked.
@@ -194,7 +194,7 @@ impl Reason {
         self.row().0
     }
 
-    /// The code that is sent for it.
+    /// The code on the wire.
     pub const fn sent_as(self) -> DeclinedCode {
         self.row().1
     }
@@ -209,7 +209,7 @@ impl Reason {
         self.row().3
     }
 
-    /// Reads the word, exactly.
+    /// Parses the word, exactly.
     pub fn parse(word: &str) -> Option<Self> {
         Self::all().find(|reason| reason.word() == word)
     }

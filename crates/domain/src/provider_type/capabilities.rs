@@ -1,16 +1,16 @@
-//! The abilities that a provider type has or lacks, and the questions that are asked of them. Which type has which is
-//! the table's; what a configured provider takes away from it is routing's business.
+//! The capabilities of a provider type. The table says which type has which; routing subtracts what a configured
+//! provider does not offer.
 
 use crate::card::Brand;
 use crate::charge::PaymentType;
 use crate::currency::Currency;
 
-/// Whether a provider can do a thing.
+/// Whether a provider supports something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ability {
     /// It can.
     Yes,
-    /// It cannot, or nobody says that it can.
+    /// No, or nothing is published about it.
     No,
 }
 
@@ -21,12 +21,12 @@ impl Ability {
     }
 }
 
-/// How much of a payment a provider gives back.
+/// How much of a payment a provider refunds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refund {
-    /// Nothing by API.
+    /// Nothing through its API.
     No,
-    /// Everything at once, for these payment types.
+    /// Only the full amount, for these payment types.
     FullOnly(&'static [PaymentType]),
     /// Any part, for these payment types.
     Partial(&'static [PaymentType]),
@@ -35,7 +35,7 @@ pub enum Refund {
 /// The ways in which a provider analyses the risk of a charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AntiFraud {
-    /// The verdict is in the answer.
+    /// The verdict is in the answer to the call.
     pub real_time: Ability,
     /// The verdict comes later.
     pub asynchronous: Ability,
@@ -44,46 +44,46 @@ pub struct AntiFraud {
 /// What a provider type can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// What it charges; empty for a type that only analyses risk.
+    /// Payment types it charges; empty for a type that only analyses risk.
     pub payment_types: &'static [PaymentType],
-    /// What it can reserve now and capture later.
+    /// Payment types it can reserve now and capture later.
     pub pre_authorization: &'static [PaymentType],
-    /// Where less than the reserved amount can be captured.
+    /// Payment types it can capture in part.
     pub partial_capture: &'static [PaymentType],
-    /// What it gives back.
+    /// What it refunds.
     pub refund: Refund,
-    /// Where it divides the amount among sellers.
+    /// Payment types it can split among sellers.
     pub split: &'static [PaymentType],
     /// Pix in installments.
     pub pix_installments: Ability,
-    /// 3-D Secure 2 by itself.
+    /// Its own 3-D Secure 2.
     pub three_ds: Ability,
     /// Checks a card with a zero amount.
     pub zero_dollar: Ability,
-    /// The only brands that it checks so; `None` means any.
+    /// The only brands that it checks this way; `None` means any.
     pub zero_dollar_brands: Option<&'static [Brand]>,
-    /// Takes the recurrence flag; other providers process a normal charge.
+    /// Accepts the recurrence flag; other providers process a normal charge.
     pub recurrence: Ability,
-    /// Charges in every listed currency; otherwise in BRL alone.
+    /// Charges in every listed currency; others only in BRL.
     pub multi_currency: Ability,
     /// Analyses risk within the charge.
     pub own_anti_fraud: Ability,
     /// Uses network tokens.
     pub network_tokens: Ability,
-    /// Tells of a dispute.
+    /// Reports disputes.
     pub dispute_notice: Ability,
-    /// Tells of a chargeback.
+    /// Reports chargebacks.
     pub chargeback_notice: Ability,
     /// Forwards the data of a vendor; others drop it.
     pub vendors: Ability,
-    /// Set for a type whose only work is to analyse risk.
+    /// Set for a type that only analyses risk.
     pub anti_fraud: Option<AntiFraud>,
     /// Most installments of a charge.
     pub installments_max: u8,
 }
 
 impl Capabilities {
-    /// Whether it can charge that way.
+    /// Whether it charges this payment type.
     pub fn can_charge(&self, payment_type: PaymentType) -> bool {
         self.payment_types.contains(&payment_type)
     }
@@ -98,7 +98,7 @@ impl Capabilities {
         self.partial_capture.contains(&payment_type)
     }
 
-    /// Whether it can give everything back.
+    /// Whether it can refund in full.
     pub fn can_refund(&self, payment_type: PaymentType) -> bool {
         match self.refund {
             Refund::No => false,
@@ -106,7 +106,7 @@ impl Capabilities {
         }
     }
 
-    /// Whether it can give a part back.
+    /// Whether it can refund in part.
     pub fn can_refund_part(&self, payment_type: PaymentType) -> bool {
         match self.refund {
             Refund::No | Refund::FullOnly(_) => false,
@@ -114,7 +114,7 @@ impl Capabilities {
         }
     }
 
-    /// Whether it can divide the amount among sellers.
+    /// Whether it can split the amount among sellers.
     pub fn can_split(&self, payment_type: PaymentType) -> bool {
         self.split.contains(&payment_type)
     }
@@ -124,7 +124,7 @@ impl Capabilities {
         self.multi_currency.is_yes() || currency == Currency::BRL
     }
 
-    /// Whether it can check a card of this brand with a zero amount; `None` is a card of no known brand.
+    /// Whether it can check a card of this brand with a zero amount; `None` is an unknown brand.
     pub fn can_check_card(&self, brand: Option<Brand>) -> bool {
         self.zero_dollar.is_yes()
             && self.zero_dollar_brands.is_none_or(|brands| brand.is_some_and(|brand| brands.contains(&brand)))

@@ -1,5 +1,5 @@
-//! The credentials of a provider by its type (`docs/interface/provider-types.md#credentials`): which are needed, how
-//! they are shown, how a change is merged. How they are sealed and used never lives here.
+//! Validates, masks and merges the credentials of a provider by its type
+//! (`docs/interface/provider-types.md#credentials`). The vault seals them.
 
 use serde_json::{Map, Value};
 
@@ -10,20 +10,20 @@ use super::ProviderType;
 use CredentialFields::AnyText;
 use ProviderType as Type;
 
-/// Most characters of one credential; certificates in Base64 need the most.
+/// Most characters of one credential; Base64 certificates are the longest.
 pub const CREDENTIAL_CHARS_MAX: usize = 32_768;
 
-/// What stands for a value that is not shown.
+/// Replaces a value that is not shown.
 const MASK: &str = "****";
-/// A longer value shows its last four characters behind the mask.
+/// Values longer than this show their last four characters behind the mask.
 const FULLY_MASKED_CHARS_MAX: usize = 8;
-/// The member that names the provider type; it is no secret.
+/// The member with the provider type; not a secret.
 const TYPE: &str = "type";
 
-/// What `credentials` of a type hold beside `type`.
+/// The members of a type's `credentials` beside `type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CredentialFields {
-    /// Members of these names; others are kept, but nobody looks at them.
+    /// These members; others are stored but not used.
     Known {
         /// Those that must be there.
         required: &'static [&'static str],
@@ -43,8 +43,8 @@ impl CredentialFields {
     }
 }
 
-/// Checks the credentials sent for a provider: every value is text, the required ones are there. `path` is the path of
-/// the object, for example `providers.0.credentials`. The type itself was read before and is not looked at.
+/// Validates the credentials sent for a provider: every value is text, the required ones are present. `path` is that
+/// of the object, for example `providers.0.credentials`. The caller has already parsed the type.
 pub fn validate_credentials(
     provider_type: ProviderType,
     credentials: &Map<String, Value>,
@@ -79,15 +79,15 @@ pub fn validate_credentials(
     problems.into_result()
 }
 
-/// The credentials as answers show them: `type`, e-mail addresses and ids as they are, of everything else at most the
-/// last four characters (`docs/interface/merchants-and-providers.md#masks`). Which is which is told by the member's
-/// name, because a secret may look like anything.
+/// The credentials as shown in answers: `type`, e-mail addresses and ids in full, of all others at most the last four
+/// characters (`docs/interface/merchants-and-providers.md#masks`). The member's name decides, because a secret may
+/// look like anything.
 pub fn mask_credentials(credentials: &Map<String, Value>) -> Map<String, Value> {
     credentials.iter().map(|(name, value)| (name.clone(), masked(name, value))).collect()
 }
 
-/// The stored credentials, changed by those sent. A value that is a mask is what an answer showed, not a new secret:
-/// it changes nothing. `null` removes a member; the type stays.
+/// Merges the credentials sent into the stored ones. A masked value was copied from an answer and changes nothing.
+/// `null` removes a member; the type stays.
 pub fn merge_credentials(stored: &Map<String, Value>, sent: &Map<String, Value>) -> Map<String, Value> {
     let mut merged = stored.clone();
     for (name, value) in sent.iter().filter(|(name, _)| *name != TYPE) {
@@ -117,7 +117,7 @@ fn is_shown(name: &str) -> bool {
     matches!(name, TYPE | "id" | "email") || name.ends_with("Id") || name.ends_with("Email")
 }
 
-/// Any mask, not only that of the value stored now: the secret may have changed since the answer was read.
+/// Whether it is any mask: the secret may have changed since the caller read the answer.
 fn is_mask(value: &Value) -> bool {
     value
         .as_str()
@@ -140,7 +140,7 @@ const fn known(required: &'static [&'static str], optional: &'static [&'static s
     CredentialFields::Known { required, optional }
 }
 
-/// What each type needs, and what it may be given beside that; in the order of [`ProviderType`].
+/// Required and optional credentials of each type, in the order of [`ProviderType`].
 #[rustfmt::skip]
 const CREDENTIALS: [(Type, CredentialFields); ProviderType::ALL.len()] = [
     (Type::Sandbox, known(&[], &["apiKey"])),

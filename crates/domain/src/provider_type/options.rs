@@ -1,5 +1,5 @@
-//! The options of a provider by its type (`docs/interface/provider-types.md#options`). What the simulator's options
-//! mean is the simulator's knowledge; here only their type is checked.
+//! Validates the options of a provider by its type (`docs/interface/provider-types.md#options`). Of the simulator's
+//! options only the JSON types are checked here.
 
 use serde_json::{Map, Value};
 
@@ -8,21 +8,21 @@ use crate::text::chars_max;
 
 use super::ProviderType;
 
-/// What `options` of a provider type hold.
+/// The members of a provider type's `options`.
 enum Form {
-    /// How the charge follows a verdict on its risk.
+    /// What a charge does after a risk verdict.
     AntiFraud,
     /// How the merchant is shown to the buyer.
     Nupay,
     /// Who pays for installments.
     Barte,
-    /// Faults and narrowed abilities of the simulator.
+    /// Faults and capability limits of the simulator.
     Sandbox,
-    /// Nothing is published for it.
+    /// No options are published.
     Nothing,
 }
 
-/// The answers to a verdict, all false by default.
+/// The switches for verdicts; the default is false.
 const SWITCHES: [&str; 6] = [
     "captureOnError",
     "captureOnApproved",
@@ -31,7 +31,7 @@ const SWITCHES: [&str; 6] = [
     "runBeforeCharge",
     "sendAllCharges",
 ];
-/// Names that prose uses, and those that payloads use: both are read, the latter are stored.
+/// Spellings of the documentation's text, and those of payloads: both are accepted, the latter are stored.
 const SPELLINGS: [(&str, &str); 2] =
     [("captureOnApprove", "captureOnApproved"), ("refundOnReprove", "refundOnReproved")];
 const BARTE_PAYMENT_METHODS: [&str; 2] = ["CREDIT_CARD_EARLY_SELLER", "CREDIT_CARD_EARLY_BUYER"];
@@ -40,8 +40,8 @@ const SYNC: &str = "SYNC";
 /// The verdict comes later.
 const ASYNC: &str = "ASYNC";
 
-/// Checks the options sent for a provider and gives the form in which they are stored. `path` is the path of the
-/// object, for example `providers.0.options`. Members that are not listed are kept as they are, `null` counts as absent.
+/// Validates the options sent for a provider and returns the form to store. `path` is that of the object, for example
+/// `providers.0.options`. Unlisted members are kept; `null` counts as absent.
 pub fn validate_options(
     provider_type: ProviderType,
     options: &Map<String, Value>,
@@ -148,7 +148,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The listed word that the member holds; one that is there and is not listed is a problem.
+    /// The listed word of the member; an unlisted one is an error.
     fn one_of(&mut self, name: &str, words: &[&'static str]) -> Option<&'static str> {
         let value = self.options.get(name)?;
         let word = words.iter().copied().find(|word| value.as_str() == Some(word));

@@ -1,4 +1,4 @@
-//! What each provider type can do: one row a type. Only what is positively published about a type appears.
+//! The capabilities of each provider type: one row a type. Only published facts appear.
 
 use crate::card::Brand;
 use crate::charge::{INSTALLMENTS_MAX, PaymentType};
@@ -9,7 +9,7 @@ use ProviderType as Type;
 use Refund::{FullOnly, No, Partial};
 
 impl ProviderType {
-    /// What providers of this type can do.
+    /// The capabilities of this type.
     pub const fn capabilities(self) -> &'static Capabilities {
         &TABLE[self as usize]
     }
@@ -18,14 +18,14 @@ impl ProviderType {
 type Types = &'static [PaymentType];
 
 const NONE: Types = &[];
-/// The simulator plays every payment method and, so that integrations can be tested, everything around it.
+/// The simulator supports every payment method and capability, so that integrations can be tested.
 const EVERYTHING: Types = &[Credit, Debit, Voucher, Pix, Boleto, Nupay, Drip, Picpay, ApplePay, ClickToPay];
-/// What it can reserve now and capture later, in parts as well.
+/// Payment types it reserves and captures later, in parts too.
 const HELD: Types = &[Credit, ApplePay, ClickToPay];
-/// What it gives back: a boleto never is.
+/// Payment types it refunds: all but boleto.
 const RETURNED: Types = &[Credit, Debit, Voucher, Pix, Nupay, Drip, Picpay, ApplePay, ClickToPay];
 
-/// How each type moves money, in the order of [`ProviderType`].
+/// Payment capabilities of each type, in the order of [`ProviderType`].
 #[rustfmt::skip]
 const PAYMENTS: [(Type, Types, Types, Types, Refund, Types); ProviderType::ALL.len()] = [
     // type                    charges                                    reserves             captures parts       gives back                         splits
@@ -69,7 +69,7 @@ const PAYMENTS: [(Type, Types, Types, Types, Refund, Types); ProviderType::ALL.l
 const YES: Ability = Ability::Yes;
 const ___: Ability = Ability::No;
 
-/// What else types can do; one without a row can do nothing of it.
+/// Further capabilities; a type without a row has none of them.
 #[rustfmt::skip]
 const ABILITIES: [(Type, [Ability; 10]); 23] = [
     //                        3-D     card   recur-  multi-    own       network  dispute  charge-  vendors  Pix in
@@ -111,7 +111,7 @@ const RISK: [(Type, AntiFraud); 4] = [
     (Type::Konduto, AntiFraud { real_time: YES, asynchronous: ___ }),
 ];
 
-/// A type of which nothing is published.
+/// A type without published capabilities.
 const NOTHING: Capabilities = Capabilities {
     payment_types: NONE,
     pre_authorization: NONE,
@@ -133,7 +133,7 @@ const NOTHING: Capabilities = Capabilities {
     installments_max: INSTALLMENTS_MAX,
 };
 
-/// The rows above put together, by type.
+/// The capabilities by type, combined from the rows above.
 static TABLE: [Capabilities; ProviderType::ALL.len()] = {
     let mut table = [NOTHING; ProviderType::ALL.len()];
     let mut row = 0;

@@ -1,4 +1,4 @@
-//! The changes of a purchase. Each makes the next version and says what the history gets
+//! Applies changes to a purchase: each makes the next version and its history entries
 //! (`docs/interface/purchases.md#history`).
 
 use std::time::Duration;
@@ -15,9 +15,8 @@ use super::{
     UndoCause, Undoing,
 };
 
-/// Waits between one try to give back and the next: soon first, then every five minutes and less and less often up to a
-/// day. After the last refusal the operator is alerted; an outcome that is not known is waited for as long as somebody
-/// asks the provider for it.
+/// Waits between tries of an undoing: short at first, then from five minutes up to a day. The last refusal alerts the
+/// operator; an unknown outcome is awaited as long as the provider is probed.
 pub const UNDO_WAITS: [Duration; 12] = {
     const fn seconds(seconds: u64) -> Duration {
         Duration::from_secs(seconds)
@@ -38,14 +37,13 @@ pub const UNDO_WAITS: [Duration; 12] = {
     ]
 };
 
-/// So many looks at an outcome that is not known, and the history says that giving back did not succeed. A refusal
-/// says so at once.
+/// After this many looks at an unknown outcome, the history records a failed undoing. A refusal is recorded at once.
 const UNKNOWN_LOOKS_MAX: usize = 3;
 
 /// Something that happened to a purchase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The charge of a card begins, with this id.
+    /// The charge of a card began, with this id.
     SlotBegun(usize, ChargeId),
     /// A card is reserved.
     SlotReserved(usize),
@@ -55,93 +53,93 @@ pub enum Change {
     AllReserved,
     /// There was no result in time.
     Abandoned,
-    /// The merchant asks for the money.
+    /// The merchant requested the capture.
     CaptureRequested,
-    /// A card was not captured.
+    /// A card could not be captured.
     CaptureFailed(usize),
-    /// Every card was charged.
+    /// Every card was captured.
     AllCaptured,
-    /// What was taken from a card is to be given back.
+    /// The refund of a card was requested.
     SlotRefundRequested(usize),
-    /// A card has its reservation back, or its money.
+    /// The reservation of a card was released, or its money refunded.
     SlotReleased(usize),
     /// Everything was given back after a failure.
     RolledBack,
-    /// The merchant asks to release what is reserved.
+    /// The merchant requested a void of the reservations.
     VoidRequested,
-    /// Nobody captured it in time.
+    /// The reservations were not captured in time.
     Expired,
-    /// Everything was released.
+    /// Every reservation was released.
     AllReleased,
-    /// The merchant asks to give the money back.
+    /// The merchant requested a refund.
     RefundRequested,
-    /// Everything was given back.
+    /// Everything was refunded.
     AllRefunded,
-    /// A provider refused to give back, and nothing was given back yet.
+    /// A provider refused before anything was given back.
     UndoingRefused,
-    /// A provider refused to give back.
+    /// A provider refused after something was given back.
     UndoingFailed,
-    /// What became of giving back is not known, and somebody asks for it.
+    /// The outcome of an undoing is unknown, and the provider is being probed.
     UndoingUnknown,
-    /// What became of giving back is not known, and nobody asks any more.
+    /// The outcome of an undoing is unknown, and probing has ended.
     UndoingUnanswered,
-    /// Giving this card back is given up with the next refusal of a provider.
+    /// The next refusal of a provider ends the undoing of this card.
     SlotGivenUp(usize),
-    /// What became of a card came to light after giving back had been given up.
+    /// The outcome of a card became known after the undoing was given up.
     Resumed,
 }
 
 /// A purchase after a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The purchase.
+pub struct Advance {
+    /// The next version.
     pub purchase: Purchase,
-    /// What the history gets.
+    /// New history entries.
     pub entries: Vec<NewEntry>,
     /// Whether the entry in [`Purchase::reserved`] has changed.
     pub amends_reserved: bool,
-    /// Whether giving back was given up.
+    /// Whether the undoing was given up.
     pub gave_up: bool,
 }
 
-/// An entry of the history. No card data, no metadata, no fraud analysis, no address is ever part of one.
+/// A history entry. It never holds card data, metadata, fraud analysis or addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEntry {
-    /// Its place.
+    /// Its index.
     pub ordinal: i64,
     /// What it marks.
     pub milestone: Milestone,
-    /// What was done; the first one is the main one.
+    /// The actions; the first is the main one.
     pub actions: Vec<Action>,
-    /// What is different.
+    /// The differences.
     pub changes: Changes,
 }
 
-/// What is different.
+/// The differences of a history entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Changes {
     /// The status of the purchase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusChange>,
-    /// A card.
+    /// The card that changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot: Option<SlotChange>,
 }
 
-/// A status before and after.
+/// A status before and after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct StatusChange {
-    /// Before; nothing at the beginning.
+    /// The former status; absent at the beginning.
     pub from: Option<&'static str>,
-    /// After.
+    /// The new status.
     pub to: &'static str,
 }
 
-/// What is different about a card.
+/// The differences of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SlotChange {
-    /// Its place among the cards, from 0.
+    /// Its index among the cards, from 0.
     pub index: usize,
     /// Its charge.
     pub charge_id: Option<ChargeId>,
@@ -149,8 +147,8 @@ pub struct SlotChange {
     pub status: StatusChange,
 }
 
-impl Step {
-    /// The first version of a purchase, with what the history begins with.
+impl Advance {
+    /// The first version of a purchase, with its first history entries.
     pub fn created(purchase: Purchase) -> Self {
         let mut step = Self { purchase, entries: Vec::new(), amends_reserved: false, gave_up: false };
         let status = StatusChange { from: None, to: step.purchase.status().word() };
@@ -169,7 +167,7 @@ impl Step {
         self.entry(milestone, actions, Changes::default());
     }
 
-    /// An entry at which the purchase gets another status.
+    /// Adds an entry that changes the status of the purchase.
     fn end(&mut self, milestone: Milestone, actions: &[Action], before: PurchaseStatus, phase: Phase) {
         self.purchase.phase = phase;
         let status = StatusChange { from: Some(before.word()), to: self.purchase.status().word() };
@@ -197,7 +195,7 @@ impl Step {
         }
     }
 
-    /// Notes on the entry of the reservation what is done with it.
+    /// Adds an action to the entry of the reservation.
     fn amend_reserved(&mut self, action: Action) {
         if let Some(reserved) = &mut self.purchase.reserved {
             reserved.actions.push(action);
@@ -208,10 +206,10 @@ impl Step {
 
 impl Purchase {
     /// The purchase after `change`.
-    pub fn apply(&self, change: Change, now: Timestamp) -> Step {
+    pub fn apply(&self, change: Change, now: Timestamp) -> Advance {
         let purchase =
             Self { version: self.version + 1, updated_at: later_of(now, self.updated_at), ..self.clone() };
-        let mut step = Step { purchase, entries: Vec::new(), amends_reserved: false, gave_up: false };
+        let mut step = Advance { purchase, entries: Vec::new(), amends_reserved: false, gave_up: false };
         let before = self.status();
         match change {
             Change::SlotBegun(index, charge_id) => {
@@ -287,7 +285,7 @@ impl Purchase {
     }
 }
 
-/// Why something is not given back yet.
+/// Why an undoing has not succeeded yet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trouble {
     Refused,
@@ -295,17 +293,17 @@ enum Trouble {
     Unanswered,
 }
 
-impl Step {
+impl Advance {
     fn undo(&mut self, cause: UndoCause, now: Timestamp) {
         self.purchase.phase =
             Phase::Undoing(Undoing { cause, failures: 0, looks: 0, next_at: now, is_troubled: false });
     }
 
-    /// Begins anew to give back. That the purchase has failed was said before.
+    /// Starts the undoing again. The failure of the purchase is already recorded.
     fn resume(&mut self, now: Timestamp) {
         self.mark(Milestone::RollbackStarted, &[]);
         for slot in &mut self.purchase.slots {
-            // The provider is asked once more; what it holds is taken note of again.
+            // The provider is asked once more, so its outcome is recorded again.
             if slot.noted == Noted::GivenUp {
                 slot.noted = Noted::Reserved;
             }
@@ -359,7 +357,7 @@ impl Step {
 
     fn rolled_back(&mut self, before: &Purchase, status: PurchaseStatus) {
         self.mark(Milestone::RollbackCompleted, &[]);
-        // That it has failed was said already when giving back did not succeed at first.
+        // The failure was already recorded at the first refusal.
         if before.undoing().is_some_and(|undoing| undoing.is_troubled) {
             self.purchase.phase = Phase::Failed;
         } else {
@@ -367,7 +365,8 @@ impl Step {
         }
     }
 
-    /// Nothing was undone: where the merchant asked for it, the purchase is what it was before.
+    /// A provider refused and nothing was undone: where the merchant requested it, the purchase returns to its
+    /// earlier state.
     fn undoing_refused(&mut self, before: &Purchase, now: Timestamp) {
         match before.undoing().map(|undoing| undoing.cause) {
             Some(UndoCause::VoidRequested) => {
@@ -407,7 +406,7 @@ impl Step {
         }
         if wait.is_none() {
             self.gave_up = true;
-            // What was not given back is still the merchant's, who may ask again.
+            // The merchant keeps what was not given back, and may request it again.
             let phase = match undoing.cause {
                 UndoCause::RefundRequested => Phase::Paid,
                 UndoCause::Failure | UndoCause::VoidRequested | UndoCause::Expired => Phase::Failed,
@@ -418,7 +417,7 @@ impl Step {
 }
 
 impl Purchase {
-    /// How giving back goes, while something is given back.
+    /// The undoing, while one is under way.
     pub(super) const fn undoing(&self) -> Option<Undoing> {
         match self.phase {
             Phase::Undoing(undoing) => Some(undoing),

@@ -1,5 +1,5 @@
-//! What is to be done next about a purchase, from what it is and what its charges are: a pure function, asked again after
-//! every step, so that whoever takes a purchase over goes on where the last one stopped.
+//! Decides the next step of a purchase from the purchase and its charges: a pure function, called after every step,
+//! so that another worker can continue where one stopped.
 
 use std::time::Duration;
 
@@ -9,24 +9,24 @@ use crate::time::Timestamp;
 
 use super::{Change, Noted, Phase, Purchase, Slot, UNDO_WAITS, UndoCause, Undoing};
 
-/// How long to wait before looking again at a charge whose outcome is not known.
+/// How long to wait before looking again at a charge with an unknown outcome.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
-/// What is known of one card beside the purchase itself.
+/// The charge of one card, as last read.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// The state of its charge, once there is one.
+    /// The state of its charge; `None` before there is one.
     pub state: Option<ChargeState>,
     /// Why it was refused.
     pub declined_code: Option<DeclinedCode>,
-    /// Whether giving it back was refused just now.
+    /// Whether its undoing was just refused.
     pub is_undoing_refused: bool,
-    /// Whether nobody asks its provider any more what became of it.
+    /// Whether probing of its provider has ended without an outcome.
     pub is_unanswered: bool,
 }
 
 impl Seen {
-    /// Whether nothing is left of it that could be given back.
+    /// Whether it holds nothing that could be given back.
     pub(super) const fn holds_nothing(&self) -> bool {
         match self.state {
             None
@@ -48,24 +48,24 @@ impl Seen {
     }
 }
 
-/// What is to be done.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Reserve the amount of this card.
+    /// Reserve this card.
     Authorize(usize),
-    /// Take the amount of this card.
+    /// Capture this card.
     Capture(usize),
-    /// Give this card back what is held of it.
+    /// Void or refund this card.
     Undo(usize),
-    /// Take note of this.
+    /// Record this change.
     Note(Change),
-    /// Look again then.
+    /// Look again at this time.
     Wait(Timestamp),
     /// Nothing is under way.
     Rest,
 }
 
-/// What is left to be done about a card whose amount is given back.
+/// What is left to do for a card that is being undone.
 enum Undone {
     Entirely,
     Note(Change),
@@ -76,7 +76,7 @@ enum Undone {
 }
 
 impl Purchase {
-    /// What is to be done next. `seen` has an element for each card.
+    /// The next step. `seen` has an element for each card.
     pub fn next(&self, seen: &[Seen], now: Timestamp) -> Next {
         match self.phase {
             Phase::Authorizing { until } => self.next_to_authorize(seen, until, now),
@@ -166,8 +166,8 @@ impl Purchase {
         Next::Note(Change::AllCaptured)
     }
 
-    /// Everything that can be given back is tried before anything is waited for. What the merchant asked for stops at
-    /// the first refusal, as long as nothing was given back.
+    /// Tries every card before it waits for any. An undoing that the merchant requested stops at the first refusal,
+    /// as long as nothing was given back.
     fn next_to_undo(&self, seen: &[Seen], undoing: Undoing, now: Timestamp) -> Next {
         let (mut to_do, mut to_give_up) = (None, None);
         let (mut refused, mut unknown, mut unanswered, mut given_back) = (false, false, false, false);
@@ -194,7 +194,7 @@ impl Purchase {
                 Next::Wait(undoing.next_at)
             }
             Some(index) => Next::Undo(index),
-            // Nothing is given up while somebody asks what became of another card.
+            // Do not give up while the outcome of another card is being probed.
             None if unknown && (!refused || is_last_refusal) => Next::Note(Change::UndoingUnknown),
             None if refused => Next::Note(match to_give_up.filter(|_| is_last_refusal) {
                 Some(index) => Change::SlotGivenUp(index),
@@ -209,8 +209,8 @@ impl Purchase {
         }
     }
 
-    /// Whether there came to light what became of a card after giving back had been given up. One whose provider refused
-    /// to the end is no news.
+    /// Whether the outcome of a card became known after the undoing was given up. A card that its provider refused to
+    /// the end does not count.
     fn has_news(&self, seen: &[Seen]) -> bool {
         self.cards(seen).any(|(_, slot, seen)| {
             let is_awaited = match slot.noted {
@@ -231,8 +231,8 @@ impl Purchase {
     }
 }
 
-/// Whether this undoing has given a card back, and not an earlier operation. A refund takes note of no single card, but
-/// of those that held nothing when it was asked for.
+/// Whether this undoing, not an earlier operation, gave a card back. A refund does not record single cards, only
+/// those that held nothing when it was requested.
 fn is_given_back(slot: &Slot, seen: &Seen, cause: UndoCause) -> bool {
     match cause {
         UndoCause::Failure | UndoCause::VoidRequested | UndoCause::Expired => slot.noted == Noted::Released,

@@ -1,17 +1,17 @@
-//! The closed lists of words that describe a purchase (`docs/interface/purchases.md#history`).
+//! The closed lists of words for purchases (`docs/interface/purchases.md#history`).
 
 use crate::charge::words::words;
 
 words! {
     /// `status` of a purchase.
     PurchaseStatus {
-        /// Not decided yet, or reserved.
+        /// Undecided, or reserved.
         Pending = "pending",
         /// Every card was charged.
         Paid = "paid",
         /// No card was charged, or every charge is being given back.
         Failed = "failed",
-        /// Undone at the merchant's wish, or by lapse of time.
+        /// Undone at the merchant's request, or expired.
         Cancelled = "cancelled",
     }
 }
@@ -29,25 +29,25 @@ words! {
         Paid = "paid",
         /// It ended without charging any card.
         Failed = "failed",
-        /// What was reserved or taken is being given back.
+        /// An undoing began.
         RollbackStarted = "rollback_started",
         /// Everything was given back.
         RollbackCompleted = "rollback_completed",
-        /// Giving back did not succeed yet; it goes on.
+        /// An undoing failed for now; it is retried.
         RollbackFailed = "rollback_failed",
-        /// Giving back was given up: the operator must look.
+        /// An undoing was given up: the operator must look.
         ReconciliationFailed = "reconciliation_failed",
-        /// Its time was over.
+        /// Its deadline passed.
         Abandoned = "abandoned",
         /// It was undone.
         Cancelled = "cancelled",
-        /// A provider did not release what is reserved.
+        /// A provider refused to release a reservation.
         CancelFailed = "cancel_failed",
-        /// Money is to be given back.
+        /// A refund was requested.
         RefundRequested = "refund_requested",
-        /// The money was given back.
+        /// The refund succeeded.
         RefundCompleted = "refund_completed",
-        /// A provider did not give the money back.
+        /// A provider refused the refund.
         RefundFailed = "refund_failed",
         /// The reservation of one card was released.
         SlotCancelled = "slot_cancelled",
@@ -57,27 +57,27 @@ words! {
 words! {
     /// What was done at an entry of the history.
     Action {
-        /// The purchase or a card of it has another status.
+        /// The status of the purchase or of a card changed.
         StatusChanged = "statusChanged",
-        /// The merchant, or `capture: true`, asks for the money.
+        /// The merchant, or `capture: true`, requested the capture.
         CaptureRequested = "captureRequested",
-        /// The money was taken.
+        /// The capture succeeded.
         CaptureCompleted = "captureCompleted",
-        /// A provider did not take the money.
+        /// A provider refused the capture.
         CaptureFailed = "captureFailed",
-        /// The merchant asks to undo it.
+        /// The merchant requested a void.
         VoidRequested = "voidRequested",
         /// It was undone.
         VoidCompleted = "voidCompleted",
-        /// A provider did not undo it.
+        /// A provider refused the void.
         VoidFailed = "voidFailed",
-        /// Money is to be given back.
+        /// A refund was requested.
         RefundRequested = "refundRequested",
-        /// The money was given back.
+        /// The refund succeeded.
         RefundCompleted = "refundCompleted",
-        /// A provider did not give the money back.
+        /// A provider refused the refund.
         RefundFailed = "refundFailed",
-        /// The charge of one card was undone before anything was taken.
+        /// The charge of one card was voided before capture.
         ChargeCancelled = "chargeCancelled",
     }
 }

@@ -1,5 +1,5 @@
-//! When a delivery is tried again, and how long deliveries, events, keys and listeners last. Operators may set other waits
-//! and lives; these are what counts unless they do.
+//! Computes when a delivery is retried, and sets how long deliveries, events, keys and listeners last. Operators may
+//! set other values.
 
 use std::time::Duration;
 
@@ -14,35 +14,35 @@ const WAITS_1_1: [Duration; 6] =
 const WAITS_1_0: [Duration; 5] =
     [times(5, MINUTE), times(45, MINUTE), times(6, HOUR), times(2, DAY), times(4, DAY)];
 
-/// By how much a wait may be shorter or longer than the schedule says, in thousandths: endpoints that came back must
-/// not be met by everything at once.
+/// Jitter: by how much a wait may be shorter or longer than the schedule, in thousandths, so that an endpoint that
+/// recovers does not get every retry at once.
 pub const JITTER_PER_MILLE: u32 = 100;
 /// The longest wait that an endpoint may ask for.
 pub const RETRY_AFTER_MAX: Duration = DAY;
 
-/// How long the first attempt waits for its answer.
+/// Timeout of the first attempt.
 pub const FIRST_ANSWER_MAX: Duration = Duration::from_secs(30);
-/// How long each later attempt waits for its answer.
+/// Timeout of each later attempt.
 pub const RETRY_ANSWER_MAX: Duration = Duration::from_secs(5);
 
-/// How long after the longest answer an attempt counts as lost with its process.
+/// How long after the longest timeout an attempt counts as lost with its process.
 pub const LOST_GRACE: Duration = Duration::from_secs(30);
-/// When to come back to an event or a delivery that this release cannot read.
+/// When to retry an event or a delivery that this release cannot read.
 pub const POSTPONED_FOR: Duration = times(5, MINUTE);
 
-/// How long a delivery is kept with its attempts after it has ended.
+/// How long a delivery and its attempts are kept after it ended.
 pub const DELIVERY_KEPT_FOR: Duration = times(45, DAY);
 /// How long an event is kept.
 pub const EVENT_KEPT_FOR: Duration = times(400, DAY);
 
-/// How long both keys sign after a key was replaced: time for a merchant to take the new one.
+/// How long both keys sign after a rotation: time for the merchant to install the new one.
 pub const KEY_OVERLAP: Duration = times(7, DAY);
 /// The longest time for which both keys may sign.
 pub const KEY_OVERLAP_MAX: Duration = times(90, DAY);
 
-/// How long a listener that does not come back is waited for. A developer's command that is started again takes less.
+/// How long a listener may stay silent before it ends. A restarted developer command takes less.
 pub const LISTENER_AWAITED_FOR: Duration = times(2, MINUTE);
-/// How long a listener is kept after its end: a node that has just read it may still make a delivery for it.
+/// How long a listener is kept after it ended: a node that has just read it may still create a delivery for it.
 pub const LISTENER_KEPT_FOR: Duration = times(10, MINUTE);
 
 impl Version {
@@ -55,8 +55,8 @@ impl Version {
     }
 }
 
-/// How long after the end of the attempt number `tries` (from 1) the next one begins; `None` after the last. `drawn`
-/// is a number up to twice [`JITTER_PER_MILLE`]. What the endpoint asks for counts when it is later than the schedule.
+/// The wait from the end of attempt number `tries` (from 1) to the next one; `None` after the last. `drawn` is a
+/// random number up to twice [`JITTER_PER_MILLE`]. The endpoint's own wait counts when it is longer.
 pub fn wait_after(
     waits: &[Duration],
     tries: u32,

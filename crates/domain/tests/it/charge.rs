@@ -9,7 +9,7 @@ use regente_domain::charge::explanation::{Considered, Explanation, Skipped, Stop
 use regente_domain::charge::instructions::{Instructions, Pending};
 use regente_domain::charge::{
     CaptureMode, CardSource, Charge, ChargeEvent, ChargeState, ChargeStatus, Credit, EXPIRES_AFTER, Finish,
-    Means, Next, Operation, PaymentMethod, References, SecurityCode, StateFacts, StateName, followed,
+    FollowUpKind, Means, Next, PaymentMethod, References, SecurityCode, StateFacts, StateName, followed,
 };
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode};
@@ -224,7 +224,7 @@ fn instructions_are_announced_and_what_awaits_a_payer_cannot_be_voided() {
     let transition = charge().await_payer(SANDBOX, SecurityCode::NotNeeded, NOW).unwrap();
     assert_eq!(transition.announces, Some(ChargeEvent::Pending));
     assert_eq!(transition.charge.requests, 1);
-    assert!(transition.charge.open(Operation::Void, None, NOW).is_err());
+    assert!(transition.charge.open(FollowUpKind::Void, None, NOW).is_err());
     let paid = transition.charge.with_one_more_request().approve(SANDBOX, NOW).unwrap();
     assert_eq!((paid.charge.state.status(), paid.charge.requests), (ChargeStatus::Authorized, 2));
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use regente_domain::circuit::{
-    Bounds, CALLS_SEEN, Circuit, FORGOTTEN_AFTER, Heard, OPEN_FOR, OPEN_FOR_MAX, Standing, Trial,
+    Bounds, CALLS_SEEN, Circuit, CircuitProbe, CircuitState, FORGOTTEN_AFTER, Heard, OPEN_FOR, OPEN_FOR_MAX,
 };
 
 use Heard::{Answer, Nothing};
@@ -41,71 +41,71 @@ impl Provider {
         self
     }
 
-    fn stands(&mut self) -> Standing {
-        let (circuit, standing) = self.circuit.stand(self.now);
+    fn stands(&mut self) -> CircuitState {
+        let (circuit, state) = self.circuit.state_at(self.now);
         self.circuit = circuit;
-        standing
+        state
     }
 
     #[track_caller]
-    fn tries(&mut self) -> Trial {
+    fn tries(&mut self) -> CircuitProbe {
         match self.stands() {
-            Standing::Trial(trial) => trial,
-            other @ (Standing::Closed | Standing::Open) => panic!("{other:?}"),
+            CircuitState::Probe(circuit_probe) => circuit_probe,
+            other @ (CircuitState::Closed | CircuitState::Open) => panic!("{other:?}"),
         }
     }
 }
 
 #[test]
 fn five_of_the_latest_ten_open_it() {
-    assert_eq!(Provider::new().silent(4).stands(), Standing::Closed);
-    assert_eq!(Provider::new().silent(5).stands(), Standing::Open);
+    assert_eq!(Provider::new().silent(4).stands(), CircuitState::Closed);
+    assert_eq!(Provider::new().silent(5).stands(), CircuitState::Open);
     let every_second = [Answer, Nothing].repeat(5);
-    assert_eq!(Provider::new().hears(every_second.clone()).stands(), Standing::Open);
+    assert_eq!(Provider::new().hears(every_second.clone()).stands(), CircuitState::Open);
     // The first of the five is out of sight when the fifth comes.
     let thinner =
         [vec![Nothing], vec![Answer; 2], [Nothing, Answer].repeat(3), vec![Answer, Nothing]].concat();
     assert_eq!((thinner.len(), thinner.iter().filter(|heard| **heard == Nothing).count()), (11, 5));
-    assert_eq!(Provider::new().hears(thinner).stands(), Standing::Closed);
+    assert_eq!(Provider::new().hears(thinner).stands(), CircuitState::Closed);
 }
 
 #[test]
 fn a_healthy_provider_is_never_left_out() {
-    assert_eq!(Provider::new().hears(vec![Answer; 1000]).stands(), Standing::Closed);
+    assert_eq!(Provider::new().hears(vec![Answer; 1000]).stands(), CircuitState::Closed);
     let ill_two_in_ten = [vec![Nothing; 2], vec![Answer; 8]].concat().repeat(50);
-    assert_eq!(Provider::new().hears(ill_two_in_ten).stands(), Standing::Closed);
+    assert_eq!(Provider::new().hears(ill_two_in_ten).stands(), CircuitState::Closed);
 }
 
 #[test]
 fn what_was_long_ago_is_forgotten() {
     let ill = Provider::new().silent(4);
-    assert_eq!(ill.later(FORGOTTEN_AFTER).silent(1).stands(), Standing::Closed);
+    assert_eq!(ill.later(FORGOTTEN_AFTER).silent(1).stands(), CircuitState::Closed);
     let ill = Provider::new().silent(4);
-    assert_eq!(ill.later(FORGOTTEN_AFTER - seconds(1)).silent(1).stands(), Standing::Open);
+    assert_eq!(ill.later(FORGOTTEN_AFTER - seconds(1)).silent(1).stands(), CircuitState::Open);
 }
 
 #[test]
 fn after_its_time_one_charge_tries_it_and_nobody_else() {
     let mut provider = Provider::new().silent(5);
     provider = provider.later(OPEN_FOR - Duration::from_millis(1));
-    assert_eq!(provider.stands(), Standing::Open);
+    assert_eq!(provider.stands(), CircuitState::Open);
     provider = provider.later(Duration::from_millis(1));
-    let trial = provider.tries();
-    assert_eq!((provider.stands(), provider.stands()), (Standing::Open, Standing::Open));
+    let circuit_probe = provider.tries();
+    assert_eq!((provider.stands(), provider.stands()), (CircuitState::Open, CircuitState::Open));
     // The charge ended without asking: the next one may.
-    provider.circuit = provider.circuit.give_back(trial);
+    provider.circuit = provider.circuit.give_back(circuit_probe);
     provider.tries();
-    assert_eq!(provider.stands(), Standing::Open);
+    assert_eq!(provider.stands(), CircuitState::Open);
 }
 
 #[test]
 fn an_answer_to_the_trial_closes_it_and_begins_anew() {
     let mut provider = Provider::new().silent(5).later(OPEN_FOR);
-    let trial = provider.tries();
+    let circuit_probe = provider.tries();
     provider = provider.hears([Answer]);
-    provider.circuit = provider.circuit.give_back(trial);
-    assert_eq!(provider.stands(), Standing::Closed);
-    assert_eq!(provider.silent(4).stands(), Standing::Closed, "what was before is not counted");
+    provider.circuit = provider.circuit.give_back(circuit_probe);
+    assert_eq!(provider.stands(), CircuitState::Closed);
+    assert_eq!(provider.silent(4).stands(), CircuitState::Closed, "what was before is not counted");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_trial_of_the_past_gives_nothing_back() {
     provider = provider.silent(1).later(OPEN_FOR_MAX);
     provider.tries();
     provider.circuit = provider.circuit.give_back(slow);
-    assert_eq!(provider.stands(), Standing::Open, "the place belongs to another charge by now");
+    assert_eq!(provider.stands(), CircuitState::Open, "the place belongs to another charge by now");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn the_operator_bounds_it() {
     assert!(circuit.is_closed());
     let open = circuit.hear(Nothing, seconds(2), seconds(2), &bounds);
     assert_eq!(open, Circuit::Open { since: seconds(2), wait: seconds(1200) });
-    let (tried, _) = open.stand(seconds(1202));
+    let (tried, _) = open.state_at(seconds(1202));
     let again = tried.hear(Nothing, seconds(1203), seconds(1203), &bounds);
     assert_eq!(
         again,
@@ -191,39 +191,39 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// Whatever happens: one trial at a time, no wait beyond its bound, and never for good.
+    /// Whatever happens: one circuit probe at a time, no wait beyond its bound, and never for good.
     #[test]
     fn one_at_a_time_and_never_for_good(events in proptest::collection::vec(event(), 0..200)) {
         let mut provider = Provider::new();
-        let mut held: Option<Trial> = None;
+        let mut held: Option<CircuitProbe> = None;
         for event in events {
             match event {
                 Event::Wait(wait) => provider = provider.later(seconds(wait)),
                 Event::GiveBack => {
-                    if let Some(trial) = held.take() {
-                        provider.circuit = provider.circuit.give_back(trial);
+                    if let Some(circuit_probe) = held.take() {
+                        provider.circuit = provider.circuit.give_back(circuit_probe);
                     }
                 }
                 Event::Hear(heard) => {
                     provider = provider.hears([heard]);
                     held = None;
                 }
-                Event::Stand => if let Standing::Trial(trial) = provider.stands() {
+                Event::Stand => if let CircuitState::Probe(circuit_probe) = provider.stands() {
                     prop_assert_eq!(held, None, "two at once");
-                    held = Some(trial);
+                    held = Some(circuit_probe);
                 },
             }
             if let Circuit::Open { wait, .. } = provider.circuit {
                 prop_assert!(wait >= OPEN_FOR && wait <= OPEN_FOR_MAX);
             }
         }
-        if let Some(trial) = held {
-            provider.circuit = provider.circuit.give_back(trial);
+        if let Some(circuit_probe) = held {
+            provider.circuit = provider.circuit.give_back(circuit_probe);
         }
         provider = provider.later(OPEN_FOR_MAX);
-        prop_assert_ne!(provider.stands(), Standing::Open);
+        prop_assert_ne!(provider.stands(), CircuitState::Open);
         provider = provider.hears(vec![Answer; CALLS_SEEN as usize]);
-        prop_assert_eq!(provider.stands(), Standing::Closed);
+        prop_assert_eq!(provider.stands(), CircuitState::Closed);
         prop_assert!(provider.circuit.is_forgettable(provider.now));
     }
 }

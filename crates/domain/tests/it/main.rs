@@ -18,6 +18,6 @@ mod reconciliation;
 mod references;
 mod routing;
 mod scope;
-mod story;
 mod time;
+mod timeline;
 mod webhook;

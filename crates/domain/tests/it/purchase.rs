@@ -15,7 +15,7 @@ use regente_domain::id::{ChargeId, Id};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::purchase::{
-    Action, Milestone, Noted, Phase, Purchase, RESERVED_FOR, RESULT_WITHIN, Reserved, Seen, Slot, Step,
+    Action, Advance, Milestone, Noted, Phase, Purchase, RESERVED_FOR, RESULT_WITHIN, Reserved, Seen, Slot,
     UndoCause, Undoing,
 };
 use regente_domain::time::Timestamp;
@@ -35,7 +35,7 @@ fn charge_id(index: usize) -> ChargeId {
 }
 
 /// A purchase that has just been accepted, with these amounts.
-fn accepted(amounts: &[i64], capture: CaptureMode) -> Step {
+fn accepted(amounts: &[i64], capture: CaptureMode) -> Advance {
     let slot = |(index, amount): (usize, &i64)| Slot {
         id: Id::new(Uuid::from_u128(10 + index as u128)),
         card_id: Id::new(Uuid::from_u128(20 + index as u128)),
@@ -45,7 +45,7 @@ fn accepted(amounts: &[i64], capture: CaptureMode) -> Step {
         noted: Noted::Nothing,
         declined_code: None,
     };
-    Step::created(Purchase {
+    Advance::created(Purchase {
         id: Id::new(Uuid::from_u128(1)),
         client_id: Id::new(Uuid::from_u128(2)),
         merchant_id: Id::new(Uuid::from_u128(3)),
@@ -122,6 +122,6 @@ fn both_taken() -> [Seen; 2] {
 }
 
 /// What a step adds to the history: milestones with their actions.
-fn told(step: &Step) -> Vec<(Milestone, Vec<Action>)> {
+fn told(step: &Advance) -> Vec<(Milestone, Vec<Action>)> {
     step.entries.iter().map(|entry| (entry.milestone, entry.actions.clone())).collect()
 }

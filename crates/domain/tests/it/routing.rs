@@ -1,26 +1,26 @@
 use regente_domain::charge::explanation::{CircuitNote, Considered, Explanation, Skipped};
-use regente_domain::circuit::{Bounds, Circuit, Heard, OPEN_FOR, Standing};
+use regente_domain::circuit::{Bounds, Circuit, CircuitState, Heard, OPEN_FOR};
 use regente_domain::id::{Id, ProviderId};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing::{self, Hop, around_open_circuits};
 use std::time::Duration;
 use uuid::Uuid;
 
-use Standing::{Closed, Open};
+use CircuitState::{Closed, Open};
 
 fn provider(n: u128) -> ProviderId {
     Id::new(Uuid::from_u128(n))
 }
 
-fn trial() -> Standing {
+fn circuit_probe() -> CircuitState {
     let circuit = (0..5).fold(Circuit::default(), |circuit, _| {
         circuit.hear(Heard::Nothing, Duration::ZERO, Duration::ZERO, &Bounds::default())
     });
-    circuit.stand(OPEN_FOR).1
+    circuit.state_at(OPEN_FOR).1
 }
 
 /// A route over providers 1, 2, …, skipped as said, after a look at these circuits.
-fn route(providers: &[(Option<Skipped>, Standing)]) -> Explanation {
+fn route(providers: &[(Option<Skipped>, CircuitState)]) -> Explanation {
     let considered = (1..).zip(providers).map(|(n, (skipped, _))| Considered {
         provider_id: provider(n),
         provider_type: ProviderType::Sandbox,
@@ -58,11 +58,14 @@ fn nobody_is_skipped_when_nobody_would_be_left() {
 
 #[test]
 fn a_provider_that_is_tried_is_left_in_its_place_and_counts_as_another() {
-    let trial = trial();
-    assert!(matches!(trial, Standing::Trial(_)));
-    let tried = (None, Some(CircuitNote::Trial));
-    assert_eq!(told(&route(&[(None, trial), (None, Closed)])), [tried, (None, None)]);
-    assert_eq!(told(&route(&[(None, trial), (None, Open)])), [tried, (Some(Skipped::CircuitOpen), None)]);
+    let circuit_probe = circuit_probe();
+    assert!(matches!(circuit_probe, CircuitState::Probe(_)));
+    let tried = (None, Some(CircuitNote::Probe));
+    assert_eq!(told(&route(&[(None, circuit_probe), (None, Closed)])), [tried, (None, None)]);
+    assert_eq!(
+        told(&route(&[(None, circuit_probe), (None, Open)])),
+        [tried, (Some(Skipped::CircuitOpen), None)]
+    );
 }
 
 #[test]
@@ -75,7 +78,8 @@ fn only_providers_that_could_serve_the_charge_are_looked_at() {
         circuit: None,
     }];
     let before = Explanation { considered, stopped: None };
-    let after = around_open_circuits(before.clone(), |_| panic!("a trial would be taken for nothing"));
+    let after =
+        around_open_circuits(before.clone(), |_| panic!("a circuit probe would be taken for nothing"));
     assert_eq!(after, before);
 }
 
@@ -85,7 +89,8 @@ fn explanations_of_earlier_releases_are_read() {
         "priority":1}]}"#;
     let read: Explanation = serde_json::from_str(stored).unwrap();
     assert_eq!((read.considered[0].skipped, read.considered[0].circuit), (None, None));
-    let skipped = serde_json::to_value(route(&[(None, Open), (None, trial()), (None, Open)])).unwrap();
+    let skipped =
+        serde_json::to_value(route(&[(None, Open), (None, circuit_probe()), (None, Open)])).unwrap();
     assert_eq!(skipped["considered"][0]["skipped"], "circuit_open");
     assert_eq!(skipped["considered"][1]["circuit"], "trial");
 }

@@ -1,14 +1,14 @@
-//! The circuits of the providers, as this process has heard of them. They live in memory: each node learns for itself,
-//! and a start begins with every circuit closed. When one opens and closes is decided in the domain (`circuit.rs`).
+//! The circuits of the providers, as this process has observed them. They are in memory: each node learns for itself,
+//! and all circuits are closed at start. The domain decides when one opens and closes (`circuit.rs`).
 //!
-//! Never here: anything about a payment. A circuit that is wrong costs a charge a provider, never its truth.
+//! A wrong circuit state costs a charge one provider of its route; it never affects the outcome.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use regente_domain::charge::explanation::{Considered, Explanation};
-use regente_domain::circuit::{Bounds, Circuit, Heard, Standing, Trial};
+use regente_domain::circuit::{Bounds, Circuit, CircuitProbe, CircuitState, Heard};
 use regente_domain::id::ProviderId;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing;
@@ -19,8 +19,8 @@ use regente_providers::request::Call;
 use crate::clock::Clock;
 use crate::metrics;
 
-/// Providers that are remembered. Only those that did not answer lately are; past this many, further ones are asked as
-/// if they were well.
+/// Most providers with a stored circuit. Only providers that lately failed to answer have one; above this number the
+/// circuits of further providers stay closed.
 const PROVIDERS_MAX: usize = 10_000;
 
 /// The circuits of this process. Clones share them.
@@ -39,18 +39,18 @@ struct Known {
     circuit: Circuit,
 }
 
-/// The trials that a charge holds, until this is dropped: however it ends, the next charge may try then.
+/// The circuit probes that a charge holds. Dropping them lets the next charge probe, however this one ended.
 #[must_use]
 #[derive(Default)]
-pub struct Trials(Vec<Held>);
+pub struct CircuitProbes(Vec<Held>);
 
 struct Held {
     circuits: Circuits,
     provider_id: ProviderId,
-    trial: Trial,
+    circuit_probe: CircuitProbe,
 }
 
-/// A call that is under way.
+/// A call that is observed for its provider's circuit.
 pub struct Watch<'a> {
     circuits: &'a Circuits,
     provider_id: ProviderId,
@@ -59,42 +59,42 @@ pub struct Watch<'a> {
     begun: Duration,
 }
 
-/// Whether a call without an answer speaks against the provider.
+/// Whether an unanswered call counts against the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SilenceCounts {
     Yes,
-    /// The caller asked a test provider for it.
+    /// The caller asked a test provider not to answer.
     No,
 }
 
 impl Circuits {
-    /// All closed; without `bounds` they never open.
+    /// Creates closed circuits; without `bounds` they never open.
     pub fn new(bounds: Option<Bounds>, clock: Clock) -> Self {
         Self(Arc::new(Parts { bounds, clock, known: Mutex::default() }))
     }
 
-    /// The route without the providers that have stopped answering, and the trials that the charge holds with it.
-    pub fn narrow(&self, route: Explanation) -> (Explanation, Trials) {
-        let mut trials = Trials::default();
+    /// Removes the providers with open circuits from the route and returns the circuit probes that the charge holds.
+    pub fn narrow(&self, route: Explanation) -> (Explanation, CircuitProbes) {
+        let mut circuit_probes = CircuitProbes::default();
         if self.0.bounds.is_none() {
-            return (route, trials);
+            return (route, circuit_probes);
         }
         let now = self.now();
         let mut known = self.lock();
         let narrowed = routing::around_open_circuits(route, |considered: &Considered| {
-            let Some(provider) = known.get_mut(&considered.provider_id) else { return Standing::Closed };
-            let (circuit, standing) = provider.circuit.stand(now);
+            let Some(provider) = known.get_mut(&considered.provider_id) else { return CircuitState::Closed };
+            let (circuit, state) = provider.circuit.state_at(now);
             provider.circuit = circuit;
-            if let Standing::Trial(trial) = standing {
+            if let CircuitState::Probe(circuit_probe) = state {
                 let (circuits, provider_id) = (self.clone(), considered.provider_id);
-                trials.0.push(Held { circuits, provider_id, trial });
+                circuit_probes.0.push(Held { circuits, provider_id, circuit_probe });
             }
-            standing
+            state
         });
-        (narrowed, trials)
+        (narrowed, circuit_probes)
     }
 
-    /// Watches a call that begins now.
+    /// Starts to observe a call.
     pub fn watch(&self, provider_id: ProviderId, call: &Call, providers: &Providers) -> Watch<'_> {
         Watch {
             circuits: self,
@@ -109,7 +109,7 @@ impl Circuits {
         }
     }
 
-    /// How many circuits of providers of this type are not closed.
+    /// The number of circuits of this provider type that are not closed.
     pub fn open_of(&self, provider_type: ProviderType) -> usize {
         open_of(&self.lock(), provider_type)
     }
@@ -119,7 +119,7 @@ impl Circuits {
         let mut known = self.lock();
         let before = match (known.get(&watch.provider_id), heard) {
             (Some(provider), _) => provider.circuit,
-            // Of providers that always answered nothing is kept.
+            // A provider that has always answered has no stored circuit.
             (None, Heard::Answer) => return,
             (None, Heard::Nothing) => {
                 make_room(&mut known, now);
@@ -139,7 +139,7 @@ impl Circuits {
 
     fn give_back(&self, held: &Held) {
         if let Some(provider) = self.lock().get_mut(&held.provider_id) {
-            provider.circuit = provider.circuit.give_back(held.trial);
+            provider.circuit = provider.circuit.give_back(held.circuit_probe);
         }
     }
 
@@ -153,7 +153,7 @@ impl Circuits {
 }
 
 impl Watch<'_> {
-    /// The call ended with this.
+    /// Records how the call ended.
     pub fn ended(self, answer: &Answer) {
         let Some(bounds) = &self.circuits.0.bounds else { return };
         let heard = match (answer, self.silence_counts) {
@@ -165,7 +165,7 @@ impl Watch<'_> {
     }
 }
 
-impl Drop for Trials {
+impl Drop for CircuitProbes {
     fn drop(&mut self) {
         for held in &self.0 {
             held.circuits.give_back(held);

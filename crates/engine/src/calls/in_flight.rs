@@ -1,5 +1,5 @@
-//! The flows and provider calls of this process that have not ended. The reconcile job leaves the calls alone: whoever made
-//! one will write its outcome. A process that stops waits for the flows.
+//! The flows and provider calls of this process that have not ended. The reconcile job skips these calls, because their
+//! flows write the outcomes. Shutdown waits for the flows.
 
 use std::collections::HashSet;
 use std::pin::Pin;
@@ -13,14 +13,14 @@ use tracing::Instrument;
 
 use crate::error::Error;
 
-/// What runs. Clones share it.
+/// Counts running flows and calls. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct InFlight {
     calls: Arc<Mutex<HashSet<TransactionRequestId>>>,
     flows: Arc<AtomicUsize>,
 }
 
-/// A running call; it leaves the set when this is dropped, however its task ends.
+/// A running call. Dropping it removes the call, however its task ends.
 #[derive(Debug)]
 pub struct Running {
     set: InFlight,
@@ -28,7 +28,7 @@ pub struct Running {
 }
 
 impl InFlight {
-    /// Enters a call, until the answer is dropped.
+    /// Registers a call until the returned value is dropped.
     pub fn enter(&self, id: TransactionRequestId) -> Running {
         self.lock().insert(id);
         Running { set: self.clone(), id }
@@ -39,15 +39,15 @@ impl InFlight {
         self.lock().contains(&id)
     }
 
-    /// Runs a flow in a task of its own, so that a caller who hangs up leaves nothing half done; a process that stops
-    /// waits for it. The flow is boxed once: in an `async` block it would be held twice, and by the caller a third time.
+    /// Runs a flow in its own task, so that it completes when the caller hangs up; shutdown waits for it. The flow is
+    /// boxed once, because an `async` block would store it twice and the caller a third time.
     pub fn run<T: Send + 'static, F: Future<Output = Result<T, Error>> + Send + 'static>(
         &self,
         flow: F,
     ) -> Flow<T> {
         let flows = Arc::clone(&self.flows);
         flows.fetch_add(1, Ordering::SeqCst);
-        // Counted down however the flow ends, also when it panics.
+        // Decremented however the flow ends, even when it panics.
         let counted = CountedFlow(flows);
         let flow = Box::pin(flow);
         Flow(tokio::spawn(
@@ -59,17 +59,17 @@ impl InFlight {
         ))
     }
 
-    /// How many flows run: from before the intent until after the outcome.
+    /// The number of running flows, from before the intent until after the outcome.
     pub fn flows(&self) -> usize {
         self.flows.load(Ordering::SeqCst)
     }
 
-    /// How many calls run.
+    /// The number of running calls.
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// Whether none runs.
+    /// Whether no call runs.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -79,7 +79,7 @@ impl InFlight {
     }
 }
 
-/// A flow under way, to be awaited. It goes on when this is dropped.
+/// A running flow. Dropping this does not stop it.
 #[derive(Debug)]
 pub struct Flow<T>(JoinHandle<Result<T, Error>>);
 
@@ -97,7 +97,7 @@ impl Drop for Running {
     }
 }
 
-/// A flow that runs.
+/// Counts a running flow; dropping it decrements the count.
 struct CountedFlow(Arc<AtomicUsize>);
 
 impl Drop for CountedFlow {

@@ -1,4 +1,4 @@
-//! Merchants with their live providers that were asked for a moment ago. To be forgotten when one is changed.
+//! Caches merchants with their live providers. Invalidate the cache when one of them changes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,16 +6,16 @@ use std::time::Duration;
 use regente_domain::id::{ClientId, MerchantId};
 use regente_store::merchants::MerchantWithProviders;
 
-use crate::cache::Remembered;
+use crate::cache::Cache;
 use crate::clock::Clock;
 
-/// Merchants that are remembered; a few KiB each.
-const MERCHANTS_REMEMBERED_MAX: u64 = 10_000;
+/// Most cached merchants; each takes a few KiB.
+const MERCHANTS_CACHED_MAX: u64 = 10_000;
 
-/// What charges are routed by.
-pub type Merchants = Remembered<(ClientId, MerchantId), Arc<MerchantWithProviders>>;
+/// The merchants that charges are routed by.
+pub type Merchants = Cache<(ClientId, MerchantId), Arc<MerchantWithProviders>>;
 
-/// None yet; each is trusted for this long.
+/// Creates an empty cache; each merchant is valid for `life`.
 pub fn no_merchants(clock: Clock, life: Duration) -> Merchants {
-    Remembered::new(MERCHANTS_REMEMBERED_MAX, clock, life)
+    Cache::new(MERCHANTS_CACHED_MAX, clock, life)
 }

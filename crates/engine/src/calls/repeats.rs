@@ -1,28 +1,28 @@
-//! Whether callers repeat their idempotency keys lately. Only then is a key looked for before it is claimed: one that is
-//! not new makes the whole commit group begin anew on PostgreSQL.
+//! Tracks whether callers repeat idempotency keys. Only then is a key looked up before it is claimed: a claim of a used
+//! key makes PostgreSQL restart the whole commit group.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::clock::MachineTime;
 
-/// For how long after a repeated key others are looked for.
+/// For how long after a repeated key further keys are looked up.
 const REPEATS_LIKELY_FOR: Duration = Duration::from_secs(1);
 
-/// When a key was repeated last.
+/// When a key was last repeated.
 #[derive(Debug, Default)]
 pub struct Repeats {
-    /// The machine time, in milliseconds, until which others are likely.
+    /// Machine time in milliseconds until which keys are looked up.
     likely_until: AtomicU64,
 }
 
 impl Repeats {
-    /// A key was repeated.
+    /// Records that a key was repeated.
     pub fn note(&self, now: MachineTime) {
         self.likely_until.store(millis(now.elapsed() + REPEATS_LIKELY_FOR), Ordering::Relaxed);
     }
 
-    /// Whether more repeated keys are to be expected.
+    /// Whether further repeated keys are likely.
     pub fn are_likely(&self, now: MachineTime) -> bool {
         millis(now.elapsed()) < self.likely_until.load(Ordering::Relaxed)
     }

@@ -1,8 +1,8 @@
-//! One attempt to hand a delivery over: it was begun in the database (`courier.rs`), is sent, and ended in the database
-//! with what becomes of it.
+//! Runs one attempt of a delivery: the delivery worker has recorded its beginning; this module sends it and records its
+//! end.
 //!
-//! If the process dies in between, the attempt counts as lost at the time that its beginning names, and another one
-//! follows: at least once, and twice when the endpoint had taken the first.
+//! If the process dies in between, the attempt counts as lost at the time recorded with its beginning, and another
+//! attempt follows: delivery is at least once.
 
 use std::time::Duration;
 
@@ -22,19 +22,19 @@ use crate::error::Error;
 use crate::metrics;
 use crate::outbound::{NoAnswer, Received, RetryAfter};
 
-/// The product token of deliveries.
+/// The `User-Agent` of deliveries.
 const PRODUCT: &str = concat!("Regente/", env!("CARGO_PKG_VERSION"));
 
-/// How an attempt went.
+/// The result of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Went {
-    /// The endpoint took it.
+    /// The endpoint accepted the delivery.
     Well,
-    /// It did not.
+    /// The attempt failed.
     Badly,
 }
 
-/// Hands one delivery over.
+/// Sends one delivery and records the result.
 pub(super) async fn run(
     app: &App,
     webhook: &Webhook,
@@ -52,7 +52,7 @@ pub(super) async fn run(
         Err(error) => {
             tracing::error!(
                 delivery = %delivery.id, webhook = %webhook.id, error = &error as &dyn std::error::Error,
-                "a message to a webhook cannot be made"
+                "a delivery cannot be built or signed"
             );
             Err(Failure::NotSent)
         }
@@ -63,21 +63,21 @@ pub(super) async fn run(
     end(app, webhook, delivery, begun, &attempt, asked_for).await
 }
 
-/// What is sent.
+/// The headers and body to send.
 fn message(signer: Option<&Signer>, due: &DueDelivery, now: Timestamp) -> Result<(HeaderMap, Bytes), Error> {
     let body = payload::body(&due.delivery, &due.snapshot).map_err(Error::internal)?;
     let signer = signer.ok_or_else(|| Error::internal("the key of the webhook cannot be opened"))?;
     Ok((headers(&due.delivery, signer, now, &body)?, Bytes::from(body)))
 }
 
-/// The attempt of a delivery that is due again because its process is gone, where there was one.
+/// The lost attempt of a delivery whose process died, if there was one.
 pub(super) fn interrupted(delivery: &Delivery) -> Option<Attempt> {
     let (began_at, lost_at) = (delivery.began_at?, delivery.due_at?);
     let failure = Some(Failure::Interrupted);
     Some(Attempt { began_at, duration: lost_at.since(began_at), http_status: None, failure, answer: None })
 }
 
-/// How long an attempt waits for its answer.
+/// How long an attempt waits for the response.
 pub(super) fn answer_max(app: &App, delivery: &Delivery) -> Duration {
     let settings = &app.settings.webhooks;
     if delivery.tries == 0 { settings.first_answer_max } else { settings.retry_answer_max }
@@ -139,7 +139,8 @@ async fn end(
     }
     match (apply(app, batch).await?, wait) {
         (Commit::Applied, None) => loss::tell(app, webhook, delivery).await?,
-        // Refused: the attempt counted as lost meanwhile, or the webhook was deleted. Nothing is to be added.
+        // A refusal means that the attempt counted as lost meanwhile or the webhook was deleted; there is nothing to
+        // add.
         (Commit::Applied, Some(_)) | (Commit::Refused(_) | Commit::Unknown, _) => {}
     }
     Ok(Went::Badly)
@@ -150,7 +151,7 @@ pub(super) async fn apply(app: &App, batch: Batch) -> Result<Commit, Error> {
     Ok(app.store.apply(batch).await?)
 }
 
-/// Signed with the time of this attempt: receivers refuse old dates.
+/// The headers, signed with the time of this attempt: receivers refuse old times.
 pub(super) fn headers(
     delivery: &Delivery,
     signer: &Signer,
@@ -165,7 +166,7 @@ pub(super) fn headers(
     let key = HeaderValue::try_from(id.to_string()).map_err(Error::internal)?;
     headers.insert(HeaderName::from_static("x-idempotency-key"), key);
     match delivery.api_version {
-        // Receivers of the former version know no signature.
+        // Receivers of version 1.0 know no signature.
         Version::V1_0 => {}
         Version::V1_1 => {
             for (name, value) in signature::headers(id, now, body, &signer.key, signer.next.as_ref()) {

@@ -1,7 +1,7 @@
-//! Events become deliveries, one for each webhook that asks for them, in the order in which they happened.
+//! Turns events into deliveries, one for each webhook that subscribes to them, in the order of the events.
 //!
-//! The batch that adds the deliveries of an event ends its dispatch, and who comes second is refused: any number of
-//! nodes may do it at once, and none of them adds a delivery twice.
+//! The batch that adds the deliveries of an event also marks it as dispatched, and a second such batch is refused: any
+//! number of nodes may dispatch at once without duplicates.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -17,38 +17,38 @@ use regente_store::webhooks::{self, Webhook};
 use regente_store::{Batch, Commit, StoreError};
 use uuid::Uuid;
 
-use super::left::Left;
+use super::backoff::Backoff;
 use super::payload;
 use crate::app::App;
 use crate::error::Error;
 
-/// Clients looked at in one round; the next round goes on behind them.
+/// Most clients of one round; the next round continues after them.
 const CLIENTS_MAX: i64 = 100;
-/// Clients whose events are put into words at once.
+/// Clients whose events are serialized concurrently.
 const CLIENTS_AT_ONCE: usize = 4;
-/// Events of a client in one batch.
+/// Most events of a client in one batch.
 const EVENTS_MAX: i64 = 50;
-/// Events of a client that are put into words at once.
+/// Events of a client that are serialized concurrently.
 const EVENTS_AT_ONCE: usize = 4;
-/// By how much the clocks of two nodes may differ. An event that a webhook made by another clock has asked for must not
-/// count as one from before it.
+/// The assumed difference between the clocks of two nodes. A webhook must get events that happened after its creation,
+/// even when their clocks differ.
 const CLOCKS_DIFFER_BY: Duration = Duration::from_secs(60);
 
-/// Makes deliveries from what waits.
+/// Makes deliveries from undispatched events.
 pub(super) struct Dispatcher {
     app: App,
-    /// Clients whose events another node dispatches.
-    left: Left<ClientId>,
-    /// Where the next round begins.
+    /// Clients whose events another node is dispatching.
+    backoff: Backoff<ClientId>,
+    /// The client after which the next round begins.
     after: Mutex<Option<ClientId>>,
 }
 
 impl Dispatcher {
     pub(super) fn new(app: App) -> Self {
-        Self { app, left: Left::default(), after: Mutex::default() }
+        Self { app, backoff: Backoff::default(), after: Mutex::default() }
     }
 
-    /// One look at what waits; answers how many events became deliveries.
+    /// Runs one round and returns the number of events dispatched.
     pub(super) async fn round(&self) -> Result<usize, Error> {
         let after = self.after().unwrap_or(Id::new(Uuid::nil()));
         let now = self.app.clock.deployment();
@@ -64,15 +64,15 @@ impl Dispatcher {
             .await
     }
 
-    /// What cannot be read of one client holds up no other.
+    /// Dispatches a client's events; unreadable rows of one client do not block the others.
     async fn of_client_or_later(&self, client_id: ClientId) -> Result<usize, Error> {
         match self.of_client(client_id).await {
             Err(error @ Error::Internal(_)) => {
                 tracing::error!(
                     client = %client_id, error = &error as &dyn std::error::Error,
-                    "events of an account cannot become deliveries"
+                    "events of an account cannot be dispatched"
                 );
-                self.left.leave(client_id, self.app.clock.machine());
+                self.backoff.begin(client_id, self.app.clock.machine());
                 Ok(0)
             }
             dispatched => dispatched,
@@ -81,7 +81,7 @@ impl Dispatcher {
 
     async fn of_client(&self, client_id: ClientId) -> Result<usize, Error> {
         let app = &self.app;
-        if self.left.has(&client_id, app.clock.machine()) {
+        if self.backoff.applies_to(&client_id, app.clock.machine()) {
             return Ok(0);
         }
         let now = app.clock.of(client_id);
@@ -123,9 +123,9 @@ impl Dispatcher {
         let _admission = app.store.admit_waiting().await?;
         Ok(match app.store.apply(batch).await? {
             Commit::Applied => waiting.len(),
-            // Another node was first with one of them; what is left is met again.
+            // Another node dispatched one of the events first; a later round takes the rest.
             Commit::Refused(_) | Commit::Unknown => {
-                self.left.leave(client_id, app.clock.machine());
+                self.backoff.begin(client_id, app.clock.machine());
                 0
             }
         })
@@ -140,11 +140,11 @@ impl Dispatcher {
     }
 }
 
-/// Says of rows that they cannot be read.
+/// Logs rows that cannot be read.
 pub(super) fn tell_unreadable(what: &'static str, unreadable: &[(Uuid, StoreError)]) {
     for (id, error) in unreadable {
         let error = error as &dyn std::error::Error;
-        tracing::error!(what, %id, error, "what is stored about webhooks cannot be read; the rest goes on");
+        tracing::error!(what, %id, error, "a row about webhooks cannot be read; the others are processed");
     }
 }
 
@@ -166,7 +166,7 @@ fn deliveries_of(
     webhooks: &[Webhook],
 ) -> Vec<Delivery> {
     let Some(name) = EventName::parse(&event.full_name) else {
-        tracing::error!(event = %event.id, name = event.full_name, "no webhook can ask for this event");
+        tracing::error!(event = %event.id, name = event.full_name, "no webhook can subscribe to this event");
         return Vec::new();
     };
     let now = app.clock.of(client_id);

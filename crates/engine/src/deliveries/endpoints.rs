@@ -1,8 +1,8 @@
-//! What a process knows of endpoints, and so how many attempts each may have under way. An endpoint is a server of one
-//! account: scheme, host and port, whatever the paths of its webhooks are. One that has not answered yet has a single
-//! attempt, and so has one whose last attempt failed; all of those together take at most half of the room. An account takes
-//! at most half of the room, and its endpoints in doubt half of that. A dead endpoint delays nobody else, and no account
-//! another one. Nothing of this is stored.
+//! Tracks endpoints in memory and limits their concurrent attempts. An endpoint is one origin (scheme, host and port)
+//! of one account, shared by its webhooks. An endpoint that has not answered yet, or whose last attempt failed, is in
+//! doubt and gets a single attempt; all endpoints in doubt together get at most half of the room. An account gets at
+//! most half of the room, and its endpoints in doubt half of that. So a dead endpoint delays no other one, and no
+//! account delays another.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,12 +13,12 @@ use reqwest::Url;
 
 use crate::settings::WebhookSettings;
 
-/// Endpoints that are remembered; past it those with nothing under way are forgotten.
+/// Most tracked endpoints; above this number, those without attempts under way are dropped.
 const REMEMBERED_MAX: usize = 10_000;
-/// Attempts under way at once to an endpoint that does not answer.
+/// Concurrent attempts to an endpoint in doubt.
 const IN_DOUBT_MAX: usize = 1;
 
-/// What a process knows of endpoints. Clones share it.
+/// The endpoints of a process. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct Endpoints(Arc<Mutex<Known>>);
 
@@ -29,15 +29,15 @@ struct Known {
     in_all: UnderWay,
 }
 
-/// Attempts under way.
+/// Counts attempts under way.
 #[derive(Clone, Copy, Default)]
 struct UnderWay {
     number: usize,
-    /// Those of them to endpoints that do not answer.
+    /// Those to endpoints in doubt.
     in_doubt: usize,
 }
 
-/// A server of an account.
+/// An origin of an account.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     client_id: ClientId,
@@ -58,14 +58,14 @@ struct Endpoint {
     answers: bool,
 }
 
-/// A place for one attempt, for as long as it lives, also when the attempt panics.
+/// The right to make one attempt; dropping it frees the place, even after a panic.
 pub(super) struct Place {
     endpoints: Endpoints,
     key: Key,
 }
 
 impl Endpoints {
-    /// Places for attempts to an endpoint, as many as there is room for.
+    /// Takes as many places for an endpoint as are free.
     pub(super) fn places(&self, key: &Key, settings: &WebhookSettings) -> Vec<Place> {
         let room = self.known().take(key, settings);
         (0..room).map(|_| Place { endpoints: self.clone(), key: key.clone() }).collect()
@@ -77,7 +77,7 @@ impl Endpoints {
 }
 
 impl Place {
-    /// The endpoint took what it was sent.
+    /// Records that the endpoint accepted a delivery.
     pub(super) fn trust(&self) {
         let known = &mut *self.endpoints.known();
         if let Some(endpoint) = known.endpoints.get_mut(&self.key)
@@ -89,7 +89,7 @@ impl Place {
         }
     }
 
-    /// It did not.
+    /// Records that an attempt failed.
     pub(super) fn doubt(&self) {
         let known = &mut *self.endpoints.known();
         if let Some(endpoint) = known.endpoints.get_mut(&self.key)
@@ -132,7 +132,7 @@ impl Known {
         room
     }
 
-    /// Counts in all, and for the account.
+    /// Updates the total and the account's count.
     fn each(&mut self, key: &Key, count: impl Fn(&mut UnderWay)) {
         count(&mut self.in_all);
         let of_client = self.clients.entry(key.client_id).or_default();
@@ -143,7 +143,7 @@ impl Known {
     }
 }
 
-/// At least one.
+/// Half, but at least one.
 fn half(room: usize) -> usize {
     (room / 2).max(1)
 }

@@ -1,8 +1,8 @@
-//! The keys of a webhook: which of them sign, and how one is replaced.
+//! The signing keys of a webhook and their replacement.
 //!
-//! A key is replaced in two steps. First the new one stands beside the one in force: until the end of the overlap both
-//! sign (`signature.rs` says where). From that moment on the new one signs alone, by its date; a job then puts it in the
-//! place of the former, whose private half is gone with that.
+//! A key is replaced in two steps. First the new key is added; until the end of the overlap both keys sign
+//! (`signature.rs` says where). From then on only the new key signs, by its date. A job then replaces the former key
+//! and so deletes its private half.
 
 use std::time::Duration;
 
@@ -23,24 +23,24 @@ use crate::error::Error;
 use crate::queue::{self, Ended, Kind};
 use crate::vault::{Binding, Purpose, VaultError};
 
-/// How often a change that lost a race is decided again.
+/// How often a change is tried again after a lost race.
 const TRIES_MAX: usize = 4;
 
 /// Why a key was not replaced.
 #[derive(Debug, thiserror::Error)]
 pub enum RotationError {
-    /// There is no such webhook.
+    /// The webhook does not exist.
     #[error("there is no webhook {0}")]
     UnknownWebhook(WebhookId),
-    /// The overlap is longer than it may be.
+    /// The overlap is longer than allowed.
     #[error("the overlap may last {} days at most", KEY_OVERLAP_MAX.as_secs() / (24 * 60 * 60))]
     OverlapTooLong,
-    /// A key is being replaced already. A third one would take the second from under receivers that trust it.
+    /// A replacement is under way. Another one would remove the new key that receivers already trust.
     #[error(
         "its key is being replaced already, until {0}; with `--overlap 0s` a new key takes the place of both at once"
     )]
     UnderWay(Timestamp),
-    /// Others kept changing the same webhook.
+    /// Other changes of the webhook kept coming first.
     #[error("others are changing the same webhook; try again")]
     Busy,
     /// The connection was lost during the commit.
@@ -49,7 +49,7 @@ pub enum RotationError {
     /// The keys cannot be opened.
     #[error("the keys of the webhook cannot be opened")]
     Vault(#[from] VaultError),
-    /// What was opened is no key.
+    /// The opened bytes are not a key.
     #[error(transparent)]
     NotAKey(#[from] NotAKey),
     /// The database failed.
@@ -57,16 +57,16 @@ pub enum RotationError {
     Store(#[from] regente_store::StoreError),
 }
 
-/// What signs for a webhook.
+/// The signing keys of a webhook.
 pub(super) struct Signer {
-    /// The key in force.
+    /// The current key.
     pub(super) key: SigningKey,
-    /// While the key is being replaced, the one that follows.
+    /// The next key, while the current one is being replaced.
     pub(super) next: Option<SigningKey>,
 }
 
 impl Signer {
-    /// Opens the keys of a webhook that sign at `now`.
+    /// Opens the keys that sign at `now`.
     pub(super) async fn open(app: &App, webhook: &Webhook, now: Timestamp) -> Result<Self, Error> {
         let (in_force, next) = webhook.keys_at(now);
         let key = SigningKey::from_seed(&seed_in_force(app, webhook, in_force).await?);
@@ -81,11 +81,11 @@ impl Signer {
     }
 }
 
-/// Gives a webhook a new key, and answers the webhook with it. Both keys sign until `overlap` is over; without one the new
-/// key signs alone at once.
+/// Replaces the key of a webhook and returns the webhook. Both keys sign for `overlap`; if it is zero, the new key
+/// signs alone at once.
 ///
 /// # Errors
-/// As [`RotationError`]; nothing was changed unless it says otherwise.
+/// [`RotationError`]; except for [`RotationError::Unknown`] nothing was changed.
 pub async fn rotate(app: &App, id: WebhookId, overlap: Duration) -> Result<Webhook, RotationError> {
     if overlap > KEY_OVERLAP_MAX {
         return Err(RotationError::OverlapTooLong);
@@ -118,7 +118,7 @@ pub async fn rotate(app: &App, id: WebhookId, overlap: Duration) -> Result<Webho
     Err(RotationError::Busy)
 }
 
-/// The job that ends a replacement: the new key takes the place of the former.
+/// Runs the job that ends a replacement: the new key replaces the former one.
 pub(crate) async fn finish(app: &App, job: &Job) -> Result<Ended, Error> {
     let Ok(id) = job.payload.parse::<WebhookId>() else {
         return Ok(Ended::GiveUp { why: "the payload names no webhook".to_owned() });
@@ -142,18 +142,18 @@ pub(crate) async fn finish(app: &App, job: &Job) -> Result<Ended, Error> {
     let _admission = app.store.admit_waiting().await?;
     match app.store.apply(batch).await? {
         Commit::Applied => Ok(Ended::Finished),
-        // The webhook was changed meanwhile, or perhaps the commit took place: what is stored by then tells which.
+        // The webhook was changed meanwhile, or the commit may have succeeded: read it again.
         Commit::Refused(_) | Commit::Unknown => Ok(Ended::Again { at: now }),
     }
 }
 
-/// The webhook with one key.
+/// The webhook with only this key.
 fn alone(app: &App, webhook: &Webhook, seed: &[u8], public: [u8; webhooks::PUBLIC_KEY_BYTES]) -> Webhook {
     let private = app.vault.seal(binding(webhook, Purpose::WebhookKey), seed);
     Webhook { key: KeyPair { public, private }, next_key: None, ..webhook.clone() }
 }
 
-/// The webhook with the key in force, and the one that replaces it from `at` on.
+/// The webhook with the current key and the new one, which replaces it at `at`.
 async fn beside(
     app: &App,
     webhook: &Webhook,
@@ -193,7 +193,7 @@ fn binding(webhook: &Webhook, purpose: Purpose) -> Binding {
     Binding::new(purpose, webhook.client_id, webhook.id.uuid())
 }
 
-/// Each replacement has a job of its own: one that is about to end must not swallow the next.
+/// Each replacement has its own job: the end of one must not absorb the next.
 fn enqueue(app: &App, batch: &mut Batch, before: &Webhook, at: Timestamp) {
     let id = before.id.to_string();
     let key = format!("{id} {}", before.version);

@@ -1,7 +1,7 @@
-//! Listeners: whoever runs `regente webhooks listen` gets deliveries as a webhook does, but fetches them. What is fetched
-//! is signed as if it were sent now, with a key that lives as long as the listener.
+//! Listeners: `regente webhooks listen` gets deliveries like a webhook but fetches them. Fetched deliveries are signed
+//! as if they were sent now, with a key that lives as long as the listener.
 //!
-//! Nothing is called here: whoever listens sends it on to wherever his user said.
+//! This module makes no calls: the listener forwards deliveries to its own destination.
 
 use std::time::Duration;
 
@@ -23,43 +23,43 @@ use crate::app::App;
 use crate::error::Error;
 use crate::vault::{Binding, Purpose};
 
-/// Events that are fetched at once.
+/// Most events in one fetch.
 const EVENTS_MAX: usize = 100;
-/// How often there is a look while nothing has happened.
+/// How often the database is polled while there are no events.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How long a listener waits for something to happen before it is told that nothing has.
+/// How long a fetch waits for events before it returns none.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// A listener that has begun.
+/// A new listener.
 #[derive(Clone, Debug)]
 pub struct Listener {
     /// Its id.
     pub id: WebhookId,
-    /// What signatures are verified with.
+    /// The key that verifies its signatures.
     pub public_key: [u8; PUBLIC_KEY_BYTES],
 }
 
-/// An event as it is sent.
+/// An event as it would be sent to a webhook.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Heard {
-    /// What is taken once it was told.
+    /// The id that acknowledges the event.
     pub delivery_id: DeliveryId,
-    /// The whole name of the event.
+    /// The full name of the event.
     pub event: String,
-    /// What it is about.
+    /// The object that the event is about.
     pub object_id: Uuid,
     /// When it happened.
     pub happened_at: Timestamp,
-    /// Names and values.
+    /// Names and values of the HTTP headers.
     pub headers: Vec<(String, String)>,
-    /// JSON.
+    /// The body, in JSON.
     pub body: String,
 }
 
-/// Why nothing is heard.
+/// Why no events were fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// The listener has ended, or never was.
+    /// The listener has expired or never existed.
     #[error("this listener was not heard of for too long and is over; begin anew")]
     Over,
     /// The database or the keys failed.
@@ -73,7 +73,7 @@ impl From<regente_store::StoreError> for ListenError {
     }
 }
 
-/// Begins to listen: what happens from now on is heard.
+/// Creates a listener for events from now on.
 ///
 /// # Errors
 /// [`ListenError::Failed`].
@@ -102,15 +102,15 @@ pub async fn begin(app: &App, client_id: ClientId, event: EventFilter) -> Result
     listeners::insert(&mut batch, &webhook, until);
     match app.store.apply(batch).await? {
         Commit::Applied => Ok(Listener { id, public_key: key.public() }),
-        // One that was written after all ends by itself.
+        // If the listener was written after all, it expires by itself.
         Commit::Refused(_) | Commit::Unknown => Err(Error::busy().into()),
     }
 }
 
-/// Forgets what was `told`, and waits for what happens next; answers nothing when nothing happens for a while.
+/// Deletes the events in `told` and waits for further ones; returns none if none come for a while.
 ///
 /// # Errors
-/// [`ListenError`]; what was not forgotten is answered again.
+/// [`ListenError`]; events that were not deleted are returned again.
 pub async fn hear(
     app: &App,
     client_id: ClientId,
@@ -160,10 +160,10 @@ fn sign(signer: &Signer, now: Timestamp, due: &DueDelivery) -> Result<Heard, Err
     })
 }
 
-/// Ends it, and forgets what was told at last.
+/// Ends the listener and deletes the events in `told`.
 ///
 /// # Errors
-/// [`ListenError::Failed`]; it ends by itself then.
+/// [`ListenError::Failed`]; the listener then expires by itself.
 pub async fn end(
     app: &App,
     client_id: ClientId,
@@ -173,7 +173,7 @@ pub async fn end(
     let mut batch = Batch::new(client_id);
     listeners::end(&mut batch, id, app.clock.of(client_id));
     listeners::forget(&mut batch, id, told);
-    // It ends by itself if this was not written.
+    // If this was not written, the listener expires by itself.
     let _ = app.store.apply(batch).await?;
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! A message that no attempt could hand over: the operator is told, and where that is wanted a webhook that loses too
-//! many in a row is switched off (`docs/interface/webhooks.md#losses`). The message itself is kept for a replay.
+//! Handles lost deliveries: alerts the operator and, if configured, disables a webhook that loses too many in a row
+//! (`docs/interface/webhooks.md#losses`). The delivery is kept for a replay.
 
 use regente_domain::actor::Actor;
 use regente_store::audit::{self, AuditEntry};
@@ -12,10 +12,10 @@ use crate::app::App;
 use crate::error::Error;
 use crate::metrics;
 
-/// Who switches a webhook off.
+/// The actor that disables a webhook.
 const ACTOR: Actor = Actor::Job("deliveries");
 
-/// What follows when a message to `webhook` is lost; that it is lost is written already.
+/// Handles the loss of a delivery to `webhook`; the loss itself is already written.
 pub(super) async fn tell(app: &App, webhook: &Webhook, delivery: &Delivery) -> Result<(), Error> {
     metrics::delivery_lost();
     tracing::error!(
@@ -50,7 +50,7 @@ pub(super) async fn tell(app: &App, webhook: &Webhook, delivery: &Delivery) -> R
                 "a webhook is switched off: too many messages in a row were lost"
             );
         }
-        // Its owner has changed it meanwhile, or another attempt has switched it off.
+        // The owner changed the webhook meanwhile, or another attempt disabled it.
         Commit::Refused(_) | Commit::Unknown => {}
     }
     Ok(())

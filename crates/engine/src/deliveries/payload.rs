@@ -1,5 +1,5 @@
-//! What an event says: `data` as it was right after the change, put together once and kept, and the envelope around it
-//! (`docs/interface/webhooks.md#envelope`). The bytes are the same in every attempt.
+//! Builds the payload of an event: `data` as of right after the change, built once and stored, and its envelope
+//! (`docs/interface/webhooks.md#envelope`). All attempts send the same bytes.
 
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
 use regente_domain::charge::{Charge, ChargeEvent, ChargeStatus};
@@ -16,26 +16,27 @@ use uuid::Uuid;
 
 use crate::events::transaction_request::TransactionRequestView;
 
-/// The largest body; above it older transaction requests are left out (`docs/interface/webhooks.md#payloads`).
+/// Largest body in bytes; older transaction requests are left out to stay below it
+/// (`docs/interface/webhooks.md#payloads`).
 const BODY_BYTES_MAX: usize = 256 * 1024;
-/// What the envelope takes of it at most.
+/// Bytes reserved for the envelope.
 const ENVELOPE_BYTES_MAX: usize = 1024;
 
-/// Why an event cannot be put into words.
+/// Why the payload of an event cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PayloadError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What the event is about is not there.
+    /// The record of the event does not exist.
     #[error("{0} has no record to tell of")]
     NoRecord(String),
-    /// A record that is no JSON.
+    /// A record is not valid JSON.
     #[error("an event that is no JSON")]
     Json(#[from] serde_json::Error),
 }
 
-/// `data` of an event that did not bring its own.
+/// Builds `data` of an event that was stored without one.
 pub(super) async fn data(
     store: &Store,
     client_id: ClientId,
@@ -57,19 +58,19 @@ pub(super) async fn data(
     }
 }
 
-/// A charge as an event shows it.
+/// A charge as its event shows it.
 struct Shown {
     charge: Charge,
     status: ChargeStatus,
     is_processing: bool,
     amount: i64,
-    /// Which of its requests there were.
+    /// The number of its requests at that time.
     requests: usize,
     at: Timestamp,
 }
 
-/// The charge at the version of the event. A version that nobody was answered with is not kept: what it was follows
-/// from its event and from the version beside it.
+/// The charge at the version of the event. Versions that no caller was answered with are not stored: they are derived
+/// from the event and the adjacent version.
 async fn shown(
     store: &Store,
     client_id: ClientId,
@@ -128,7 +129,7 @@ async fn shown(
     }))
 }
 
-/// The requests that the version had, oldest first. One that ended later was still open.
+/// The requests of the version, oldest first. A request that ended later is shown as open.
 fn requests_at(shown: &Shown, requests: &[TransactionRequest]) -> Vec<TransactionRequest> {
     let there = requests.iter().take(shown.requests);
     there
@@ -172,7 +173,7 @@ fn transaction(shown: &Shown, requests: &[TransactionRequest]) -> Result<Value, 
     }))
 }
 
-/// Members of a transaction request that are there also when they say nothing.
+/// Members of a transaction request that are null instead of absent when empty.
 const UNUSED_AS_NULL: [&str; 5] =
     ["pix", "boleto", "providerError", "providerAuthorization", "fraudAnalysis"];
 
@@ -197,7 +198,7 @@ struct Envelope<'a> {
     data: &'a RawValue,
 }
 
-/// The bytes that are sent: always the same for one delivery.
+/// The bytes to send: always the same for one delivery.
 pub(super) fn body(delivery: &Delivery, data: &str) -> Result<Vec<u8>, serde_json::Error> {
     let (object, event) = delivery.event.split_once('.').unwrap_or((PING_OBJECT, PING));
     serde_json::to_vec(&Envelope {

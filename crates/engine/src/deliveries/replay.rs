@@ -1,4 +1,4 @@
-//! Deliveries that are sent again because somebody asks for it: their schedule begins anew, the event keeps its id.
+//! Replays deliveries on request: the schedule starts again, the event keeps its id.
 
 use regente_domain::id::{ClientId, DeliveryId, WebhookId};
 use regente_store::deliveries::{self, Delivery};
@@ -7,24 +7,25 @@ use regente_store::{Batch, Commit};
 use crate::app::App;
 use crate::error::Error;
 
-/// How often a change that lost a race is decided again.
+/// How often a change is tried again after a lost race.
 const TRIES_MAX: usize = 4;
 
-/// What came of it.
+/// The result of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replayed {
-    /// It is due now; the delivery as it stands.
+    /// The delivery is due now.
     Due(Box<Delivery>),
-    /// An attempt is under way: what came of that is to be seen first.
+    /// An attempt is under way: wait for its result.
     UnderWay,
     /// The webhook has no such delivery.
     NoDelivery,
 }
 
-/// Makes a delivery due now. `record` adds who wanted that to the batch. Whoever calls has been admitted.
+/// Makes a delivery due now. `record` adds the audit entry to the batch. The caller must have been admitted by the
+/// store.
 ///
 /// # Errors
-/// The database failed, or others kept changing the same delivery.
+/// The database failed, or other changes of the delivery kept coming first.
 pub async fn replay(
     app: &App,
     client_id: ClientId,

@@ -1,5 +1,5 @@
-//! Signatures of deliveries: Ed25519, written in two ways that name the same key
-//! (`docs/interface/webhooks.md#signatures`). Nothing is sent here.
+//! Signs deliveries with Ed25519, in two header formats that use the same key
+//! (`docs/interface/webhooks.md#signatures`).
 
 use std::fmt;
 
@@ -13,55 +13,55 @@ use zeroize::Zeroizing;
 
 use crate::chance::Chance;
 
-/// Bytes of the private half.
+/// Bytes of a private key.
 pub const SEED_BYTES: usize = 32;
 
 /// `SubjectPublicKeyInfo` of Ed25519 up to the key itself (RFC 8410 §4).
 const SPKI_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
-/// The private half of a webhook's key, wiped when dropped.
+/// The private key of a webhook, wiped when dropped.
 pub struct SigningKey {
     seed: Zeroizing<[u8; SEED_BYTES]>,
     pair: Ed25519KeyPair,
 }
 
-/// Bytes that are no private key.
+/// The bytes are not a private key.
 #[derive(Debug, thiserror::Error)]
 #[error("this is no private key of a webhook")]
 pub struct NotAKey;
 
 impl SigningKey {
-    /// A new one.
+    /// Generates a key.
     ///
     /// # Errors
-    /// [`NotAKey`], which every seed is none of.
+    /// [`NotAKey`]; no generated seed causes it.
     pub fn generate(chance: &Chance) -> Result<Self, NotAKey> {
         Self::from_seed(&chance.bytes::<SEED_BYTES>())
     }
 
-    /// From the seed that [`Self::seed`] gave.
+    /// Restores a key from its [`Self::seed`].
     ///
     /// # Errors
-    /// [`NotAKey`] when it has another length.
+    /// [`NotAKey`] when the seed has another length.
     pub fn from_seed(seed: &[u8]) -> Result<Self, NotAKey> {
         let seed: [u8; SEED_BYTES] = seed.try_into().map_err(|_| NotAKey)?;
         let pair = Ed25519KeyPair::from_seed_unchecked(&seed).map_err(|_| NotAKey)?;
         Ok(Self { seed: Zeroizing::new(seed), pair })
     }
 
-    /// What it is made from, to be sealed.
+    /// The seed of the key, to be sealed.
     pub fn seed(&self) -> &[u8; SEED_BYTES] {
         &self.seed
     }
 
-    /// The public half.
+    /// The public key.
     pub fn public(&self) -> [u8; PUBLIC_KEY_BYTES] {
         let mut public = [0; PUBLIC_KEY_BYTES];
         public.copy_from_slice(self.pair.public_key().as_ref());
         public
     }
 
-    /// `X-Plug-Signature` for a date in milliseconds and the body as it is sent.
+    /// The value of `X-Plug-Signature` for a time in milliseconds and the body as sent.
     pub fn sign_dated(&self, at: Timestamp, body: &[u8]) -> String {
         let mut message = dated(at).into_bytes();
         message.push(b'\n');
@@ -69,7 +69,7 @@ impl SigningKey {
         hex::encode(self.pair.sign(&message))
     }
 
-    /// One entry of `webhook-signature` for the id, the time in whole seconds and the body as it is sent.
+    /// One entry of `webhook-signature` for an id, a time in whole seconds and the body as sent.
     pub fn sign_standard(&self, id: &str, at: Timestamp, body: &[u8]) -> String {
         let mut message = format!("{id}.{}.", seconds(at)).into_bytes();
         message.extend_from_slice(body);
@@ -83,8 +83,8 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-/// The headers of one attempt. While a key is being replaced the Standard Webhooks header carries both signatures, and
-/// the other one, which has no room for two, that of the key in force (`docs/interface/webhooks.md#signatures`).
+/// The headers of one attempt. While a key is being replaced, the Standard Webhooks header contains both signatures;
+/// the other header has room for one, that of the current key (`docs/interface/webhooks.md#signatures`).
 pub fn headers(
     event_id: Uuid,
     at: Timestamp,
@@ -112,7 +112,7 @@ fn seconds(at: Timestamp) -> String {
     at.as_millis().div_euclid(1000).to_string()
 }
 
-/// A public key as `publicKey` shows it.
+/// A public key in PEM, as `publicKey` shows it.
 pub fn to_pem(public: &[u8; PUBLIC_KEY_BYTES]) -> String {
     let spki = [SPKI_PREFIX.as_slice(), public].concat();
     format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n", STANDARD.encode(spki))

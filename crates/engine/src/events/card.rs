@@ -1,5 +1,5 @@
-//! A card as answers show it (`docs/interface/tokens-and-cards.md#cards`). The full number and the security code are in
-//! none of them.
+//! A card as answers show it (`docs/interface/tokens-and-cards.md#cards`), without the full number and the security
+//! code.
 
 use regente_domain::card::record::{Card, CardState, NOT_CHECKED};
 use regente_domain::charge::attempt::TransactionRequest;
@@ -15,18 +15,18 @@ pub struct CardView {
     id: CardId,
     client_id: ClientId,
     customer_id: Option<CustomerId>,
-    /// `pending`: not validated yet, usable meanwhile. `failed`: must not be used.
+    /// `pending`: not validated yet, but usable. `failed`: must not be used.
     status: &'static str,
     status_reason: Option<String>,
-    /// Date, time and numeric offset.
+    /// RFC 3339 with a numeric offset.
     created_at: String,
     updated_at: Timestamp,
-    /// Null for a number of no known range.
+    /// Null when the number is in no known range.
     brand: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     card_holder_name: Option<String>,
     cvv_checked: bool,
-    /// The same for the same number and expiry inside an account.
+    /// The same for the same number and expiry within an account.
     fingerprint: Uuid,
     first6digits: String,
     last4digits: String,
@@ -34,7 +34,7 @@ pub struct CardView {
     expiration_year: String,
     /// Network tokens; always empty until a token provider is connected.
     tokens: [(); 0],
-    /// The check, only in the answer of a creation that asked for one.
+    /// The zero-dollar check, only in the answer to the creation that requested it.
     #[serde(skip_serializing_if = "Option::is_none")]
     transaction_requests: Option<Vec<CheckView>>,
 }
@@ -53,7 +53,7 @@ pub struct CheckView {
 }
 
 impl CardView {
-    /// As lists show it.
+    /// The card in a list.
     pub fn listed(card: &Card, holder_name: Option<String>) -> Self {
         let (status_reason, face) = (status_reason(card), card.face.clone());
         Self {
@@ -77,14 +77,14 @@ impl CardView {
         }
     }
 
-    /// As its creation shows it, with the check where one was made.
+    /// The card in the answer to its creation, with its check if one was made.
     pub fn created(card: &Card, holder_name: Option<String>, checks: &[TransactionRequest]) -> Self {
         let transaction_requests = (!checks.is_empty()).then(|| checks.iter().map(CheckView::of).collect());
         Self { transaction_requests, ..Self::listed(card, holder_name) }
     }
 
-    /// As a read of one card shows it to a public key: the buyer is not named. Whoever typed somebody's document into a
-    /// page has an alias, and a card linked by it must not lead to the person (`docs/interface/customers.md#aliases`).
+    /// The card as a public key reads it, without the customer. A public key may hold an alias obtained with somebody
+    /// else's document; the card must not reveal that person (`docs/interface/customers.md#aliases`).
     pub fn read_by_public_key(card: &Card, holder_name: Option<String>) -> Self {
         Self { customer_id: None, ..Self::listed(card, holder_name) }
     }

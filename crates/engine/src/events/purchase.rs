@@ -19,9 +19,9 @@ pub struct PurchaseView {
     order_id: Option<String>,
     description: Option<String>,
     statement_descriptor: Option<String>,
-    /// What the merchant still keeps, in cents.
+    /// The amount that the merchant keeps so far, in cents.
     amount: Amount,
-    /// What was asked for; never changes.
+    /// The requested amount, in cents; never changes.
     original_amount: Amount,
     currency: &'static str,
     capture: bool,
@@ -44,32 +44,32 @@ pub struct PaymentView {
     token_id: Option<TokenId>,
     amount: Amount,
     installments: u8,
-    /// The status of the charge; `pending` until there is one.
+    /// The status of the charge; `pending` before the charge exists.
     status: &'static str,
-    /// The charge, once there is one.
+    /// The charge, once it exists.
     charge_id: Option<ChargeId>,
-    /// Why it was refused.
+    /// Why the charge was declined.
     declined_code: Option<&'static str>,
 }
 
-/// What is known of one card of a purchase beside the purchase itself.
+/// Data about one card that the purchase itself does not contain.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownCard<'a> {
-    /// Its charge, once there is one.
+    /// The charge, once it exists.
     pub charge: Option<&'a Charge>,
-    /// Why that was refused.
+    /// Why the charge was declined.
     pub declined_code: Option<DeclinedCode>,
-    /// The token that was sent for it.
+    /// The card token that was sent.
     pub token_id: Option<TokenId>,
 }
 
 impl PurchaseView {
-    /// What the merchant still keeps.
+    /// The amount that the merchant keeps so far.
     pub const fn amount(&self) -> Amount {
         self.amount
     }
 
-    /// Shows a purchase with what is known of its cards, in their order.
+    /// Builds the view; `cards` are in the order of the purchase.
     pub fn of(purchase: &Purchase, cards: &[KnownCard<'_>]) -> Self {
         let payments = purchase.slots.iter().zip(cards);
         Self {
@@ -92,7 +92,7 @@ impl PurchaseView {
     }
 }
 
-/// Refunds of single cards lower what the merchant keeps of a purchase that is paid.
+/// Refunds of single cards reduce the kept amount of a paid purchase.
 fn amount(purchase: &Purchase, cards: &[KnownCard<'_>]) -> Amount {
     match purchase.status() {
         PurchaseStatus::Pending | PurchaseStatus::Failed => purchase.amount,
@@ -111,7 +111,7 @@ impl PaymentView {
     fn of(slot: &Slot, card: &KnownCard<'_>) -> Self {
         let status = match (card.charge, slot.declined_code) {
             (Some(charge), _) => charge.state.status(),
-            // It could not even be tried.
+            // The card could not be charged at all.
             (None, Some(_)) => ChargeStatus::Failed,
             (None, None) => ChargeStatus::Pending,
         };

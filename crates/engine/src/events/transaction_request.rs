@@ -15,7 +15,7 @@ pub struct TransactionRequestView {
     id: TransactionRequestId,
     created_at: Timestamp,
     updated_at: Timestamp,
-    /// The key sent to the provider; null for what follows an authorization.
+    /// The key sent to the provider; null for captures and voids.
     idempotency_key: Option<Uuid>,
     request_id: Option<String>,
     provider_id: ProviderId,
@@ -36,20 +36,20 @@ pub struct TransactionRequestView {
     provider_authorization: Option<ProviderAuthorizationView>,
 }
 
-/// What a provider refused with.
+/// The decline of a provider.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderErrorView {
     message: String,
     /// One of the 24 declined codes.
     declined_code: &'static str,
-    /// Whether the next provider may be asked.
+    /// Whether the next provider may be called.
     retryable: bool,
     network_denied_reason: Option<String>,
     network_denied_message: Option<String>,
 }
 
-/// What the card network said.
+/// The code and message of the card network.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderAuthorizationView {
@@ -58,7 +58,7 @@ pub struct ProviderAuthorizationView {
 }
 
 impl TransactionRequestView {
-    /// The request as it stands.
+    /// Builds the view of a request.
     pub fn of(request: &TransactionRequest) -> Self {
         let references = request.reference().cloned().unwrap_or_default();
         let has_codes =
@@ -90,12 +90,12 @@ impl TransactionRequestView {
     }
 }
 
-/// A request that has given the payer something to do is shown as that, whatever it asked for.
+/// The shown type: a request that gave the payer instructions is `pending`, whatever its own type.
 fn type_shown(request: &TransactionRequest) -> &'static str {
     if request.pending().is_some() { PENDING } else { request.request_type.word() }
 }
 
-/// `requestType` of a request that has given the payer something to do.
+/// `requestType` of a request that gave the payer instructions.
 const PENDING: &str = "pending";
 
 fn key_shown(request: &TransactionRequest) -> Option<Uuid> {

@@ -1,5 +1,5 @@
-//! Asking one provider after the other until a charge has ended, its payer is waited for, or an outcome stays unknown. The
-//! caller's request does it when the charge is made, a job when a payer has come back without having paid.
+//! Calls the providers of a charge one after the other, until the charge ends, waits for its payer, or has an unknown
+//! outcome. The caller's request runs it for a new charge, a job when a payer returned without paying.
 
 use std::sync::Arc;
 
@@ -13,48 +13,48 @@ use regente_store::cards;
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
 
-use super::attempt::{self, Asked, Wishes};
+use super::attempt::{self, CallResult, SimulatorOverrides};
 use super::charge::{Ran, reread};
 use super::outcome::{self, Written};
 use super::step::step;
 use super::{finding, route, security_code};
 use crate::app::App;
-use crate::calls::circuits::Trials;
+use crate::calls::circuits::CircuitProbes;
 use crate::card_data::ChargedCard;
 use crate::clock::MachineTime;
 use crate::error::Error;
 
-/// A charge that is written, and all that is held of it while a provider is waited for.
+/// A stored charge, with everything that the flow holds while it waits for a provider.
 pub(super) struct Asking {
     charge: Charge,
     card: Card,
     details: CardDetails,
     merchant: Arc<MerchantWithProviders>,
-    wishes: Wishes,
+    overrides: SimulatorOverrides,
     actor: Actor,
     started: MachineTime,
-    /// The request that is open.
+    /// The open request.
     request: TransactionRequest,
-    /// Those that have ended, oldest first.
+    /// Ended requests, oldest first.
     ended: Vec<TransactionRequest>,
-    _trials: Trials,
+    _circuit_probes: CircuitProbes,
 }
 
-/// What an authorization needs beside the charge.
+/// What an authorization needs besides the charge.
 pub(super) struct Instruments {
     /// The card.
     pub card: Card,
-    /// What the provider gets of it; opened once the request that does so is written.
+    /// The card data for the provider; opened after the request that records the opening is written.
     pub details: ChargedCard,
     /// The merchant with its providers.
     pub merchant: Arc<MerchantWithProviders>,
-    /// The providers that the charge tries after they had stopped answering.
-    pub trials: Trials,
+    /// The circuit probes that the charge holds.
+    pub circuit_probes: CircuitProbes,
 }
 
 impl Instruments {
-    /// Those of a charge whose payer was away; `None` when the card, the merchant or a security code that is needed is
-    /// gone.
+    /// Reads them for a charge whose payer was away; `None` when the card, the merchant or a required security code no
+    /// longer exists.
     pub(super) async fn of(app: &App, charge: &Charge) -> Result<Option<Self>, Error> {
         let Some(card_id) = charge.method.card_id() else { return Ok(None) };
         let merchant = route::merchant(app, charge.client_id, charge.merchant_id).await?;
@@ -69,33 +69,33 @@ impl Instruments {
         };
         let card = found.stored.card.clone();
         let details = ChargedCard::Stored { found: Box::new(found), cvv };
-        Ok(Some(Self { card, details, merchant, trials: Trials::default() }))
+        Ok(Some(Self { card, details, merchant, circuit_probes: CircuitProbes::default() }))
     }
 }
 
-/// A request of a charge that was begun, and those before it.
+/// A charge with a new request and its earlier ones.
 pub(super) struct Begun {
     /// The charge.
     pub charge: Charge,
-    /// The request that is open.
+    /// The open request.
     pub request: TransactionRequest,
-    /// Those that have ended, oldest first.
+    /// Ended requests, oldest first.
     pub ended: Vec<TransactionRequest>,
 }
 
-/// What an answer has led to.
+/// What follows an answer.
 enum Concluded {
-    /// The next provider is to be asked.
+    /// Call the next provider.
     AskNext(Box<Asking>),
-    /// Nobody else is asked now.
+    /// Call no further provider now.
     Ran(Box<Ran>),
 }
 
-/// Asks until nobody else is asked now.
+/// Calls providers until none is to be called now.
 pub(super) async fn drive(app: &App, mut asking: Box<Asking>) -> Result<Box<Ran>, Error> {
     loop {
         let asked = asking.ask(app).await?;
-        // Boxed: what is large only before or after a call would make every call in flight as large.
+        // Boxed: data needed only before or after a call would enlarge every call in flight.
         match Box::pin(asking.conclude(app, asked)).await? {
             Concluded::AskNext(next) => asking = next,
             Concluded::Ran(ran) => return Ok(ran),
@@ -104,39 +104,39 @@ pub(super) async fn drive(app: &App, mut asking: Box<Asking>) -> Result<Box<Ran>
 }
 
 impl Asking {
-    /// Opens the card for a request that is written.
+    /// Opens the card for a request that is already written.
     pub(super) async fn begin(
         app: &App,
         begun: Begun,
         instruments: Instruments,
-        wishes: Wishes,
+        overrides: SimulatorOverrides,
         actor: Actor,
         started: MachineTime,
     ) -> Result<Box<Self>, Error> {
         let Begun { charge, request, ended } = begun;
-        let Instruments { card, details, merchant, trials } = instruments;
+        let Instruments { card, details, merchant, circuit_probes } = instruments;
         let details = details.open(app).await?;
-        let _trials = trials;
+        let _circuit_probes = circuit_probes;
         Ok(Box::new(Self {
             charge,
             card,
             details,
             merchant,
-            wishes,
+            overrides,
             actor,
             started,
             request,
             ended,
-            _trials,
+            _circuit_probes,
         }))
     }
 
-    async fn ask(&self, app: &App) -> Result<Asked, Error> {
+    async fn ask(&self, app: &App) -> Result<CallResult, Error> {
         let is_asked = |provider: &&Provider| provider.id == self.request.provider_id;
         let Some(provider) = self.merchant.providers.iter().find(is_asked) else {
             return Err(Error::internal("a route to a provider that the merchant does not have"));
         };
-        Ok(attempt::ask(app, provider, &self.request, &self.wishes, self.authorization()).await?)
+        Ok(attempt::ask(app, provider, &self.request, &self.overrides, self.authorization()).await?)
     }
 
     fn authorization(&self) -> Operation {
@@ -157,8 +157,8 @@ impl Asking {
         })
     }
 
-    /// Writes what was answered, and with it what is next.
-    async fn conclude(mut self: Box<Self>, app: &App, asked: Asked) -> Result<Concluded, Error> {
+    /// Writes the outcome together with the next step.
+    async fn conclude(mut self: Box<Self>, app: &App, asked: CallResult) -> Result<Concluded, Error> {
         let Self { charge, request, actor, .. } = &*self;
         if let Some(reason) = asked.open_reason {
             outcome::leave_open(app, charge, request, reason, actor).await;
@@ -201,7 +201,7 @@ impl Asking {
         })
     }
 
-    /// What asking another provider later would take, and the code that it would take.
+    /// The security code to hold for a later provider, and whether one will be needed.
     fn security_code(&self) -> (Option<&Cvv>, SecurityCode) {
         match (&self.details.cvv, self.charge.next_hop()) {
             (Some(cvv), Some(_)) => (Some(cvv), SecurityCode::Needed),

@@ -1,6 +1,6 @@
-//! One call to a provider for a transaction request that is already written down, and what follows at once when no
-//! answer comes (`docs/interface/charges.md#unknown-outcomes`): an authorization is asked after by its key, what
-//! follows an authorization is sent once more under the same key.
+//! Calls a provider for a transaction request that is already stored. If no answer comes, it probes an authorization by
+//! its key at once and sends a capture or void once more under the same key
+//! (`docs/interface/charges.md#unknown-outcomes`).
 
 use std::time::Duration;
 
@@ -19,52 +19,52 @@ use super::observed;
 use crate::app::App;
 use crate::vault::{Binding, Purpose, VaultError};
 
-/// The member of `paymentFlow.metadata` that says what goes wrong at the simulator.
+/// The member of `paymentFlow.metadata` with the simulator's faults.
 pub const SANDBOX_FAULTS: &str = "sandboxFaults";
 
-/// What a tester asks of the simulator for one request; nothing in production.
+/// Simulator overrides of one request; empty in production.
 #[derive(Clone, Debug, Default)]
-pub struct Wishes(Option<TestOverrides>);
+pub struct SimulatorOverrides(Option<TestOverrides>);
 
-impl Wishes {
-    /// The wishes that a charge carries, with the seed of the request.
+impl SimulatorOverrides {
+    /// The overrides of a charge, with the seed of the request.
     pub fn of(app: &App, charge: &Charge, seed: Option<String>) -> Self {
         let metadata = charge.references.flow_metadata.as_ref();
         let faults = metadata.and_then(|metadata| metadata.get(SANDBOX_FAULTS)).cloned();
         Self(sandbox::overrides(app.settings.mode, seed, faults))
     }
 
-    /// Those of a request that belongs to no charge: its seed alone.
+    /// The overrides of a request without a charge: only its seed.
     pub fn of_seed(app: &App, seed: Option<String>) -> Self {
         Self(sandbox::overrides(app.settings.mode, seed, None))
     }
 }
 
-/// How a call ended, and how long it took with what followed it.
+/// How a call ended, and how long it took including the probe or repetition.
 #[derive(Debug)]
-pub struct Asked {
-    /// `Open` when nothing tells.
+pub struct CallResult {
+    /// `Open` when it is unknown.
     pub outcome: Outcome,
-    /// Why it is open; only then.
+    /// Why the outcome is open, if it is.
     pub open_reason: Option<OpenReason>,
-    /// The time from the call to the knowledge of its outcome.
+    /// The time from the call until its outcome was known.
     pub duration: Duration,
 }
 
-/// Calls the provider. Where no answer comes, what the provider then says decides; where it does not tell either, the
-/// outcome stays open.
+/// Calls the provider. If no answer comes, it probes or repeats once; if that does not answer either, the outcome stays
+/// open.
 pub async fn ask(
     app: &App,
     provider: &Provider,
     request: &TransactionRequest,
-    wishes: &Wishes,
+    overrides: &SimulatorOverrides,
     operation: Operation,
-) -> Result<Asked, VaultError> {
+) -> Result<CallResult, VaultError> {
     let _running = app.in_flight.enter(request.id);
     let started = app.clock.machine();
     let again = repeatable(&operation);
-    // Boxed: what leads to the call is larger than the call.
-    let answering = Box::pin(call(app, provider, request, wishes, operation)).await?;
+    // Boxed: the code before the call is larger than the call.
+    let answering = Box::pin(call(app, provider, request, overrides, operation)).await?;
     let (outcome, open_reason) = match answering.await {
         Answer::Approved(approval) => (Outcome::Approved(approval), None),
         Answer::Declined(decline) => (Outcome::Declined(decline), None),
@@ -75,31 +75,31 @@ pub async fn ask(
         Answer::Unknown(reason) => {
             tracing::warn!(
                 transaction_request = %request.id, provider = %request.provider_type.code(), %reason,
-                "a provider did not answer; it is asked what became of the request"
+                "a provider did not answer; its outcome is looked up"
             );
             let absent = unanswered(app.providers.unanswered_reason(request.provider_type));
-            // Boxed, since it is rare and large: it would make every call in flight larger.
-            let finding_out = Box::pin(find_out(app, provider, request, wishes, again, absent));
+            // Boxed: it is rare and would enlarge every call in flight.
+            let finding_out = Box::pin(find_out(app, provider, request, overrides, again, absent));
             let outcome = finding_out.await?;
             let open_reason = (outcome == Outcome::Open).then(|| why_open(reason));
             (outcome, open_reason)
         }
     };
-    Ok(Asked { outcome, open_reason, duration: app.clock.machine().since(started) })
+    Ok(CallResult { outcome, open_reason, duration: app.clock.machine().since(started) })
 }
 
-/// Finds out what became of a request, once: `again` is sent under the request's own key where it may be, otherwise
-/// the provider is asked after the key. `absent` is what it means that nothing happened.
+/// Finds out the outcome of a request, once: sends `again` under the request's own key where that is allowed, otherwise
+/// probes. `absent` is the outcome when the provider has no record of the key.
 pub async fn find_out(
     app: &App,
     provider: &Provider,
     request: &TransactionRequest,
-    wishes: &Wishes,
+    overrides: &SimulatorOverrides,
     again: Option<Operation>,
     absent: Decline,
 ) -> Result<Outcome, VaultError> {
     let Some(operation) = again else {
-        return Ok(match probe(app, provider, request, wishes).await? {
+        return Ok(match probe(app, provider, request, overrides).await? {
             Probe::Found(Finding::Approved(approval)) => Outcome::Approved(approval),
             Probe::Found(Finding::Declined(decline)) => Outcome::Declined(decline),
             Probe::Found(Finding::Pending(pending)) => pending_outcome(request, pending),
@@ -107,7 +107,7 @@ pub async fn find_out(
             Probe::Unknown => Outcome::Open,
         });
     };
-    Ok(match call(app, provider, request, wishes, operation).await?.await {
+    Ok(match call(app, provider, request, overrides, operation).await?.await {
         Answer::Approved(approval) => Outcome::Approved(approval),
         Answer::Declined(decline) => Outcome::Declined(decline),
         Answer::Pending(pending) => pending_outcome(request, pending),
@@ -115,17 +115,17 @@ pub async fn find_out(
     })
 }
 
-/// Only an authorization waits for its payer. Anything else that was taken up and is not done is asked for again.
+/// Only an authorization waits for its payer; any other pending answer stays open and is looked up later.
 fn pending_outcome(request: &TransactionRequest, pending: Box<Pending>) -> Outcome {
     if request.request_type.is_authorization() { Outcome::Pending(pending) } else { Outcome::Open }
 }
 
-/// Begins a call. What is returned waits for its answer, and holds no more than that.
+/// Begins a call. The returned future holds only what it needs to wait for the answer.
 async fn call<'a>(
     app: &'a App,
     provider: &Provider,
     request: &'a TransactionRequest,
-    wishes: &Wishes,
+    overrides: &SimulatorOverrides,
     operation: Operation,
 ) -> Result<BoxFuture<'a, Answer>, VaultError> {
     let call = Call {
@@ -135,7 +135,7 @@ async fn call<'a>(
         credentials: credentials(app, provider).await?,
         options: provider.options.clone().unwrap_or_default(),
         mode: app.settings.mode,
-        test_overrides: wishes.0.clone(),
+        test_overrides: overrides.0.clone(),
         operation,
     };
     let watch = app.circuits.watch(provider.id, &call, &app.providers);
@@ -147,7 +147,7 @@ async fn probe(
     app: &App,
     provider: &Provider,
     request: &TransactionRequest,
-    wishes: &Wishes,
+    overrides: &SimulatorOverrides,
 ) -> Result<Probe, VaultError> {
     let inquiry = Inquiry {
         key: request.provider_key(),
@@ -159,12 +159,12 @@ async fn probe(
         credentials: credentials(app, provider).await?,
         options: provider.options.clone().unwrap_or_default(),
         mode: app.settings.mode,
-        test_overrides: wishes.0.clone(),
+        test_overrides: overrides.0.clone(),
     };
     Ok(observed::probe(app, request, app.providers.probe(inquiry)).await)
 }
 
-/// What a provider is asked by a request.
+/// The provider operation of a request.
 pub(super) const fn operation_kind(request: &TransactionRequest) -> OperationKind {
     match request.request_type {
         RequestType::Authorization | RequestType::PreAuthorization => OperationKind::Authorization,
@@ -174,8 +174,8 @@ pub(super) const fn operation_kind(request: &TransactionRequest) -> OperationKin
     }
 }
 
-/// What may be sent again under its key, once more. An authorization may not: the security code is gone by the time
-/// anybody would (`docs/interface/charges.md#unknown-outcomes`).
+/// The operation, if it may be sent again under its key. An authorization may not: its security code is not stored
+/// (`docs/interface/charges.md#unknown-outcomes`).
 fn repeatable(operation: &Operation) -> Option<Operation> {
     match operation {
         Operation::Authorize(_) | Operation::VerifyCard(_) => None,
@@ -195,7 +195,8 @@ const fn why_open(reason: UnknownReason) -> OpenReason {
 async fn credentials(app: &App, provider: &Provider) -> Result<Credentials, VaultError> {
     let binding = Binding::new(Purpose::ProviderCredentials, provider.client_id, provider.id.uuid());
     let plain = match app.vault.open(binding, &provider.credentials).await {
-        // Since the provider was read, its credentials were sealed again under another key, and the former destroyed.
+        // The credentials were resealed under another data key after the provider was read, and the former key was
+        // destroyed.
         Err(VaultError::UnknownKey(_)) => {
             let sealed_again = providers::find(&app.store, provider.client_id, provider.id).await?;
             let sealed_again = sealed_again.ok_or(VaultError::DoesNotOpen)?;

@@ -1,5 +1,5 @@
-//! Storing a card, with or without a zero-dollar check (`docs/interface/tokens-and-cards.md#checks`). With a check the
-//! card is not shown until the provider has answered; without an answer there is no card.
+//! Stores a card, with or without a zero-dollar check (`docs/interface/tokens-and-cards.md#checks`). A checked card is
+//! hidden until the provider answers; without an answer it is deleted.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use regente_store::sealed::Sealed;
 use regente_store::transaction_requests::{self, Beginning, ObjectKind, StoredRequest};
 use regente_store::{Batch, Commit, Refusal, cards, tokens};
 
-use super::attempt::{self, Wishes};
+use super::attempt::{self, SimulatorOverrides};
 use super::schedule;
 use crate::app::App;
 use crate::card_data::{SealedCard, open_holder};
@@ -26,35 +26,35 @@ use crate::error::Error;
 use crate::events::card::CardView;
 use crate::idempotency::{self, Claim, Finished};
 
-/// A card that is about to be stored and checked.
+/// A card to store and check.
 pub struct NewCheck {
-    /// The card, `verifying`.
+    /// The card, in status `verifying`.
     pub card: Card,
     /// Its sealed parts.
     pub sealed: SealedCard,
-    /// What goes to the provider.
+    /// The card data for the provider.
     pub details: CardDetails,
-    /// The token it comes from.
+    /// The token that the card comes from.
     pub token: [u8; 32],
-    /// The merchant whose provider checks it.
+    /// The merchant whose provider checks the card.
     pub merchant: Arc<MerchantWithProviders>,
     /// The idempotency claim.
     pub claim: Option<Claim>,
-    /// Who stores it.
+    /// The author of the change.
     pub actor: Actor,
     /// `X-Sandbox-Seed`.
     pub seed: Option<String>,
 }
 
-/// What became of the check.
+/// The result of a check.
 pub enum Checked {
     /// The provider answered: the card is active or failed.
     Card(Box<Card>, Box<TransactionRequest>),
-    /// Another request with the same key was first, and this is its answer.
+    /// Another request with the same key came first; this is its answer.
     Answered(Finished),
 }
 
-/// The provider of a merchant that can check a card of this brand with a zero amount, by priority.
+/// The merchant's provider with the highest priority that can check this brand with a zero amount.
 pub fn checking_provider<'a>(merchant: &'a MerchantWithProviders, card: &Card) -> Option<&'a Provider> {
     let mut able: Vec<&Provider> = merchant
         .providers
@@ -65,7 +65,7 @@ pub fn checking_provider<'a>(merchant: &'a MerchantWithProviders, card: &Card) -
     able.first().copied()
 }
 
-/// Stores the card and checks it. Runs to its end even when the caller hangs up: call it in a task of its own.
+/// Stores and checks the card. Runs to its end even when the caller hangs up: call it in a task of its own.
 pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
     let Some(provider) = checking_provider(&new.merchant, &new.card) else {
         return Err(not_available("merchant has no provider with zero dollar support"));
@@ -87,8 +87,8 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
         card: new.details,
         merchant_mcc: Some(new.merchant.merchant.details.mcc.clone()),
     });
-    let wishes = Wishes::of_seed(&app, new.seed);
-    let asked = attempt::ask(&app, provider, &request, &wishes, operation).await?;
+    let overrides = SimulatorOverrides::of_seed(&app, new.seed);
+    let asked = attempt::ask(&app, provider, &request, &overrides, operation).await?;
     if asked.outcome == Outcome::Open {
         return Err(give_up(&app, &new.card, &request, asked.open_reason).await);
     }
@@ -105,9 +105,9 @@ async fn refused(new: &NewCheck, app: &App, refusal: &Refusal) -> Result<Checked
     }
 }
 
-/// The provider was asked, and nobody knows or nothing happened.
+/// The provider's answer is unknown, or the check had no effect.
 const NO_ANSWER: &str = "the provider did not answer";
-/// The provider does not work for the merchant.
+/// The provider does not accept the merchant.
 const REFUSES_MERCHANT: &str = "the provider refused the merchant";
 
 fn not_available(detail: &'static str) -> Error {
@@ -147,7 +147,7 @@ fn intent(app: &App, new: &NewCheck, request: &TransactionRequest) -> Result<Bat
     Ok(batch)
 }
 
-/// Writes what the provider said: the card is active or failed; and when nothing happened there, there is no card.
+/// Writes the result: the card is active or failed, or is deleted when the check had no effect.
 async fn settle(
     app: &App,
     card: &Card,
@@ -160,7 +160,7 @@ async fn settle(
     transaction_requests::end(&mut batch, ended)?;
     let settled = match &ended.outcome {
         Outcome::Approved(_) => Ok(card.confirm(now)),
-        // It speaks of the merchant, not of the card.
+        // This decline is about the merchant, not about the card.
         Outcome::Declined(decline) if decline.code == DeclinedCode::InvalidMerchant => Err(REFUSES_MERCHANT),
         Outcome::Declined(decline) => Ok(card.refuse(&decline.message, now)),
         Outcome::NoEffect(_) | Outcome::Pending(_) | Outcome::Open => Err(NO_ANSWER),
@@ -187,20 +187,20 @@ async fn settle(
     }
     match app.store.apply(batch).await? {
         Commit::Applied => settled.map_err(not_available),
-        // The reconcile job was first, or will be: the same key leads to what it wrote.
+        // The reconcile job is writing the result: a retry with the same key returns it.
         Commit::Refused(_) | Commit::Unknown => Err(Error::unavailable()),
     }
 }
 
-/// There is no card, and that is the answer of the key.
+/// Deletes the card and stores that answer for the idempotency key.
 fn end_without_card(app: &App, batch: &mut Batch, card: &Card, why: &'static str) -> Result<(), Error> {
     cards::drop_verifying(batch, card.id);
     let Some(claim) = &card.claim else { return Ok(()) };
     idempotency::end_with_body(app, batch, claim, &(app.answer_to)(not_available(why)))
 }
 
-/// Nobody knows what the provider would say, so there is no card, and the key has its answer. The request stays open
-/// until the provider's books tell, with the reason for those who look at it.
+/// The provider's answer is unknown: deletes the card and stores that answer for the idempotency key. The request stays
+/// open, with its reason, until the provider reports the outcome.
 async fn give_up(app: &App, card: &Card, request: &TransactionRequest, reason: Option<OpenReason>) -> Error {
     let mut batch = Batch::new(card.client_id);
     if let Some(reason) = reason {
@@ -216,18 +216,18 @@ async fn give_up(app: &App, card: &Card, request: &TransactionRequest, reason: O
     }
     match app.store.apply(batch).await {
         Ok(Commit::Applied) => not_available(NO_ANSWER),
-        // The reconcile job was first, or will be: the same key leads to what it wrote.
+        // The reconcile job is writing the result: a retry with the same key returns it.
         Ok(Commit::Refused(_) | Commit::Unknown) => Error::unavailable(),
         Err(error) => error.into(),
     }
 }
 
-/// Ends a check whose request was found out about by the reconcile job.
+/// Ends a check after the reconcile job has found out its outcome.
 pub async fn recover(app: &App, stored: &StoredRequest, ended: TransactionRequest) -> Result<(), Error> {
     let card_id = Id::new(stored.request.object_id);
     let found = cards::find(&app.store, stored.request.client_id, card_id).await?;
     let Some((card, holder)) = found.and_then(|found| Some((found.card, found.holder?))) else {
-        // The caller was told that there is no card: only the request is left to end.
+        // The caller was told that there is no card: only the request remains to be ended.
         let mut batch = Batch::new(stored.request.client_id);
         transaction_requests::end(&mut batch, &ended)?;
         return match app.store.apply(batch).await? {

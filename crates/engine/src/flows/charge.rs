@@ -1,5 +1,5 @@
-//! Charging: the intent in one batch, then the providers are asked ([`asking`]), and each answer is written with what is
-//! next. The same functions carry a charge on in daily life and after a crash.
+//! Creates charges: writes the intent in one batch, calls the providers ([`asking`]), and writes each outcome together
+//! with the next step. The same functions continue a charge after a crash.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,75 +15,75 @@ use regente_store::sealed::Sealed;
 use regente_store::{Admission, Batch, Commit, Refusal, cards, charges, events, purchases, tokens};
 
 use super::asking::{self, Asking, Begun, Instruments};
-use super::attempt::Wishes;
+use super::attempt::SimulatorOverrides;
 use super::outcome;
 use crate::app::App;
-use crate::calls::circuits::Trials;
+use crate::calls::circuits::CircuitProbes;
 use crate::card_data::{ChargedCard, SealedCard};
 use crate::clock::MachineTime;
 use crate::error::Error;
 use crate::idempotency::{Claim, Finished};
 
-/// The member that names a card token.
+/// The member with the card token.
 pub const TOKEN_PATH: &str = "paymentSource.tokenId";
-/// The member that names a CVV token.
+/// The member with the CVV token.
 pub const CVV_TOKEN_PATH: &str = "paymentSource.tokenCvv";
 
-/// A charge that everything is known for: parsed, resolved, routed, not written yet.
+/// A charge that is parsed, resolved and routed but not stored yet.
 pub struct NewCharge {
-    /// The charge, pending, with its route.
+    /// The pending charge, with its route.
     pub charge: Charge,
-    /// Fraud analysis data, sealed.
+    /// The sealed fraud analysis data.
     pub private: Option<Sealed>,
-    /// The card that is charged.
+    /// The card to charge.
     pub card: Card,
-    /// Its number and holder's name, when the charge stores the card.
+    /// Its sealed number and holder's name, when the charge stores the card.
     pub new_card: Option<SealedCard>,
-    /// What goes to the provider of the card.
+    /// The card data for the provider.
     pub details: ChargedCard,
     /// The tokens that the charge uses up.
     pub tokens: Vec<[u8; 32]>,
     /// The merchant and its providers.
     pub merchant: Arc<MerchantWithProviders>,
-    /// The providers that this charge tries after they had stopped answering.
-    pub trials: Trials,
+    /// The circuit probes that the charge holds.
+    pub circuit_probes: CircuitProbes,
     /// The idempotency claim.
     pub claim: Option<Claim>,
-    /// The purchase that it is one card of, moved on by the very batch that begins the charge.
+    /// The purchase that the charge belongs to; the batch that begins the charge also updates the purchase.
     pub purchase: Option<Box<PurchaseStep>>,
-    /// Who charges.
+    /// The author of the charge.
     pub actor: Actor,
     /// `X-Sandbox-Seed`.
     pub seed: Option<String>,
 }
 
-/// A purchase before and after the charge of one of its cards begins. Whoever is too late for that version begins no
-/// charge.
+/// A purchase before and after the charge of one of its cards begins. If the stored purchase has another version, no
+/// charge begins.
 pub struct PurchaseStep {
     /// Before.
     pub before: Purchase,
     /// After.
-    pub step: purchase::Step,
+    pub step: purchase::Advance,
 }
 
-/// What became of a new charge.
+/// The result of a new charge.
 pub enum Created {
-    /// It ran; it may still be pending.
+    /// The charge ran; it may still be pending.
     Ran(Box<Ran>),
-    /// Another request with the same key was first, and this is its answer.
+    /// Another request with the same key came first; this is its answer.
     Answered(Finished),
 }
 
-/// A charge that ran, with its requests, oldest first.
+/// A charge with its requests, oldest first.
 pub struct Ran {
     /// The charge.
     pub charge: Charge,
-    /// Its requests.
+    /// Its requests, oldest first.
     pub requests: Vec<TransactionRequest>,
 }
 
-/// Charges. Runs to its end even when the caller hangs up: call it in a task of its own. The place that the charge was
-/// admitted to is held until its outcome is written.
+/// Charges. Runs to its end even when the caller hangs up: call it in a task of its own. The charge keeps its place in
+/// the store's admission until its outcome is written.
 pub async fn create(app: App, new: Box<NewCharge>, admission: Admission) -> Result<Created, Error> {
     let _admission = admission;
     let (started, now) = (app.clock.machine(), app.clock.of(new.charge.client_id));
@@ -96,14 +96,14 @@ pub async fn create(app: App, new: Box<NewCharge>, admission: Admission) -> Resu
         Commit::Applied => {}
         Commit::Refused(refusal) => return Box::pin(refused(&new, &app, &refusal)).await,
         Commit::Unknown => {
-            // The answer to the commit was lost, not necessarily the commit: the charge itself tells.
+            // The commit may have succeeded although its answer was lost: read the charge.
             let reading = Box::pin(charges::find(&app.store, new.charge.client_id, new.charge.id));
             if reading.await?.is_none() {
                 return Err(Error::unavailable());
             }
         }
     }
-    // Boxed: what is large only before a call would make every call in flight as large.
+    // Boxed: data needed only before a call would enlarge every call in flight.
     let asking = Box::pin(ready(&app, new, request, started)).await?;
     asking::drive(&app, asking).await.map(Created::Ran)
 }
@@ -114,16 +114,24 @@ async fn ready(
     request: TransactionRequest,
     started: MachineTime,
 ) -> Result<Box<Asking>, Error> {
-    let NewCharge { charge, card, details, merchant, trials, actor, seed, .. } = *new;
-    let wishes = Wishes::of(app, &charge, seed);
+    let NewCharge { charge, card, details, merchant, circuit_probes, actor, seed, .. } = *new;
+    let overrides = SimulatorOverrides::of(app, &charge, seed);
     let begun = Begun { charge, request, ended: Vec::with_capacity(1) };
-    Asking::begin(app, begun, Instruments { card, details, merchant, trials }, wishes, actor, started).await
+    Asking::begin(
+        app,
+        begun,
+        Instruments { card, details, merchant, circuit_probes },
+        overrides,
+        actor,
+        started,
+    )
+    .await
 }
 
 async fn refused(new: &NewCharge, app: &App, refusal: &Refusal) -> Result<Created, Error> {
     match &new.claim {
         Some(claim) if Claim::lost(refusal) => claim.of_winner(app).await.map(Created::Answered),
-        // Somebody else has moved the purchase on: what is to be done now is decided anew.
+        // Another node moved the purchase: decide again.
         _ if refusal.is(&purchases::UPDATE_PURCHASE) => Err(Error::busy()),
         _ if refusal.is(&tokens::CONSUME_TOKEN) => {
             let path = if new.new_card.is_some() { TOKEN_PATH } else { CVV_TOKEN_PATH };
@@ -133,7 +141,7 @@ async fn refused(new: &NewCharge, app: &App, refusal: &Refusal) -> Result<Create
     }
 }
 
-/// The first batch: everything that must be known before money can move.
+/// The first batch: everything that must be stored before money can move.
 fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Batch, Error> {
     let now = app.clock.of(request.client_id);
     let mut batch = Batch::new(new.charge.client_id);
@@ -158,7 +166,7 @@ fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Ba
     Ok(batch)
 }
 
-/// A charge as it is stored, with its requests.
+/// The stored charge with its requests.
 pub async fn reread(app: &App, charge: &Charge) -> Result<Ran, Error> {
     let (client_id, id) = (charge.client_id, charge.id);
     let Some((stored, requests)) = charges::find_with_requests(&app.store, client_id, id).await? else {
@@ -176,7 +184,7 @@ pub async fn charge_of(app: &App, request: &TransactionRequest) -> Result<Charge
     Ok(found.charge)
 }
 
-/// The provider of a request as it is configured now, also when it was deleted since.
+/// The provider of a request as it is configured now, even if it was deleted since.
 pub async fn provider_of(app: &App, request: &TransactionRequest) -> Result<Provider, Error> {
     regente_store::providers::find(&app.store, request.client_id, request.provider_id)
         .await?

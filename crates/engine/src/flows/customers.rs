@@ -1,9 +1,8 @@
-//! Buyers: found or created by the cases of `docs/interface/customers.md#matching`, and found again by an id or an
-//! alias. One path for `POST /v1/customers` and for charges that bring their buyer along.
+//! Customers: finds or creates them by the cases of `docs/interface/customers.md#matching`, and resolves ids and
+//! aliases. `POST /v1/customers` and charges with a buyer use the same functions.
 //!
-//! The cases themselves are decided in the domain; here is what they are decided from and what follows. Two callers
-//! that look up at the same time are told apart by the unique indexes: the second one's batch is refused, and it looks
-//! up again.
+//! The domain decides the cases; this module reads their inputs and writes the result. When two callers look up the
+//! same customer at once, a unique index refuses the second batch, and that caller looks up again.
 
 mod record;
 
@@ -22,57 +21,57 @@ use crate::caller::{Caller, RequestId};
 use crate::error::Error;
 use record::{keys_of, seal_alias};
 
-/// A buyer as sent.
+/// A customer as sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCustomer {
     /// Name.
     pub name: String,
     /// E-mail address.
     pub email: String,
-    /// Phone number; shipped checkouts send a blank for nothing.
+    /// Phone number; some clients send a blank for none.
     pub phone_number: String,
-    /// Document, or the word for its absence.
+    /// The document, or the word that means none.
     pub document: Document,
-    /// Where he lives.
+    /// Home address.
     pub address: Option<Address>,
-    /// Where bills go.
+    /// Billing address.
     pub billing_address: Option<Address>,
-    /// Where goods go.
+    /// Delivery address.
     pub delivery_address: Option<Address>,
 }
 
-/// What happens when the buyer is known already. A public key always keeps, whatever is asked for.
+/// What happens when the customer exists already. For public keys this is always [`Self::Keep`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnMatch {
-    /// 409: a creation without `force`.
+    /// Answer 409: a creation without `force`.
     Refuse,
-    /// The one that fits is updated with what was sent: a creation with `force`.
+    /// Update the existing customer with the data sent: a creation with `force`.
     Update,
-    /// The one that fits is taken as he is: what a public key asks for changes nothing.
+    /// Use the existing customer unchanged.
     Keep,
 }
 
-/// The buyer that was found or made, as he is once the batch is applied.
+/// The customer found or created, as it is after the batch is applied.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The buyer.
     pub customer: Customer,
-    /// What stands for him towards a public key.
+    /// The id that a public key gets instead of the customer's own.
     pub alias: Option<Id<of::CustomerAlias>>,
 }
 
 impl Found {
-    /// The id that the caller may see.
+    /// The id to show to the caller.
     pub fn shown_id(&self) -> CustomerId {
         self.alias.map_or(self.customer.id(), |alias| CustomerId::new(alias.uuid()))
     }
 }
 
-/// Looks up who `new` is and adds what follows from it to `batch`, which may hold other changes of the same caller. A
-/// batch that is refused was decided on something that has changed: plan anew.
+/// Looks up the customer and adds the resulting changes to `batch`, which may contain other changes of the caller. If
+/// the batch is refused, the data has changed: plan again.
 ///
 /// # Errors
-/// [`Error::Conflict`] when the buyer is known and [`OnMatch::Refuse`] was asked for.
+/// [`Error::Conflict`] when the customer exists and `on_match` is [`OnMatch::Refuse`].
 pub async fn plan(
     app: &App,
     caller: &Caller,
@@ -109,8 +108,8 @@ pub async fn plan(
     Ok(Found { customer, alias })
 }
 
-/// The stored customer who fits a buyer that a charge describes. A charge by card creates nobody: a new customer has no
-/// card to charge.
+/// The stored customer who matches the buyer of a charge. A card charge does not create customers: a new one would have
+/// no card to charge.
 pub async fn find_matching(
     app: &App,
     caller: &Caller,
@@ -124,18 +123,18 @@ pub async fn find_matching(
     })
 }
 
-/// A customer that an id of the interface stands for.
+/// A customer that an id of the API refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResolvedCustomer {
-    /// The customer's own id: what records refer to, and what secret keys and events see.
+    /// The customer's own id, used by records and shown to secret keys and in events.
     pub real_id: CustomerId,
-    /// The id that was given; what the caller is shown.
+    /// The id that was given, which the caller is shown.
     pub shown_id: CustomerId,
-    /// Whether that is an alias.
+    /// Whether the given id is an alias.
     pub via_alias: bool,
 }
 
-/// The live customer of the caller's account that `id` stands for, its own or that of an alias.
+/// The live customer of the caller's account with this id or alias.
 pub async fn resolve_customer(
     app: &App,
     caller: &Caller,
@@ -145,8 +144,8 @@ pub async fn resolve_customer(
     Ok(stored.map(|stored| ResolvedCustomer { real_id: stored.id, shown_id: id, via_alias: stored.id != id }))
 }
 
-/// The customer that a caller may read or change under `id`: a secret key also under an alias, a public key only
-/// under the customer's own id, which it has from the merchant (`docs/interface/customers.md#aliases`).
+/// The customer that the caller may read or change under `id`. A secret key may use an alias; a public key must use the
+/// customer's own id, which it gets from the merchant (`docs/interface/customers.md#aliases`).
 ///
 /// # Errors
 /// [`Error::NotFound`].
@@ -158,7 +157,7 @@ pub async fn find(app: &App, caller: &Caller, id: CustomerId) -> Result<Customer
     Customer::open(app, stored).await
 }
 
-/// Who holds the e-mail address and the document that were sent.
+/// The customers that have the e-mail address and the document sent.
 struct Holders {
     by_document: Option<StoredCustomer>,
     by_email: Option<StoredCustomer>,
@@ -193,22 +192,22 @@ impl Holders {
     }
 }
 
-/// What the e-mail address of a new customer is to him.
+/// How the e-mail address of a new customer is stored.
 enum Email {
-    /// His own, by which he is found.
+    /// As the customer's own: lookups find it.
     Own,
-    /// Somebody else's, to write to (case 3).
+    /// For contact only, because it belongs to another customer (case 3).
     ForContactOnly,
 }
 
-/// Whether an empty e-mail address takes the one that was sent.
+/// Whether a customer without an e-mail address gets the one that was sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FillEmail {
     Yes,
     No,
 }
 
-/// Who plans what, and when.
+/// The caller and the time of a plan.
 struct Plan<'a> {
     app: &'a App,
     caller: &'a Caller,
@@ -247,8 +246,8 @@ impl Plan<'_> {
         Customer::open(self.app, stored).await
     }
 
-    /// What was sent replaces what was stored, except for an e-mail address or a document that is there; those are
-    /// only filled. Nothing is written when nothing is different.
+    /// Replaces the stored data with the data sent, except an existing e-mail address or document; those are only added
+    /// when missing. Writes nothing when nothing changes.
     async fn update(
         &self,
         batch: &mut Batch,
@@ -307,7 +306,7 @@ impl Plan<'_> {
         StoredAddress::new(self.app.chance.id::<()>(self.now).uuid(), address, self.now)
     }
 
-    /// The alias keeps what was sent: a payment through it takes the payer's data from there.
+    /// The alias stores the data sent: a payment through it takes the payer's data from there.
     fn alias(&self, batch: &mut Batch, customer_id: CustomerId) -> Result<Id<of::CustomerAlias>, Error> {
         let id: Id<of::CustomerAlias> = self.app.chance.secret_id();
         let private = seal_alias(self.app, self.caller.client_id, id, self.new)?;
@@ -318,7 +317,7 @@ impl Plan<'_> {
 }
 
 impl StoredAddress {
-    /// The same address record with other contents; its time of change grows only when they differ.
+    /// The same address record with other contents; `updated_at` changes only if they differ.
     pub fn changed(self, address: Address, now: Timestamp) -> Self {
         if self.address == address {
             return self;

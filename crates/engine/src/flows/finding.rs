@@ -1,6 +1,6 @@
-//! What a provider tells of an authorization after the fact: because the reconcile job asked, because it told by itself, or
-//! because its answer came when another node had gone on without it. All of them meet here, guarded by the version of the
-//! charge, so that it does not matter who is first or how often it is told.
+//! Applies an authorization outcome that arrives after the call: the reconcile job asked for it, the provider sent a
+//! notification, or the call's answer came after another node had moved the charge. The version of the charge guards
+//! each change, so the order and the number of reports do not matter.
 
 use std::time::Duration;
 
@@ -15,20 +15,20 @@ use regente_domain::id::Id;
 use regente_store::{cards, charges};
 
 use super::asking::{self, Asking, Begun, Instruments};
-use super::attempt::Wishes;
+use super::attempt::SimulatorOverrides;
 use super::outcome::{self, Written};
 use super::step::{Step, step};
 use crate::app::App;
 use crate::error::Error;
 
-/// How often it is decided anew what a finding means, after losing a race for the charge.
+/// How often a lost race for the charge is decided again.
 const RACES_MAX: usize = 4;
 
-/// The payer, and where one is needed the security code, are gone.
+/// The payer, and a security code if one is needed, are no longer available.
 const BUYER_IS_GONE: Means = Means::Incomplete(Stopped::Interrupted);
 
-/// Takes note of what became of an authorization: `found` is the request with that outcome. Where the payer was waited
-/// for and has not paid, the next provider is asked at once.
+/// Applies the outcome of an authorization: `found` is the request with it. If a payer who was waited for has not paid,
+/// this calls the next provider at once.
 pub fn take<'a>(
     app: &'a App,
     found: &'a TransactionRequest,
@@ -47,7 +47,7 @@ pub fn take<'a>(
     .boxed()
 }
 
-/// Takes note of what a provider has told by itself about one of its requests.
+/// Applies the outcome that a provider has notified.
 ///
 /// # Errors
 /// [`Error::Unavailable`] while this process still waits for the answer to the request itself.
@@ -60,31 +60,31 @@ pub async fn notified(app: &App, request: &TransactionRequest, outcome: Outcome)
     take(app, &found, &Actor::Job(NOTIFICATION)).await
 }
 
-/// What is written because a provider told it by itself has this actor.
+/// The actor of changes that a notification causes.
 const NOTIFICATION: &str = "notification";
 
-/// Whether what was planned is written.
+/// Whether the plan is written.
 enum CarriedOut {
     Yes,
-    /// The charge has moved on meanwhile: what the finding means is decided anew.
+    /// Another node moved the charge: decide again.
     LostRace,
 }
 
-/// What a finding makes of a charge.
+/// The change that an outcome makes to a charge.
 struct Planned {
     before: Charge,
-    /// Its requests with what was found, oldest first.
+    /// The charge's requests with the outcome, oldest first.
     requests: Vec<TransactionRequest>,
     /// The request whose outcome is written.
     ended: Option<TransactionRequest>,
     step: Step,
     card: Option<Card>,
-    /// What the next provider is asked with.
+    /// What calling the next provider needs.
     instruments: Option<Instruments>,
 }
 
 impl Planned {
-    /// Reads the charge and decides; `None` when there is nothing to write.
+    /// Reads the charge and plans; `None` when there is nothing to write.
     async fn of(app: &App, found: &TransactionRequest) -> Result<Option<Self>, Error> {
         let (client_id, id) = (found.client_id, Id::new(found.object_id));
         let Some((stored, requests)) = charges::find_with_requests(&app.store, client_id, id).await? else {
@@ -114,7 +114,7 @@ impl Planned {
         }
     }
 
-    /// The payer was waited for.
+    /// The outcome of a request that waited for its payer.
     async fn after_payer(
         app: &App,
         charge: Charge,
@@ -150,7 +150,7 @@ impl Planned {
         Ok(planned.map(|planned| Self { instruments, ..planned }))
     }
 
-    /// The charge has gone on without what was found.
+    /// A late outcome: the charge has continued without it.
     fn late(
         app: &App,
         charge: Charge,
@@ -161,7 +161,7 @@ impl Planned {
             next @ Next::Void { .. } => {
                 tracing::error!(
                     charge = %charge.id, transaction_request = %found.id,
-                    "Late approval of an authorization that the charge has ended without: void it"
+                    "Late approval of an authorization after its charge has ended: void it"
                 );
                 Self::plan(app, charge.clone(), charge, requests, None, next)
             }
@@ -174,7 +174,7 @@ impl Planned {
         }
     }
 
-    /// Adds the request that tells what became of one whose payer was waited for.
+    /// Adds the request that reports the outcome of one that waited for its payer.
     fn tell(
         app: &App,
         before: Charge,
@@ -192,7 +192,7 @@ impl Planned {
         Self::plan(app, before, charge, requests, Some(at), next)
     }
 
-    /// The plan to write `next`, and the outcome of the request at `ended`.
+    /// Plans to write `next` and the outcome of the request at `ended`.
     fn plan(
         app: &App,
         before: Charge,
@@ -201,7 +201,7 @@ impl Planned {
         ended: Option<usize>,
         next: Next,
     ) -> Result<Option<Self>, Error> {
-        // Whether the payer gave a code is not known any more: without it nobody else is asked.
+        // Whether the payer gave a security code is not known any more: assume that one is needed.
         let step = step(app, &charge, &requests, next, SecurityCode::Needed)?;
         let ended = ended.and_then(|at| requests.get(at).cloned());
         Ok(step.map(|step| Self { before, requests, ended, step, card: None, instruments: None }))
@@ -215,7 +215,7 @@ impl Planned {
         Ok(Self { card: card.map(|stored| stored.card), ..self })
     }
 
-    /// Writes it, and asks the next provider where one is next.
+    /// Writes the plan and calls the next provider, if there is one.
     async fn carry_out(self, app: &App, actor: &Actor) -> Result<CarriedOut, Error> {
         let Self { before, requests, ended, step, card, instruments } = self;
         match outcome::write(app, &before, ended.as_ref(), &step, card.as_ref(), actor).await? {
@@ -224,15 +224,15 @@ impl Planned {
             Written::NotYet => return Err(Error::unavailable()),
         }
         let (Some(request), Some(instruments)) = (step.next, instruments) else { return Ok(CarriedOut::Yes) };
-        let (wishes, started) = (Wishes::of(app, &step.charge, None), app.clock.machine());
+        let (overrides, started) = (SimulatorOverrides::of(app, &step.charge, None), app.clock.machine());
         let begun = Begun { charge: step.charge, request, ended: requests };
-        let asking = Asking::begin(app, begun, instruments, wishes, *actor, started).await?;
+        let asking = Asking::begin(app, begun, instruments, overrides, *actor, started).await?;
         asking::drive(app, asking).await?;
         Ok(CarriedOut::Yes)
     }
 }
 
-/// An approval with the provider's reference, which it may have given with the instructions alone.
+/// Adds the provider's reference to an approval; the provider may have given it only with the instructions.
 fn with_reference(outcome: Outcome, awaited: &TransactionRequest) -> Outcome {
     match outcome {
         Outcome::Approved(mut approval) => {

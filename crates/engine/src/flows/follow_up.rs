@@ -1,11 +1,11 @@
-//! Capturing and voiding a charge (`docs/interface/charges.md#states`): the intent opens the operation, the call is
-//! made, the outcome settles or withdraws it. The reconcile job ends it by the same functions, after sending it again
-//! under the same key.
+//! Captures and voids a charge (`docs/interface/charges.md#states`): the intent opens the operation, the provider is
+//! called, the outcome settles or withdraws the operation. The reconcile job uses the same functions after it sends the
+//! request again under the same key.
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Asks, Outcome, TransactionRequest};
 use regente_domain::charge::explanation::Stopped;
-use regente_domain::charge::{self, Charge, FollowUpRefusal, Means, PaymentType, SecurityCode};
+use regente_domain::charge::{self, Charge, FollowUpKind, FollowUpRefusal, Means, PaymentType, SecurityCode};
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::money::Amount;
 use regente_providers::request::{FollowUp, Operation};
@@ -13,7 +13,7 @@ use regente_store::purchases::{self, PurchaseVersion};
 use regente_store::transaction_requests::{self, StoredRequest};
 use regente_store::{Batch, Commit, charges};
 
-use super::attempt::{self, Wishes};
+use super::attempt::{self, SimulatorOverrides};
 use super::charge::{Created, Ran, charge_of, provider_of, reread};
 use super::outcome::{self, Written};
 use super::reconcile;
@@ -22,24 +22,24 @@ use crate::app::App;
 use crate::error::Error;
 use crate::idempotency::Claim;
 
-/// How often the charge is read again after losing a race for it, before the caller is told to come back.
+/// How often the charge is read again after a lost race before the caller is told to retry.
 const RACES_MAX: usize = 4;
 
-/// A capture or void that somebody asks for.
+/// A requested capture or void.
 pub struct NewFollowUp {
     /// The account.
     pub client_id: ClientId,
     /// The charge.
     pub charge_id: ChargeId,
-    /// What is to be done with it.
-    pub operation: charge::Operation,
-    /// How much; everything when it is absent.
+    /// Capture or void.
+    pub operation: FollowUpKind,
+    /// Amount in minor units; the full amount when absent.
     pub amount: Option<Amount>,
-    /// The purchase that it is one card of: whoever is too late for that version opens nothing.
+    /// The purchase that the charge belongs to. If it has another version by now, the operation is refused.
     pub purchase: Option<PurchaseVersion>,
     /// The idempotency claim.
     pub claim: Option<Claim>,
-    /// Who asks.
+    /// The author of the change.
     pub actor: Actor,
     /// `X-Sandbox-Seed`.
     pub seed: Option<String>,
@@ -75,13 +75,13 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
             (Commit::Refused(refusal), Some(claim)) if Claim::lost(&refusal) => {
                 return claim.of_winner(&app).await.map(Created::Answered);
             }
-            // The purchase has moved on: what is to be done now is decided anew.
+            // Another node moved the purchase: decide again.
             (Commit::Refused(refusal), _) if refusal.is(&purchases::HOLD_PURCHASE) => {
                 return Err(Error::busy());
             }
-            // The charge has moved on: what is allowed may be another thing now.
+            // Another node moved the charge: check again what is allowed.
             (Commit::Refused(_), _) => {}
-            // The answer to the commit was lost, not necessarily the commit: the request itself tells.
+            // The commit may have succeeded although its answer was lost: read the request.
             (Commit::Unknown, _) => {
                 let written = requests_of(&app, &before).await?;
                 if !written.iter().any(|stored| stored.id == request.id) {
@@ -103,8 +103,8 @@ async fn run(
 ) -> Result<Created, Error> {
     let provider = provider_of(app, &request).await?;
     let operation = operation_of(&opened, &requests, &request)?;
-    let wishes = Wishes::of(app, &opened, new.seed.clone());
-    let asked = attempt::ask(app, &provider, &request, &wishes, operation).await?;
+    let overrides = SimulatorOverrides::of(app, &opened, new.seed.clone());
+    let asked = attempt::ask(app, &provider, &request, &overrides, operation).await?;
     if let Some(reason) = asked.open_reason {
         outcome::leave_open(app, &opened, &request, reason, &new.actor).await;
         requests.push(request);
@@ -126,14 +126,14 @@ async fn run(
     Ok(Created::Ran(Box::new(ran)))
 }
 
-/// Ends an operation whose request was found out about by the reconcile job.
+/// Ends an operation after the reconcile job has found out its outcome.
 pub async fn recover(app: &App, ended: TransactionRequest) -> Result<(), Error> {
     let opened = charge_of(app, &ended).await?;
     if !opened.has_open(&ended) {
         let written = requests_of(app, &opened).await?;
         let is_ended = |stored: &TransactionRequest| stored.id == ended.id && stored.outcome != Outcome::Open;
         if written.iter().any(is_ended) {
-            // Whoever had sent it was only slow, and has written its outcome meanwhile.
+            // The original caller was only slow and has written the outcome meanwhile.
             return Ok(());
         }
         return super::orphaned::settle(app, &opened, ended).await;
@@ -145,7 +145,7 @@ pub async fn recover(app: &App, ended: TransactionRequest) -> Result<(), Error> 
     }
 }
 
-/// What the reconcile job sends again.
+/// The operation that the reconcile job sends again.
 pub async fn again(app: &App, stored: &StoredRequest) -> Result<(Charge, Operation), Error> {
     let charge = charge_of(app, &stored.request).await?;
     let requests = requests_of(app, &charge).await?;
@@ -153,7 +153,7 @@ pub async fn again(app: &App, stored: &StoredRequest) -> Result<(Charge, Operati
     Ok((charge, operation))
 }
 
-/// What the outcome of the open operation makes of the charge.
+/// The step that the outcome of the open operation leads to.
 fn decide(app: &App, opened: &Charge, ended: &TransactionRequest) -> Result<Step, Error> {
     let requests = std::slice::from_ref(ended);
     let next = opened.next(requests, Means::Incomplete(Stopped::Interrupted), app.clock.of(opened.client_id));
@@ -161,7 +161,7 @@ fn decide(app: &App, opened: &Charge, ended: &TransactionRequest) -> Result<Step
         .ok_or_else(|| Error::internal("an outcome for a charge with no open operation"))
 }
 
-/// What goes to the provider for a capture or void request of a charge.
+/// The provider operation of a capture or void request.
 fn operation_of(
     charge: &Charge,
     requests: &[TransactionRequest],
@@ -193,7 +193,7 @@ async fn requests_of(app: &App, charge: &Charge) -> Result<Vec<TransactionReques
     Ok(stored.into_iter().map(|stored| stored.request).collect())
 }
 
-/// How a refusal is answered (`docs/interface/charges.md#refusals`).
+/// The error for a refused operation (`docs/interface/charges.md#refusals`).
 fn refused(charge: &Charge, refusal: FollowUpRefusal) -> Error {
     match refusal {
         FollowUpRefusal::UnderWay(status) => Error::processing(status.word()),

@@ -1,4 +1,4 @@
-//! Calls to providers as those who watch see them: how long they took and how they ended. Nothing is decided here.
+//! Measures and traces calls to providers: how long they took and how they ended.
 
 use futures_util::FutureExt;
 use regente_domain::charge::attempt::TransactionRequest;
@@ -6,16 +6,16 @@ use regente_providers::outcome::{Answer, Finding, Probe};
 use tracing::Instrument;
 
 use crate::app::App;
-use crate::metrics::{self, Asked, CallOutcome};
+use crate::metrics::{self, CallKind, CallOutcome};
 use crate::spans;
 
-/// Waits for the answer to a call.
+/// Waits for the answer to a call and records it in metrics and traces.
 pub(super) fn call<'a>(
     app: &'a App,
     request: &'a TransactionRequest,
     call: impl Future<Output = Answer> + Send + 'a,
 ) -> impl Future<Output = Answer> + Send + 'a {
-    watch(app, request, Asked::ToDo(request.request_type), call, |answer| match answer {
+    watch(app, request, CallKind::ToDo(request.request_type), call, |answer| match answer {
         Answer::Approved(_) => CallOutcome::Approved,
         Answer::Declined(_) => CallOutcome::Declined,
         Answer::Pending(_) => CallOutcome::Pending,
@@ -23,13 +23,13 @@ pub(super) fn call<'a>(
     })
 }
 
-/// Waits for the answer to the question what became of a call.
+/// Waits for the answer to a probe and records it in metrics and traces.
 pub(super) fn probe<'a>(
     app: &'a App,
     request: &'a TransactionRequest,
     probe: impl Future<Output = Probe> + Send + 'a,
 ) -> impl Future<Output = Probe> + Send + 'a {
-    watch(app, request, Asked::WhatBecameOf, probe, |probe| match probe {
+    watch(app, request, CallKind::WhatBecameOf, probe, |probe| match probe {
         Probe::Found(Finding::Approved(_)) => CallOutcome::Approved,
         Probe::Found(Finding::Declined(_)) => CallOutcome::Declined,
         Probe::Found(Finding::Pending(_)) => CallOutcome::Pending,
@@ -41,7 +41,7 @@ pub(super) fn probe<'a>(
 fn watch<'a, T: Send + 'a>(
     app: &'a App,
     request: &'a TransactionRequest,
-    asked: Asked,
+    asked: CallKind,
     waiting: impl Future<Output = T> + Send + 'a,
     outcome: fn(&T) -> CallOutcome,
 ) -> impl Future<Output = T> + Send + 'a {

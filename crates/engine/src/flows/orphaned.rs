@@ -1,6 +1,6 @@
-//! Orphaned authorizations: a provider took money for an authorization that it had said was not there, and the charge has
-//! ended without it. [`finding`](super::finding) begins the void that gives it back; here that void ends. The reconcile job
-//! repeats it until the provider confirms.
+//! Orphaned authorizations: a provider approved an authorization that it had reported absent, and the charge has ended
+//! without it. [`finding`](super::finding) begins the void; this module ends it. The reconcile job repeats the void
+//! until the provider confirms it.
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
@@ -11,7 +11,7 @@ use super::reconcile;
 use crate::app::App;
 use crate::error::Error;
 
-/// Ends the request that undid an orphaned authorization. The charge stays what it is; the merchant is told.
+/// Ends the void of an orphaned authorization. The charge keeps its status; an event tells the merchant.
 pub(super) async fn settle(app: &App, charge: &Charge, ended: TransactionRequest) -> Result<(), Error> {
     let mut batch = Batch::new(ended.client_id);
     transaction_requests::end(&mut batch, &ended)?;
@@ -30,7 +30,7 @@ pub(super) async fn settle(app: &App, charge: &Charge, ended: TransactionRequest
     }
     match app.store.apply(batch).await? {
         Commit::Applied => Ok(()),
-        // The charge has moved on; the next look ends the request.
+        // Another node moved the charge; the reconcile job ends the request later.
         Commit::Refused(_) | Commit::Unknown => Err(Error::unavailable()),
     }
 }

@@ -1,5 +1,5 @@
-//! What becomes of a charge when the outcome of a request is known: one batch, guarded by the version of the charge, for
-//! every operation, in daily life and after a crash alike. Also what is noted while an outcome stays open.
+//! Writes the outcome of a request to its charge: one batch, guarded by the version of the charge, for every operation.
+//! Also records why an outcome stays open.
 
 use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, ChargeVerdict};
@@ -17,22 +17,21 @@ use crate::app::App;
 use crate::error::Error;
 use crate::queue::{self, Kind, NO_PAYLOAD};
 
-/// How often the outcome of a call is written anew when the store does not take it, before the reconcile job is left
-/// to find it at the provider.
+/// How often a failed write of an outcome is tried again before the reconcile job has to look it up at the provider.
 const OUTCOME_TRIES_MAX: usize = 3;
 
-/// Who wrote an outcome.
+/// The result of writing an outcome.
 pub enum Written {
-    /// This flow.
+    /// This flow has written it.
     ByUs,
-    /// Another one was first: the charge has moved on.
+    /// Another node moved the charge first.
     Elsewhere,
-    /// Not yet: the store did not take it. The reconcile job will find the outcome at the provider.
+    /// The store did not accept it. The reconcile job will look the outcome up at the provider.
     NotYet,
 }
 
-/// The second batch: the outcome, with the intent of what follows. Without `ended` there is an intent alone. Without a
-/// `card` it was deleted meanwhile, or the outcome says nothing about it.
+/// Writes the second batch: the outcome, and the intent of the next request. Without `ended` it writes only the intent.
+/// `card` is `None` when the card was deleted meanwhile or the outcome does not affect it.
 pub(super) async fn write(
     app: &App,
     before: &Charge,
@@ -53,7 +52,7 @@ pub(super) async fn write(
                         return Ok(Written::Elsewhere);
                     }
                     Ok(Some(stored)) if stored.charge.version == before.version => {}
-                    // A backup was restored meanwhile: what was asked for is not in it, but at the provider it is.
+                    // A backup was restored meanwhile: it lacks the request, but the provider has carried it out.
                     Ok(Some(_) | None) => return Err(nothing_to_write_to(before, ended)),
                     Err(error) => log_unwritten(&error, before),
                 }
@@ -70,7 +69,7 @@ fn nothing_to_write_to(before: &Charge, ended: Option<&TransactionRequest>) -> E
             charge = %ended.object_id, transaction_request = %ended.id, key = %ended.provider_key(),
             provider = %ended.provider_type.code(), operation = ended.request_type.word(),
             status = ended.status().word(), amount = ended.amount.minor_units(),
-            "the charge of an outcome is not what it was any more: the operator must look at the provider"
+            "the charge of an outcome is gone or has an older version: the operator must check the provider"
         );
     }
     Error::internal(format!("charge {}, which an outcome is about, is gone", before.id))
@@ -79,7 +78,7 @@ fn nothing_to_write_to(before: &Charge, ended: Option<&TransactionRequest>) -> E
 fn log_unwritten(error: &StoreError, before: &Charge) {
     tracing::error!(
         error = error as &dyn std::error::Error, charge = %before.id,
-        "the outcome of a call could not be written; the reconcile job will find it at the provider"
+        "the outcome of a call could not be written; the reconcile job will look it up at the provider"
     );
 }
 
@@ -114,12 +113,12 @@ fn outcome(
             before.state,
             ChargeState::Processing | ChargeState::AwaitingPayer { .. } | ChargeState::Failed { .. }
         );
-    // The cards of a purchase are let go together.
+    // A purchase releases the reservations of all its cards together.
     if is_new_reservation && after.purchase_id.is_none() {
         let ends_at = now + app.settings.reservation_life;
         queue::enqueue(app, &mut batch, Kind::ExpireReservation, &after.id.to_string(), NO_PAYLOAD, ends_at);
     }
-    // Whoever asked has gone on meanwhile; the purchase must not.
+    // The driver of the purchase may have stopped waiting: wake the purchase.
     match actor {
         Actor::Job(kind) if *kind != purchase::KIND => purchase::wake(app, &mut batch, after),
         Actor::Job(_) | Actor::Key(_) | Actor::ClientToken(_) | Actor::Operator => {}
@@ -130,7 +129,8 @@ fn outcome(
     Ok(batch)
 }
 
-/// What a first charge says about the card: a refusal speaks against it, an unanswered call says nothing.
+/// What the outcome of a card's first charge says about the card: a decline counts against it, an unanswered call does
+/// not.
 fn verdict(ended: &TransactionRequest) -> ChargeVerdict<'_> {
     match &ended.outcome {
         Outcome::Approved(_) => ChargeVerdict::Confirmed,
@@ -139,7 +139,7 @@ fn verdict(ended: &TransactionRequest) -> ChargeVerdict<'_> {
     }
 }
 
-/// Writes how a request ended.
+/// Writes the outcome of a request.
 fn end(app: &App, batch: &mut Batch, ended: &TransactionRequest, actor: &Actor) -> Result<(), StoreError> {
     match (ended.awaited(), &ended.outcome) {
         (Some(awaited), _) => transaction_requests::tell(batch, awaited, ended, actor),
@@ -153,7 +153,7 @@ fn end(app: &App, batch: &mut Batch, ended: &TransactionRequest, actor: &Actor) 
     }
 }
 
-/// Writes down that a provider is about to be asked, and when somebody must look what became of it. `card_id` is the
+/// Stores a request before the provider is called, with the time when its outcome must be looked up. `card_id` is the
 /// card whose number is opened for it.
 pub fn begin(
     app: &App,
@@ -169,9 +169,9 @@ pub fn begin(
     transaction_requests::insert(batch, request, beginning);
 }
 
-/// Notes why an outcome stays open, and announces what the merchant would otherwise wait for. That the provider did not
-/// tell is known here, so the schedule begins at once. Nothing depends on it: what cannot be noted is found by its due
-/// date all the same.
+/// Records why an outcome stays open, and sends the event for it. The first look-up is due at once, because the
+/// provider is known not to have answered. A failure here does no harm: the request's due date still leads to a
+/// look-up.
 pub async fn leave_open(
     app: &App,
     charge: &Charge,
@@ -190,12 +190,12 @@ pub async fn leave_open(
         Ok(Commit::Applied | Commit::Refused(_) | Commit::Unknown) => {}
         Err(error) => tracing::warn!(
             error = &error as &dyn std::error::Error, transaction_request = %request.id,
-            "why a request is open could not be noted"
+            "the reason of an open request could not be stored"
         ),
     }
 }
 
-/// Announces what is open, once, where it is announced at all.
+/// Announces the open outcome once, if its charge has an event for that.
 pub fn announcement(app: &App, charge: &Charge, actor: &Actor) -> Option<Batch> {
     let event = charge.announced_while_open()?;
     let mut batch = Batch::new(charge.client_id);

@@ -1,15 +1,15 @@
-//! Driving a purchase: what `regente_domain::purchase` says is next is done, until nothing is left to do or something
-//! must be waited for. Each card is a charge of its own, made by [`charge`] and undone or captured by [`follow_up`]. All
-//! that is known is in the database, so any node can go on where another one stopped.
+//! Drives a purchase: carries out the next action of `regente_domain::purchase` until nothing is left to do or the
+//! purchase must wait. Each card is a charge of its own: [`charge`] creates it, [`follow_up`] captures or voids it. The
+//! whole state is in the database, so any node can continue.
 
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::charge::{CaptureMode, Charge, ChargeState, Operation};
+use regente_domain::charge::{CaptureMode, Charge, ChargeState, FollowUpKind};
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{ChargeId, ClientId, Id, PurchaseId, TokenId};
-use regente_domain::purchase::{Change, Next, Phase, Purchase, Seen, Slot, Step};
+use regente_domain::purchase::{Advance, Change, Next, Phase, Purchase, Seen, Slot};
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::EventName;
 use regente_store::charges::{self, ChargeFilter, Direction};
@@ -37,34 +37,34 @@ pub use accept::accept;
 pub use rules::{Broken, NewPurchase, Payment, Rule, SentPayment, SentPurchase, Source};
 pub use slot::needs;
 
-/// What this work is called as an actor and in logs.
+/// The name of this work, as an actor and in logs.
 pub const KIND: &str = Kind::Purchase.word();
 
-/// Steps of one run; a purchase that needs more would turn in a circle.
+/// Most steps of one run; a purchase that needs more is in a loop.
 const STEPS_MAX: usize = 64;
-/// After so long a run gives its place to others, by machine time. The lease of its job is made to last meanwhile.
+/// Machine time after which a run lets other jobs run. The job's lease is renewed meanwhile.
 const RUN_FOR: Duration = Duration::from_secs(20);
-/// When a run that failed is made again.
+/// How long after a failed run the next one starts.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 
-/// What a purchase keeps sealed.
+/// The sealed data of a purchase.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Private {
     /// `metadata`, as sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// `fraudAnalysis`, as sent; part of each charge.
+    /// `fraudAnalysis`, as sent; copied to each charge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fraud_analysis: Option<Map<String, Value>>,
-    /// For each card the CVV token that its charge uses up.
+    /// For each card, the CVV token that its charge uses up.
     pub cvv_tokens: Vec<Option<TokenId>>,
-    /// For each card the token that was sent.
+    /// For each card, the token that was sent.
     pub tokens: Vec<Option<TokenId>>,
 }
 
 impl Private {
-    /// Opens what a purchase keeps sealed.
+    /// Opens the sealed data of a purchase.
     pub async fn open(app: &App, stored: &StoredPurchase) -> Result<Self, Error> {
         let Some(sealed) = &stored.private else { return Ok(Self::default()) };
         let (client_id, id) = (stored.purchase.client_id, stored.purchase.id);
@@ -72,7 +72,7 @@ impl Private {
         serde_json::from_slice(&plain).map_err(Error::internal)
     }
 
-    /// What the seal is bound to.
+    /// The binding of the sealed data.
     pub fn binding(client_id: ClientId, id: PurchaseId) -> Binding {
         Binding::new(Purpose::PurchaseData, client_id, id.uuid())
     }
@@ -81,21 +81,22 @@ impl Private {
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
-    /// Nothing is under way.
+    /// Nothing is left to do.
     Idle,
-    /// There is more to do then.
+    /// There is more to do at this time.
     Until(Timestamp),
 }
 
-/// Has a purchase driven from now on. Each operation has a job of its own, so that none is lost with the end of another.
+/// Enqueues a job that drives the purchase. Each operation has its own job, so that the end of one job does not lose
+/// another operation.
 pub fn enqueue(app: &App, batch: &mut Batch, purchase: &Purchase) {
     let now = app.clock.of(purchase.client_id);
     let key = format!("{}/{}", purchase.id, purchase.version);
     queue::enqueue(app, batch, Kind::Purchase, &key, &purchase.id.to_string(), now);
 }
 
-/// Has the purchase of a charge looked at, once it is known what became of the charge: whoever drove it may be waiting
-/// for a long time, or have given up.
+/// Wakes the purchase of a charge whose outcome became known: its driver may be waiting for a long time or have given
+/// up.
 pub fn wake(app: &App, batch: &mut Batch, charge: &Charge) {
     let Some(purchase_id) = charge.purchase_id else { return };
     let now = app.clock.of(charge.client_id);
@@ -103,7 +104,7 @@ pub fn wake(app: &App, batch: &mut Batch, charge: &Charge) {
     queue::enqueue(app, batch, Kind::Purchase, &key, &purchase_id.to_string(), now);
 }
 
-/// Does everything that can be done now. A failure of ours is no reason to leave a purchase half done: it is tried again.
+/// Does everything that can be done now. An internal error does not leave a purchase half done: the run is tried again.
 pub async fn run(app: &App, client_id: ClientId, id: PurchaseId) -> Rest {
     drive(app, client_id, id).await.unwrap_or_else(|error| {
         tracing::warn!(purchase = %id, error = ?error, "a step of a purchase failed; it is tried again");
@@ -127,19 +128,21 @@ async fn drive(app: &App, client_id: ClientId, id: PurchaseId) -> Result<Rest, E
             Next::Note(change) => write(app, &stored, &cards, change).await?,
             Next::Authorize(index) => slot::authorize(app, &stored, &cards, index).await?,
             Next::Capture(index) => {
-                if let Followed::Refused = follow(app, &cards, purchase, index, Operation::Capture).await? {
+                if let Followed::Refused = follow(app, &cards, purchase, index, FollowUpKind::Capture).await?
+                {
                     write(app, &stored, &cards, Change::CaptureFailed(index)).await?;
                 }
             }
-            Next::Undo(index) => match follow(app, &cards, purchase, index, Operation::Void).await {
+            Next::Undo(index) => match follow(app, &cards, purchase, index, FollowUpKind::Void).await {
                 Ok(Followed::Begun) => {}
                 Ok(Followed::Refused) => refused.push(index),
                 Err(error @ (Error::Processing { .. } | Error::Unavailable { .. })) => {
                     return Err(error);
                 }
-                // What can never be asked for is no better than a refusal: it is given up one day, and somebody told.
+                // A void that can never be requested counts as refused: the purchase gives it up in the end and alerts
+                // the operator.
                 Err(error) => {
-                    tracing::error!(purchase = %id, card = index, error = ?error, "a card cannot be given back");
+                    tracing::error!(purchase = %id, card = index, error = ?error, "a charge cannot be voided");
                     refused.push(index);
                 }
             },
@@ -151,7 +154,7 @@ async fn drive(app: &App, client_id: ClientId, id: PurchaseId) -> Result<Rest, E
     Err(Error::internal("a purchase that comes to no end"))
 }
 
-/// Writes a change down. One that is too late is decided anew by the next step.
+/// Writes a change. If another node changed the purchase first, the next step decides again.
 async fn write(app: &App, stored: &StoredPurchase, cards: &Cards, change: Change) -> Result<(), Error> {
     let (before, now) = (&stored.purchase, app.clock.of(stored.purchase.client_id));
     let step = before.apply(change, now);
@@ -170,8 +173,8 @@ async fn write(app: &App, stored: &StoredPurchase, cards: &Cards, change: Change
     }
 }
 
-/// Deletes the security codes of the cards that will not be charged any more, in the batch that begins to undo.
-async fn discard_codes(app: &App, batch: &mut Batch, stored: &StoredPurchase, step: &Step) {
+/// Deletes the security codes of the cards that will not be charged any more, in the batch that begins the undoing.
+async fn discard_codes(app: &App, batch: &mut Batch, stored: &StoredPurchase, step: &Advance) {
     let has_stopped = matches!(stored.purchase.phase, Phase::Authorizing { .. })
         && !matches!(step.purchase.phase, Phase::Authorizing { .. });
     if !has_stopped || step.purchase.slots.iter().all(|slot| slot.charge_id.is_some()) {
@@ -185,20 +188,20 @@ async fn discard_codes(app: &App, batch: &mut Batch, stored: &StoredPurchase, st
                 }
             }
         }
-        // They go when their own time is over; what is held must not wait for that.
+        // The codes expire by themselves; the release of reservations must not wait for them.
         Err(error) => tracing::error!(
             purchase = %stored.purchase.id, error = ?error, "unused security codes could not be deleted"
         ),
     }
 }
 
-/// Says how a purchase ended, once for each status, in the batch in which it does.
+/// Announces the status of a purchase, once for each status, in the batch that reaches it.
 async fn announce(
     app: &App,
     batch: &mut Batch,
     stored: &StoredPurchase,
     cards: &Cards,
-    step: &Step,
+    step: &Advance,
 ) -> Result<(), Error> {
     let (purchase, status) = (&step.purchase, step.purchase.status());
     let reached = EventName::of_purchase(status).filter(|_| status != stored.purchase.status());
@@ -217,22 +220,22 @@ async fn announce(
     Ok(())
 }
 
-fn alert(step: &Step) {
+fn alert(step: &Advance) {
     if step.gave_up {
         metrics::purchase_given_up();
         tracing::error!(
             alert = "purchase_reconciliation_failed", purchase = %step.purchase.id,
             client = %step.purchase.client_id,
-            "the cards of a purchase could not all be given back: the operator must look"
+            "not all charges of a purchase could be voided: the operator must look"
         );
     }
 }
 
-/// How a capture or void ended.
+/// The result of a capture or void.
 enum Followed {
-    /// It was done, or nobody knows yet.
+    /// It is done, or its outcome is unknown.
     Begun,
-    /// The provider refused.
+    /// The provider declined.
     Refused,
 }
 
@@ -241,7 +244,7 @@ async fn follow(
     cards: &Cards,
     purchase: &Purchase,
     index: usize,
-    operation: Operation,
+    operation: FollowUpKind,
 ) -> Result<Followed, Error> {
     let Some(before) = purchase.slots.get(index).and_then(|slot| cards.charge(slot)) else {
         return Err(Error::internal("a card of a purchase without its charge"));
@@ -263,20 +266,20 @@ async fn follow(
     }
 }
 
-/// The charges of a purchase, as far as they are there.
+/// The charges of a purchase that exist so far.
 pub struct Cards {
     ran: Vec<Ran>,
-    /// Those of which nobody asks any more what became of them.
+    /// Charges whose unknown outcome is no longer looked up.
     unanswered: Vec<ChargeId>,
 }
 
 impl Cards {
-    /// Of a purchase that has just been accepted.
+    /// No charges, for a purchase that was just accepted.
     pub const fn none() -> Self {
         Self { ran: Vec::new(), unanswered: Vec::new() }
     }
 
-    /// Reads them.
+    /// Reads the charges.
     pub async fn of(app: &App, purchase: &Purchase) -> Result<Self, Error> {
         let ids: Vec<ChargeId> = purchase.slots.iter().filter_map(|slot| slot.charge_id).collect();
         if ids.is_empty() {
@@ -298,12 +301,12 @@ impl Cards {
         Ok(Self { ran: ran.collect(), unanswered })
     }
 
-    /// The charge of a card, once there is one.
+    /// The charge of a card, once it exists.
     pub fn charge(&self, slot: &Slot) -> Option<&Charge> {
         self.ran(slot).map(|ran| &ran.charge)
     }
 
-    /// Why a card was refused.
+    /// Why the charge of a card was declined.
     pub fn declined_code(&self, slot: &Slot) -> Option<DeclinedCode> {
         let ran = self.ran(slot)?;
         let is_failed = matches!(ran.charge.state, ChargeState::Failed { .. });
@@ -311,7 +314,7 @@ impl Cards {
         last.decline().filter(|_| is_failed).map(|decline| decline.code)
     }
 
-    /// Shows a purchase with what its charges are now.
+    /// Builds the view of the purchase with its charges.
     pub fn show(&self, purchase: &Purchase, private: &Private) -> PurchaseView {
         let known = |(index, slot): (usize, &Slot)| KnownCard {
             charge: self.charge(slot),
@@ -326,7 +329,7 @@ impl Cards {
         self.ran.iter().find(|ran| Some(ran.charge.id) == slot.charge_id)
     }
 
-    /// What is known of each card; of those in `refused`, that giving it back was refused just now.
+    /// The state of each card; `refused` lists the cards whose void was refused in this run.
     pub fn seen(&self, purchase: &Purchase, refused: &[usize]) -> Vec<Seen> {
         let seen = |(index, slot): (usize, &Slot)| Seen {
             state: self.charge(slot).map(|charge| charge.state.clone()),

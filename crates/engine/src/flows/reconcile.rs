@@ -1,7 +1,7 @@
-//! Requests whose outcome is not known: the process died, the provider did not tell, or the payer is waited for. Their due
-//! date brings them here, in daily life and after a crash alike. The provider decides; nothing is guessed. An authorization is
-//! probed and never sent again; captures and voids are sent again under the same key. The schedule is bounded: past its end
-//! the operator is alerted, and the provider is asked no more until he says so.
+//! Finds out unknown outcomes, whether the process died, the provider did not answer, or the payer is waited for. A
+//! request comes here when it is due. An authorization is probed and never sent again; captures and voids are sent
+//! again under the same key. After the last scheduled look-up the operator is alerted, and the provider is asked again
+//! only when the operator requests it.
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::Charge;
@@ -12,29 +12,29 @@ use regente_providers::request::Operation;
 use regente_store::transaction_requests::{self, Claim, ObjectKind, StoredRequest};
 use regente_store::{Batch, Commit, held_security_codes};
 
-use super::attempt::{self, Wishes};
+use super::attempt::{self, SimulatorOverrides};
 use super::{card_check, charge, finding, follow_up, outcome, schedule};
 use crate::app::App;
 use crate::error::Error;
 
-/// What this work is called as an actor and in logs.
+/// The name of this work, as an actor and in logs.
 pub const KIND: &str = "reconcile";
 
 /// Whether the outcome is known now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolved {
-    /// It is.
+    /// The outcome is known and written.
     Yes,
-    /// The provider did not tell, or another worker asks.
+    /// The provider did not answer, or another worker has the request.
     NotYet,
 }
 
-/// Asks for a request that is due.
+/// Looks up a request that is due.
 pub async fn look_after(app: &App, stored: &StoredRequest) -> Resolved {
     resolve(app, stored).await.unwrap_or_else(|error| {
         tracing::error!(
             transaction_request = %stored.request.id, error = ?error,
-            "a request with an unknown outcome could not be resolved"
+            "the reconcile job failed to look up an unknown outcome"
         );
         Resolved::NotYet
     })
@@ -65,13 +65,13 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     }
     match app.store.apply(batch).await? {
         Commit::Applied => {}
-        // Somebody else has taken it, or nobody knows: its due date brings it back.
+        // Another worker claimed the request, or the commit is unknown: the due date brings the request back.
         Commit::Refused(_) | Commit::Unknown => return Ok(Resolved::NotYet),
     }
     let outcome = look(app, stored).await.unwrap_or_else(|error| {
         tracing::error!(
             transaction_request = %stored.request.id, error = ?error,
-            "a provider could not be asked what became of a request"
+            "a provider could not be asked for the outcome of a request"
         );
         Outcome::Open
     });
@@ -99,11 +99,11 @@ async fn look(app: &App, stored: &StoredRequest) -> Result<Outcome, Error> {
             (Some(charge), Some(operation))
         }
     };
-    let wishes = charge.map(|charge| Wishes::of(app, &charge, None)).unwrap_or_default();
-    Ok(attempt::find_out(app, &provider, &stored.request, &wishes, again, never_arrived()).await?)
+    let overrides = charge.map(|charge| SimulatorOverrides::of(app, &charge, None)).unwrap_or_default();
+    Ok(attempt::find_out(app, &provider, &stored.request, &overrides, again, never_arrived()).await?)
 }
 
-/// Whether a request does something with an earlier authorization.
+/// Whether a request captures or voids an earlier authorization.
 enum Follows {
     Yes,
     No,
@@ -116,7 +116,7 @@ const fn follows(stored: &StoredRequest) -> Follows {
     }
 }
 
-/// The provider did not tell. After the last look it is asked no more.
+/// Handles a look-up without a result. After the last one the provider is not asked again.
 async fn still_open(
     app: &App,
     stored: &StoredRequest,
@@ -146,20 +146,20 @@ async fn still_open(
             alert = "unknown_outcome_given_up", transaction_request = %stored.request.id,
             object = %stored.request.object_id, client = %stored.request.client_id,
             provider = %stored.request.provider_type.code(), probes,
-            "the provider did not tell within the whole schedule what became of a request: the operator must look \
+            "the provider did not report the outcome of a request within the whole schedule: the operator must look \
              (`regente unknowns`)"
         ),
-        // It was ended meanwhile, or its due date brings it back for one more look.
+        // Another flow ended the request, or its due date brings it back once more.
         Commit::Refused(_) | Commit::Unknown => {}
     }
     Ok(())
 }
 
-/// What the merchant would otherwise wait for in vain, when a crash has kept it from being told.
+/// Sends the event for an open outcome, in case a crash prevented it.
 async fn announce(app: &App, stored: &StoredRequest) -> Result<(), Error> {
     let charge = charge::charge_of(app, &stored.request).await?;
     if let Some(batch) = outcome::announcement(app, &charge, &Actor::Job(KIND)) {
-        // Refused: the charge has moved on, and something else was announced.
+        // A refusal means that the charge has moved and another event was sent.
         let _ = app.store.apply(batch).await?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The route of a charge, from the providers of its merchant as they are stored.
+//! Chooses the route of a charge from the stored providers of its merchant.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use regente_store::providers::Provider;
 
 use crate::app::App;
 
-/// The merchant that a payment names, with its live providers; `None` when the client has none of this id.
+/// The merchant with its live providers; `None` when the account has no merchant with this id.
 pub async fn merchant(
     app: &App,
     client_id: ClientId,
@@ -30,7 +30,7 @@ pub async fn merchant(
     Ok(found)
 }
 
-/// The route; nothing when no provider of the merchant can serve the charge.
+/// The route; `None` when no provider of the merchant can serve the charge.
 pub fn choose(app: &App, merchant: &MerchantWithProviders, needs: &Needs) -> Option<Explanation> {
     let candidates = merchant.providers.iter().map(|provider| candidate(&app.providers, provider)).collect();
     let explanation = routing::route(candidates, needs);

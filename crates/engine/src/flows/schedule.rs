@@ -1,5 +1,5 @@
-//! When a provider is asked what became of a request: soon and often first, then for some days. While the payer is waited
-//! for, until the instructions have expired, and from then on as for any other request.
+//! When the reconcile job looks up a request: often at first, then for some days. While it waits for the payer, until
+//! the instructions expire, and then as for any other request.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ pub(super) fn first_look(app: &App, client_id: ClientId) -> Timestamp {
     app.clock.of(client_id) + app.settings.reconcile_waits.first().copied().unwrap_or_default()
 }
 
-/// When the provider is asked for the first time about a request that has given the payer something to do.
+/// The first look-up of a request that gave the payer instructions.
 pub(super) fn first_look_at_payer(app: &App, instructed: &TransactionRequest) -> Timestamp {
     first_look(app, instructed.client_id)
         .min(expiry(instructed))
         .min(security_code::held_until(Id::new(instructed.object_id)))
 }
 
-/// When the provider is asked again after the look that is made now.
+/// The look-up after the current one.
 pub(super) fn next_look(app: &App, stored: &StoredRequest) -> Timestamp {
     let now = app.clock.of(stored.request.client_id);
     match stored.request.outcome {
@@ -33,7 +33,7 @@ pub(super) fn next_look(app: &App, stored: &StoredRequest) -> Timestamp {
             let waits = &app.settings.reconcile_waits;
             let wait = reconciliation::next_look(waits, stored.probes).or_else(|| waits.last().copied());
             let wait = wait.unwrap_or(LAST_LOOK_WITHIN);
-            // At these moments something ends, whoever else is waited for.
+            // The instructions and the held security code expire at these times.
             let ends =
                 [expiry(&stored.request), security_code::held_until(Id::new(stored.request.object_id))];
             ends.into_iter().filter(|end| now < *end).fold(now + wait, Timestamp::min)
@@ -44,7 +44,7 @@ pub(super) fn next_look(app: &App, stored: &StoredRequest) -> Timestamp {
     }
 }
 
-/// Whether the look that is made now is the last one.
+/// Whether the current look-up is the last one.
 pub(super) fn is_last_look(app: &App, stored: &StoredRequest) -> bool {
     match stored.request.outcome {
         Outcome::Pending(_) => {

@@ -1,5 +1,5 @@
-//! The security code of a card whose payer is away: sealed under a key of its charge, for the provider that would be asked
-//! next. Nothing of it is left once it was used, its charge has ended or its time is over.
+//! Holds the security code of a card while its payer is away: sealed under a key of its charge, for the next provider.
+//! It is deleted when it is used, when its charge ends, or when it expires.
 
 use regente_domain::card::Cvv;
 use regente_domain::charge::{Charge, ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode};
@@ -13,24 +13,24 @@ use crate::app::App;
 use crate::error::Error;
 use crate::vault::{Binding, Purpose, VaultError};
 
-/// Until when the code of a charge may be held.
+/// When the code of a charge expires.
 pub(super) fn held_until(charge_id: ChargeId) -> Timestamp {
     charge_id.created_at() + SECURITY_CODE_HELD_FOR
 }
 
-/// The code, sealed; nothing when its time is over.
+/// Seals the code; `None` when it has expired.
 pub(super) fn seal(app: &App, charge: &Charge, cvv: &Cvv) -> Option<Sealed> {
     let is_in_time = app.clock.of(charge.client_id) < held_until(charge.id);
     is_in_time.then(|| app.vault.seal(binding(charge), cvv.expose().as_bytes()))
 }
 
-/// The code that is held for a charge; nothing when none is, or when its time is over.
+/// The held code of a charge; `None` when there is none or it has expired.
 pub(super) async fn find(app: &App, charge: &Charge) -> Result<Option<Cvv>, Error> {
     let now = app.clock.of(charge.client_id);
     let held = held_security_codes::find(&app.store, charge.client_id, charge.id, now).await?;
     let Some(sealed) = held else { return Ok(None) };
     let plain = match app.vault.open(binding(charge), &sealed).await {
-        // Held codes are not sealed again when keys are changed: they end soon.
+        // A key rotation does not reseal held codes, because they expire soon.
         Err(VaultError::UnknownKey(_)) => return Ok(None),
         plain => plain?,
     };
@@ -38,7 +38,7 @@ pub(super) async fn find(app: &App, charge: &Charge) -> Result<Option<Cvv>, Erro
     Ok(Some(Cvv::parse(digits).ok_or(VaultError::DoesNotOpen)?))
 }
 
-/// Holds the code with the step that begins to wait for the payer, and deletes it with the one that ends it.
+/// Stores the code with the step that begins to wait for the payer, and deletes it with the step that ends the wait.
 pub(super) fn follow(batch: &mut Batch, before: &Charge, step: &Step) {
     match (&before.state, &step.security_code) {
         (_, Some(sealed)) => {

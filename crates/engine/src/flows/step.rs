@@ -1,4 +1,4 @@
-//! One step of a charge: what [`Charge::next`] says is next, as the batch that writes it will need it.
+//! Plans one step of a charge: converts the result of [`Charge::next`] into the records to write.
 
 use regente_domain::charge::attempt::{Asks, RequestType, TransactionRequest};
 use regente_domain::charge::{Charge, ChargeEvent, Finish, Next, NotPending, SecurityCode, Transition};
@@ -8,27 +8,27 @@ use regente_store::sealed::Sealed;
 use crate::app::App;
 use crate::error::Error;
 
-/// What is written next of a charge.
+/// The next change of a charge.
 pub(super) struct Step {
-    /// The charge after it.
+    /// The charge after the step.
     pub charge: Charge,
-    /// What is announced of it.
+    /// The event that the step announces.
     pub announces: Option<ChargeEvent>,
-    /// The request that is sent next: to the next provider, or to undo what another one took.
+    /// The request that is sent next: to the next provider, or the void of an orphaned authorization.
     pub next: Option<TransactionRequest>,
-    /// The security code that is held while the payer is waited for.
+    /// The security code that is held while the charge waits for its payer.
     pub security_code: Option<Sealed>,
 }
 
 impl Step {
-    /// A change without a request that follows at once.
+    /// A step without a next request.
     pub(super) fn of(Transition { charge, announces }: Transition) -> Self {
         Self { charge, announces, next: None, security_code: None }
     }
 }
 
-/// The step that `next` is for a charge with these requests; `None` while something is waited for. `security_code` is
-/// what asking another provider will take, should the payer be waited for.
+/// The step for `next`; `None` while the charge waits. `security_code` tells what a later provider needs, if the charge
+/// begins to wait for its payer.
 pub(super) fn step(
     app: &App,
     charge: &Charge,
@@ -57,7 +57,7 @@ pub(super) fn step(
             Step { next: Some(request), ..Step::of(Transition { charge: begun, announces: None }) }
         }
         Next::Finish(finish) => Step::of(finished(charge, finish, now)?),
-        // Whoever asks the provider writes with the expiry a request that says so.
+        // `finding` writes the expiry, together with a request that reports it.
         Next::Expire | Next::AwaitPayer { .. } | Next::AwaitOutcome | Next::Rest => return Ok(None),
     };
     Ok(Some(step))

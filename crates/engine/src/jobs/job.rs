@@ -1,4 +1,4 @@
-//! Running one job: leased while it runs, and ended with a value in the database.
+//! Runs one job: leases it, renews the lease while it runs, and records its result.
 
 use std::time::Duration;
 
@@ -13,30 +13,30 @@ use super::runner::{Did, Source};
 use super::{apply, kind};
 use crate::app::App;
 use crate::error::Error;
-use crate::queue::{Ended, Kind, Lane};
+use crate::queue::{Ended, Kind, Queue};
 
-/// How long a lease lasts, by machine time. The jobs of a worker that died are taken over after that.
+/// How long a lease lasts, by machine time. Then another worker may take over the job.
 const LEASE: Duration = Duration::from_secs(15);
-/// How often the lease of a job that still runs is made to last longer.
+/// How often the lease of a running job is renewed.
 const RENEW_EVERY: Duration = Duration::from_secs(5);
 
-/// The jobs of a lane.
+/// The jobs of a queue, as a source of work.
 #[derive(Clone)]
 pub(super) struct Jobs {
     pub(super) app: App,
     pub(super) owner: Uuid,
-    pub(super) lane: Lane,
+    pub(super) queue: Queue,
 }
 
 impl Source for Jobs {
     type Piece = Job;
 
     fn concurrent_max(&self) -> usize {
-        self.lane.concurrent_max()
+        self.queue.concurrent_max()
     }
 
     async fn clients(&self, from: ClientId, limit: usize) -> Result<Vec<ClientId>, Error> {
-        // A job may open what another node has sealed a moment ago.
+        // A job may open data that another node has just sealed under a new key.
         self.app.vault.keep_current().await?;
         let rows = i64::try_from(limit).unwrap_or(i64::MAX);
         let (store, clock) = (&self.app.store, &self.app.clock);
@@ -56,7 +56,7 @@ impl Source for Jobs {
 
     async fn run(self, job: Job) -> Did {
         self.lease_and_run(&job).await.unwrap_or_else(|error| {
-            tracing::error!(job = %job.id, kind = %job.kind, error = ?error, "a job could not be ended");
+            tracing::error!(job = %job.id, kind = %job.kind, error = ?error, "a job could not be leased or ended");
             Did::Nothing
         })
     }
@@ -64,7 +64,7 @@ impl Source for Jobs {
 
 impl Jobs {
     fn due_by(&self, now: Timestamp) -> Due<'static> {
-        Due { lane: self.lane.word(), now, machine_now: self.app.clock.machine_timestamp() }
+        Due { queue: self.queue.word(), now, machine_now: self.app.clock.machine_timestamp() }
     }
 
     fn lease_until(&self) -> Timestamp {
@@ -90,11 +90,11 @@ impl Jobs {
             Ended::Finished => jobs::finish(&mut batch, job, self.owner),
             Ended::Again { at } => jobs::repeat(&mut batch, job, self.owner, at, attempts),
             Ended::GiveUp { why } => {
-                tracing::error!(job = %job.id, kind = %job.kind, why, "a job was given up");
-                jobs::bury(&mut batch, job, self.owner, &why, self.app.clock.of(job.client_id));
+                tracing::error!(job = %job.id, kind = %job.kind, why, "a job became a dead letter");
+                jobs::dead_letter(&mut batch, job, self.owner, &why, self.app.clock.of(job.client_id));
             }
         }
-        // Refused: the lease was over and another worker has the job; running it twice does no harm.
+        // A refusal means that the lease expired and another worker has the job; running it twice does no harm.
         let _ = apply(&self.app, batch).await?;
         Ok(Did::Something)
     }
@@ -106,7 +106,7 @@ impl Jobs {
         }
     }
 
-    /// Makes the lease last for as long as the job runs.
+    /// Renews the lease while the job runs.
     async fn keep_lease(&self, job: &Job) -> std::convert::Infallible {
         loop {
             tokio::time::sleep(RENEW_EVERY).await;
@@ -114,7 +114,7 @@ impl Jobs {
             jobs::renew(&mut batch, job, self.owner, self.lease_until());
             match apply(&self.app, batch).await {
                 Ok(Commit::Applied) => {}
-                // Another worker may have it: both come to the same end.
+                // Another worker may have the job: both runs reach the same result.
                 Ok(Commit::Refused(_) | Commit::Unknown) | Err(_) => {
                     tracing::warn!(job = %job.id, kind = %job.kind, "the lease of a running job could not be renewed");
                 }
@@ -132,7 +132,7 @@ impl Jobs {
     }
 }
 
-/// Housekeeping goes on for ever: given up, it would be missed only when the disk is full.
+/// Recurring jobs are never given up: housekeeping that stopped would go unnoticed until the disk is full.
 fn is_recurring(job: &Job) -> bool {
     Kind::parse(&job.kind).is_some_and(Kind::recurs)
 }

@@ -1,4 +1,4 @@
-//! What runs a job of each kind.
+//! Dispatches a job to the function of its kind.
 
 use regente_store::jobs::Job;
 

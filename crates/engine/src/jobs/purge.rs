@@ -1,5 +1,5 @@
-//! Forgetting: idempotency records, tokens, client tokens, listeners, deliveries and events whose time is over. A bounded
-//! number at once, client by client, since one transaction touches one client.
+//! Deletes expired idempotency records, tokens, client tokens, listeners, deliveries and events: a limited number at
+//! once, client by client, because a transaction is for one client.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,20 +19,20 @@ use crate::clock::AccountTime;
 use crate::error::Error;
 use crate::queue::Ended;
 
-/// How often there is a look.
+/// How often these jobs run.
 const EVERY: Duration = Duration::from_secs(10 * 60);
-/// Clients of one run.
+/// Most clients of one run.
 const CLIENTS_MAX: i64 = 100;
-/// Rows of one batch.
+/// Most rows of one batch.
 const ROWS_MAX: i64 = 500;
-/// The same where a year's work is looked through.
+/// How often deliveries are purged, which scans a year's data.
 const DELIVERIES_EVERY: Duration = Duration::from_secs(60 * 60);
-/// Pages of [`ROWS_MAX`] rows of one run.
+/// Most pages of [`ROWS_MAX`] rows in one run.
 const PAGES_MAX: usize = 4;
-/// Clients whose rows of a page are deleted side by side.
+/// Clients whose rows of a page are deleted concurrently.
 const CLIENTS_AT_ONCE: usize = 16;
 
-/// Forgets answers that are kept no longer; claims of what is still under way stay.
+/// Deletes expired answers; claims of requests under way stay.
 pub(super) async fn idempotency(app: &App) -> Result<Ended, Error> {
     let mut found = false;
     for time in app.clock.times() {
@@ -57,7 +57,7 @@ async fn page_of_keys(app: &App, AccountTime { accounts, now }: &AccountTime) ->
     delete_each(app, expired, |batch, digests| idempotency::purge(batch, digests, now, moved_after)).await
 }
 
-/// Deletes tokens that nobody used in time, and security codes of payers who did not come back.
+/// Deletes expired tokens and expired held security codes.
 pub(super) async fn tokens(app: &App) -> Result<Ended, Error> {
     let mut found = false;
     for AccountTime { accounts, now } in app.clock.times() {
@@ -70,7 +70,7 @@ pub(super) async fn tokens(app: &App) -> Result<Ended, Error> {
     Ok(again(app, found))
 }
 
-/// Deletes client tokens whose life is over.
+/// Deletes expired client tokens.
 pub(super) async fn credentials(app: &App) -> Result<Ended, Error> {
     let mut found = false;
     for AccountTime { accounts, now } in app.clock.times() {
@@ -79,7 +79,7 @@ pub(super) async fn credentials(app: &App) -> Result<Ended, Error> {
     Ok(again(app, found))
 }
 
-/// Deletes listeners that are over, with what nobody fetched.
+/// Deletes expired listeners with their events.
 pub(super) async fn listeners(app: &App) -> Result<Ended, Error> {
     let mut found = false;
     for AccountTime { accounts, now } in app.clock.times() {
@@ -90,7 +90,7 @@ pub(super) async fn listeners(app: &App) -> Result<Ended, Error> {
     Ok(again(app, found))
 }
 
-/// Deletes deliveries that ended long ago, with their attempts, and then events that nobody needs any more.
+/// Deletes deliveries past their retention with their attempts, then events that are no longer needed.
 pub(super) async fn deliveries(app: &App) -> Result<Ended, Error> {
     let mut found = false;
     for time in app.clock.times() {
@@ -125,7 +125,7 @@ async fn page_of_events(app: &App, AccountTime { accounts, now }: &AccountTime) 
     delete_each(app, old, |batch, objects| events::purge(batch, objects, before)).await
 }
 
-/// Deletes what was found, by `fill` for the rows of each client, some clients at once. How many rows there were.
+/// Deletes the rows of each client with `fill`, some clients concurrently. Returns the number of rows.
 async fn delete_each<T>(
     app: &App,
     found: impl IntoIterator<Item = (ClientId, T)>,
@@ -157,7 +157,7 @@ async fn delete(app: &App, client_id: ClientId, fill: impl Fn(&mut Batch)) -> Re
     let mut batch = Batch::new(client_id);
     fill(&mut batch);
     let _admission = app.store.admit_waiting().await?;
-    // Deleting has no guard that could refuse; what an unknown commit left is found by the next look.
+    // Deletions have no guard that could refuse; after an unknown commit the next run deletes what remains.
     let _ = app.store.apply(batch).await?;
     Ok(())
 }
@@ -186,7 +186,7 @@ pub async fn forget_ended_credentials(
             credentials::delete_ended(&mut batch, digest, before);
         }
         match app.store.apply(batch).await? {
-            // The next run meets what was not forgotten.
+            // The next run deletes what remains.
             Commit::Applied | Commit::Refused(_) | Commit::Unknown => {}
         }
     }

@@ -1,9 +1,9 @@
-//! Reservations that nobody captured: after about a week the acquirer lets them go, so the charge is voided at the provider
-//! and ends as `canceled` (`docs/interface/charges.md#reservations`).
+//! Voids reservations that were not captured: the acquirer releases them after about a week, so the charge is voided at
+//! the provider and ends as `canceled` (`docs/interface/charges.md#reservations`).
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::reservation::LOOK_AGAIN_AFTER;
-use regente_domain::charge::{ChargeState, Operation};
+use regente_domain::charge::{ChargeState, FollowUpKind};
 use regente_domain::id::ChargeId;
 use regente_store::jobs::Job;
 
@@ -13,7 +13,7 @@ use crate::flows::charge::Created;
 use crate::flows::follow_up::{self, NewFollowUp};
 use crate::queue::{Ended, Kind};
 
-/// Voids the charge of the job, if it is still reserved.
+/// Voids the charge of the job if it is still reserved.
 pub(super) async fn expire(app: &App, job: &Job) -> Result<Ended, Error> {
     let Ok(charge_id) = job.key.parse::<ChargeId>() else {
         return Ok(Ended::GiveUp { why: format!("{} is no charge", job.key) });
@@ -36,7 +36,7 @@ pub(super) async fn expire(app: &App, job: &Job) -> Result<Ended, Error> {
     let void = NewFollowUp {
         client_id: job.client_id,
         charge_id,
-        operation: Operation::Void,
+        operation: FollowUpKind::Void,
         amount: None,
         purchase: None,
         claim: None,

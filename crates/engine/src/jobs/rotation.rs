@@ -1,4 +1,4 @@
-//! Sealing again what stands under a former data key.
+//! Reseals data that is sealed under a former data key.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use crate::error::Error;
 use crate::queue::Ended;
 use crate::vault::ResealProgress;
 
-/// How often there is a look when no rotation is under way. A rotation brings the job forward.
+/// How often the job runs when no rotation is under way. A rotation brings it forward.
 const EVERY: Duration = Duration::from_secs(10 * 60);
 
-/// One run; the vault says when the next one is worth it.
+/// Runs one piece; the vault decides when the next one is due.
 pub(super) async fn reseal(app: &App) -> Result<Ended, Error> {
     let now = app.clock.deployment();
     Ok(Ended::Again {

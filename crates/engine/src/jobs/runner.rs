@@ -1,7 +1,7 @@
-//! Work that runs side by side: a bounded number of pieces at once, and of each client at most half of them. What takes
-//! long holds nothing up: whatever ends makes room for what waits.
+//! Runs pieces of work concurrently: a limited number at once, and at most half of them for one client. A piece that
+//! ends makes room for a waiting one, so slow pieces do not block the others.
 //!
-//! What is under way is remembered here, what is due is a row: a runner that is gone loses nothing.
+//! Pieces under way are in memory, due work is in rows: a runner that dies loses nothing.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -13,46 +13,46 @@ use uuid::Uuid;
 use super::DEPLOYMENT;
 use crate::error::Error;
 
-/// Clients looked at together.
+/// Most clients in one query.
 const CLIENTS_MAX: usize = 100;
-/// How long nothing is looked for when there is room: other nodes and the command line write work as well.
+/// The polling interval while there is room: other nodes and the command line also add work.
 const POLL: Duration = Duration::from_secs(1);
 
-/// Where work comes from, and how a piece of it is done.
+/// A source of work.
 pub(super) trait Source: Clone + Send + Sync + 'static {
     /// A piece of work.
     type Piece: Send + 'static;
 
-    /// How many pieces may be under way at once.
+    /// Most pieces under way at once.
     fn concurrent_max(&self) -> usize;
 
-    /// Clients that have work due, in the order of their ids, from this one on.
+    /// Clients with due work, ordered by id, starting with this one.
     fn clients(
         &self,
         from: ClientId,
         limit: usize,
     ) -> impl Future<Output = Result<Vec<ClientId>, Error>> + Send;
 
-    /// The work of a client that is due, longest waiting first.
+    /// Due work of a client, longest waiting first.
     fn due(
         &self,
         client_id: ClientId,
         limit: usize,
     ) -> impl Future<Output = Result<Vec<Self::Piece>, Error>> + Send;
 
-    /// What a piece is recognized by.
+    /// The id of a piece.
     fn id(piece: &Self::Piece) -> Uuid;
 
-    /// Does a piece of work, to its end.
+    /// Runs a piece to its end.
     fn run(self, piece: Self::Piece) -> impl Future<Output = Did> + Send;
 }
 
-/// Whether anything was done.
+/// Whether a run did anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Did {
-    /// It was.
+    /// It did.
     Something,
-    /// Somebody else has it, or it has to wait.
+    /// Another worker has the piece, or it has to wait.
     Nothing,
 }
 
@@ -62,15 +62,15 @@ pub(super) struct Runner<S: Source> {
     under_way: HashMap<ClientId, HashSet<Uuid>>,
     pieces: HashMap<tokio::task::Id, (ClientId, Uuid)>,
     tasks: JoinSet<Did>,
-    /// Where the next look begins.
+    /// The client with which the next look begins.
     from: ClientId,
 }
 
-/// What a look left behind.
+/// Whether due work remains after a look.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Left {
     Nothing,
-    /// There was no room for it, or no time.
+    /// There was no room or no time for it.
     Work,
 }
 
@@ -80,7 +80,7 @@ impl<S: Source> Runner<S> {
         Self { source, under_way, pieces, tasks: JoinSet::new(), from: DEPLOYMENT }
     }
 
-    /// Does everything that is due now, and waits until it has ended; answers how much was done.
+    /// Runs everything that is due now to its end; returns how many pieces did something.
     pub(super) async fn round(mut self) -> Result<usize, Error> {
         let mut did = 0;
         loop {
@@ -95,17 +95,17 @@ impl<S: Source> Runner<S> {
         }
     }
 
-    /// Goes on until `stop` ends; what has begun is finished.
+    /// Runs until `stop` completes; then finishes what has begun.
     pub(super) async fn run_until(mut self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         loop {
             let left = self.begin().await.unwrap_or_else(|error| {
-                tracing::error!(error = &error as &dyn std::error::Error, "work waits for the database");
+                tracing::error!(error = &error as &dyn std::error::Error, "jobs wait for the database");
                 Left::Nothing
             });
             let enough = match left {
                 Left::Nothing => None,
-                // Not with each piece that ends: looking costs something, too.
+                // Look again only after half of the pieces have ended, because each look queries the database.
                 Left::Work => Some(self.tasks.len() / 2),
             };
             let pause = tokio::time::sleep(POLL);
@@ -120,7 +120,7 @@ impl<S: Source> Runner<S> {
         }
     }
 
-    /// Waits until pieces have ended and so few are under way that it is worth looking again.
+    /// Waits until so many pieces have ended that another look is worth it.
     async fn until_under_way(&mut self, enough: Option<usize>) {
         while !self.tasks.is_empty() {
             self.next_ended().await;
@@ -136,7 +136,7 @@ impl<S: Source> Runner<S> {
             None => return Did::Nothing,
             Some(Ok(ended)) => ended,
             Some(Err(error)) => {
-                tracing::error!(%error, "a piece of work ended badly; it is done again");
+                tracing::error!(%error, "a piece of work panicked; it runs again");
                 (error.id(), Did::Nothing)
             }
         };
@@ -151,7 +151,7 @@ impl<S: Source> Runner<S> {
         did
     }
 
-    /// Begins what is due as far as there is room, of one client after the other; the next look goes on behind them.
+    /// Begins due work as far as there is room, client by client; the next look continues after them.
     async fn begin(&mut self) -> Result<Left, Error> {
         if self.room() == 0 {
             return Ok(Left::Work);
@@ -164,7 +164,7 @@ impl<S: Source> Runner<S> {
                 self.from = client_id;
                 return Ok(Left::Work);
             }
-            // What cannot be read of one client must not keep the others waiting.
+            // Unreadable work of one client must not block the others.
             match self.begin_of(client_id).await {
                 Ok(Left::Nothing) => {}
                 Ok(Left::Work) => left = Left::Work,
@@ -188,7 +188,7 @@ impl<S: Source> Runner<S> {
         if room == 0 {
             return Ok(Left::Work);
         }
-        // What has just begun may look as if it were still waiting.
+        // Pieces that have just begun may still be reported as due.
         let due = self.source.due(client_id, room + under_way).await?;
         let left = if due.len() < room + under_way { Left::Nothing } else { Left::Work };
         for piece in due {
@@ -207,7 +207,7 @@ impl<S: Source> Runner<S> {
     }
 }
 
-/// The id behind that of a client.
+/// The next id after that of a client.
 fn after(client_id: ClientId) -> ClientId {
     Id::new(Uuid::from_u128(client_id.uuid().as_u128().wrapping_add(1)))
 }

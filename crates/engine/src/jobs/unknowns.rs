@@ -1,4 +1,4 @@
-//! Requests whose outcome nobody knows, as work that falls due.
+//! Requests with unknown outcomes, as a source of work.
 
 use regente_domain::id::ClientId;
 use regente_store::transaction_requests::{self, StoredRequest};
@@ -9,10 +9,10 @@ use crate::app::App;
 use crate::error::Error;
 use crate::flows::reconcile::{self, Resolved};
 
-/// Requests that are asked for at once.
+/// Requests that are looked up concurrently.
 const CONCURRENT_MAX: usize = 32;
 
-/// Those that are due.
+/// The due requests.
 #[derive(Clone)]
 pub(super) struct Unknowns {
     pub(super) app: App,

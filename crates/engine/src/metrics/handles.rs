@@ -1,4 +1,4 @@
-//! What is counted with. A handle is made when it is first needed and kept, so that counting allocates nothing.
+//! Metric handles. A handle is created at first use and kept, so that counting allocates nothing.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use regente_domain::provider_type::ProviderType;
 use regente_domain::webhook::Failure;
 
 use super::table::{self, Metric};
-use super::{Asked, CallOutcome, IdempotencyConflict};
+use super::{CallKind, CallOutcome, IdempotencyConflict};
 
 const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, Some(module_path!()));
 
@@ -20,7 +20,7 @@ const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, S
 pub struct Handles {
     recorder: Box<dyn Recorder + Send + Sync>,
     http_requests: Family<Box<str>, Arc<OfRoute>>,
-    provider_calls: Family<(ProviderType, Asked, CallOutcome), Durations>,
+    provider_calls: Family<(ProviderType, CallKind, CallOutcome), Durations>,
     circuits_open: Family<ProviderType, Gauge>,
     idempotency_conflicts: Family<IdempotencyConflict, Counter>,
     delivery_attempts: Family<Option<Failure>, Durations>,
@@ -103,7 +103,7 @@ impl Handles {
             process_max_fds: gauge(table::PROCESS_MAX_FDS),
             recorder,
         };
-        // What can be told in advance is there from the beginning: a rate needs the zero before the first event.
+        // Create handles with known labels at the start: a rate needs a zero before the first event.
         for conflict in IdempotencyConflict::ALL {
             handles.idempotency_conflict(conflict).increment(0);
         }
@@ -129,7 +129,7 @@ impl Handles {
     pub(super) fn provider_call(
         &self,
         provider_type: ProviderType,
-        asked: Asked,
+        asked: CallKind,
         outcome: CallOutcome,
     ) -> Durations {
         let key = (provider_type, asked, outcome);
@@ -178,7 +178,7 @@ impl Handles {
         )
     }
 
-    /// Says which version runs, on which kind of database.
+    /// Sets the version and the kind of database.
     pub fn build_info(&self, version: &str, database: &str) {
         let labels = labels(&table::BUILD_INFO, [version.to_owned(), database.to_owned()]);
         gauge(&*self.recorder, table::BUILD_INFO, labels).set(1.0);
@@ -201,7 +201,7 @@ fn counter(recorder: &dyn Recorder, metric: Metric, labels: Vec<Label>) -> Count
     recorder.register_counter(&Key::from_parts(metric.name, labels), &METADATA)
 }
 
-/// The handles of one metric by the values of its labels.
+/// The handles of one metric, by label values.
 struct Family<K, H>(RwLock<HashMap<K, H>>);
 
 impl<K, H> Default for Family<K, H> {

@@ -1,37 +1,36 @@
-//! Every metric of the product: its name, what it is, its labels, its description. Documentation, dashboard and alerts
-//! are checked against this table.
+//! All metrics: name, kind, labels and description. Tests check documentation, dashboard and alerts against this table.
 
 /// One metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// Its name, with its unit.
+    /// The name, including the unit.
     pub name: &'static str,
-    /// What it is.
+    /// The kind of metric.
     pub kind: Kind,
-    /// Its labels, each with a closed set of values.
+    /// The labels, each with a closed list of values.
     pub labels: &'static [&'static str],
-    /// What it says.
+    /// The help text.
     pub description: &'static str,
 }
 
-/// What a metric is.
+/// The kind of a metric.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// It only grows.
+    /// A value that only grows.
     Counter,
-    /// It is what it is at the moment.
+    /// A current value.
     Gauge,
-    /// Durations, by bucket.
+    /// A distribution of durations.
     Histogram {
         /// Upper bounds of the buckets, in seconds.
         buckets: &'static [f64],
     },
 }
 
-/// The buckets of the HTTP semantic conventions, and two below them: most requests take single milliseconds.
+/// The buckets of the HTTP semantic conventions and two smaller ones: most requests take single milliseconds.
 const HTTP_BUCKETS: &[f64] =
     &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0];
-/// Providers take longer than this service, and at most their deadline.
+/// Providers are slower than this service; calls end at their deadline.
 const PROVIDER_BUCKETS: &[f64] =
     &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0];
 

@@ -1,4 +1,4 @@
-//! Where names lead. Whoever connects gets checked addresses alone.
+//! Resolves names, and passes only checked addresses to connections.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -9,16 +9,16 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::rules::Rules;
 
-/// The addresses of a name, once they are known.
+/// A pending look-up.
 pub type Looked<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
 
-/// Finds the addresses of names.
+/// Resolves names.
 pub trait Lookup: Send + Sync {
     /// The addresses of `name`.
     fn addresses<'a>(&'a self, name: &'a str) -> Looked<'a>;
 }
 
-/// The machine's own way to find them.
+/// The resolver of the operating system.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemLookup;
 
@@ -31,8 +31,7 @@ impl Lookup for SystemLookup {
     }
 }
 
-/// What the connector asks: the answer is looked up and checked in one step, and the connection goes to what was
-/// checked.
+/// The resolver of the connector: it looks up and checks in one step, so connections go to checked addresses only.
 pub(super) struct CheckedNames {
     pub(super) rules: Arc<Rules>,
     pub(super) lookup: Arc<dyn Lookup>,

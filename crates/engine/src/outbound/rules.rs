@@ -1,4 +1,4 @@
-//! Which addresses may be called: by their text, and by the network addresses that they lead to. Nothing is asked here.
+//! Rules for addresses that may be called: by their text and by their network addresses. This module makes no look-ups.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -6,72 +6,72 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use reqwest::Url;
 use url::Host;
 
-/// Characters of an address.
+/// Longest address, in characters.
 pub const URL_CHARS_MAX: usize = 2048;
 
-/// Whether calls without encryption are allowed.
+/// Whether unencrypted calls are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {
-    /// `http://` may be called.
+    /// `http://` is allowed.
     Allowed,
-    /// `https://` alone.
+    /// Only `https://` is allowed.
     Refused,
 }
 
 /// Which ports may be called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ports {
-    /// All: a sandbox on one's own machine.
+    /// All ports: for a sandbox on a developer's machine.
     Any,
-    /// These.
+    /// Only these ports.
     These(Vec<u16>),
 }
 
-/// What may be called.
+/// The rules of a deployment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Without encryption?
+    /// Whether unencrypted calls are allowed.
     pub plain: Plain,
-    /// Ports.
+    /// The allowed ports.
     pub ports: Ports,
-    /// Networks that may be called although they are not public.
+    /// Networks that are allowed although they are not public.
     pub networks: Vec<IpNet>,
 }
 
 /// Why an address may not be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It is no address.
+    /// The text is not a URL.
     #[error("must be a URL address")]
     NotAnAddress,
     /// It is too long.
     #[error("must be shorter than or equal to {URL_CHARS_MAX} characters")]
     TooLong,
-    /// It has a scheme that is not spoken.
+    /// The scheme is not supported.
     #[error("must be an https address")]
     Scheme,
-    /// It names a user or a password, which would be sent to whoever answers.
+    /// The URL contains a user name or password, which would be sent to the server.
     #[error("must not contain a user name or a password")]
     UserInfo,
-    /// Its port may not be called.
+    /// The port is forbidden.
     #[error("must use a port that may be called")]
     Port,
-    /// It leads to a network that may not be called.
+    /// The address is in a forbidden network.
     #[error("must lead to a public network address")]
     Network,
 }
 
-/// An address that may be called as far as its text tells.
+/// An address whose text is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address(Url);
 
 impl Address {
-    /// As it is kept and shown.
+    /// The address as stored and shown.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// The name whose addresses are still to be looked up; none where the address is a network address itself.
+    /// The name to look up; `None` for a network address.
     pub(super) fn name(&self) -> Option<&str> {
         match self.0.host() {
             Some(Host::Domain(name)) => Some(name),
@@ -85,11 +85,10 @@ impl Address {
 }
 
 impl Rules {
-    /// Reads an address. Every spelling of a network address (decimal, octal, hexadecimal, shortened) is read as that
-    /// address.
+    /// Parses an address. Every notation of a network address (decimal, octal, hexadecimal, shortened) is recognized.
     ///
     /// # Errors
-    /// Why it may not be called.
+    /// Why the address is forbidden.
     pub fn address(&self, text: &str) -> Result<Address, Refusal> {
         if text.len() > URL_CHARS_MAX {
             return Err(Refusal::TooLong);
@@ -113,7 +112,7 @@ impl Rules {
         if let Some(literal) = literal {
             self.allowed(literal)?;
         }
-        // Whoever lets a network be called lets its services be called.
+        // An operator who allows a network allows its services too.
         let is_listed = literal.is_some_and(|literal| self.is_listed(literal));
         match (&self.ports, url.port_or_known_default()) {
             (Ports::Any, _) => {}
@@ -124,7 +123,7 @@ impl Rules {
         Ok(Address(url))
     }
 
-    /// Whether all of the addresses of a name may be called: one that may not makes the name suspicious.
+    /// Checks that all addresses of a name are allowed: a single forbidden one makes the name suspicious.
     ///
     /// # Errors
     /// [`Refusal::Network`].
@@ -141,7 +140,7 @@ impl Rules {
     }
 }
 
-/// Whether an address is one of the public internet.
+/// Whether an address belongs to the public internet.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !NOT_PUBLIC_V4.iter().any(|network| network.contains(&address)),
@@ -159,7 +158,7 @@ const fn v6(a: u16, b: u16, prefix: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0), prefix)
 }
 
-/// The special-purpose registry of IPv4 (RFC 6890 and those that amend it).
+/// The IPv4 special-purpose registry (RFC 6890 and its amendments).
 const NOT_PUBLIC_V4: [Ipv4Net; 15] = [
     v4(0, 0, 0, 0, 8),       // this network, unspecified
     v4(10, 0, 0, 0, 8),      // private
@@ -178,11 +177,11 @@ const NOT_PUBLIC_V4: [Ipv4Net; 15] = [
     v4(240, 0, 0, 0, 4),     // reserved, broadcast
 ];
 
-/// What is routed in the world. Everything else of IPv6 is refused: loopback, mapped and translated IPv4, unique and
-/// link-local addresses, multicast.
+/// Globally routed IPv6. All other IPv6 is refused: loopback, mapped and translated IPv4, unique and link-local
+/// addresses, multicast.
 const GLOBAL_V6: Ipv6Net = v6(0x2000, 0, 3);
 
-/// Special purposes inside of [`GLOBAL_V6`].
+/// Special-purpose networks inside [`GLOBAL_V6`].
 const NOT_PUBLIC_V6: [Ipv6Net; 4] = [
     v6(0x2001, 0, 23),      // protocol assignments, Teredo
     v6(0x2001, 0x0db8, 32), // documentation

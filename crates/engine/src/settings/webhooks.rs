@@ -1,36 +1,36 @@
-//! What an operator may set about webhooks.
+//! The operator's settings for webhooks.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use regente_domain::webhook::{Version, schedule};
 
-/// Seconds of a day.
+/// Seconds in a day.
 pub const DAY_SECONDS: u64 = 24 * 60 * 60;
 
 /// How events are delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhookSettings {
-    /// Waits between attempts of webhooks of version 1.1.
+    /// Waits between attempts, for webhooks of version 1.1.
     pub waits: Vec<Duration>,
-    /// The same of version 1.0.
+    /// Waits between attempts, for webhooks of version 1.0.
     pub waits_1_0: Vec<Duration>,
-    /// How long the first attempt waits for its answer.
+    /// How long the first attempt waits for its response.
     pub first_answer_max: Duration,
-    /// How long each later attempt waits.
+    /// How long each later attempt waits for its response.
     pub retry_answer_max: Duration,
-    /// Attempts under way at once, of all endpoints.
+    /// Most concurrent attempts to all endpoints.
     pub concurrent_max: usize,
-    /// Attempts under way at once to one endpoint.
+    /// Most concurrent attempts to one endpoint.
     pub concurrent_per_endpoint_max: usize,
-    /// After so many lost messages in a row a webhook is switched off; `None` never switches one off.
+    /// Disable a webhook after this many lost deliveries in a row; `None` never disables one.
     pub disable_after: Option<NonZeroU32>,
-    /// How long a delivery is kept with its attempts after it has ended, also a lost one
+    /// How long an ended delivery, including a lost one, is kept with its attempts
     /// (`docs/interface/webhooks.md#losses`).
     pub delivery_retention: Duration,
-    /// How long an event is kept, which says who changed what and when; one with a delivery is kept with it.
+    /// How long an event is kept as a record of a change; an event with deliveries is kept with them.
     pub event_retention: Duration,
-    /// Whether an endpoint may be registered once for each event, or once at all.
+    /// Whether an endpoint may be registered once for each event, or only once.
     pub endpoints: EndpointUse,
 }
 
@@ -39,12 +39,12 @@ pub struct WebhookSettings {
 pub enum EndpointUse {
     /// Once for each event.
     OncePerEvent,
-    /// Once.
+    /// Only once.
     Once,
 }
 
 impl WebhookSettings {
-    /// The waits between the attempts of a delivery in this form.
+    /// The waits between attempts, for this version.
     pub fn waits(&self, version: Version) -> &[Duration] {
         match version {
             Version::V1_0 => &self.waits_1_0,

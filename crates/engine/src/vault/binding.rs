@@ -1,18 +1,18 @@
-//! What a ciphertext is bound to: its purpose, its client and its row. Opened for anything else, it does not open.
+//! Bindings of ciphertexts: purpose, client and row. A ciphertext does not open for another binding.
 
 use std::fmt;
 
 use regente_domain::id::ClientId;
 use uuid::Uuid;
 
-/// What is sealed. Two purposes never share a key, not even in one row.
+/// The purpose of a ciphertext. Two purposes never share a key, not even within one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// `cards.pan`, by the id of the card.
     CardNumber,
-    /// `cards.private`: the holder's name and what else is personal, by the id of the card.
+    /// `cards.private`: the holder's name and other personal data, by the id of the card.
     CardHolder,
-    /// `tokens.sealed`, by the id of the token, which the row does not hold.
+    /// `tokens.sealed`, by the id of the token, which is not in the row.
     TokenContents,
     /// `providers.credentials`, by the id of the provider.
     ProviderCredentials,
@@ -22,7 +22,7 @@ pub enum Purpose {
     CustomerAliasData,
     /// `charges.private`: fraud analysis data, by the id of the charge.
     ChargeData,
-    /// `purchases.private`: what the merchant sent along, by the id of the purchase.
+    /// `purchases.private`: data sent by the merchant, by the id of the purchase.
     PurchaseData,
     /// `webhooks.private_key`, by the id of the webhook.
     WebhookKey,
@@ -37,7 +37,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// The word in the associated data. Changing one makes everything of that purpose unreadable.
+    /// The word in the associated data. Changing it makes all ciphertexts of the purpose unreadable.
     const fn word(self) -> &'static str {
         match self {
             Self::CardNumber => "card_number",
@@ -57,25 +57,25 @@ impl Purpose {
     }
 }
 
-/// The one place where a ciphertext may lie.
+/// The only place where a ciphertext opens.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Binding {
     /// What is sealed.
     pub purpose: Purpose,
-    /// Whose it is.
+    /// The client that the data belongs to.
     pub client_id: ClientId,
-    /// The row. For [`Purpose::TokenContents`] that is the token id itself, not its digest.
+    /// The row's id; for [`Purpose::TokenContents`] the token id itself, not its digest.
     pub id: Uuid,
 }
 
 impl Binding {
-    /// The row that `id` names.
+    /// The binding of the row with this id.
     pub fn new(purpose: Purpose, client_id: ClientId, id: Uuid) -> Self {
         Self { purpose, client_id, id }
     }
 
-    /// The binding in bytes. The word is preceded by its length, all else has a fixed one, so no two bindings give
-    /// the same bytes.
+    /// The binding in bytes. The word has a length prefix and all other parts have fixed lengths, so different bindings
+    /// give different bytes.
     pub(super) fn to_bytes(self) -> Vec<u8> {
         let word = self.purpose.word().as_bytes();
         let mut bytes = Vec::with_capacity(1 + word.len() + 16 + 16);
@@ -87,7 +87,7 @@ impl Binding {
     }
 }
 
-/// Without the row: of a token, its id is half of what opens it.
+/// Omits the row: a token's id is half of what opens it.
 impl fmt::Debug for Binding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Binding({:?} of client {})", self.purpose, self.client_id)

@@ -1,7 +1,8 @@
-//! Keyed hashes of one client: fingerprints, look-up keys, digests. Their keys come from a secret of the client's
-//! that is sealed in its row and never rotated: a new one would make the same card look like another one.
+//! Keyed hashes of one client: fingerprints, lookup keys and digests. Their keys are derived from a secret of the
+//! client, which is sealed in its row and never rotated: with a new secret, equal cards would get different
+//! fingerprints.
 //!
-//! Nothing here can be opened again; what must be opened is sealed.
+//! Hashes cannot be opened; data that must be read again is sealed instead.
 
 use std::fmt;
 
@@ -10,7 +11,7 @@ use aws_lc_rs::hmac::{self, Context, HMAC_SHA256};
 use regente_domain::card::{CardNumber, Expiry};
 use uuid::Uuid;
 
-/// What something is looked up by without being stored in the clear. Texts are given in their normal form
+/// Kinds of data that can be looked up without storing it in the clear. Texts must be in their normal form
 /// (`regente_domain::customer::normal_…`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
@@ -18,11 +19,11 @@ pub enum Lookup {
     Email,
     /// Country, type and number of a document.
     Document,
-    /// The number of a document alone.
+    /// Only the number of a document.
     DocumentNumber,
 }
 
-/// The keyed hashes of one client. Two clients never get the same hash for the same thing.
+/// The keyed hashes of one client. Two clients have different hashes for the same data.
 pub struct ClientKeys {
     card: hmac::Key,
     request: hmac::Key,
@@ -33,7 +34,7 @@ pub struct ClientKeys {
 }
 
 impl ClientKeys {
-    /// Derives them (HKDF, RFC 5869). Changing a label changes every hash of that kind for ever.
+    /// Derives the keys (HKDF, RFC 5869). Changing a label changes all hashes of that kind for ever.
     pub(super) fn derive(secret: &[u8]) -> Self {
         let secret = Salt::new(HKDF_SHA256, b"regente client keys").extract(secret);
         Self {
@@ -47,19 +48,19 @@ impl ClientKeys {
     }
 
     /// The fingerprint of a card: the same for the same number and expiry
-    /// (`docs/interface/tokens-and-cards.md#fingerprint`). It has the form of a version 5 UUID.
+    /// (`docs/interface/tokens-and-cards.md#fingerprint`), in the form of a version 5 UUID.
     pub fn card_fingerprint(&self, number: &CardNumber, expiry: Expiry) -> Uuid {
         let expiry = expiry.to_string();
         let hash = hash_of(&self.card, &[number.expose_digits().as_bytes(), expiry.as_bytes()]);
         uuid::Builder::from_sha1_bytes(half_of(&hash).into_bytes()).into_uuid()
     }
 
-    /// The fingerprint of a request's canonical body; it reveals no card number.
+    /// The fingerprint of a request's canonical body; it does not reveal card numbers.
     pub fn request_fingerprint(&self, canonical: &[u8]) -> [u8; 32] {
         hash_of(&self.request, &[canonical])
     }
 
-    /// The key by which `normal` is found.
+    /// The lookup key of `normal`.
     pub fn lookup_key(&self, lookup: Lookup, normal: &str) -> [u8; 32] {
         let key = match lookup {
             Lookup::Email => &self.email,
@@ -69,8 +70,8 @@ impl ClientKeys {
         hash_of(key, &[normal.as_bytes()])
     }
 
-    /// Half of the digest under which a use of an idempotency key is stored. `parts` are the credential's scope
-    /// ([`Caller::idempotency_scope`](crate::access::Caller::idempotency_scope)), the method and route with its path
+    /// The stored digest of an idempotency key, half of a hash. `parts` are the scope of the credential
+    /// ([`Caller::idempotency_scope`](crate::caller::Caller::idempotency_scope)), the method and route with its path
     /// ids, and the caller's key.
     pub fn idempotency_digest(&self, parts: &[&str]) -> Uuid {
         let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
@@ -88,14 +89,14 @@ fn key(secret: &Prk, label: &[u8]) -> hmac::Key {
     secret.expand(&[label], HMAC_SHA256).expect("32 bytes are within what HKDF expands to").into()
 }
 
-/// The first half of a hash: 128 bits tell all that there will ever be apart.
+/// The first half of a hash: 128 bits are enough to avoid collisions.
 fn half_of(hash: &[u8; 32]) -> Uuid {
     let mut half = [0; 16];
     half.copy_from_slice(&hash[..16]);
     Uuid::from_bytes(half)
 }
 
-/// Each part is preceded by its length: `["ab", "c"]` and `["a", "bc"]` differ.
+/// Each part has a length prefix: `["ab", "c"]` and `["a", "bc"]` give different hashes.
 fn hash_of(key: &hmac::Key, parts: &[&[u8]]) -> [u8; 32] {
     let mut context = Context::with_key(key);
     for part in parts {

@@ -1,4 +1,4 @@
-//! The key-encryption key: it lives outside the database, wraps the data keys and nothing else.
+//! The key-encryption key: it is kept outside the database and only wraps data keys.
 
 use std::fmt;
 
@@ -11,24 +11,24 @@ use zeroize::Zeroizing;
 use super::cipher::{self, KEY_BYTES, KeyBytes};
 use crate::chance::Chance;
 
-/// Fewer different bytes than this are not random: of 2^256 keys, fewer than one in 10^20 has so few.
+/// A key with fewer different bytes is not random: fewer than one in 10^20 random keys has so few.
 const DISTINCT_BYTES_MIN: usize = 16;
 
-/// A key-encryption key of 32 bytes. It never prints itself.
+/// A key-encryption key of 32 bytes, never printed.
 #[derive(Clone)]
 pub struct Kek {
     key: KeyBytes,
     id: String,
 }
 
-/// A text is no key-encryption key. The text is not repeated.
+/// The text is not a key-encryption key. The error does not repeat it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a key-encryption key is 32 random bytes, written as 64 hexadecimal digits or in base64")]
 pub struct NotAKek;
 
 impl Kek {
-    /// Reads 64 hexadecimal digits, or base64 of 32 bytes (either alphabet, with or without padding). White space
-    /// around it does not count.
+    /// Parses 64 hexadecimal digits, or base64 of 32 bytes (either alphabet, with or without padding). Surrounding
+    /// white space is ignored.
     ///
     /// # Errors
     /// [`NotAKek`] for anything else.
@@ -54,7 +54,8 @@ impl Kek {
         Self { id: to_hex(&name[..8]).to_string(), key }
     }
 
-    /// What the key is called beside the data keys that it wraps: 16 hexadecimal digits that say nothing about it.
+    /// The id of the key, which is stored with the data keys that it wraps: 16 hexadecimal digits that reveal nothing
+    /// about it.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -64,8 +65,8 @@ impl Kek {
         to_hex(self.key.as_ref())
     }
 
-    /// Whether somebody typed it instead of drawing it, as samples are: too few different bytes, or bytes that count
-    /// up. Production refuses such a key.
+    /// Whether the key was typed rather than generated: too few different bytes, or ascending bytes. Production refuses
+    /// such a key.
     pub fn looks_like_a_sample(&self) -> bool {
         let mut sorted = self.key.clone();
         sorted.sort_unstable();
@@ -75,7 +76,7 @@ impl Kek {
         distinct < DISTINCT_BYTES_MIN || counts_up || is_text
     }
 
-    /// Wraps a data key; the result opens for this id and this key alone.
+    /// Wraps a data key; the result opens only for this id and this key.
     pub(super) fn wrap(&self, chance: &Chance, data_key_id: Uuid, data_key: &KeyBytes) -> Vec<u8> {
         cipher::encrypt(&self.key, chance.bytes(), &self.associated(data_key_id), data_key.as_ref())
     }

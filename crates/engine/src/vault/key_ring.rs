@@ -1,4 +1,4 @@
-//! The data keys as one node knows them, and how they are read from the database.
+//! The data keys that a node knows, and how it reads them from the database.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use super::error::VaultError;
 use super::kek::Kek;
 use crate::clock::MachineTime;
 
-/// What two data keys derive a key for in order to be compared. No row has such a short binding.
+/// The message whose derived keys are compared to tell whether two data keys are equal. Bindings are longer.
 const PROOF: &[u8] = b"same";
 
-/// A data key. It encrypts nothing itself: every row has a key that is derived from it.
+/// A data key. It encrypts nothing itself: every row has a key derived from it.
 pub(super) struct DataKey {
     pub(super) id: Uuid,
     mac: hmac::Key,
@@ -33,12 +33,12 @@ impl DataKey {
         cipher::derive(&self.mac, &[b"regente row key".as_slice(), binding].concat())
     }
 
-    /// What is authenticated with the row: where it lies, and under which key.
+    /// The associated data of a row: its binding and its key.
     pub(super) fn associated(&self, binding: &[u8]) -> Vec<u8> {
         [binding, self.id.as_bytes()].concat()
     }
 
-    /// Seals `plain` into nonce, ciphertext and tag.
+    /// Encrypts `plain` for this binding.
     pub(super) fn encrypt(
         &self,
         binding: Binding,
@@ -49,26 +49,26 @@ impl DataKey {
         cipher::encrypt(&self.row_key(&binding), nonce, &self.associated(&binding), plain)
     }
 
-    /// Opens what [`DataKey::encrypt`] sealed for the same binding.
+    /// Opens a result of [`DataKey::encrypt`] for the same binding.
     pub(super) fn decrypt(&self, binding: Binding, bytes: &[u8]) -> Option<zeroize::Zeroizing<Vec<u8>>> {
         let binding = binding.to_bytes();
         cipher::decrypt(&self.row_key(&binding), &self.associated(&binding), bytes)
     }
 }
 
-/// Every data key that still opens something. Immutable: a refresh puts a new ring in its place.
+/// All data keys that still open something. Immutable: a refresh replaces the whole ring.
 pub(super) struct KeyRing {
     pub(super) current: Arc<DataKey>,
     keys: HashMap<Uuid, Arc<DataKey>>,
-    /// Keys that are on their way out, with the time since when they are.
+    /// Retiring keys, each with the time of its retirement.
     pub(super) retiring: Vec<(Uuid, Timestamp)>,
-    /// When the table was asked.
+    /// When the table was read.
     pub(super) asked_at: MachineTime,
 }
 
 impl KeyRing {
-    /// Makes a ring of the rows of the table. Keys that `known` holds are taken from it, so that a node goes on when
-    /// its key-encryption key was replaced under it. `None` when there is no key at all yet.
+    /// Builds a ring from the rows of the table. Keys in `known` are reused, so that a node continues when its
+    /// key-encryption key was replaced. `None` when there are no keys yet.
     pub(super) fn build(
         rows: &[StoredDataKey],
         kek: &Kek,
@@ -97,7 +97,7 @@ impl KeyRing {
         Ok(Some(Self { current, keys, retiring, asked_at }))
     }
 
-    /// A key that has the same name in both and is another one: the two are of different deployments.
+    /// A key with the same id but different bytes in both rings: they belong to different deployments.
     pub(super) fn clash_with(&self, other: &Self) -> Option<Uuid> {
         let differs = |id: &&Uuid| match (self.keys.get(id), other.keys.get(id)) {
             (Some(one), Some(another)) => *one.row_key(PROOF) != *another.row_key(PROOF),

@@ -1,7 +1,7 @@
-//! After a rotation: everything that stands under a former data key is sealed again, under load, until the former key
-//! can be destroyed. Any number of nodes may do it at once.
+//! After a rotation: reseals all data under a former data key, while the system runs, until the former key can be
+//! destroyed. Any number of nodes may do this at once.
 //!
-//! Token rows cannot be sealed again, since they do not hold their ids: the key waits until they have expired.
+//! Token rows cannot be resealed, because they do not contain their ids: the key is kept until they have expired.
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
@@ -22,39 +22,39 @@ use super::error::VaultError;
 use super::rotation::record;
 use super::{Sealer, Vault};
 
-/// How long a former key is kept after its retirement at least. Within it, every node has either learnt of the new key
-/// or stopped sealing ([`Freshness`](super::Freshness)), and every request that had begun to seal under the former key has ended.
+/// How long a former key is kept at least after its retirement. By then every node knows the new key or has stopped
+/// sealing ([`Freshness`](super::Freshness)), and every request that began to seal under the former key has ended.
 pub const RETIREMENT_GRACE: Duration = Duration::from_secs(15 * 60);
 
-/// Rows that one query looks at.
+/// Rows of one query.
 const ROWS_PER_PAGE: u32 = 500;
-/// Pages of one run; afterwards the job gives its place to others.
+/// Pages of one run; then other jobs may run.
 const PAGES_PER_RUN: usize = 20;
-/// Rows that one batch seals again; the batches of requests wait for one such batch at most.
+/// Rows that one batch reseals; requests wait for at most one such batch.
 const ROWS_PER_BATCH: usize = 50;
-/// Batches under way at once; they share the syncs of the database.
+/// Concurrent batches; they share syncs of the database.
 const BATCHES_AT_ONCE: usize = 8;
-/// When to come back while tokens live under the former key.
+/// The pause while unexpired tokens need the former key.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(60);
-/// When to come back while rows are left that do not open.
+/// The pause while some rows do not open.
 const LOOK_AGAIN_AFTER_TROUBLE: Duration = Duration::from_secs(15 * 60);
 
-/// Who the audit trail names.
+/// The actor in the audit trail.
 const ACTOR: Actor = Actor::Job("vault_reseal");
 
-/// What a run has come to.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResealProgress {
-    /// Nothing stands under a former key any more, and all former keys are destroyed.
+    /// No data is left under a former key, and all former keys are destroyed.
     Done,
     /// There is more to do.
     Again {
-        /// When it is worth going on; zero for at once.
+        /// The pause before the next run; zero for none.
         after: Duration,
     },
 }
 
-/// A walk through all tables. It lives in memory alone: whoever loses it begins a new one.
+/// A walk through all tables. It is only in memory: if it is lost, a new one begins.
 pub(super) struct Pass {
     current_key_id: Uuid,
     began_at: Timestamp,
@@ -63,21 +63,21 @@ pub(super) struct Pass {
     seen: Seen,
 }
 
-/// What stood under a former key.
+/// Counts of rows under a former key.
 #[derive(Clone, Copy, Default)]
 struct Seen {
-    /// Rows that were sealed again, or that somebody changed meanwhile.
+    /// Rows that were resealed, or that another writer changed meanwhile.
     resealed: usize,
     /// Rows that do not open.
     broken: usize,
 }
 
 impl Vault {
-    /// Does a bounded piece of the work that a rotation leaves behind; without one it does nothing. The job calls it
-    /// until it is done.
+    /// Does a limited part of the work after a rotation; without a rotation it does nothing. The job calls it until it
+    /// is done.
     ///
     /// # Errors
-    /// [`VaultError::Store`]; then the walk begins anew.
+    /// [`VaultError::Store`]; the walk then begins again.
     pub async fn reseal(&self) -> Result<ResealProgress, VaultError> {
         self.refresh().await?;
         let ring = self.ring();
@@ -97,7 +97,7 @@ impl Vault {
         Ok(ResealProgress::Again { after: Duration::ZERO })
     }
 
-    /// Does the next page; answers whether there was one.
+    /// Reseals the next page; returns whether there was one.
     async fn reseal_page(&self, pass: &mut Pass) -> Result<bool, VaultError> {
         let Some(position) = pass.next_position() else { return Ok(false) };
         let (rows, next) =
@@ -117,8 +117,8 @@ impl Vault {
         Ok(true)
     }
 
-    /// Seals rows of one client again, in one batch. A row that was changed meanwhile stays as it is: the next walk
-    /// meets it.
+    /// Reseals rows of one client in one batch. A row that was changed meanwhile stays as it is: the next walk finds
+    /// it.
     async fn reseal_rows(&self, rows: Vec<SealedRow>) -> Result<Seen, VaultError> {
         let mut seen = Seen::default();
         let Some(client_id) = rows.first().map(|row| row.client_id) else { return Ok(seen) };
@@ -133,7 +133,7 @@ impl Vault {
                 }
                 Err(VaultError::Store(error)) => return Err(error.into()),
                 Err(error) => {
-                    // One line for each batch, however many rows of it do not open.
+                    // Log one line for each batch, however many of its rows do not open.
                     if seen.broken == 0 {
                         tracing::error!(
                             error = &error as &dyn std::error::Error, table = ?row.table, key = ?row.key, %client_id,
@@ -145,7 +145,7 @@ impl Vault {
             }
         }
         match self.0.store.apply(batch).await? {
-            // Whatever came of it, the next walk looks again.
+            // Whatever the result, the next walk looks again.
             Commit::Applied | Commit::Refused(_) | Commit::Unknown => Ok(seen),
         }
     }
@@ -162,7 +162,7 @@ impl Vault {
         Ok(sealed)
     }
 
-    /// Every decryption of a card number is on record.
+    /// Records the decryption of a card number: every one must be in the audit trail.
     fn record_opened_number(&self, batch: &mut Batch, row: &SealedRow) {
         let (SealedTable::Cards, [Some(_), _]) = (row.table, &row.sealed) else { return };
         audit::record(
@@ -199,7 +199,7 @@ impl Vault {
         Ok(wait.map_or(ResealProgress::Done, |after| ResealProgress::Again { after }))
     }
 
-    /// Destroys a former key under which the walk found nothing, or answers how long it must be kept yet.
+    /// Destroys a former key under which the walk found nothing, or returns how long it must still be kept.
     async fn destroy_unless_needed(
         &self,
         pass: &Pass,
@@ -208,7 +208,7 @@ impl Vault {
     ) -> Result<Option<Duration>, VaultError> {
         let now = self.0.clock.deployment();
         let grace_ends_at = retired_at + RETIREMENT_GRACE;
-        // A walk that began earlier may have passed a table before a node that knew nothing yet wrote to it.
+        // A walk that began earlier may have passed a table before a node without the new key wrote to it.
         if pass.began_at < grace_ends_at {
             return Ok(Some(grace_ends_at.since(now)));
         }
@@ -219,7 +219,7 @@ impl Vault {
         data_keys::destroy(&mut batch, key_id, now);
         record(&mut batch, &self.0.chance, now, ACTOR, "data_key.destroyed", key_id);
         match self.0.store.apply(batch).await? {
-            // Refused: another node has done it.
+            // A refusal means that another node destroyed the key.
             Commit::Applied | Commit::Refused(_) => Ok(None),
             Commit::Unknown => Ok(Some(Duration::ZERO)),
         }
@@ -237,13 +237,13 @@ impl Pass {
         }
     }
 
-    /// Where to look next: further in the table, or at the start of the next one.
+    /// The next position: further in the table, or at the start of the next one.
     fn next_position(&mut self) -> Option<Position> {
         self.position.take().or_else(|| self.tables.next().map(|table| Position::start(*table)))
     }
 }
 
-/// What is sealed in the columns of a table, in their order.
+/// The purposes of a table's sealed columns, in their order.
 const fn purposes(table: SealedTable) -> [Option<Purpose>; 2] {
     match table {
         SealedTable::Clients => [Some(Purpose::ClientSecret), None],
@@ -262,7 +262,7 @@ fn binding(row: &SealedRow, purpose: Purpose) -> Binding {
     Binding::new(purpose, row.client_id, row.key)
 }
 
-/// The rows in pieces of at most `size`.
+/// Splits the rows into pieces of at most `size`.
 fn pieces(mut rows: Vec<SealedRow>, size: usize) -> Vec<Vec<SealedRow>> {
     let mut pieces = Vec::with_capacity(rows.len().div_ceil(size));
     while rows.len() > size {

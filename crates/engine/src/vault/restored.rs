@@ -1,4 +1,4 @@
-//! The keys of a backup: whether they open before it is restored, and that nothing else is trusted afterwards.
+//! The data keys of a backup: checks before a restore that they open, and afterwards drops all other keys.
 
 use std::sync::{Arc, PoisonError};
 
@@ -10,7 +10,8 @@ use super::kek::Kek;
 use super::key_ring::KeyRing;
 use crate::clock::MachineTime;
 
-/// Whether a key-encryption key opens these data keys. A database that was never started has none, which is good too.
+/// Checks that a key-encryption key opens these data keys. A database that was never started has none, which is
+/// accepted.
 ///
 /// # Errors
 /// [`VaultError::OtherKek`], [`VaultError::BrokenKey`], [`VaultError::NoCurrentKey`].
@@ -19,7 +20,7 @@ pub fn opens(kek: &Kek, rows: &[StoredDataKey], asked_at: MachineTime) -> Result
 }
 
 impl Vault {
-    /// Whether a backup with these data keys can take the place of the database in use.
+    /// Checks that a backup with these data keys may replace the database in use.
     ///
     /// # Errors
     /// As [`opens`]; [`VaultError::OtherDeployment`].
@@ -33,10 +34,10 @@ impl Vault {
         }
     }
 
-    /// Knows only what is in the database from now on, which is another one than before.
+    /// Forgets all keys and reads those of the restored database.
     ///
     /// # Errors
-    /// As [`Vault::refresh`]; what was known before stays known then.
+    /// As [`Vault::refresh`]; the keys known before then stay.
     pub async fn begin_anew(&self) -> Result<(), VaultError> {
         let _one_at_a_time = self.0.refreshing.lock().await;
         let asked_at = self.0.clock.machine();

@@ -1,4 +1,4 @@
-//! New data keys, and new key-encryption keys. What stands under a former data key is sealed again in `reseal`.
+//! Creates new data keys and replaces the key-encryption key. `reseal` reseals the data under a former data key.
 
 use regente_domain::actor::Actor;
 use regente_domain::time::Timestamp;
@@ -15,10 +15,11 @@ use super::key_ring::KeyRing;
 use crate::chance::Chance;
 use crate::clock::Clock;
 
-/// How often a commit that lost, or whose fate is not known, is followed by another look.
+/// How often to look again after a commit that was refused or is unknown.
 const ATTEMPTS_MAX: usize = 5;
 
-/// The data keys of a database that may be empty. Nodes that start at once end with the same first key.
+/// Reads the data keys, and creates the first one if there are none. Nodes that start at once end up with the same
+/// first key.
 pub(super) async fn first_ring(
     store: &Store,
     kek: &Kek,
@@ -36,7 +37,7 @@ pub(super) async fn first_ring(
         insert_key(&mut batch, FIRST_DATA_KEY_ID, kek, chance, now);
         record(&mut batch, chance, now, Actor::Operator, "data_key.created", FIRST_DATA_KEY_ID);
         match store.apply(batch).await? {
-            // In each case the table tells what came of it.
+            // In each case the table has the result.
             Commit::Applied | Commit::Refused(_) | Commit::Unknown => {}
         }
     }
@@ -44,8 +45,8 @@ pub(super) async fn first_ring(
 }
 
 impl Vault {
-    /// Makes a new data key and seals under it from now on. Other nodes follow within seconds; the job that calls
-    /// [`Vault::reseal`] does the rest. Answers the id of the new key.
+    /// Creates a new data key and seals under it from now on. Other nodes follow within seconds; the job that calls
+    /// [`Vault::reseal`] does the rest. Returns the id of the new key.
     ///
     /// # Errors
     /// [`VaultError::RotatedMeanwhile`] when another rotation, or a change of the key-encryption key, came first,
@@ -71,9 +72,9 @@ impl Vault {
     }
 }
 
-/// Puts every data key under another key-encryption key, all in one commit, and answers how many they were. Running
-/// nodes go on with the keys that they know; they need the new key-encryption key at their next start, and before the
-/// next rotation.
+/// Wraps all data keys with another key-encryption key, in one commit, and returns how many they were. Running nodes
+/// continue with the keys that they know; they need the new key-encryption key at their next start and before the next
+/// rotation.
 ///
 /// # Errors
 /// [`VaultError::OtherKek`] when a data key is under neither of the two, [`VaultError::BrokenKey`],
@@ -103,8 +104,8 @@ pub async fn rewrap(
             record(&mut batch, chance, now, actor, "data_key.rewrapped", row.id);
             waiting += 1;
         }
-        // A key that a rotation added meanwhile is met by the next look. Once the current key is under the new
-        // key-encryption key, no rotation under the former one is accepted any more.
+        // The next look finds a key that a rotation added meanwhile. Once the current key is wrapped by the new
+        // key-encryption key, a rotation under the former one is refused.
         if waiting == 0 {
             return Ok(rewrapped);
         }

@@ -1,5 +1,5 @@
-//! How an answer of the simulator travels: usually whole, sometimes not at all. Over HTTP the server does it to the
-//! connection; in process it is what a caller would have seen.
+//! How an answer of the simulator is delivered: whole, delayed, broken or not at all. Over HTTP the server applies it
+//! to the connection; in process the caller gets the equivalent outcome.
 
 use std::time::Duration;
 
@@ -7,27 +7,27 @@ use tokio::time::sleep;
 
 use crate::outcome::{Answer, Probe, UnknownReason};
 
-/// An answer on its way.
+/// An answer with its delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delivery<T> {
-    /// It arrives.
+    /// It arrives whole.
     Whole(T),
-    /// It begins at once and takes this long to arrive.
+    /// It starts at once; its body takes this long to arrive.
     Slowly(T, Duration),
-    /// It arrives, and then again.
+    /// It arrives twice.
     Twice(T),
     /// Nothing arrives, and the connection stays open.
     Never,
     /// The connection breaks.
     Reset,
-    /// An error of the provider's server arrives in its place.
+    /// An HTTP server error arrives instead.
     ServerError,
-    /// Something arrives that cannot be read.
+    /// An unreadable body arrives instead.
     Garbage,
 }
 
 impl<T> Delivery<T> {
-    /// The same way, for what an answer is made into.
+    /// Converts the answer and keeps the delivery.
     pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Delivery<U> {
         match self {
             Self::Whole(answer) => Delivery::Whole(make(answer)),
@@ -40,7 +40,7 @@ impl<T> Delivery<T> {
         }
     }
 
-    /// Lets an answer that would arrive whole travel otherwise; what would not arrive still does not.
+    /// Changes the delivery of an answer that would arrive whole; other deliveries stay.
     pub(super) fn map_whole(self, otherwise: impl FnOnce(T) -> Self) -> Self {
         match self {
             Self::Whole(answer) => otherwise(answer),
@@ -54,9 +54,9 @@ impl<T> Delivery<T> {
     }
 }
 
-/// What a caller makes of an answer that did not arrive.
+/// The value that a caller gets for an answer that did not arrive.
 pub(super) trait Lost {
-    /// The word for it.
+    /// The outcome is unknown for this reason.
     fn lost(reason: UnknownReason) -> Self;
 }
 
@@ -72,7 +72,7 @@ impl Lost for Probe {
     }
 }
 
-/// What a caller in the same process sees. Where nothing arrives he waits for ever: his deadline ends it.
+/// What a caller in the same process receives. If nothing arrives, this waits until the caller's deadline cancels it.
 pub(super) async fn received<T: Lost>(delivery: Delivery<T>) -> T {
     match delivery {
         Delivery::Whole(answer) | Delivery::Twice(answer) => answer,

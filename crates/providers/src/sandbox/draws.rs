@@ -1,18 +1,18 @@
-//! Chance without a random source: every draw is a keyed hash of what it is for, so that it comes out the same again.
+//! Reproducible random decisions: each draw is a keyed hash of its purpose, so the same input gives the same result.
 
 use aws_lc_rs::hmac;
 use uuid::Uuid;
 
 use crate::outcome::Approval;
 
-/// One certain chance is a million parts.
+/// Parts per million of a certain event.
 pub(super) const MILLION: u32 = 1_000_000;
 
-/// Codes have seven digits and do not begin with a zero.
+/// Codes have seven digits and no leading zero.
 const CODE_MIN: u32 = 1_000_000;
 const CODES: u32 = 9_000_000;
 
-/// The draws of one call.
+/// The random decisions of one call.
 pub(super) struct Draws {
     hmac_key: hmac::Key,
     scope: Scope,
@@ -21,10 +21,10 @@ pub(super) struct Draws {
 
 /// What a decision depends on besides the seed.
 enum Scope {
-    /// The simulator's own seed: each call decides anew.
+    /// The simulator's seed: the decision also depends on the key of the call.
     Call,
-    /// A seed that came with the request: the caller cannot choose the key of the call, so only without it does his
-    /// seed fix the result (`docs/interface/sandbox.md#seeds`).
+    /// A seed from the request: the caller cannot choose the key of the call, so the result depends on the seed alone
+    /// (`docs/interface/sandbox.md#seeds`).
     Request,
 }
 
@@ -37,12 +37,12 @@ impl Draws {
         Self { hmac_key: hmac::Key::new(hmac::HMAC_SHA256, &seed), scope, call_key }
     }
 
-    /// The key of the call that is drawn for.
+    /// The key of the call.
     pub(super) const fn call_key(&self) -> Uuid {
         self.call_key
     }
 
-    /// Whether something happens that happens in `chance_ppm` of a million cases.
+    /// Whether an event with this probability, in parts per million, happens.
     pub(super) fn happens(&self, what: &str, chance_ppm: u32) -> bool {
         let tag = match self.scope {
             Scope::Call => self.tag(what, self.call_key.as_bytes()),
@@ -51,7 +51,7 @@ impl Draws {
         words(&tag)[0] % MILLION < chance_ppm
     }
 
-    /// The identifiers of an approval. They always depend on the key of the call, so that no two calls share them.
+    /// The identifiers of an approval. They always depend on the key of the call, so no two calls share them.
     pub(super) fn approval(&self) -> Approval {
         let transaction_id = self.tag("transaction id", self.call_key.as_bytes());
         let mut id = [0_u8; 16];

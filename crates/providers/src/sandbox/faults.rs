@@ -1,6 +1,6 @@
-//! The fault plan of a simulated provider: what goes wrong, when, and how often. It is data, read here once and evaluated
-//! before the rules of the cards. It comes from the request, from the provider's `options`, or is the simulator's own;
-//! what is done about it is elsewhere.
+//! Fault plans of the simulator: which faults happen, when, and how often. A plan comes from the request, from the
+//! provider's `options`, or from the simulator itself. It is evaluated before the card rules; the simulator applies the
+//! fault.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -24,35 +24,35 @@ mod reader;
 
 pub(super) use counts::Counts;
 
-/// Most faults of one plan.
+/// Most faults in one plan.
 pub const FAULTS_MAX: usize = 64;
-/// Longest delay of an answer, and of its body.
+/// Longest delay of an answer or of its body, in milliseconds.
 pub const FAULT_DELAY_MS_MAX: u64 = 60_000;
-/// Most places in one `sequence`.
+/// Most positions in one `sequence`.
 pub const SEQUENCE_PLACES_MAX: usize = 64;
-/// The last place that a `sequence` may name.
+/// The highest position that a `sequence` may contain.
 pub const SEQUENCE_PLACE_MAX: u64 = 10_000;
 
 /// `options` of a provider of type SANDBOX.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What goes wrong.
+    /// The provider's fault plan.
     pub faults: Plan,
-    /// What routing may send to this provider; absent members take nothing away.
+    /// Restrictions on what routing may send to this provider; absent members restrict nothing.
     pub supports: Narrowed,
 }
 
-/// What goes wrong; the first fault that fits and happens decides.
+/// A list of faults; the first one that matches and happens decides.
 #[derive(Clone, Debug, Default)]
 pub struct Plan(Vec<Fault>);
 
-/// Finds what is wrong with the faults that a request brings along; `path` is where they stand and begins every
+/// Checks the faults that a request brings along. `path` is where they are in the request and prefixes the path of each
 /// problem.
 pub fn validate(faults: &Value, path: &str) -> Result<(), Problems> {
     Plan::parse(faults, path).map(drop)
 }
 
-/// One thing that goes wrong.
+/// A fault with its conditions.
 #[derive(Clone, Debug)]
 struct Fault {
     when: When,
@@ -61,45 +61,45 @@ struct Fault {
     sequence: Option<Sequence>,
 }
 
-/// What happens in place of an ordinary answer.
+/// The effect of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Then {
-    /// A refusal.
+    /// The call is declined.
     Decline(Decline),
-    /// The ordinary answer, later.
+    /// The answer is delayed.
     Delay(Duration),
-    /// No answer, on an open connection.
+    /// No answer arrives, and the connection stays open.
     Timeout(Point),
-    /// A broken connection.
+    /// The connection breaks.
     Reset(Point),
-    /// An error of the server.
+    /// An HTTP server error arrives.
     ServerError(Point),
-    /// Something that cannot be read.
+    /// An unreadable body arrives.
     Garbage(Point),
-    /// The request arrives twice, and so does the answer.
+    /// The request is carried out twice and answered twice.
     Duplicate,
-    /// The ordinary answer, of which the body takes its time.
+    /// The body of the answer arrives slowly.
     SlowBody(Duration),
 }
 
-/// When it goes wrong.
+/// Whether the fault happens before or after the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Point {
-    /// Nothing was done.
+    /// The operation was not carried out.
     BeforeEffect,
-    /// Everything was done, and nobody was told.
+    /// The operation was carried out; the caller gets no answer.
     AfterEffect,
 }
 
-/// What a fault can be about.
+/// What a fault can apply to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Subject {
     Call(OperationKind),
     Probe,
 }
 
-/// The calls that a fault is about: those that fit every condition that is there. Probes fit only where they are named,
-/// for otherwise a plan that is meant for payments would hide what became of them.
+/// The calls that a fault applies to: those that match every condition given. Probes match only when the condition
+/// names them; otherwise a plan for payments would also hide their outcomes from probes.
 #[derive(Clone, Debug, Default)]
 struct When {
     subject: Option<Subject>,
@@ -109,25 +109,25 @@ struct When {
     installments: Option<u8>,
 }
 
-/// Which of the calls that fit are meant, counted from 1, and the text of the fault by which it is known again.
+/// Which of the matching calls are meant, counted from 1, with the text of the fault that identifies its count.
 #[derive(Clone, Debug)]
 struct Sequence {
     places: BTreeSet<u64>,
     text: String,
 }
 
-/// Where a plan comes from. The stronger comes first.
+/// Where a plan comes from, in order of precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// The request itself.
+    /// The request.
     Request,
     /// The provider's options.
     Options,
-    /// The simulator's own plan; the number tells it from those before.
+    /// The simulator's own plan, with its revision.
     Simulator(u64),
 }
 
-/// A call or a probe, as far as faults look at it.
+/// The properties of a call or a probe that faults can match.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Occasion {
     subject: Subject,
@@ -135,31 +135,32 @@ pub(super) struct Occasion {
     currency: Option<Currency>,
     last_digit: Option<u8>,
     installments: Option<u8>,
-    /// The authorization that it is or follows; of a probe, the key that is asked for.
+    /// The key of the authorization that the call makes or follows; of a probe, the probed key.
     about: Uuid,
 }
 
 impl Options {
-    /// Reads the options. Members that the simulator does not know are ignored, except inside a fault, where ignoring
-    /// a condition would make it apply to more than was meant. `path` is where the options stand in the request, and
-    /// begins every problem; it may be empty.
+    /// Parses the options. It ignores unknown members, except inside a fault: ignoring a condition there would make the
+    /// fault match more calls than intended. `path` is where the options are in the request and prefixes the path of
+    /// each problem; it may be empty.
     pub fn parse(options: &Map<String, Value>, path: &str) -> Result<Self, Problems> {
         parse::options(options, path)
     }
 }
 
 impl Plan {
-    /// Reads an array of faults; `path` is where it stands, and begins every problem.
+    /// Parses an array of faults. `path` is where it is in the request and prefixes the path of each problem.
     pub fn parse(faults: &Value, path: &str) -> Result<Self, Problems> {
         parse::plan(faults, path)
     }
 
-    /// Whether nothing goes wrong.
+    /// Whether the plan has no faults.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What the plan has for this occasion. Every fault that fits is counted, also where another one decides.
+    /// The effect that the plan has on this call or probe. Every fault that matches is counted, even when an earlier
+    /// one decides.
     pub(super) fn happening(
         &self,
         source: Source,
@@ -182,7 +183,7 @@ impl Plan {
 }
 
 impl Fault {
-    /// Each arrival of a key draws anew: a request that is sent again meets another moment of the network.
+    /// Each arrival of a key draws again: a repeated request can meet another fault.
     fn happens(&self, source: Source, place: usize, draws: &Draws, counts: &Counts) -> bool {
         if self.probability_ppm >= MILLION {
             return true;
@@ -196,7 +197,7 @@ impl Fault {
 }
 
 impl Source {
-    /// The draws of the options came first and keep their name, so that a seed means what it meant.
+    /// The options' draws have no prefix, so that existing seeds keep their results.
     const fn prefix(self) -> &'static str {
         match self {
             Self::Request => "request ",
@@ -205,7 +206,7 @@ impl Source {
         }
     }
 
-    /// A request's faults are about its own payment: another payment that brings the same ones begins to count anew.
+    /// Faults of a request count for its own payment only: another payment with the same faults counts from 1.
     const fn counts_apart(self) -> bool {
         match self {
             Self::Request => true,

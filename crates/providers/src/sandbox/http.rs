@@ -1,7 +1,6 @@
-//! The simulator over HTTP: what is said on the wire, and the side that asks. The side that answers is the server's
-//! `regente sandbox-provider`, since it alone knows how to listen.
+//! The simulator over HTTP: its messages and its client. The server is in `regente sandbox-provider`.
 //!
-//! Card numbers travel in the clear, so this is for test cards, on a machine or a network of one's own.
+//! Card numbers are sent in the clear: use test cards only, on one machine or a private network.
 
 mod client;
 mod views;

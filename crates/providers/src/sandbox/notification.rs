@@ -1,5 +1,5 @@
-//! What the simulator sends by itself: a JSON object, signed with a secret that both sides derive from the API key of
-//! the registration.
+//! Notifications of the simulator: a JSON object, signed with a secret that both sides derive from the API key of the
+//! registered provider.
 
 use aws_lc_rs::hmac;
 use http::HeaderName;
@@ -12,12 +12,12 @@ use crate::notification::{EventKind, EventSubject, NotificationRefusal, Notifica
 use crate::outcome::Finding;
 use crate::request::Credentials;
 
-/// The header with the signature: HMAC-SHA256 over the body, in hexadecimal.
+/// The signature header: HMAC-SHA256 over the body, in hexadecimal.
 pub const SIGNATURE_HEADER: HeaderName = HeaderName::from_static("x-sandbox-signature");
 
-/// Member of the credentials that the secret is derived from.
+/// The member of the credentials that the secret is derived from.
 const API_KEY: &str = "apiKey";
-/// What the secret is derived for, so that the API key itself signs nothing.
+/// Domain separation: the signing secret differs from the API key.
 const PURPOSE: &[u8] = b"regente sandbox notifications 1";
 
 /// The payment has an outcome.
@@ -25,11 +25,11 @@ const OUTCOME: &str = "payment.outcome";
 /// The cardholder's bank took the money back.
 const CHARGED_BACK: &str = "payment.charged_back";
 
-// The parser's own words could repeat what stands in the body.
+// The parser's own message could repeat parts of the body.
 const NOT_AN_EVENT: NotificationRefusal = NotificationRefusal::NotReadable("it is not the JSON of an event");
 const NOT_AN_OUTCOME: NotificationRefusal = NotificationRefusal::NotReadable("its data is not an outcome");
 
-/// The body; members that are not known are left alone.
+/// The body; unknown members are ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Message {
@@ -38,17 +38,17 @@ struct Message {
     occurred_at: Timestamp,
     /// The key that the call was made with.
     key: Uuid,
-    /// What the kind says more.
+    /// Further members, which depend on the kind.
     #[serde(default)]
     data: Value,
 }
 
-/// The signature that the simulator sends with a body; nothing for a registration without an API key.
+/// The signature that the simulator sends with a body; `None` for a provider registered without an API key.
 pub fn sign_notification(credentials: &Credentials, body: &[u8]) -> Option<String> {
     Some(hex::encode(hmac::sign(&signing_key(credentials)?, body)))
 }
 
-/// Proves the signature, then reads the event.
+/// Checks the signature, then reads the event.
 pub(super) fn read(request: &NotificationRequest<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
     authenticate(request).ok_or(NotificationRefusal::NotAuthentic)?;
     let message: Message = serde_json::from_slice(request.body).map_err(|_| NOT_AN_EVENT)?;
@@ -61,7 +61,7 @@ pub(super) fn read(request: &NotificationRequest<'_>) -> Result<Vec<ProviderEven
     Ok(vec![ProviderEvent { id: message.id, occurred_at: message.occurred_at, about, what }])
 }
 
-/// Compares in constant time, so that the time of a refusal does not tell how much of a signature was right.
+/// Compares in constant time, so that the duration does not reveal how much of a signature is right.
 fn authenticate(request: &NotificationRequest<'_>) -> Option<()> {
     let signature = hex::decode(request.headers.get(SIGNATURE_HEADER)?).ok()?;
     hmac::verify(&signing_key(request.credentials)?, request.body, &signature).ok()

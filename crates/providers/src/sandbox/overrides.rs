@@ -1,15 +1,15 @@
-//! What a tester asks of the simulator for a single request: a seed for what is left to chance, and faults.
+//! Simulator overrides of one request: a seed for its random decisions, and faults.
 
 use serde_json::{Map, Value};
 
 use crate::request::{Mode, TestOverrides};
 
-/// `X-Sandbox-Seed`: fixes what the simulator leaves to chance.
+/// `X-Sandbox-Seed`: the seed of the random decisions.
 const SEED: &str = "seed";
-/// `paymentFlow.metadata.sandboxFaults`: what goes wrong for this request.
+/// `paymentFlow.metadata.sandboxFaults`: the faults of this request.
 const FAULTS: &str = "faults";
 
-/// From the two things that a request can ask for; nothing where it asks for nothing, or in production.
+/// Builds the overrides; `None` when the request has none, and in production.
 pub fn overrides(mode: Mode, seed: Option<String>, faults: Option<Value>) -> Option<TestOverrides> {
     let seed = seed.map(|seed| (SEED.to_owned(), Value::String(seed)));
     let faults = faults.map(|faults| (FAULTS.to_owned(), faults));

@@ -1,6 +1,7 @@
-//! What the simulator makes of a card: the security code first, then the last digit of the number
-//! (`docs/interface/sandbox.md#cards`). What follows an authorization is refused by its amount alone
-//! (`docs/interface/sandbox.md#amounts`). Pure; the transaction log knows whether the money is there.
+//! The card rules of the simulator: the security code decides first, then the last digit of the number
+//! (`docs/interface/sandbox.md#cards`). Captures and voids are refused by their amount only
+//! (`docs/interface/sandbox.md#amounts`). These functions are pure; the transaction log checks whether the money is
+//! there.
 
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::money::Amount;
@@ -10,7 +11,7 @@ use crate::request::{CardDetails, Operation};
 
 use super::draws::{Draws, MILLION};
 
-/// Digit 8 is approved this often.
+/// Share of approvals for last digit 8.
 const DIGIT_8_APPROVED_PPM: u32 = MILLION / 2;
 
 /// Captures and voids of this amount are refused (`docs/interface/sandbox.md#amounts`).
@@ -19,18 +20,18 @@ pub const REFUSED_AMOUNT_MINOR_UNITS: i64 = 991;
 /// Whether a wrong security code refuses a charge (`docs/interface/sandbox.md#cards`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CvvRule {
-    /// It does, whenever a security code is present.
+    /// It does, whenever a security code is sent.
     Applied,
-    /// It does not: the number alone decides.
+    /// It does not: only the number decides.
     Ignored,
 }
 
-/// What the simulator will do.
+/// The simulator's decision.
 #[derive(Debug)]
 pub(super) enum Verdict {
-    /// Do it.
+    /// Approve the operation.
     Approve(Approval),
-    /// Refuse it.
+    /// Decline the operation.
     Decline(Decline),
     /// Do nothing and never answer.
     Silence,
@@ -43,7 +44,7 @@ pub(super) fn judge(operation: &Operation, cvv_on_charge: CvvRule, draws: &Draws
             CvvCheck::Validated => Verdict::Approve(draws.approval()),
             CvvCheck::NotValidated | CvvCheck::NoCvv => Verdict::Decline(invalid_cvv()),
         },
-        // Vouchers follow the same rules as credit and debit cards; wallets carry no number and never come here.
+        // Vouchers follow the same rules as credit and debit cards; wallets have no number and are not routed here.
         Operation::Authorize(authorization) => match (cvv(&authorization.card), cvv_on_charge) {
             (CvvCheck::NotValidated, CvvRule::Applied) => Verdict::Decline(invalid_cvv()),
             (CvvCheck::NotValidated, CvvRule::Ignored) | (CvvCheck::Validated | CvvCheck::NoCvv, _) => {
@@ -89,13 +90,13 @@ fn by_amount(amount: Amount, draws: &Draws) -> Verdict {
     }
 }
 
-/// Unlike elsewhere it is final here (`docs/interface/sandbox.md#cards`).
+/// A wrong security code is final here, unlike at other providers (`docs/interface/sandbox.md#cards`).
 fn invalid_cvv() -> Decline {
     let decline = network_says(Decline::of(DeclinedCode::InvalidCvv), "sandbox invalid cvv");
     Decline { retryable: false, ..decline }
 }
 
-/// The simulator has no network: the reason is its own, the message repeats the one of the refusal.
+/// Adds a network reason of the simulator's own; the network message repeats that of the decline.
 pub(super) fn network_says(decline: Decline, reason: impl Into<String>) -> Decline {
     Decline {
         network_denied_reason: Some(reason.into()),

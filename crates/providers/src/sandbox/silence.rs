@@ -1,5 +1,5 @@
-//! When the simulator does not answer because the request itself asked for that, as opposed to a fault plan of the
-//! provider, which makes the simulated provider ill for everybody.
+//! Decides whether a request itself asked the simulator not to answer. A fault plan of the provider is different: it
+//! simulates an outage for all callers.
 
 use regente_domain::card::CardNumber;
 
@@ -7,11 +7,12 @@ use crate::request::{Call, Operation};
 
 use super::overrides;
 
-/// `networkDeniedReason` of a request that the simulator did not answer: what the time-out cards show.
+/// `networkDeniedReason` of a request that the simulator did not answer, as with the time-out cards
+/// (`docs/interface/sandbox.md#silence`).
 pub(super) const UNANSWERED: &str = "sandbox timeout";
 
-/// Whether the request may have asked for the silence that followed: by a test card that times out, always or by lot
-/// (`docs/interface/sandbox.md`), or by faults of its own.
+/// Whether the request may have asked for the missing answer: by a test card that times out, always or at random
+/// (`docs/interface/sandbox.md#cards`), or by faults of its own.
 pub(super) fn may_have_been_asked_for(call: &Call) -> bool {
     let by_card = match &call.operation {
         Operation::Authorize(authorization) => is_silent_card(&authorization.card.number),

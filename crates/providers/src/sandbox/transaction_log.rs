@@ -1,5 +1,5 @@
-//! The simulator's own transaction log: what it did, by our key. It makes a repetition harmless and a probe a proof.
-//! Never in it: card numbers, security codes, anything of the product's database.
+//! The simulator's transaction log: what it did, by our key. It makes repetitions idempotent and answers probes. It
+//! contains no card numbers, no security codes and nothing of the product's database.
 
 mod entry;
 mod file;
@@ -20,7 +20,7 @@ use crate::outcome::Finding;
 use file::File;
 use memory::Memory;
 
-/// The log, in memory or in a file. A clone is another hand on the same log.
+/// The log, in memory or in a file. Clones share it.
 #[derive(Clone)]
 pub struct TransactionLog(Place);
 
@@ -30,51 +30,51 @@ enum Place {
     File(File),
 }
 
-/// An entry and its place in the log, from 1.
+/// An entry with its position in the log, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// Its place.
+    /// Its position, from 1.
     pub sequence: u64,
     /// The entry.
     pub entry: Entry,
 }
 
-/// Which entries are looked for: those that fit every condition that is there.
+/// Selects the entries that match every condition given.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter {
-    /// The one with this key.
+    /// The entry with this key.
     pub key: Option<Uuid>,
-    /// This authorization and what followed it.
+    /// This authorization and its captures and voids.
     pub authorization_key: Option<Uuid>,
-    /// Those that were written at this time or later, by the callers' clocks.
+    /// Entries from this time on, by the callers' clocks.
     pub since: Option<Timestamp>,
 }
 
-/// In which order entries are shown.
+/// The order of entries in a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// As they arrived.
+    /// In order of arrival.
     OldestFirst,
-    /// The last ones first.
+    /// In reverse order of arrival.
     NewestFirst,
 }
 
-/// What stands in the log after an attempt to write an answer into it.
+/// The result of writing an answer to the log.
 #[derive(Debug)]
 pub(super) enum Recorded {
-    /// This answer: the new one, or that of the first call with the key.
+    /// The log has this answer: the new one, or that of the first call with the key.
     Answered(Finding),
-    /// A probe that came first.
+    /// A probe came before the call.
     ProbedBefore,
 }
 
-/// The log could not be read or written. Whether something was written is not known.
+/// The log could not be read or written. Whether an entry was written is unknown.
 #[derive(Debug, Error)]
 pub enum TransactionLogError {
     /// The file could not be opened, read or written.
     #[error("the transaction log of the simulator cannot be used")]
     Sqlite(#[from] rusqlite::Error),
-    /// The file holds something other than the simulator's transaction log.
+    /// The file is another database than the simulator's transaction log.
     #[error("the file does not hold the transaction log of the simulator")]
     NotALog,
     /// The log was written by another release.
@@ -85,30 +85,30 @@ pub enum TransactionLogError {
         /// The format of this release.
         expected: i64,
     },
-    /// An entry that this release cannot read.
+    /// This release cannot read an entry.
     #[error("an entry in the transaction log of the simulator cannot be read: {0}")]
     Entry(String),
-    /// The commit that the entry was in has failed.
+    /// The commit with the entry failed.
     #[error("the transaction log of the simulator could not be written")]
     NotWritten,
-    /// The thread that keeps the file has ended.
+    /// The thread that owns the file has ended.
     #[error("the transaction log of the simulator is closed")]
     Closed,
 }
 
 impl TransactionLog {
-    /// An empty log in memory: gone when the process ends.
+    /// Creates an empty log in memory; it is lost when the process ends.
     pub fn memory() -> Self {
         Self(Place::Memory(Arc::default()))
     }
 
-    /// The log in this file, which is made if it is not there; its folder must be. It survives the loss of the
-    /// process and of power. Blocks while the file is opened.
+    /// Opens the log in this file, and creates it in an existing folder. It survives crashes and power loss. Blocks
+    /// while it opens the file.
     pub fn file(path: &Path) -> Result<Self, TransactionLogError> {
         Ok(Self(Place::File(File::open(path)?)))
     }
 
-    /// Everything in the log, in the order of arrival.
+    /// All entries, in order of arrival.
     pub async fn entries(&self) -> Result<Vec<Entry>, TransactionLogError> {
         match &self.0 {
             Place::Memory(memory) => Ok(memory.entries()),
@@ -116,7 +116,7 @@ impl TransactionLog {
         }
     }
 
-    /// At most `limit` of the entries that fit, from behind the place `after` in the given order.
+    /// At most `limit` of the selected entries, after the position `after` in the given order.
     pub async fn page(
         &self,
         filter: Filter,
@@ -130,7 +130,7 @@ impl TransactionLog {
         }
     }
 
-    /// What the log says about one key.
+    /// The entry of one key.
     pub async fn find(&self, key: Uuid) -> Result<Option<Entry>, TransactionLogError> {
         match &self.0 {
             Place::Memory(memory) => Ok(memory.find(key)),
@@ -138,7 +138,7 @@ impl TransactionLog {
         }
     }
 
-    /// What became of the money of one authorization; nothing where none was approved under this key.
+    /// The amounts of one authorization; `None` when none was approved under this key.
     pub async fn holding(&self, authorization_key: Uuid) -> Result<Option<Holding>, TransactionLogError> {
         let history = match &self.0 {
             Place::Memory(memory) => memory.history(authorization_key),
@@ -147,13 +147,13 @@ impl TransactionLog {
         Ok(Holdings::of(&history).holding(authorization_key))
     }
 
-    /// How many authorizations took or reserved money: each key does so at most once.
+    /// The number of authorizations that charged or reserved money, at most one for each key.
     pub async fn effects(&self) -> Result<usize, TransactionLogError> {
         Ok(self.entries().await?.iter().filter(|entry| entry.is_effect()).count())
     }
 
-    /// Writes an answer down, unless something is there for its key. Whether a follow-up is possible is decided in the
-    /// same step, so that no two of them take the same money.
+    /// Writes an answer, unless the key has an entry. The same step checks whether a capture or void is possible, so
+    /// that no two of them move the same money.
     pub(super) async fn record(
         &self,
         key: Uuid,
@@ -167,7 +167,7 @@ impl TransactionLog {
         })
     }
 
-    /// The answer that was given for a key. Where there is none, this is written down, so that it stays true.
+    /// The answer of a key. If there is none, the log records the probe: a call that comes later is refused.
     pub(super) async fn probe(
         &self,
         key: Uuid,
@@ -180,7 +180,7 @@ impl TransactionLog {
         })
     }
 
-    /// Adds an entry, settled, unless its key has one, and returns the one that stands.
+    /// Adds an entry, settled, unless its key has one, and returns the entry of the key.
     async fn put(&self, entry: Entry) -> Result<Entry, TransactionLogError> {
         match &self.0 {
             Place::Memory(memory) => Ok(memory.put(entry)),

@@ -1,5 +1,5 @@
-//! From two headers to a caller. What was found valid is trusted for a few seconds without asking the database again;
-//! what was refused is never remembered, so that a new key works at once.
+//! Finds the caller that `X-Client-Id` and `X-Api-Key` name. A valid credential is cached for a few seconds; a refused
+//! one is not cached, so that a new key works at once.
 
 use std::sync::Arc;
 
@@ -21,10 +21,9 @@ use crate::app::App;
 
 /// Characters of a UUID in its usual form.
 const UUID_CHARS: usize = 36;
-/// Milliseconds of a day.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
-/// Asks the database. `None` when the client has no such credential.
+/// Reads a credential from the database. `None` when the client has no such credential.
 async fn ask(
     app: &App,
     client_id: ClientId,
@@ -43,12 +42,12 @@ async fn ask(
     Ok(Some(credential))
 }
 
-/// What a key is found by: its SHA-256. Keys are long and random, so a slower hash would protect nothing.
+/// The SHA-256 by which a key is found. Keys are long and random, so a slower hash would add no protection.
 pub fn digest(key: &str) -> CredentialDigest {
     sha256(&[key.as_bytes()])
 }
 
-/// Finds out who is calling.
+/// Authenticates the caller.
 ///
 /// # Errors
 /// [`ApiError::Unauthorized`] when `X-Client-Id` is missing, empty, no UUID, there twice, unknown or suspended;
@@ -57,7 +56,7 @@ pub fn digest(key: &str) -> CredentialDigest {
 pub(super) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Caller, ApiError> {
     let client_id = client_id(headers).ok_or(ApiError::Unauthorized)?;
     let Some(digest) = api_key(headers).map(digest) else {
-        // No key has this digest; the question tells an unknown client (401) from a missing key (403).
+        // No key has this digest: the lookup only tells an unknown client (401) from a missing key (403).
         ask(app, client_id, &[0; 32]).await?;
         return Err(ApiError::Forbidden);
     };
@@ -80,7 +79,7 @@ pub(super) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Calle
 fn client_id(headers: &HeaderMap) -> Option<ClientId> {
     let text = single(headers, CLIENT_ID).ok()??;
     let uuid = if text.len() == UUID_CHARS { Uuid::try_parse(text).ok()? } else { return None };
-    // The nil id stands for the deployment, which is nobody's account.
+    // The nil id stands for the deployment, which is no account.
     (!uuid.is_nil()).then(|| ClientId::new(uuid))
 }
 
@@ -107,7 +106,8 @@ fn caller(client_id: ClientId, credential: &Credential) -> Result<Caller, ApiErr
     Ok(Caller { client_id, credential_id: credential.id, authority })
 }
 
-/// Notes the day of use, once a day for each key and beside the request: nobody waits for it, and it may be lost.
+/// Records the day of use, once a day for each key, in a task of its own: the request does not wait for it, and the
+/// record may be lost.
 fn note_use(app: &App, client_id: ClientId, credential: &Credential) {
     let now = app.clock.of(client_id);
     let today = now.as_millis().div_euclid(DAY_MILLIS);

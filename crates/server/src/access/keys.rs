@@ -1,4 +1,4 @@
-//! Clients and their secret keys, as the operator makes and ends them. Client tokens are made by the interface
+//! Creates, suspends and revokes clients and their secret keys for the operator. Client tokens are made by the API
 //! (`api/auth.rs`).
 
 use std::fmt;
@@ -24,7 +24,7 @@ use crate::app::App;
 const SECRET_KEY_BYTES: usize = 32;
 /// Digits that 256 bits need in base 62.
 const SECRET_KEY_CHARS: usize = 43;
-/// How often a change that lost a race is decided again.
+/// How often a change is tried again after another change of the same client came first.
 const ATTEMPTS_MAX: usize = 5;
 
 /// Why a client or a key was not made or changed.
@@ -41,7 +41,7 @@ pub enum AccessError {
         "the client has {SECRET_KEYS_ACTIVE_MAX} active secret keys already; revoke one first: `regente keys revoke`"
     )]
     TooManyKeys,
-    /// Others kept changing the same client.
+    /// Other changes of the same client came first, each time.
     #[error("others are changing the same client; try again")]
     Busy,
     /// The connection was lost during the commit.
@@ -52,7 +52,7 @@ pub enum AccessError {
     Store(#[from] StoreError),
 }
 
-/// A secret key in the clear, for the moment in which it is shown. Wiped when dropped, never printed.
+/// A secret key in the clear, held while it is shown. Wiped when dropped, never printed.
 pub struct SecretKey(Zeroizing<String>);
 
 impl SecretKey {
@@ -69,7 +69,7 @@ impl SecretKey {
         Self(key)
     }
 
-    /// The key. To show it once, and to send it; nothing else.
+    /// The key's text, to show it once or to send it.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -81,21 +81,21 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// A secret key that was just made.
+/// A new secret key.
 #[derive(Debug)]
 pub struct NewSecretKey {
-    /// What it is called in lists and in the audit trail.
+    /// The key's public id, in lists and in the audit trail.
     pub id: Id<of::Credential>,
-    /// The key itself, which nobody can find out again.
+    /// The key itself; only its digest is stored.
     pub key: SecretKey,
 }
 
-/// What a new client is like.
+/// The data of a client to be created.
 #[derive(Clone, Debug)]
 pub struct NewClient {
     /// The account's name.
     pub name: String,
-    /// Whom to turn to.
+    /// The people to contact about the account.
     pub contacts: Vec<Contact>,
     /// A BCP 47 tag.
     pub language: String,
@@ -114,7 +114,6 @@ impl NewClient {
         }
     }
 
-    /// The record of a client that begins at `now`.
     pub(crate) fn into_record(self, id: ClientId, now: Timestamp) -> Client {
         let Self { name, contacts, language, time_zone } = self;
         Client {
@@ -131,7 +130,7 @@ impl NewClient {
     }
 }
 
-/// Makes a client. It has no key yet.
+/// Creates a client without a key.
 ///
 /// # Errors
 /// [`AccessError::Unknown`], [`AccessError::Store`].
@@ -148,7 +147,7 @@ pub async fn create_client(app: &App, new: NewClient, actor: Actor) -> Result<Cl
     }
 }
 
-/// Suspends a client or lets it go on. On this node it holds for the next request, on others within seconds.
+/// Suspends or reactivates a client. This node applies it at the next request, other nodes within seconds.
 ///
 /// # Errors
 /// [`AccessError::UnknownClient`], [`AccessError::Busy`], [`AccessError::Unknown`], [`AccessError::Store`].
@@ -184,7 +183,7 @@ pub async fn set_client_status(
     Err(AccessError::Busy)
 }
 
-/// Makes a secret key. It is in the answer and nowhere else.
+/// Creates a secret key. The answer is the only place that holds it.
 ///
 /// # Errors
 /// [`AccessError::TooManyKeys`], [`AccessError::UnknownClient`], [`AccessError::Busy`], [`AccessError::Unknown`],
@@ -196,7 +195,8 @@ pub async fn create_secret_key(
     actor: Actor,
 ) -> Result<NewSecretKey, AccessError> {
     for _ in 0..ATTEMPTS_MAX {
-        // The version of the client is read before its keys: of two that count the same keys, one loses.
+        // The client's version is read before its keys are counted: of two commands that count the same keys, one is
+        // refused.
         let client = find_client(app, client_id).await?;
         let active = secret_keys(app, client_id).await?.iter().filter(|key| key.revoked_at.is_none()).count();
         if active >= SECRET_KEYS_ACTIVE_MAX {
@@ -228,7 +228,7 @@ pub async fn create_secret_key(
     Err(AccessError::Busy)
 }
 
-/// The secret keys of a client without the keys themselves, revoked ones among them, oldest first.
+/// The secret keys of a client without their secrets, revoked ones included, oldest first.
 ///
 /// # Errors
 /// [`AccessError::Store`].
@@ -236,7 +236,7 @@ pub async fn secret_keys(app: &App, client_id: ClientId) -> Result<Vec<Credentia
     Ok(credentials::secret_keys(&app.store, client_id).await?)
 }
 
-/// Revokes a secret key. On this node it works no more for the next request, on others within seconds.
+/// Revokes a secret key. This node refuses it at the next request, other nodes within seconds.
 ///
 /// # Errors
 /// [`AccessError::UnknownKey`], [`AccessError::Unknown`], [`AccessError::Store`].

@@ -1,5 +1,5 @@
-//! Backups of an embedded database, and their way back: under the server that runs, or in the place of a file that
-//! nobody has open. The books of the simulator are no part of the product's data and of no backup.
+//! Backs up and restores an embedded database, in the running server or on a file that no process has open. The
+//! simulator's transaction log is not product data and is in no backup.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::bootstrap;
 use crate::config::{Config, DatabaseAddress};
 
-/// What is left free on the disk beside what a restore needs, in bytes.
+/// Bytes that stay free on the disk in addition to what a restore needs.
 const SPARE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A backup that was written.
@@ -30,7 +30,7 @@ pub struct BackedUp {
     pub bytes: u64,
     /// The version of its schema.
     pub schema_version: i64,
-    /// The moment whose state it holds: nothing that was acknowledged before is missing.
+    /// The moment whose state the backup holds: every write acknowledged before it is included.
     pub at: Timestamp,
     /// How long it took.
     pub took_ms: u64,
@@ -45,27 +45,27 @@ pub struct Restored {
     pub bytes: u64,
     /// The version of its schema.
     pub schema_version: i64,
-    /// The migrations of this release that it did not have and has now.
+    /// The migrations of this release that the restore applied.
     pub migrated: Vec<String>,
     /// When its newest charge was made.
     pub newest_charge_at: Option<Timestamp>,
-    /// What was there before; absent when nothing was.
+    /// Where the replaced database was kept; absent when there was none.
     pub kept: Option<PathBuf>,
     /// How long it took.
     pub took_ms: u64,
 }
 
-/// Where a backup is while it is not complete: how long that file is tells how far it is.
+/// The path of an incomplete backup; its length shows the progress.
 pub fn partial_path(file: &Path) -> PathBuf {
     SqliteStore::partial_path(file)
 }
 
-/// Where a backup that is being restored is copied to first.
+/// The path to which a restore copies the backup first.
 pub fn staged_path(database: &Path) -> PathBuf {
     Staged::path_beside(database)
 }
 
-/// Writes a backup of the database in use.
+/// Backs up the database in use.
 pub(super) async fn back_up(app: &App, file: PathBuf, existing: Existing) -> Result<BackedUp, CommandError> {
     let store = embedded(&app.store)?;
     let (at, begun) = (app.clock.deployment(), app.clock.machine());
@@ -75,7 +75,7 @@ pub(super) async fn back_up(app: &App, file: PathBuf, existing: Existing) -> Res
     Ok(BackedUp { file, bytes: written.bytes, schema_version: written.schema_version, at, took_ms })
 }
 
-/// Puts a backup in the place of the database in use, while requests go on.
+/// Replaces the database in use with a backup, while requests go on.
 pub(super) async fn restore(app: &App, config: &Config, file: PathBuf) -> Result<Restored, CommandError> {
     let store = embedded(&app.store)?;
     let database = database_file(config)?;
@@ -88,22 +88,22 @@ pub(super) async fn restore(app: &App, config: &Config, file: PathBuf) -> Result
     let kept = kept_beside(&database, now);
     tracing::warn!(file = %file.display(), kept = %kept.display(), "a backup is being restored");
     let replaced = store.restore(staged, kept, now).await?;
-    // What is remembered of the database that is gone is trusted no longer.
+    // Cached credentials come from the replaced database.
     app.credentials.forget();
     app.merchants.forget();
     app.vault.begin_anew().await?;
     if let Err(error) = Worker::new(app.engine.clone()).prepare().await {
-        tracing::warn!(?error, "the recurring jobs could not be made sure of; the next start does it");
+        tracing::warn!(?error, "the recurring jobs could not be checked; the next start checks them");
     }
     record(app, "database.restored").await;
     tracing::warn!(file = %file.display(), "the backup is restored");
     Ok(restored(file, replaced, took_ms(&app.clock, begun)))
 }
 
-/// Puts a backup in the place of a database that nobody has open, or of none.
+/// Replaces a database that no process has open, or creates it, from a backup.
 ///
 /// # Errors
-/// As the command; what was there before is there still.
+/// As the command; the former database is still in place.
 pub async fn restore_alone(config: &Config, clock: &Clock, file: PathBuf) -> Result<Restored, CommandError> {
     let database = database_file(config)?;
     let (now, begun) = (clock.deployment(), clock.machine());
@@ -119,7 +119,7 @@ pub async fn restore_alone(config: &Config, clock: &Clock, file: PathBuf) -> Res
     Ok(restored(file, replaced, took_ms(clock, begun)))
 }
 
-/// Where what a restore replaces is kept: beside the database, with the time in its name.
+/// The path at which a restore keeps the replaced database: beside it, with the time in the name.
 fn kept_beside(database: &Path, now: Timestamp) -> PathBuf {
     let mut time = now.to_string();
     time.retain(|character| character.is_ascii_digit() || character == 'T');
@@ -147,7 +147,7 @@ fn database_file(config: &Config) -> Result<PathBuf, CommandError> {
     }
 }
 
-/// `copies` of the backup are made beside the database, and `more_bytes`.
+/// Checks that the disk has room for `copies` of the backup beside the database, and for `more_bytes`.
 fn require_room(file: &Path, database: &Path, more_bytes: u64, copies: u64) -> Result<(), CommandError> {
     let cannot = |error: &dyn std::fmt::Display, path: &Path| {
         CommandError::Argument(format!("{}: {error}", path.display()))
@@ -166,7 +166,7 @@ fn require_room(file: &Path, database: &Path, more_bytes: u64, copies: u64) -> R
     Ok(())
 }
 
-/// A note in the audit trail; the command is done also without it.
+/// Adds a note to the audit trail. The command succeeds without it.
 async fn record(app: &App, action: &'static str) {
     let mut batch = Batch::new(DEPLOYMENT);
     let entry = AuditEntry {

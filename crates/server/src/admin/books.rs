@@ -1,5 +1,5 @@
-//! Holds what Regente believes about money against what a provider's books say. Pure: charges and books are arguments,
-//! and what comes out is words for an operator.
+//! Compares what Regente records about money with the transaction log of a provider. Pure: charges and log are
+//! arguments, and the result is text for operators.
 
 use std::fmt;
 
@@ -10,48 +10,48 @@ use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_store::money::ChargeMoney;
 
-/// What the books say of the money of one approved authorization, in minor units.
+/// What the transaction log says about the money of one approved authorization, in minor units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Money {
-    /// Held and not yet taken.
+    /// Authorized and not captured.
     pub reserved: i64,
-    /// Taken and not given back.
+    /// Captured and not refunded.
     pub kept: i64,
 }
 
-/// How a charge stands next to the books.
+/// How a charge compares with the transaction log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// Both say the same.
     Agrees,
-    /// Something about it is under way or not known yet.
+    /// Not compared: an operation is under way or its outcome is unknown.
     Waits,
-    /// The books cannot know about it: another provider took it, or the sandbox's caller said how it ended.
+    /// Not in this log: another provider handled the charge, or its caller set the outcome by hand in the sandbox.
     NotTheirs,
     /// They differ.
     Differs(Difference),
 }
 
-/// A difference between what is believed and what the books say.
+/// A difference between a charge and the transaction log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Which charge.
     pub charge_id: ChargeId,
     /// Its state.
     pub status: ChargeStatus,
-    /// What is believed.
+    /// The money by the charge.
     pub believed: Money,
-    /// What the books say.
+    /// The money by the transaction log.
     pub books: Money,
 }
 
 impl Money {
-    /// An authorization that only reserves.
+    /// An authorization that only reserves the amount.
     pub fn reserved(amount: Amount) -> Self {
         Self { reserved: amount.minor_units(), kept: 0 }
     }
 
-    /// An authorization that takes at once.
+    /// An authorization that captures the amount at once.
     pub fn kept(amount: Amount) -> Self {
         Self { reserved: 0, kept: amount.minor_units() }
     }
@@ -82,8 +82,8 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Compares one charge. `money_of` answers what the books say of the authorization that a request made, if one was
-/// approved.
+/// Compares one charge. `money_of` returns what the log says about the authorization that a request made, `None` when
+/// none was approved.
 pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> Option<Money>) -> Comparison {
     let requests = || charge.requests.iter().map(|stored| &stored.request);
     if requests().any(|request| request.outcome == Outcome::Open) {
@@ -99,13 +99,13 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
         | StateName::CapturePending => {
             return Comparison::Waits;
         }
-        // The bank took it back from the merchant; the provider's books of the sale stay as they are.
+        // The bank takes a chargeback from the merchant; the provider's record of the sale does not change.
         StateName::ChargedBack => return Comparison::NotTheirs,
         StateName::PreAuthorized => Money::reserved(charge.amount),
         StateName::Authorized => Money::kept(charge.amount),
         StateName::Failed | StateName::Canceled | StateName::Voided => Money::default(),
     };
-    // What a payer did is told by a request of its own, under the same key.
+    // The payer's decision is recorded as a request of its own, under the same key.
     let books = requests()
         .filter(|request| request.pending().is_none())
         .filter_map(money_of)
@@ -116,7 +116,7 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
     Comparison::Differs(Difference { charge_id: charge.id, status: charge.state.status(), believed, books })
 }
 
-/// An approval without an id at the provider was never given by one.
+/// Whether a provider gave the approval: an approval without the provider's id was set by hand.
 fn is_in_the_books(request: &TransactionRequest) -> bool {
     let was_given = match &request.outcome {
         Outcome::Approved(approval) => approval.transaction_id.is_some(),

@@ -1,9 +1,9 @@
-//! The commands, as values that travel, and what each of them does.
+//! The commands of operators as serializable values, and how each one runs.
 
 use std::path::PathBuf;
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::story::Audience;
+use regente_domain::charge::timeline::Audience;
 use regente_domain::id::{ChargeId, ClientId, DeliveryId, Id, TransactionRequestId, WebhookId, of};
 use regente_domain::time::Timestamp;
 use regente_engine::deliveries::keys::RotationError;
@@ -30,7 +30,7 @@ use crate::config::{Config, ConfigError};
 /// Clients that one query reads.
 const CLIENTS_PER_PAGE: i64 = 500;
 
-/// Something that an operator asks for.
+/// A command of an operator.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case")]
 pub enum Command {
@@ -60,21 +60,21 @@ pub enum Command {
         /// Which.
         key_id: Id<of::Credential>,
     },
-    /// Seal under a new data key from now on, and again what stands under the former one.
+    /// Seal with a new data key from now on, and seal again what is under the former one.
     VaultRotate,
     /// Put the data keys under another key-encryption key.
     VaultRewrap {
         /// The file that holds the new one.
         kek_file: PathBuf,
     },
-    /// Tell why a charge went the way it went.
+    /// Explain the course of a charge.
     Explain {
         /// Which.
         charge_id: ChargeId,
     },
-    /// List the requests whose outcome nobody knows.
+    /// List the requests whose outcome is unknown.
     UnknownsList,
-    /// Ask anew after a request that was given up.
+    /// Probe again for a request that was given up.
     UnknownsRetry {
         /// Which.
         request_id: TransactionRequestId,
@@ -92,14 +92,14 @@ pub enum Command {
         /// What to do about a file that is there.
         existing: ExistingFile,
     },
-    /// Put a backup in the place of what is there.
+    /// Replace the database with a backup.
     Restore {
         /// The backup.
         file: PathBuf,
     },
 }
 
-/// What a backup does about a file that is there already.
+/// What a backup does when its file exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExistingFile {
@@ -110,7 +110,7 @@ pub enum ExistingFile {
 }
 
 impl Command {
-    /// Its name, without what it is about.
+    /// The command's name without its arguments.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::ClientsCreate { .. } => "clients create",
@@ -132,7 +132,7 @@ impl Command {
     }
 }
 
-/// What came of a command. It may hold a new key, and is not printed for debugging.
+/// The answer to a command. It may hold a new key, so it has no `Debug`.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
@@ -143,9 +143,9 @@ pub enum Answer {
         /// One row for each.
         clients: Vec<ClientRow>,
     },
-    /// A secret key was made; nobody can show it again.
+    /// A new secret key; it cannot be shown again.
     Key {
-        /// What it is called.
+        /// The key's public id.
         key_id: Id<of::Credential>,
         /// The key.
         key: String,
@@ -172,16 +172,16 @@ pub enum Answer {
         /// The file of the key-encryption key that opens them now.
         kek_file: PathBuf,
     },
-    /// Why a charge went the way it went.
+    /// The explanation of a charge.
     Explained(Box<ExplanationView>),
-    /// The requests whose outcome nobody knows, oldest first.
+    /// The requests whose outcome is unknown, oldest first.
     Unknowns {
         /// One row for each.
         unknowns: Vec<UnknownRow>,
         /// Whether there are more than a list shows.
         more: bool,
     },
-    /// A request that was given up is asked for anew.
+    /// The provider is probed again for a request that was given up.
     Resumed {
         /// Which.
         request_id: TransactionRequestId,
@@ -190,7 +190,7 @@ pub enum Answer {
     WebhookKeyRotated(WebhookKeys),
     /// The keys of a webhook.
     WebhookKeys(WebhookKeys),
-    /// How many deliveries a range has.
+    /// The number of deliveries in a range.
     ReplayCounted {
         /// How many.
         deliveries: u64,
@@ -199,30 +199,30 @@ pub enum Answer {
     Replayed {
         /// How many.
         replayed: u64,
-        /// How many were left alone, because an attempt is under way.
+        /// How many were not replayed because an attempt is under way.
         under_way: u64,
-        /// The last one that was looked at; nothing at the end of the range.
+        /// The last delivery that was looked at; `None` at the end of the range.
         last: Option<DeliveryId>,
     },
-    /// Somebody listens.
+    /// A listener was added.
     Listening {
         /// Whose events.
         client_id: ClientId,
-        /// Who listens.
+        /// The listener's id.
         listener_id: WebhookId,
-        /// Which events.
+        /// The event it listens to.
         event: String,
-        /// What signatures are verified with, in PEM.
+        /// The key that verifies signatures, in PEM.
         public_key: String,
     },
-    /// What happened, in that order.
+    /// Events, oldest first.
     Heard {
-        /// Nothing, for a while, perhaps.
+        /// Empty when nothing happened while the command waited.
         events: Vec<Heard>,
     },
-    /// Somebody listens no more.
+    /// A listener was removed.
     ListeningEnded {
-        /// Who.
+        /// Its id.
         listener_id: WebhookId,
     },
     /// Where the API is served.
@@ -230,7 +230,7 @@ pub enum Answer {
         /// `http://` or `https://`, address and port.
         url: String,
     },
-    /// What an examination found.
+    /// The report of an examination.
     Doctor(Report),
     /// A backup was written.
     BackedUp(BackedUp),
@@ -241,7 +241,7 @@ pub enum Answer {
 /// A client, as a list shows it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ClientRow {
-    /// What `X-Client-Id` names.
+    /// The value of `X-Client-Id`.
     pub id: ClientId,
     /// Its name.
     pub name: String,
@@ -254,7 +254,7 @@ pub struct ClientRow {
 /// A secret key, as a list shows it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KeyRow {
-    /// What it is called.
+    /// The key's public id.
     pub id: Id<of::Credential>,
     /// The operator's note about it.
     pub label: String,
@@ -262,44 +262,44 @@ pub struct KeyRow {
     pub created_at: Timestamp,
     /// The day of its last use, `YYYY-MM-DD`.
     pub last_used_on: Option<String>,
-    /// When it was ended.
+    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// Why a command was not done.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// A client or a key.
+    /// A client or a key cannot be changed.
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// The keys.
+    /// The vault's keys failed.
     #[error(transparent)]
     Vault(#[from] VaultError),
-    /// The database.
+    /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The configuration.
+    /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The key of a webhook.
+    /// The key of a webhook cannot be shown or replaced.
     #[error(transparent)]
     Rotation(#[from] RotationError),
-    /// Somebody who listens.
+    /// Listening failed.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// A change was not made.
+    /// A change was refused.
     #[error(transparent)]
     Change(#[from] Error),
-    /// A backup.
+    /// A backup or restore failed.
     #[error(transparent)]
     Backup(#[from] BackupError),
-    /// Only an embedded database is one file.
+    /// The command needs an embedded database, which is one file.
     #[error(
         "this is for the embedded database; back PostgreSQL up with `pg_dump` or `pg_basebackup`, and restore with \
          `pg_restore` while Regente is stopped"
     )]
     NotEmbedded,
-    /// A name is empty or too long, or something that was named cannot be used.
+    /// A name is empty or too long, or a named thing cannot be used.
     #[error("{0}")]
     Argument(String),
     /// The connection was lost during the commit.
@@ -308,7 +308,7 @@ pub enum CommandError {
 }
 
 impl CommandError {
-    /// Whether the same command may be done a moment later, when the database answers again.
+    /// Whether the same command may succeed a moment later, when the database answers again.
     pub const fn is_passing(&self) -> bool {
         matches!(self, Self::Listen(ListenError::Failed(_)))
     }
@@ -317,10 +317,10 @@ impl CommandError {
 /// Characters of a client's name and of a key's label.
 const NAME_CHARS_MAX: usize = 256;
 
-/// Does what an operator asks for.
+/// Runs a command.
 ///
 /// # Errors
-/// As the command; nothing was done unless the error says otherwise.
+/// As the command; nothing was changed unless the error says otherwise.
 pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer, CommandError> {
     match command {
         Command::ClientsCreate { name } => create_client(app, name).await,
@@ -391,7 +391,7 @@ async fn rotate(app: &App) -> Result<Answer, CommandError> {
     queue::bring_forward(app, &mut batch, Kind::Reseal);
     match app.store.apply(batch).await? {
         Commit::Applied => {}
-        // The job recurs by itself; it is only not brought forward.
+        // The job recurs by itself; it only runs later.
         Commit::Refused(_) | Commit::Unknown => {
             tracing::warn!("the job that seals again was not brought forward")
         }
@@ -413,7 +413,6 @@ async fn rewrap(app: &App, config: &Config, kek_file: PathBuf) -> Result<Answer,
     Ok(Answer::Rewrapped { data_keys, kek_file })
 }
 
-/// Every client, oldest first.
 pub(super) async fn all_clients(store: &Store) -> Result<Vec<Client>, StoreError> {
     let mut all: Vec<Client> = Vec::new();
     loop {

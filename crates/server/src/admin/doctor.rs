@@ -1,4 +1,4 @@
-//! Examines a deployment: whether what it is made of fits together, and what waits for an operator. It changes no data.
+//! Examines a deployment: whether its parts fit together, and what needs an operator. It changes no data.
 
 mod money;
 mod place;
@@ -17,32 +17,32 @@ use super::recount::{Recount, recount};
 use crate::chain::chain;
 use crate::config::{Config, DatabaseAddress, KekSource, Place, mode_open_to_others};
 
-/// Jobs and requests that are counted; beyond, there are "at least" so many.
+/// The most jobs and requests that are counted; more are shown as "at least" this many.
 const COUNTED_MAX: i64 = 10_000;
 
-/// What an examination found.
+/// The report of an examination.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
-    /// One after the other, in a fixed order.
+    /// The checks, in a fixed order.
     pub checks: Vec<Check>,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Check {
-    /// What.
+    /// The name of the check.
     pub name: String,
-    /// How it stands.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What was found, in one sentence.
+    /// The finding, in one sentence.
     pub found: String,
 }
 
-/// How something stands.
+/// The verdict of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// As it must be.
+    /// In order.
     Ok,
     /// An operator should look.
     Warning,
@@ -61,7 +61,7 @@ impl fmt::Display for Verdict {
 }
 
 impl Report {
-    /// The worst verdict.
+    /// The worst verdict of all checks.
     pub fn verdict(&self) -> Verdict {
         self.checks.iter().map(|check| check.verdict).max().unwrap_or(Verdict::Ok)
     }
@@ -75,22 +75,22 @@ fn failure(name: &str, error: &dyn std::error::Error) -> Check {
     check(name, Verdict::Failure, chain(error))
 }
 
-/// What an examination looks at.
+/// What an examination reads.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
     /// The database.
     pub store: &'a Store,
     /// How it is configured.
     pub config: &'a Config,
-    /// The books of the simulator, where they are in this process or in a file that it can read.
+    /// The simulator's transaction log, when it is in this process or in a file that this process can read.
     pub books: Option<&'a TransactionLog>,
-    /// The time.
+    /// The clock.
     pub clock: &'a Clock,
-    /// What unlocking needs.
+    /// The randomness that unlocking the vault needs.
     pub chance: &'a Chance,
 }
 
-/// Examines a deployment. A database that cannot be read ends in failures, not in an error.
+/// Examines a deployment. A database that cannot be read is reported as failed checks, not as an error.
 pub async fn examine(subject: Subject<'_>) -> Report {
     let Subject { store, config, books: _, clock, chance } = subject;
     let mut checks = vec![strength(config), database(store).await];
@@ -127,7 +127,7 @@ async fn database(store: &Store) -> Check {
     match store.size().await {
         Err(error) => failure(NAME, &error),
         Ok(size) => {
-            // What was written last is in the log alone: a new database has all of its rows there.
+            // The log counts too: the rows of a new database are all in it.
             let bytes = size.database_bytes.saturating_add(size.wal_bytes.unwrap_or(0));
             let log = size.wal_bytes.map_or_else(String::new, |log| format!(", {} of it log", room(log)));
             let found = format!("{} can be written to; it takes {}{log}", store.database_kind(), room(bytes));
@@ -136,7 +136,7 @@ async fn database(store: &Store) -> Check {
     }
 }
 
-/// A migration that was changed after it had been applied is an error of the question for pending ones.
+/// A migration that was changed after it was applied makes the query for pending migrations fail.
 async fn schema(store: &Store) -> Check {
     const NAME: &str = "schema";
     let (version, pending) = (store.schema_version().await, store.pending_migrations().await);
@@ -222,7 +222,7 @@ async fn dead_jobs(store: &Store) -> Check {
     }
 }
 
-/// What was given up stays open until an operator acts, so it must not look like what is still asked for.
+/// A request that was given up stays open until an operator acts, so it is counted apart from those still probed.
 async fn unknown_outcomes(store: &Store, clock: &Clock) -> Check {
     const NAME: &str = "unknown outcomes";
     let given_up = transaction_requests::given_up(store, COUNTED_MAX).await;
@@ -282,7 +282,7 @@ fn number(count: usize) -> String {
     }
 }
 
-/// Whole kibibytes, mebibytes or gibibytes.
+/// Text in whole kibibytes, mebibytes or gibibytes.
 fn room(bytes: u64) -> String {
     const KIB: u64 = 1024;
     match bytes {

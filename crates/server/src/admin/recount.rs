@@ -1,29 +1,29 @@
-//! Holds the counters of charges against the charges themselves. What changes meanwhile is looked at again.
+//! Compares the counters of charges with the charges themselves, and counts again when charges change meanwhile.
 
 use std::collections::BTreeMap;
 
 use regente_domain::id::{ClientId, MerchantId};
 use regente_store::{Row, Store, StoreError, args, charges, counters};
 
-/// How often a client whose charges keep changing is counted.
+/// How often the charges of one client are counted when they keep changing.
 const ATTEMPTS_MAX: usize = 5;
 
-/// What a counter counts, without the hour.
+/// The dimensions of a counter without the hour.
 type Key = (MerchantId, String, String, String);
 type Totals = BTreeMap<Key, i64>;
 
-/// What came of counting the charges of one client.
+/// The result for one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Recount {
-    /// Counters and charges agree on so many charges.
+    /// Counters and charges agree; the number of charges.
     Agrees(i64),
-    /// So many counters are wrong.
+    /// The number of wrong counters.
     Differs(usize),
-    /// The charges changed each time in between.
+    /// The charges changed during every count.
     Busy,
 }
 
-/// Counts the charges of a client.
+/// Compares the counters of one client.
 pub(super) async fn recount(store: &Store, client_id: ClientId) -> Result<Recount, StoreError> {
     for _ in 0..ATTEMPTS_MAX {
         let before = counted(store, client_id).await?;
@@ -31,7 +31,7 @@ pub(super) async fn recount(store: &Store, client_id: ClientId) -> Result<Recoun
         if before == actual {
             return Ok(Recount::Agrees(actual.values().sum()));
         }
-        // Counters that stand still while the charges were counted are wrong.
+        // The counters did not change while the charges were counted, so a difference is an error.
         if counted(store, client_id).await? == before {
             let keys: std::collections::BTreeSet<&Key> = before.keys().chain(actual.keys()).collect();
             let wrong = keys.into_iter().filter(|key| before.get(key) != actual.get(key)).count();

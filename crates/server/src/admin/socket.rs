@@ -1,5 +1,5 @@
-//! The socket of a running server that uses an embedded database: one process owns the file, so commands ask that
-//! process. Only the owner of the data folder can reach it.
+//! The Unix socket of a server with an embedded database. One process owns the file, so commands are sent to that
+//! process. Only the owner of the data folder can connect.
 
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -22,44 +22,44 @@ use crate::config::Config;
 
 /// The name of the socket in the folder of the database.
 pub const SOCKET_NAME: &str = "admin.sock";
-/// The folder in which the socket is made, before it moves to its place: nobody else can look into it.
+/// The private folder in which the socket is made before it is moved into place.
 const WORKSHOP_NAME: &str = ".admin";
-/// How long a command may take; an examination counts every charge.
+/// How long a command may take; the doctor counts every charge.
 const COMMAND_TIME_MAX: Duration = Duration::from_secs(30 * 60);
 
-/// Why a command did not reach the server, or was not done by it.
+/// Why a command did not reach the server, or was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
-    /// The socket is there and cannot be used.
+    /// The socket exists and cannot be used.
     #[error("the running server cannot be reached through {}", .0.display())]
     Unreachable(PathBuf, #[source] io::Error),
     /// The connection broke.
     #[error("the running server did not answer")]
     NoAnswer(#[from] reqwest::Error),
-    /// The server says why not.
+    /// The server refused the command.
     #[error("{0}")]
     Refused(String),
-    /// The server says why not now.
+    /// The server cannot run the command at the moment.
     #[error("{0}")]
     NotNow(String),
 }
 
-/// The socket, for as long as the server runs. It is removed when this is dropped.
+/// The socket of a running server. Dropping this removes it.
 #[derive(Debug)]
 pub struct AdminSocket {
     path: PathBuf,
     listener: tokio::task::JoinHandle<()>,
 }
 
-/// A refusal as it travels.
+/// A refusal as it is sent.
 #[derive(Serialize, Deserialize)]
 struct Refusal {
     error: String,
 }
 
 impl AdminSocket {
-    /// Opens the socket in `folder`. One that is there was left by a process that is gone: the caller holds the lock of
-    /// the database.
+    /// Opens the socket in `folder`. The caller holds the lock of the database, so an existing socket was left by a
+    /// process that has ended.
     ///
     /// # Errors
     /// The folder cannot be written to, or its path is too long for a socket.
@@ -83,7 +83,7 @@ impl Drop for AdminSocket {
     }
 }
 
-/// A socket gets its rights only after it was made: it is made where nobody can reach it, and moved.
+/// Binds the socket in a private folder and moves it: a socket gets its permissions only after it was made.
 fn bind_privately(folder: &Path, path: &Path) -> io::Result<UnixListener> {
     let workshop = folder.join(WORKSHOP_NAME);
     drop(std::fs::remove_dir_all(&workshop));
@@ -100,7 +100,7 @@ async fn answer(
     State((app, config)): State<(App, Arc<Config>)>,
     Json(command): Json<Command>,
 ) -> Result<Json<Answer>, (StatusCode, Json<Refusal>)> {
-    // That one is asked again and again, as long as somebody listens.
+    // A listener sends this command continually.
     if !matches!(command, Command::Webhooks(WebhooksCommand::Hear { .. })) {
         tracing::info!(command = command.name(), "an operator's command");
     }
@@ -130,7 +130,7 @@ pub fn is_answering(folder: &Path) -> Result<bool, SocketError> {
     }
 }
 
-/// Has the server of `folder` do a command.
+/// Sends a command to the server of `folder`.
 ///
 /// # Errors
 /// [`SocketError::NoAnswer`], [`SocketError::Refused`], [`SocketError::NotNow`].
@@ -138,7 +138,7 @@ pub async fn ask(folder: &Path, command: &Command) -> Result<Answer, SocketError
     let client = reqwest::Client::builder()
         .unix_socket(folder.join(SOCKET_NAME))
         .no_proxy()
-        // No TLS is spoken here, so a machine that knows no authorities will do.
+        // The socket carries no TLS, so the client needs no root certificates.
         .tls_certs_only([])
         .timeout(COMMAND_TIME_MAX)
         .build()?;

@@ -1,5 +1,5 @@
-//! Requests whose outcome nobody knows: the list for operators, and asking anew after what was given up. What becomes of
-//! them is the reconcile job's business (`flows/reconcile.rs`).
+//! Lists requests whose outcome is unknown, and restarts the probes of one that was given up. The reconcile job finds
+//! the outcome (`flows/reconcile.rs`).
 
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, Id, ProviderId, TransactionRequestId};
@@ -13,10 +13,10 @@ use uuid::Uuid;
 use super::command::{Answer, CommandError};
 use crate::app::App;
 
-/// Requests that one list shows.
+/// The most requests in one list.
 const UNKNOWNS_MAX: i64 = 1000;
 
-/// A request whose outcome nobody knows, as a list shows it.
+/// A request whose outcome is unknown, as a list shows it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct UnknownRow {
     /// The request.
@@ -27,13 +27,13 @@ pub struct UnknownRow {
     pub object_kind: String,
     /// The charge or the card.
     pub object_id: Uuid,
-    /// Who was asked.
+    /// The provider that was called.
     pub provider_id: ProviderId,
     /// Its type.
     pub provider_type: String,
     /// The merchant's name for it.
     pub provider_name: Option<String>,
-    /// What was asked, such as `authorization`.
+    /// The operation, such as `authorization`.
     pub operation: String,
     /// In minor units.
     pub amount: i64,
@@ -41,21 +41,21 @@ pub struct UnknownRow {
     pub currency: Option<String>,
     /// The amount for people, such as `BRL 1.50`.
     pub amount_shown: String,
-    /// When it was asked.
+    /// When it was sent.
     pub asked_at: Timestamp,
     /// How long ago that was.
     pub age_seconds: u64,
-    /// Why nobody knows; absent until somebody has looked.
+    /// Why the outcome is unknown; absent before the first probe.
     pub reason: Option<String>,
-    /// How often the provider was asked since what became of it.
+    /// How often the provider was probed since.
     pub probes: i64,
-    /// When it is asked next.
+    /// When it is probed next.
     pub next_probe_at: Option<Timestamp>,
-    /// Since when it is asked no more.
+    /// Since when it is no longer probed.
     pub given_up_at: Option<Timestamp>,
 }
 
-/// Every request whose outcome nobody knows, oldest first.
+/// Every request whose outcome is unknown, oldest first.
 pub(super) async fn list(app: &App) -> Result<Answer, CommandError> {
     let now = app.clock.deployment();
     let mut stored = transaction_requests::given_up(&app.store, UNKNOWNS_MAX + 1).await?;
@@ -104,7 +104,7 @@ async fn row(app: &App, stored: StoredRequest) -> Result<UnknownRow, StoreError>
     })
 }
 
-/// Has the provider asked anew, on the whole schedule, what became of a request that was given up.
+/// Restarts the whole schedule of probes for a request that was given up.
 pub(super) async fn retry(app: &App, request_id: TransactionRequestId) -> Result<Answer, CommandError> {
     let not_given_up = || {
         CommandError::Argument(format!(

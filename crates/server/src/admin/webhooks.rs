@@ -1,4 +1,4 @@
-//! What an operator may do about webhooks.
+//! The commands of operators for webhooks.
 
 use std::time::Duration;
 
@@ -21,14 +21,14 @@ use super::command::{Answer, CommandError};
 use crate::access::AccessError;
 use crate::app::App;
 
-/// Deliveries that are counted at most before they are sent again.
+/// The most deliveries that are counted before a replay.
 pub const COUNTED_MAX: i64 = 1_000_000;
-/// Deliveries that one command sends again.
+/// Deliveries that one command replays.
 const REPLAYED_AT_ONCE: i64 = 500;
-/// Those among them that share a commit.
+/// Deliveries of one command that share a commit.
 const REPLAYED_SIDE_BY_SIDE: usize = 16;
 
-/// Something that an operator asks about webhooks.
+/// A command about webhooks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "task", rename_all = "snake_case")]
 pub enum WebhooksCommand {
@@ -49,41 +49,41 @@ pub enum WebhooksCommand {
         /// Which.
         range: ReplayRange,
     },
-    /// Send deliveries of a range again, oldest first, a bounded number at once.
+    /// Replay deliveries of a range, oldest first, a bounded number at once.
     Replay {
         /// Which.
         range: ReplayRange,
-        /// Behind this one.
+        /// Start after this delivery.
         after: Option<DeliveryId>,
     },
-    /// Begin to listen to what happens.
+    /// Add a listener for events.
     Listen {
         /// Whose events; not needed where there is one account.
         client_id: Option<ClientId>,
         /// The name of an event, or `*`.
         event: String,
     },
-    /// Wait for what happens next.
+    /// Wait for the listener's next events.
     Hear {
         /// Whose events.
         client_id: ClientId,
-        /// Who listens.
+        /// The listener.
         listener_id: WebhookId,
-        /// What was told meanwhile.
+        /// Deliveries that the listener has shown.
         told: Vec<DeliveryId>,
     },
-    /// Listen no more.
+    /// Remove a listener.
     EndListening {
         /// Whose events.
         client_id: ClientId,
-        /// Who listens.
+        /// The listener.
         listener_id: WebhookId,
-        /// What was told at last.
+        /// Deliveries that the listener has shown.
         told: Vec<DeliveryId>,
     },
 }
 
-/// Which deliveries are sent again.
+/// Which deliveries are replayed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReplayRange {
     /// Of which webhook.
@@ -92,24 +92,24 @@ pub struct ReplayRange {
     pub from: Timestamp,
     /// Made before this time.
     pub to: Timestamp,
-    /// Whether those alone that were lost.
+    /// Whether only lost deliveries are replayed.
     pub status: ReplayStatus,
-    /// The name of an event, or of all of them.
+    /// The name of an event; `None` for all.
     pub event: Option<String>,
 }
 
-/// Deliveries in which state are sent again.
+/// The states of the deliveries that are replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayStatus {
-    /// In all.
+    /// Every state.
     Any,
-    /// Those that no attempt could hand over.
+    /// Deliveries of which every attempt failed.
     Lost,
 }
 
 impl WebhooksCommand {
-    /// Its name, without what it is about.
+    /// The command's name without its arguments.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Keys { .. } => "webhooks keys",
@@ -127,7 +127,7 @@ pub struct WebhookKeys {
     pub webhook_id: WebhookId,
     /// The key in force, in PEM.
     pub public_key: String,
-    /// The key that replaces it.
+    /// The key that will replace it.
     pub next: Option<NextWebhookKey>,
 }
 
@@ -136,7 +136,7 @@ pub struct WebhookKeys {
 pub struct NextWebhookKey {
     /// In PEM.
     pub public_key: String,
-    /// Until then both sign.
+    /// Until then both keys sign.
     pub signs_alone_from: Timestamp,
 }
 
@@ -176,7 +176,7 @@ pub(super) async fn run(app: &App, command: WebhooksCommand) -> Result<Answer, C
     }
 }
 
-/// A piece of a range, each delivery in a batch of its own: one that is under way holds up no other.
+/// Replays a part of a range, each delivery in a batch of its own, so that one under way does not block the others.
 async fn replay_some(
     app: &App,
     range: &DeliveryRange,
@@ -235,7 +235,7 @@ fn no_event(name: &str) -> CommandError {
     CommandError::Argument(format!("there is no event `{name}`; there are {}", known.join(", ")))
 }
 
-/// The account that was named, or the only one.
+/// The account that was named, or the only one there is.
 async fn the_client(app: &App, named: Option<ClientId>) -> Result<ClientId, CommandError> {
     if let Some(client_id) = named {
         let found = clients::find(&app.store, client_id).await?;

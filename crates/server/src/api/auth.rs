@@ -1,7 +1,7 @@
 //! `POST /v1/auth` and `DELETE /v1/auth/{publicKey}`: client tokens, the public keys of front ends
 //! (`docs/interface/auth.md`).
 //!
-//! Secret keys are made by the operator and never here.
+//! Secret keys are made by the operator only.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ use super::schema::{CommonErrors, ErrorEnvelope, words};
 use crate::access::digest;
 use crate::app::App;
 
-/// How often a revocation that lost a race is looked at again.
+/// How often a revocation is tried again after another change came first.
 const REVOCATION_ATTEMPTS_MAX: usize = 3;
 
 /// What a client token is asked for with.
@@ -167,7 +167,7 @@ pub async fn revoke(
     request_id: Option<Extension<RequestId>>,
     Path(public_key): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    // In the spelling in which it was handed out.
+    // The key's stored spelling.
     let public_key = Uuid::try_parse(&public_key).map_err(|_| Error::NotFound)?;
     let digest = digest(&public_key.to_string());
     let request_id = request_id.map(|Extension(id)| id.as_str().to_owned());
@@ -202,7 +202,7 @@ pub async fn revoke(
     Err(Error::busy().into())
 }
 
-/// What the caller may give away at most (`docs/interface/auth.md#client-tokens`).
+/// The most that the caller may grant (`docs/interface/auth.md#client-tokens`).
 struct Limits {
     now: Timestamp,
     scopes: Scopes,
@@ -221,7 +221,7 @@ impl Limits {
         }
     }
 
-    /// In whole seconds.
+    /// The longest lifetime in whole seconds.
     fn life_max(&self) -> u64 {
         self.expires_at.since(self.now).as_secs()
     }
@@ -231,12 +231,12 @@ impl Limits {
     }
 }
 
-/// A client token as asked for.
+/// A request for a client token.
 struct NewClientToken {
     scopes: Scopes,
     /// The scopes in the form in which the answer shows them.
     shown: OneOrMany,
-    /// In seconds; nothing for the longest life allowed.
+    /// In seconds; `None` for the longest lifetime.
     life: Option<u64>,
 }
 
@@ -249,7 +249,7 @@ impl NewClientToken {
         Some(Self { scopes, shown, life: life.filter(|life| *life > 0) })
     }
 
-    /// The whole effect. The key is drawn here, so a plan that lost a race takes its key with it.
+    /// The whole effect. The key is drawn here, so each retry of the plan draws another one.
     fn plan(&self, app: &App, caller: &Caller, limits: &Limits) -> Result<Planned, Error> {
         let public_key = app.chance.uuid();
         let id: Id<of::Credential> = app.chance.id(limits.now);
@@ -271,7 +271,7 @@ impl NewClientToken {
             public_key,
             client_id: caller.client_id,
             scope: self.shown.clone(),
-            // Never 0, which would read as the longest life.
+            // Never 0, which would mean the longest lifetime.
             expires: self.life.unwrap_or(limits.life_max()).max(1),
             created_at: id.created_at(),
         };
@@ -280,7 +280,7 @@ impl NewClientToken {
     }
 }
 
-/// `"*"`, one word, or an array of words. The answer shows what came, each word once.
+/// Parses `"*"`, one word, or an array of words. The answer shows what was sent, each word once.
 fn read_scope(value: &Value) -> Result<(Scopes, OneOrMany), &'static str> {
     const UNKNOWN: &str = "must contain only known values";
     let mut words: Vec<&str> = Vec::new();

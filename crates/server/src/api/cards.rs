@@ -29,7 +29,7 @@ use super::customers::CustomerView;
 use super::error::ApiError;
 use super::fields::{Body, Fields};
 use super::headers::sandbox_seed;
-use super::idempotency::{self, Asked, body_response, commit_once, json_response};
+use super::idempotency::{self, KeyLookup, body_response, commit_once, json_response};
 use super::page::Page;
 use super::path_id;
 use super::query::Query;
@@ -37,7 +37,7 @@ use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;
 use view::{CardSchema, CardWithCustomer};
 
-/// Cards on a page when nothing is asked for (`docs/interface/conventions.md#lists`).
+/// Cards on a page by default (`docs/interface/conventions.md#lists`).
 const LIMIT_DEFAULT: u32 = 15;
 
 /// A card from a token.
@@ -131,8 +131,8 @@ pub async fn create(
     match new.check_at {
         Some(merchant_id) => {
             let claim = match idempotency::read(&app, &caller, &headers, "POST /v1/cards", &body).await? {
-                Asked::New(claim) => claim,
-                Asked::Answered(finished) => return body_response(finished),
+                KeyLookup::New(claim) => claim,
+                KeyLookup::Answered(finished) => return body_response(finished),
             };
             checked(app, caller, new.token_id, merchant_id, claim, seed).await
         }
@@ -145,7 +145,7 @@ pub async fn create(
     }
 }
 
-/// The card of a token that is still good, and its data.
+/// The card of a valid token, and its data.
 async fn from_token(
     app: &App,
     caller: &Caller,
@@ -300,7 +300,7 @@ pub async fn read_one(
     Ok(axum::Json(CardWithCustomer { card, customer }).into_response())
 }
 
-/// A card that answers may show: one that is being checked is not there yet.
+/// Reads a card that answers may show; a card that is being checked is not found.
 pub async fn visible(app: &App, caller: &Caller, id: CardId) -> Result<StoredCard, Error> {
     cards::find(&app.store, caller.client_id, id)
         .await?

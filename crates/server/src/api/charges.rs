@@ -37,9 +37,9 @@ use crate::app::App;
 use begin::Begun;
 use view::{ChargeView, Private};
 
-/// Charges on a page when nothing is asked for (`docs/interface/conventions.md#lists`).
+/// Charges on a page by default (`docs/interface/conventions.md#lists`).
 const LIMIT_DEFAULT: u32 = 15;
-/// Characters of one `orderId` in a filter.
+/// The most characters of one `orderId` in a filter.
 const ORDER_ID_CHARS_MAX: usize = regente_domain::text::chars_max::LINE;
 
 /// A charge.
@@ -153,14 +153,14 @@ pub async fn create(
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    // Boxed: what is needed until the provider is asked would otherwise be held until it has answered.
+    // Boxed: otherwise the memory for preparing the charge is held until the provider has answered.
     match Box::pin(begin::begin(app, caller, request)).await? {
         Begun::Answered(response) => Ok(response),
         Begun::Running(running) => running.answered().await,
     }
 }
 
-/// The answer that was given first, from the version of the charge that it showed.
+/// The first answer again, from the version of the charge that it showed.
 async fn replay(
     app: &App,
     caller: &Caller,
@@ -264,7 +264,7 @@ pub async fn list(
 ) -> Result<Response, ApiError> {
     let listing = query.read(Listing::read)?;
     let Listing { request, direction, filter, only_with_split, only_of_sessions } = listing;
-    // No charge has split rules or a session yet.
+    // No charge has split rules or a session yet, so the list is empty.
     if only_with_split || only_of_sessions {
         return Ok(axum::Json(Page::<ChargeView>::new(request, Vec::new(), 0)).into_response());
     }
@@ -330,7 +330,7 @@ impl Listing {
     }
 }
 
-/// An empty list of values is no filter.
+/// An empty list of values means no filter.
 fn given<T>(values: Vec<T>) -> Option<Vec<T>> {
     (!values.is_empty()).then_some(values)
 }

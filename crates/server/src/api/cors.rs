@@ -1,8 +1,8 @@
-//! Cross-origin rules: which routes a merchant's page may call from a browser
+//! Adds cross-origin headers to the routes that a merchant's page may call from a browser
 //! (`docs/interface/conventions.md#cross-origin`).
 //!
-//! The answers of these routes carry the headers whatever their status, because a browser hides an answer without them
-//! and shipped checkouts break on what is hidden. So this layer is the outermost but for the request id.
+//! Answers carry the headers whatever their status: a browser hides an answer without them, and shipped checkouts need
+//! the hidden errors. So this is the outermost layer except for the request id.
 
 use std::future::ready;
 
@@ -19,12 +19,12 @@ const ALLOWED_HEADERS: HeaderValue =
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET,POST,OPTIONS");
 const EXPOSED_HEADERS: HeaderValue =
     HeaderValue::from_static("x-request-id, retry-after, idempotent-replayed");
-/// How long a browser may remember the answer to a preflight request.
+/// How long a browser may cache the answer to a preflight request.
 const SECONDS_MAX: HeaderValue = HeaderValue::from_static("600");
 const ANY_ORIGIN: HeaderValue = HeaderValue::from_static("*");
 
-/// The layer. Keys travel in headers, not cookies, so any origin may call; a preflight request carries no key and is
-/// answered here.
+/// The layer. Keys travel in headers and not in cookies, so every origin may call. A preflight request carries no key
+/// and is answered here.
 pub(super) fn answer<Next: Future<Output = Answered>>(
     request: Request,
     next: impl FnOnce(Request) -> Next,
@@ -49,7 +49,7 @@ pub(super) fn answer<Next: Future<Output = Answered>>(
     }))
 }
 
-/// `/v1/tokens`, `/v1/cards*`, `/v1/charges*`, `/v1/customers*` and what lies below `/v1/sessions`.
+/// Whether the path is `/v1/tokens`, `/v1/cards*`, `/v1/charges*`, `/v1/customers*` or below `/v1/sessions`.
 fn is_open_to_pages(path: &str) -> bool {
     let Some(path) = path.strip_prefix("/v1/") else {
         return false;

@@ -128,7 +128,7 @@ pub async fn list(
 ) -> Result<Response, ApiError> {
     let customer = customers::resolve_customer(&app, &caller, path_id(&id)?).await?.ok_or(Error::NotFound)?;
     let mut views = Vec::new();
-    // What stands behind an alias is not for whoever typed a buyer's data into a page.
+    // A public key must not see the cards of the customer behind an alias: it may have sent anybody's data.
     if !(customer.via_alias && caller.is_public_key()) {
         for stored in cards::of_customer(&app.store, caller.client_id, customer.real_id).await? {
             if stored.card.state != CardState::Verifying {

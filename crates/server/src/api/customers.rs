@@ -1,5 +1,5 @@
-//! Buyers (`docs/interface/customers.md`). Who is created, found or updated is decided in
-//! [`regente_engine::flows::customers`]; the cards of a customer have a file of their own.
+//! `/v1/customers`: buyers (`docs/interface/customers.md`). [`regente_engine::flows::customers`] decides who is
+//! created, found or updated; `customer_cards.rs` serves their cards.
 
 mod request;
 mod view;
@@ -41,9 +41,9 @@ pub use request::{
 };
 pub use view::{AddressRecordView, AddressView, ChangedCustomerView, CustomerView, DocumentView};
 
-/// Document numbers that one list may be asked for; each is looked up by itself.
+/// The most document numbers in one list's filter; each is looked up separately.
 const NUMBERS_MAX: usize = 20;
-/// How often a change is made anew after losing a race, before the caller is told to come back.
+/// How often a change is tried again after another change came first, before the caller is asked to retry.
 const TRIES_MAX: usize = 4;
 
 /// Creates a customer, or with `force` finds one.
@@ -88,7 +88,7 @@ pub async fn create(
         let body = serde_json::to_value(view).map_err(Error::internal)?;
         Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
     };
-    // With `force` it is another operation: it never ends in a conflict.
+    // With `force` the idempotency key belongs to another operation, which never ends in a conflict.
     let route = if force == Some(true) { "POST /v1/customers?force=true" } else { "POST /v1/customers" };
     commit_once(&app, &caller, &headers, route, &body, plan).await
 }
@@ -145,7 +145,7 @@ pub async fn list(
     Ok(Json(Page::new(filter.page, items, total)))
 }
 
-/// What a list is asked for with.
+/// The parsed filter of a list.
 struct Filter {
     page: PageRequest,
     sort: SortOrder,
@@ -191,7 +191,7 @@ impl Filter {
         Ok((rows::list(&app.store, caller.client_id, types, slice).await?, total))
     }
 
-    /// Ids and numbers choose few customers: all of them are read, and the page is cut out here.
+    /// The page of a list with ids or numbers: they select few customers, so all are read and the page is cut here.
     async fn page_of_chosen(&self, app: &App, caller: &Caller) -> Result<(Vec<StoredCustomer>, u64), Error> {
         let client_id = caller.client_id;
         let keys = app.vault.client_keys(client_id).await?;
@@ -203,7 +203,7 @@ impl Filter {
             rows::find_many(&app.store, client_id, &self.ids).await?
         };
         chosen.retain(|customer| {
-            // An alias stands for a customer towards secret keys alone.
+            // Only a secret key may find a customer by an alias.
             let id_fits = !caller.is_public_key() || self.ids.is_empty() || self.ids.contains(&customer.id);
             let number_fits =
                 number_keys.is_empty() || customer.keys.number.is_some_and(|key| number_keys.contains(&key));
@@ -279,7 +279,8 @@ pub async fn update(
         let _admission = app.store.admit()?;
         match app.store.apply(batch).await? {
             Commit::Applied => return Ok(Json(ChangedCustomerView::of(&after))),
-            // Lost to another change, or perhaps written: the same change once more is right in both cases.
+            // Another change came first, or the commit's outcome is unknown: applying the same change again is right in
+            // both cases.
             Commit::Refused(_) | Commit::Unknown => {}
         }
     }
@@ -310,7 +311,7 @@ pub async fn delete(
     for _ in 0..TRIES_MAX {
         let customer = match flow::find(&app, &caller, id).await {
             Ok(customer) => customer,
-            // A commit whose answer was lost took place after all.
+            // An earlier commit with an unknown outcome did delete it.
             Err(Error::NotFound) if may_be_done => return Ok(StatusCode::OK),
             Err(error) => return Err(error.into()),
         };

@@ -1,6 +1,6 @@
-//! Everything that can go wrong with a request, and the one place that says how it is answered.
+//! The errors of requests, and the only place that turns them into HTTP answers.
 //!
-//! No rule is decided here, and nothing here knows a resource: whoever refuses names the case, this file words it.
+//! No rule of a resource is decided here: callers name the case, this module words the answer.
 
 mod fault;
 
@@ -22,10 +22,10 @@ pub use fault::Fault;
 
 use super::schema::{ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody};
 
-/// What is said while an outcome is not known (`docs/interface/conventions.md#idempotency`).
+/// The message while an outcome is unknown (`docs/interface/conventions.md#idempotency`).
 const PROCESSING: &str = "Transaction is processing";
 
-/// Why a request was not done. Closed: a new case is a new variant and a new arm of [`ApiError::answer`].
+/// Why a request was refused or failed. A new case is a new variant and a new arm of [`ApiError::answer`].
 #[derive(Debug)]
 pub enum ApiError {
     /// `X-Client-Id` is missing, empty, no UUID or unknown (`docs/interface/auth.md#gate`).
@@ -34,24 +34,24 @@ pub enum ApiError {
     Forbidden,
     /// The path exists, the method does not. The router adds `Allow`.
     MethodNotAllowed,
-    /// The body cannot be read at all. One sentence that names `body`, without any of its content.
+    /// The body cannot be parsed. The message is one sentence that names `body` and repeats none of its content.
     MalformedBody(String),
     /// The body is larger than the route takes.
     TooLarge {
-        /// What the route takes, in bytes.
+        /// The route's limit, in bytes.
         bytes_max: usize,
     },
-    /// The key asks too often.
+    /// The key exceeds its rate.
     TooManyRequests {
-        /// When the next request is let through.
+        /// The time until the next request is accepted.
         retry_after: Duration,
     },
-    /// It was understood, and could not be done.
+    /// An error of the engine.
     Engine(Error),
 }
 
 impl ApiError {
-    /// The one mapping from a case to its answer (`docs/interface/conventions.md#errors`).
+    /// The answer of each case (`docs/interface/conventions.md#errors`).
     pub fn answer(self) -> Answer {
         use ErrorType as Type;
         match self {
@@ -64,7 +64,7 @@ impl ApiError {
             Self::MalformedBody(sentence) => {
                 Answer::new(StatusCode::BAD_REQUEST, Type::BadRequest, "Bad Request").details(vec![sentence])
             }
-            // A body that is too large fails before its content is looked at: that is the class `bad_request`.
+            // A body is refused for its size before it is parsed, so the class is `bad_request`.
             Self::TooLarge { bytes_max } => {
                 Answer::new(StatusCode::PAYLOAD_TOO_LARGE, Type::BadRequest, "Payload Too Large")
                     .details(vec![format!("body must not be larger than {bytes_max} bytes")])
@@ -133,7 +133,7 @@ fn answer_of_engine(error: Error) -> Answer {
     }
 }
 
-/// How the engine's errors are answered where an answer is kept before anybody fetches it.
+/// The answer to an engine's error, for answers that are stored before a caller fetches them.
 pub fn kept_answer(error: Error) -> regente_engine::app::Answer {
     let answer = answer_of_engine(error);
     let envelope = answer.error.map(|error| ErrorEnvelope { error });
@@ -165,16 +165,16 @@ impl From<Problems> for ApiError {
     }
 }
 
-/// An error as it is answered. Resources with an envelope of their own (purchases, webhooks) build theirs from this.
+/// The answer to an error. Resources with their own envelope (purchases, webhooks) build it from this.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The HTTP status.
     pub status: StatusCode,
-    /// What the body says; nothing for a 403, whose body is [`ForbiddenBody`].
+    /// The body's content; `None` for a 403, whose body is [`ForbiddenBody`].
     pub error: Option<ErrorBody>,
-    /// The time for `Retry-After`.
+    /// The value of `Retry-After`.
     pub retry_after: Option<Duration>,
-    /// What the log gets to see.
+    /// The cause, for the log only.
     pub cause: Option<Cause>,
 }
 
@@ -226,7 +226,7 @@ impl Answer {
         self
     }
 
-    /// The answer with a body of the resource's own; status, `Retry-After` and the note for the log stay.
+    /// An answer with the resource's own body; status, `Retry-After` and the cause for the log stay.
     pub fn with_body(self, body: impl IntoResponse) -> Response {
         let mut response = body.into_response();
         *response.status_mut() = self.status;
@@ -240,7 +240,7 @@ impl Answer {
     }
 }
 
-/// Rounded up, at least one: whoever comes back then is not sent away again.
+/// The duration rounded up to at least one second, so that a caller who waits that long is accepted.
 fn whole_seconds(duration: Duration) -> HeaderValue {
     let seconds = duration.as_secs() + u64::from(duration.subsec_nanos() > 0);
     HeaderValue::from(seconds.max(1))
@@ -262,7 +262,7 @@ impl IntoResponse for ApiError {
 }
 
 impl fmt::Display for ApiError {
-    /// The case; never the cause.
+    /// Writes the case without its cause.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unauthorized => "unauthorized",

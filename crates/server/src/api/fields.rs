@@ -1,5 +1,5 @@
-//! Reading a JSON body field by field. Every problem is collected with its path, so that a caller sees all of them at
-//! once, in the wording of `docs/interface/conventions.md#problems`.
+//! Reads a JSON body field by field. All problems are collected with their paths and reported at once, in the wording
+//! of `docs/interface/conventions.md#problems`.
 //!
 //! ```ignore
 //! fn new_customer(body: &Body) -> Result<NewCustomer, Problems> {
@@ -12,10 +12,10 @@
 //! }
 //! ```
 //!
-//! Read every field first and use `?` only when the value is put together: a `?` on the way would hide the problems
-//! behind it. A reader that answers `None` has always left a problem, except for an optional field that is not there.
+//! Read every field first, and use `?` only when the value is built: an earlier `?` would hide the problems of later
+//! fields. A reader that returns `None` has noted a problem, unless the field is optional and absent.
 //!
-//! What a value must be is said here; what a resource needs is said by the resource.
+//! This module checks values; each resource decides which fields it needs.
 
 mod body;
 pub(super) mod readers;
@@ -29,9 +29,9 @@ use serde_json::{Map, Value};
 pub use body::{BODY_DEPTH_MAX, Body};
 pub use readers::INTEGER_MAX;
 
-/// Problems that one answer lists; what comes after is not looked for by the caller anyway.
+/// The most problems in one answer.
 pub const PROBLEMS_MAX: usize = 100;
-/// Characters of one member name that a problem repeats.
+/// The most characters of a member's name in a problem.
 const PATH_SEGMENT_CHARS_MAX: usize = 64;
 
 /// The members of one object of a body. Null counts as absent (`docs/interface/conventions.md#requests`);
@@ -64,22 +64,22 @@ impl<'a> Fields<'a> {
         self.members.get(name).is_some_and(Value::is_null)
     }
 
-    /// The members as they came, for what is passed on unread.
+    /// All members as sent, for values that are passed on unread.
     pub fn members(&self) -> &'a Map<String, Value> {
         self.members
     }
 
-    /// Notes a problem of the field `name` that no reader knows, such as a rule between two fields.
+    /// Notes a problem of the field `name` that no reader finds, such as a rule between two fields.
     pub fn problem(&self, name: &str, rule: impl fmt::Display) {
         self.found.add(Path::Member(&self.path, name), rule);
     }
 
-    /// Notes a problem of the object itself; at the top its path is `body`.
+    /// Notes a problem of the object itself; at the top level its path is `body`.
     pub fn problem_here(&self, rule: impl fmt::Display) {
         self.found.add(self.path, rule);
     }
 
-    /// Takes over what a parser of its own found; its paths are taken as they are.
+    /// Adds the problems of another parser with their paths unchanged.
     pub fn problems(&self, problems: Problems) {
         self.found.extend(problems);
     }
@@ -95,7 +95,7 @@ enum Need {
     Optional,
 }
 
-/// One value of a body on its way into a type. Each reader takes it, and answers `None` when it is absent or wrong.
+/// One value of a body. Each reader consumes it and returns `None` when it is absent or invalid.
 #[derive(Debug)]
 pub struct Field<'a> {
     value: Option<&'a Value>,
@@ -120,7 +120,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Takes white space (`" "`) and an empty object (`{}`) for absent: shipped checkouts send them for nothing.
+    /// Treats white space (`" "`) and an empty object (`{}`) as absent: shipped checkouts send them for missing values.
     pub fn blank_is_absent(mut self) -> Self {
         let is_blank = match self.value {
             Some(Value::String(text)) => text.trim().is_empty(),
@@ -134,7 +134,7 @@ impl<'a> Field<'a> {
         self
     }
 
-    /// The value as it came.
+    /// The value as sent.
     pub fn value(self) -> Option<&'a Value> {
         self.value
     }
@@ -144,7 +144,7 @@ impl<'a> Field<'a> {
         self.found.add(self.path, rule);
     }
 
-    /// Reads the value with a function of the caller's, whose error is the rule that was broken (`must be …`).
+    /// Reads the value with `reader`, whose error is the broken rule (`must be …`).
     pub fn read<T, R: fmt::Display>(self, reader: impl FnOnce(&'a Value) -> Result<T, R>) -> Option<T> {
         match reader(self.value?) {
             Ok(value) => Some(value),
@@ -155,7 +155,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// An object, read by `reader`.
+    /// Reads an object with `reader`.
     pub fn object<T>(self, reader: impl FnOnce(&Fields<'_>) -> Option<T>) -> Option<T> {
         let Value::Object(members) = self.value? else {
             self.found.add(self.path, "must be an object");
@@ -165,7 +165,7 @@ impl<'a> Field<'a> {
         fields.found.or_note(fields.path, || reader(&fields))
     }
 
-    /// An array with a number of elements inside of `count`, each read by `element`. One wrong element makes it `None`.
+    /// Reads an array with a length within `count`, each element with `element`. One invalid element makes it `None`.
     pub fn array<T>(
         self,
         count: std::ops::RangeInclusive<usize>,
@@ -178,7 +178,7 @@ impl<'a> Field<'a> {
         self.elements(values, count, element)
     }
 
-    /// An array as in [`Field::array`], or a single value that stands for an array of one.
+    /// As [`Field::array`]; a single value counts as an array of one.
     pub fn one_or_many<T>(
         self,
         count: std::ops::RangeInclusive<usize>,
@@ -206,7 +206,7 @@ impl<'a> Field<'a> {
             self.problem(format_args!("must contain no more than {} elements", count.end()));
             return None;
         }
-        // Not `collect` over `Option`: it would stop at the first wrong element and hide the problems of the others.
+        // Not `collect` over `Option`: it would stop at the first invalid element and hide the problems of the others.
         let mut read = Vec::with_capacity(values.len());
         for (index, value) in values.iter().enumerate() {
             let path = Path::Index(&self.path, index);
@@ -219,7 +219,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Where a value stands in the body: `owner.email`, `payments[1].amount`. Text is made only when a problem is noted.
+/// The position of a value in the body: `owner.email`, `payments[1].amount`. Its text is made only for a problem.
 #[derive(Clone, Copy, Debug)]
 enum Path<'a> {
     Root,
@@ -238,7 +238,7 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// The problems found so far; shared by all readers of one request.
+/// The problems found so far, shared by all readers of one request.
 #[derive(Debug, Default)]
 pub(super) struct Found(RefCell<Problems>);
 
@@ -262,7 +262,7 @@ impl Found {
         self.0.borrow().details().len()
     }
 
-    /// `None` always means refused: a reader that gives nothing and says nothing gets a problem noted for it.
+    /// Notes a problem when a reader returns `None` without noting one, so that `None` always means refused.
     fn or_note<T>(&self, path: Path<'_>, reader: impl FnOnce() -> Option<T>) -> Option<T> {
         let before = self.count();
         let value = reader();

@@ -1,34 +1,34 @@
-//! Request headers with rules of their own: read exactly once, or refused.
+//! Reads request headers that may occur once at most.
 //!
-//! Which credentials a header holds is none of this file's business.
+//! The credentials in a header are checked in `access`.
 
 use std::fmt;
 
 use axum::http::HeaderMap;
 use regente_domain::problems::Problems;
 
-/// The account (`docs/interface/conventions.md#headers`).
+/// The header with the account (`docs/interface/conventions.md#headers`).
 pub const CLIENT_ID: &str = "x-client-id";
-/// The secret or public key (`docs/interface/conventions.md#headers`).
+/// The header with the secret or public key (`docs/interface/conventions.md#headers`).
 pub const API_KEY: &str = "x-api-key";
-/// The caller's own key of a request (`docs/interface/conventions.md#idempotency`).
+/// The header with the caller's idempotency key (`docs/interface/conventions.md#idempotency`).
 pub const IDEMPOTENCY_KEY: &str = "x-idempotency-key";
-/// The standard's name for the same; its value may be a quoted structured-field string.
+/// The standard's name of that header; its value may be a quoted structured-field string.
 pub const IDEMPOTENCY_KEY_ALIAS: &str = "idempotency-key";
-/// On an answer that was given before (`docs/interface/conventions.md#idempotency`).
+/// The header that marks a replayed answer (`docs/interface/conventions.md#idempotency`).
 pub const IDEMPOTENT_REPLAYED: &str = "idempotent-replayed";
-/// The id under which the log knows a request (`docs/interface/conventions.md#request-ids`).
+/// The header with the id of a request in the log (`docs/interface/conventions.md#request-ids`).
 pub const REQUEST_ID: &str = "x-request-id";
 
-/// Characters of an idempotency key (`docs/interface/conventions.md#idempotency`).
+/// The most characters of an idempotency key (`docs/interface/conventions.md#idempotency`).
 pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 255;
 
-/// Why a header cannot be read.
+/// Why a header is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderFault {
-    /// It is there more than once: whoever stands between the caller and us may have read the other one.
+    /// It occurs more than once: a proxy before us may have read the other value.
     Twice,
-    /// It holds something else than printable ASCII.
+    /// It holds other characters than printable ASCII.
     NotPrintable,
 }
 
@@ -41,10 +41,10 @@ impl fmt::Display for HeaderFault {
     }
 }
 
-/// The value of a header that may be there once. An empty value is a value.
+/// The value of a header that may occur once. An empty value counts as a value.
 ///
 /// # Errors
-/// The header is there twice, even with equal values, or holds something else than printable ASCII.
+/// The header occurs twice, even with equal values, or holds other characters than printable ASCII.
 pub fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, HeaderFault> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else {
@@ -59,21 +59,21 @@ pub fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>,
     }
 }
 
-/// A caller's own key of a request: 1 to [`IDEMPOTENCY_KEY_CHARS_MAX`] printable ASCII characters.
+/// A caller's idempotency key: 1 to [`IDEMPOTENCY_KEY_CHARS_MAX`] printable ASCII characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// The key as the caller meant it, without the quotes of the alias.
+    /// The key without the quotes of the standard's header.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The idempotency key of a request, from either of its two headers; both may be there when they agree.
+/// The idempotency key of a request, from either of its two headers; both may occur with the same key.
 ///
 /// # Errors
-/// A header is there twice, is empty, too long or not printable ASCII, or the two differ. The problems name the header.
+/// A header occurs twice, is empty, too long or not printable ASCII, or the two differ. The problems name the header.
 pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Problems> {
     let own = key_in(headers, IDEMPOTENCY_KEY, "X-Idempotency-Key", |text| Some(text.to_owned()));
     let alias = key_in(headers, IDEMPOTENCY_KEY_ALIAS, "Idempotency-Key", unquoted);
@@ -112,7 +112,7 @@ fn key_in(
     Ok(Some(IdempotencyKey(key)))
 }
 
-/// A structured-field string without its quotes (RFC 9651 §4.2.5); what does not begin with a quote is taken bare.
+/// A structured-field string without its quotes (RFC 9651 §4.2.5); a value without an opening quote is taken as it is.
 fn unquoted(text: &str) -> Option<String> {
     let Some(quoted) = text.strip_prefix('"') else {
         return Some(text.to_owned());
@@ -129,12 +129,12 @@ fn unquoted(text: &str) -> Option<String> {
     if chars.as_str().is_empty() { Some(key) } else { None }
 }
 
-/// Fixes what the simulator draws by lot (`docs/interface/sandbox.md#seeds`).
+/// The header with the seed of the simulator's random decisions (`docs/interface/sandbox.md#seeds`).
 pub const SANDBOX_SEED: &str = "x-sandbox-seed";
-/// Characters of a seed.
+/// The most characters of a seed.
 pub const SANDBOX_SEED_CHARS_MAX: usize = 255;
 
-/// The caller's seed for the simulator.
+/// The caller's seed for the simulator, if the header is there.
 pub fn sandbox_seed(headers: &HeaderMap) -> Result<Option<String>, Problems> {
     let seed = single(headers, SANDBOX_SEED).map_err(|fault| Problems::one("X-Sandbox-Seed", fault))?;
     match seed {

@@ -1,5 +1,4 @@
-//! One answer for one idempotency key, as the interface sees it: the key in a header, the answer with a mark when it is
-//! given again. What a key does is the engine's.
+//! Reads idempotency keys from headers and marks replayed answers. The engine applies the keys.
 
 use axum::body::Body as HttpBody;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -15,15 +14,15 @@ use super::fields::Body;
 use super::headers::{IDEMPOTENT_REPLAYED, idempotency_key};
 use crate::app::App;
 
-/// What is known of the key of a request before anything is done for it.
-pub enum Asked {
-    /// Nothing is answered yet. The claim, where a key was sent, belongs in the batch of the effect.
+/// What is stored for a request's key before the request takes effect.
+pub enum KeyLookup {
+    /// No answer is stored. The claim, when a key was sent, belongs in the effect's batch.
     New(Option<Claim>),
-    /// There is an answer.
+    /// The stored answer.
     Answered(Finished),
 }
 
-impl From<Claimed> for Asked {
+impl From<Claimed> for KeyLookup {
     fn from(claimed: Claimed) -> Self {
         match claimed {
             Claimed::Free(claim) => Self::New(Some(claim)),
@@ -32,29 +31,29 @@ impl From<Claimed> for Asked {
     }
 }
 
-/// Reads the key, and what is stored for it. `route` is the method and the path with its ids.
+/// Reads the key and its stored answer. `route` is the method and the path with its ids.
 pub async fn read(
     app: &App,
     caller: &Caller,
     headers: &HeaderMap,
     route: &str,
     body: &Body,
-) -> Result<Asked, ApiError> {
-    let Some(key) = idempotency_key(headers)? else { return Ok(Asked::New(None)) };
+) -> Result<KeyLookup, ApiError> {
+    let Some(key) = idempotency_key(headers)? else { return Ok(KeyLookup::New(None)) };
     let payload = &body.canonical_bytes();
     let request = KeyedRequest { caller, key: key.as_str(), route, payload };
     Ok(Claim::read(app, &request).await?.into())
 }
 
-/// The same for a request whose batch claims the key before anything else and that does nothing earlier.
+/// As `read` without a query, for a request whose batch claims the key and that has no effect before it.
 pub async fn presume_new(
     app: &App,
     caller: &Caller,
     headers: &HeaderMap,
     route: &str,
     body: &Body,
-) -> Result<Asked, ApiError> {
-    let Some(key) = idempotency_key(headers)? else { return Ok(Asked::New(None)) };
+) -> Result<KeyLookup, ApiError> {
+    let Some(key) = idempotency_key(headers)? else { return Ok(KeyLookup::New(None)) };
     let payload = &body.canonical_bytes();
     let request = KeyedRequest { caller, key: key.as_str(), route, payload };
     Ok(Claim::presume_new(app, &request).await?.into())
@@ -83,7 +82,7 @@ pub async fn commit_once<Planning: Future<Output = Result<Planned, Error>> + Sen
     }
 }
 
-/// The answer of an operation whose answers are bodies, given again.
+/// A replayed answer, of an operation whose answers are bodies.
 pub fn body_response(finished: Finished) -> Result<Response, ApiError> {
     match finished {
         Finished::Body(answer) => Ok(replayed(json_response(answer)?)),
@@ -105,7 +104,7 @@ pub fn status_code(status: u16) -> Result<StatusCode, ApiError> {
     Ok(StatusCode::from_u16(status).map_err(Error::internal)?)
 }
 
-/// A JSON answer from bytes that are JSON already.
+/// A JSON answer from bytes that are JSON.
 pub fn json_response(answer: Answer) -> Result<Response, ApiError> {
     let status = status_code(answer.status)?;
     if status == StatusCode::NO_CONTENT {

@@ -1,8 +1,8 @@
-//! What stands around every route: the limit of a body, panics, cross-origin headers, the request id.
+//! The layers around every route: body limit, panics, cross-origin headers, request id.
 //!
-//! `axum::middleware::from_fn` would hold the request three times over in each layer, for as long as its answer takes. With
-//! thousands that wait for a provider that is most of their memory. So a layer is a function that looks at the
-//! request, hands it on, and returns a future that waits for the answer without it.
+//! `axum::middleware::from_fn` would keep three copies of the request in each layer until it is answered: most of the
+//! memory of thousands of requests that wait for a provider. So a layer here is a function that reads the request,
+//! passes it on, and returns a future that waits without it.
 
 use std::convert::Infallible;
 
@@ -16,10 +16,10 @@ use tower::{Service, service_fn};
 use super::request_id::{self, Boundary};
 use super::{cors, limits};
 
-/// What every route ends with: an answer.
+/// The result of every route.
 pub type Answered = Result<Response, Infallible>;
 
-/// Puts the layers around the routes: the request id around everything, and what a panic answers next to the handlers.
+/// Adds the layers to the routes: the request id is outermost, the answer to panics innermost.
 pub fn around(routes: Router, boundary: Boundary, body_bytes_max: usize) -> Router {
     routes.layer(limits::catch_panic()).layer(layer_fn(move |route: Route| {
         let boundary = boundary.clone();

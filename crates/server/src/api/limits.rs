@@ -1,5 +1,4 @@
-//! How much one caller may ask for: bytes of a body, requests in a second. And what a panic answers, which is the
-//! limit of our own.
+//! Limits the bytes of a body and the rate of requests, and answers panics.
 
 use std::any::Any;
 use std::fmt;
@@ -26,16 +25,16 @@ use super::error::ApiError;
 use super::layers::Answered;
 use super::request_id::MonotonicClock;
 
-/// Bytes of a JSON body (`docs/interface/conventions.md#limits`).
+/// The most bytes of a JSON body (`docs/interface/conventions.md#limits`).
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
-/// From the headers to the last byte of the body.
+/// The longest time from the headers to the last byte of the body.
 pub const BODY_READ_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// What the route takes, in bytes; set by [`limit_body`].
+/// The route's limit in bytes; set by [`limit_body`].
 #[derive(Clone, Copy, Debug)]
 struct BodyBytesMax(usize);
 
-/// The layer. Refuses at once what announces too much, and makes [`read_bytes`] stop where more comes than was announced.
+/// The layer. It refuses a request that announces too large a body, and makes [`read_bytes`] stop at the limit.
 pub(super) fn limit_body<Next: Future<Output = Answered>>(
     bytes_max: usize,
     mut request: Request,
@@ -52,7 +51,7 @@ pub(super) fn limit_body<Next: Future<Output = Answered>>(
 /// Reads a whole body, up to the limit of [`limit_body`] or else [`BODY_BYTES_MAX`].
 ///
 /// # Errors
-/// [`ApiError::TooLarge`], or [`ApiError::MalformedBody`] when the caller breaks off or is too slow.
+/// [`ApiError::TooLarge`], or [`ApiError::MalformedBody`] when the caller disconnects or is too slow.
 pub async fn read_bytes(mut request: Request) -> Result<Bytes, ApiError> {
     let bytes_max = request.extensions().get().map_or(BODY_BYTES_MAX, |BodyBytesMax(bytes_max)| *bytes_max);
     DefaultBodyLimit::max(bytes_max).apply(&mut request);
@@ -74,7 +73,7 @@ pub fn catch_panic() -> CatchPanicLayer<PanicAnswer> {
     CatchPanicLayer::custom(PanicAnswer)
 }
 
-/// How a panic is answered.
+/// Answers a panic.
 #[derive(Clone, Copy, Debug)]
 pub struct PanicAnswer;
 
@@ -88,12 +87,12 @@ impl ResponseForPanic for PanicAnswer {
     }
 }
 
-/// How many requests are let through; `None` is no limit.
+/// Rate limits; `None` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimits {
-    /// Creations of tokens in a second, for each public key and address (`docs/interface/conventions.md#limits`).
+    /// Tokens per second, for each public key and address (`docs/interface/conventions.md#limits`).
     pub public_key_tokens_per_second: Option<NonZeroU32>,
-    /// Requests in a second for each secret key.
+    /// Requests per second of each secret key.
     pub secret_key_requests_per_second: Option<NonZeroU32>,
 }
 
@@ -103,12 +102,12 @@ impl Default for RateLimits {
     }
 }
 
-/// How much callers may ask for.
+/// The limits on callers' requests.
 #[derive(Clone, Copy, Debug)]
 pub struct HttpLimits {
-    /// How often keys may ask.
+    /// The rates of keys.
     pub rates: RateLimits,
-    /// Largest JSON body in bytes (`docs/interface/conventions.md#limits`).
+    /// The most bytes of a JSON body (`docs/interface/conventions.md#limits`).
     pub body_bytes_max: usize,
 }
 
@@ -118,7 +117,7 @@ impl Default for HttpLimits {
     }
 }
 
-/// Whose requests are counted together.
+/// The requests that are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RateKey {
     credential: Uuid,
@@ -131,8 +130,8 @@ impl RateKey {
         Self { credential, network: None }
     }
 
-    /// The requests with a credential from one address. An IPv6 address counts as its /64 network: one household or
-    /// server has 2^64 addresses to choose from.
+    /// The requests with a credential from one address. An IPv6 address counts as its /64 network, because one
+    /// household or server has 2^64 addresses.
     pub fn credential_and_address(credential: Uuid, address: IpAddr) -> Self {
         let network = match address.to_canonical() {
             IpAddr::V4(address) => IpAddr::V4(address),
@@ -142,19 +141,19 @@ impl RateKey {
     }
 }
 
-/// Lets a number of requests through in each second, for each [`RateKey`], with bursts up to that number. In memory: each
-/// node counts for itself.
+/// Accepts a number of requests per second for each [`RateKey`], with bursts of up to that number. The counts are in
+/// memory, so each node counts separately.
 pub struct RateLimiter {
     governor: Option<Governor<RateKey, DashMapStateStore<RateKey>, LimiterClock, NoOpMiddleware<Duration>>>,
     clock: LimiterClock,
     checks: AtomicU32,
 }
 
-/// Keys whose time is over are forgotten every so many checks, so that memory follows the callers of the moment.
+/// The number of checks after which expired keys are removed, to bound memory by the active callers.
 const CHECKS_BETWEEN_CLEANINGS: u32 = 4096;
 
 impl RateLimiter {
-    /// A limiter of `per_second` requests; `None` lets everything through.
+    /// A limiter of `per_second` requests; `None` accepts everything.
     pub fn new(per_second: Option<NonZeroU32>, clock: MonotonicClock) -> Self {
         let clock = LimiterClock(clock);
         let governor = per_second.map(|per_second| {
@@ -166,7 +165,7 @@ impl RateLimiter {
     /// Counts one request.
     ///
     /// # Errors
-    /// [`ApiError::TooManyRequests`] with the time until the next one is let through.
+    /// [`ApiError::TooManyRequests`] with the time until the next request is accepted.
     pub fn check(&self, key: &RateKey) -> Result<(), ApiError> {
         let Some(governor) = &self.governor else {
             return Ok(());

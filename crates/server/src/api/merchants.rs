@@ -1,7 +1,7 @@
-//! Merchants with their providers (`docs/interface/merchants-and-providers.md`). The platform fee of a merchant is not
-//! here yet: it is shown as switched off.
+//! `/v1/merchants`: merchants with their providers (`docs/interface/merchants-and-providers.md`). The platform fee of a
+//! merchant is not built yet and is shown as switched off.
 //!
-//! A deleted merchant is not found any more; its charges stay readable.
+//! A deleted merchant is not found; its charges stay readable.
 
 mod request;
 
@@ -40,7 +40,7 @@ use request::{NewMerchant, merchant_changes, new_merchant};
 
 pub use request::{MccBody, MerchantChangesBody, NewMerchantBody, PROVIDERS_MAX};
 
-/// How often a change is made anew after losing a race, before the caller is told to come back.
+/// How often a change is tried again after another change came first, before the caller is asked to retry.
 const TRIES_MAX: usize = 4;
 
 /// A merchant as the interface shows it.
@@ -146,7 +146,7 @@ async fn plan_creation(
         updated_at: id.created_at(),
     };
     if !merchant.details.mcc.is_listed() {
-        // Taken all the same: examples in use have such codes
+        // An unlisted code is accepted: shipped integrations use such codes
         // (`docs/interface/merchants-and-providers.md#category-codes`).
         tracing::info!(merchant = %id, mcc = merchant.details.mcc.digits(), "the category code is not in the list");
     }
@@ -271,7 +271,7 @@ pub async fn update(
                 found.providers.extend(added);
                 return Ok(axum::Json(MerchantView::of(&app, &found).await?));
             }
-            // Lost to another change, or perhaps written: what is stored by then tells which.
+            // Another change came first, or the commit's outcome is unknown: the stored record tells which.
             Commit::Refused(_) | Commit::Unknown => {}
         }
     }
@@ -297,7 +297,7 @@ pub async fn delete(
     for _ in 0..TRIES_MAX {
         let merchant = match find(&app, &caller, id).await {
             Ok(found) => found.merchant,
-            // A commit whose answer was lost took place after all.
+            // An earlier commit with an unknown outcome did delete it.
             Err(Error::NotFound) if is_ours => return Ok(StatusCode::NO_CONTENT.into_response()),
             Err(error) => return Err(error.into()),
         };

@@ -1,5 +1,5 @@
-//! The OpenAPI 3.1 document, `/openapi.json`, and the page that shows it, `/docs`. The page brings everything with it:
-//! it asks no other host.
+//! The OpenAPI 3.1 document, `/openapi.json`, and the page that shows it, `/docs`. The page loads nothing from other
+//! hosts.
 
 mod events;
 mod finish;
@@ -20,7 +20,7 @@ use crate::app::App;
 
 pub use finish::finish;
 
-/// The document before any route has added itself.
+/// The document before routes are added.
 pub fn base() -> OpenApi {
     let header = |name: &str, description: &str| {
         SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(name, description)))
@@ -36,14 +36,14 @@ pub fn base() -> OpenApi {
         )
         .components(Some(
             ComponentsBuilder::new()
-                // The answers that all routes share name these by reference alone.
+                // The answers that all routes share refer to these components by name.
                 .schema_from::<ErrorEnvelope>()
                 .schema_from::<ErrorBody>()
                 .schema_from::<ErrorType>()
                 .schema_from::<ForbiddenBody>()
                 .schema_from::<WebhookErrorBody>()
                 .schema_from::<WebhookErrorDetail>()
-                // So do parameters of queries.
+                // Parameters of queries do so too.
                 .schema_from::<words::BusinessCode>()
                 .schema_from::<words::DeclinedCode>()
                 .schema_from::<words::PaymentType>()
@@ -60,22 +60,22 @@ pub fn base() -> OpenApi {
         .build()
 }
 
-/// A component with those that it names.
+/// A component and the components that it refers to.
 fn components_of<T: ToSchema>() -> Components {
     let mut found = vec![(T::name().into_owned(), T::schema())];
     T::schemas(&mut found);
     found
 }
 
-/// What the page may load: its own files alone. Its styles and small pictures are partly written into it.
+/// Restricts the page to its own files. Its styles and small pictures are partly inline.
 const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
-/// The document and its page.
+/// The routes of the document and its page.
 pub fn pages(document: OpenApi) -> Router<App> {
-    // Unless it is told otherwise, the page hands the address of the document to a validator of its makers.
+    // By default the page sends the document's address to a validator on the internet.
     let config = Config::default().validator_url("none");
     let pages: Router<App> = SwaggerUi::new("/docs").url("/openapi.json", document).config(config).into();
     pages.layer(map_response(async |mut response: Response| {

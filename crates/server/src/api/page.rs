@@ -1,18 +1,18 @@
-//! Pages of lists: which one is asked for, and the envelope it comes back in (`docs/interface/conventions.md#lists`).
+//! Pages of lists: the requested page, and the envelope of the answer (`docs/interface/conventions.md#lists`).
 //!
-//! Reading the parameters is the work of [`super::query`]; fetching the rows that of the store.
+//! [`super::query`] parses the parameters; the store reads the rows.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
 /// The highest `limit` of a list (`docs/interface/conventions.md#lists`).
 pub const LIMIT_MAX: u32 = 100;
-/// The `limit` of a list when nothing is asked for (`docs/interface/conventions.md#lists`).
+/// The `limit` of a list by default (`docs/interface/conventions.md#lists`).
 pub const LIMIT_DEFAULT: u32 = 15;
-/// The highest `page`. With the highest limit the offset stays far inside of what every integer here can hold.
+/// The highest `page`. With the highest limit, the offset fits every integer type used here.
 pub const PAGE_MAX: u32 = i32::MAX as u32;
 
-/// The page that is asked for: `page` counts from 1, `limit` is the number of entries on it.
+/// The requested page: `page` counts from 1, `limit` is the number of entries on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRequest {
     /// From 1 to [`PAGE_MAX`].
@@ -22,7 +22,7 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// How many entries lie before this page.
+    /// The number of entries before this page.
     pub fn offset(self) -> i64 {
         i64::from(self.page.saturating_sub(1)) * i64::from(self.limit)
     }
@@ -69,7 +69,7 @@ impl<T> Page<T> {
         Self { items, meta }
     }
 
-    /// The same page with every entry turned into something else, such as a record into its view.
+    /// The same page with every entry converted, such as a record into its view.
     pub fn map<U>(self, view: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(view).collect(), meta: self.meta }
     }

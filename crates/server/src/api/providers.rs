@@ -1,8 +1,7 @@
-//! Providers of a merchant: how one is read from a request, how it is shown, and `PATCH /v1/providers/{id}`
-//! (`docs/interface/merchants-and-providers.md#providers`). Providers are created with their merchant and through it;
-//! see [`super::merchants`].
+//! Providers of a merchant: how answers show them, and `PATCH /v1/providers/{id}`
+//! (`docs/interface/merchants-and-providers.md#providers`). [`super::merchants`] creates them.
 //!
-//! Credentials are sealed as one value and never shown in full; what each type needs is said by the domain.
+//! Credentials are sealed as one value and never shown in full; the domain defines the credentials of each type.
 
 mod request;
 
@@ -34,7 +33,7 @@ use request::changed;
 
 pub use request::{NewProvider, NewProviderBody, ProviderChangesBody};
 
-/// How often a change is made anew after losing a race, before the caller is told to come back.
+/// How often a change is tried again after another change came first, before the caller is asked to retry.
 const TRIES_MAX: usize = 4;
 
 /// A provider as the interface shows it.
@@ -80,7 +79,7 @@ pub struct ProviderView {
 }
 
 impl ProviderView {
-    /// Opens the credentials of a live provider, only to mask them.
+    /// The view of a provider; its credentials are opened only to mask them.
     ///
     /// # Errors
     /// [`Error::Internal`] when they do not open.
@@ -130,7 +129,8 @@ pub async fn update(
         let _admission = app.store.admit()?;
         match app.change(batch, |app| app.merchants.forget()).await? {
             Commit::Applied => return Ok(StatusCode::OK),
-            // Lost to another change, or perhaps written: the same change once more is right in both cases.
+            // Another change came first, or the commit's outcome is unknown: applying the same change again is right in
+            // both cases.
             Commit::Refused(_) | Commit::Unknown => {}
         }
     }

@@ -1,5 +1,5 @@
-//! `/v1/purchases`: orders paid with two or three cards (`docs/interface/purchases.md`). What is asked for is written
-//! down and done by a job; callers look again until the purchase has ended.
+//! `/v1/purchases`: orders paid with two or three cards (`docs/interface/purchases.md`). A request records the purchase
+//! or operation, a job carries it out, and callers poll until it has ended.
 
 pub mod error;
 mod pan;
@@ -10,7 +10,7 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use regente_domain::charge::Operation;
+use regente_domain::charge::FollowUpKind;
 use regente_domain::problems::Problems;
 use regente_engine::caller::Caller;
 use regente_engine::error::Error;
@@ -32,7 +32,7 @@ use crate::app::App;
 use error::{PurchaseError, PurchaseErrorEnvelope, PurchaseErrors};
 use view::{EntryView, PurchaseSchema};
 
-/// After how many seconds it is worth looking what became of a purchase.
+/// The `Retry-After` for polling a purchase, in seconds.
 const LOOK_AGAIN_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
 
 /// A purchase.
@@ -236,7 +236,7 @@ pub async fn capture(
     headers: HeaderMap,
     body: Result<Body, ApiError>,
 ) -> Result<Response, PurchaseError> {
-    operate(&app, &caller, &id, &headers, body, Operation::Capture).await
+    operate(&app, &caller, &id, &headers, body, FollowUpKind::Capture).await
 }
 
 /// Voids a purchase: releases what is reserved, or gives back what was taken.
@@ -270,7 +270,7 @@ pub async fn void(
     headers: HeaderMap,
     body: Result<Body, ApiError>,
 ) -> Result<Response, PurchaseError> {
-    operate(&app, &caller, &id, &headers, body, Operation::Void).await
+    operate(&app, &caller, &id, &headers, body, FollowUpKind::Void).await
 }
 
 async fn operate(
@@ -279,15 +279,15 @@ async fn operate(
     id: &str,
     headers: &HeaderMap,
     body: Result<Body, ApiError>,
-    operation: Operation,
+    operation: FollowUpKind,
 ) -> Result<Response, PurchaseError> {
     key_is_there(headers)?;
     let body = body?;
     let amount = body.read(|fields| Some(fields.optional("amount").positive_amount()))?;
     let id = path_id(id)?;
     let route = match operation {
-        Operation::Capture => format!("POST /v1/purchases/{id}/capture"),
-        Operation::Void => format!("POST /v1/purchases/{id}/void"),
+        FollowUpKind::Capture => format!("POST /v1/purchases/{id}/capture"),
+        FollowUpKind::Void => format!("POST /v1/purchases/{id}/void"),
     };
     let plan = || async move { accepted(operations::plan(app, caller, id, operation, amount).await?) };
     let answer = commit_once(app, caller, headers, &route, &body, plan).await?;

@@ -1,8 +1,8 @@
-//! Reading a query string. Shipped clients join `name=value` without percent-encoding, so reading is lenient
-//! (`docs/interface/conventions.md#queries`): what is not encoded stays as it is, `+` is a plus, parameters that nobody
-//! asks for are ignored.
+//! Parses query strings leniently, because shipped clients join `name=value` without percent-encoding
+//! (`docs/interface/conventions.md#queries`): an invalid encoding stays as it is, `+` is a plus, unknown parameters are
+//! ignored.
 //!
-//! Commas and repetition both mean OR. A parameter without a value is absent. A dotted name is one literal name.
+//! Commas and repetition both mean OR. A parameter without a value is absent. A name with a dot is one literal name.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use super::fields::readers::{date, in_range, not_one_of, parse_uuid, timestamp};
 use super::fields::{Found, INTEGER_MAX};
 use super::page::{LIMIT_MAX, PAGE_MAX, PageRequest};
 
-/// Values that one parameter may have.
+/// The most values of one parameter.
 pub const VALUES_MAX: usize = 100;
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -31,7 +31,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// Reads what stands behind the `?`. Nothing is wrong here; what is wrong shows when a value is read.
+    /// Parses the text after `?`. This never fails; problems are found when a value is read.
     pub fn parse(query: &str) -> Self {
         let parameters = query.split('&').filter_map(|parameter| {
             let (name, value) = parameter.split_once('=')?;
@@ -40,7 +40,7 @@ impl Query {
         Self { parameters: parameters.collect() }
     }
 
-    /// Reads the parameters with `reader`. Its readers give an empty value where they note a problem.
+    /// Reads the parameters with `reader`, whose readers return an empty value when they note a problem.
     ///
     /// # Errors
     /// Every problem that was found.
@@ -59,7 +59,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
     }
 }
 
-/// The order of a list by creation; newest first unless asked otherwise (`docs/interface/conventions.md#lists`).
+/// The order of a list by creation; newest first by default (`docs/interface/conventions.md#lists`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SortOrder {
     /// Oldest first.
@@ -74,12 +74,12 @@ impl SortOrder {
     pub const WORDS: [(&str, Self); 2] = [("ASC", Self::Ascending), ("DESC", Self::Descending)];
 }
 
-/// An interval of time, each end open unless given.
+/// An interval of time; an absent end is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeRange {
-    /// The first moment inside.
+    /// The first moment of the interval.
     pub from: Option<Timestamp>,
-    /// The first moment after it.
+    /// The first moment after the interval.
     pub before: Option<Timestamp>,
 }
 
@@ -93,7 +93,7 @@ impl TimeRange {
     }
 }
 
-/// The parameters, to be read one by one.
+/// The parameters with the problems found so far.
 #[derive(Debug)]
 pub struct Parameters<'a> {
     parameters: &'a [(String, String)],
@@ -101,12 +101,12 @@ pub struct Parameters<'a> {
 }
 
 impl<'a> Parameters<'a> {
-    /// `page` from 1 and `limit` from 1 to [`LIMIT_MAX`]; without them the first page of `limit_default` entries.
+    /// `page` from 1 and `limit` from 1 to [`LIMIT_MAX`]; by default the first page of `limit_default` entries.
     pub fn page(&self, limit_default: u32) -> PageRequest {
         self.page_up_to(limit_default, LIMIT_MAX)
     }
 
-    /// Like [`Parameters::page`], for a list with a highest limit of its own.
+    /// As [`Parameters::page`], for a list with its own highest limit.
     pub fn page_up_to(&self, limit_default: u32, limit_max: u32) -> PageRequest {
         PageRequest {
             page: self.count("page", PAGE_MAX).unwrap_or(1),
@@ -128,12 +128,12 @@ impl<'a> Parameters<'a> {
         .unwrap_or_default()
     }
 
-    /// Ids of `T`s; none means no filter.
+    /// Ids of `T`s; empty means no filter.
     pub fn ids<T>(&self, name: &str) -> Vec<Id<T>> {
         self.many(name, |text| parse_uuid(text).map(Id::new).ok_or("must be a UUID"))
     }
 
-    /// Choices out of `table`; none means no filter.
+    /// Words of `table`; empty means no filter.
     pub fn one_of<T: Clone>(&self, name: &str, table: &[(&str, T)]) -> Vec<T> {
         self.many(name, |text| {
             let found = table.iter().find(|(choice, _)| *choice == text);
@@ -141,7 +141,7 @@ impl<'a> Parameters<'a> {
         })
     }
 
-    /// Choices out of `table` in upper or lower case; none means no filter.
+    /// Words of `table` in upper or lower case; empty means no filter.
     pub fn one_of_any_case<T: Clone>(&self, name: &str, table: &[(&str, T)]) -> Vec<T> {
         self.many(name, |text| {
             let found = table.iter().find(|(choice, _)| choice.eq_ignore_ascii_case(text));
@@ -149,7 +149,7 @@ impl<'a> Parameters<'a> {
         })
     }
 
-    /// `true` and `false`; none means no filter.
+    /// `true` and `false`; empty means no filter.
     pub fn booleans(&self, name: &str) -> Vec<bool> {
         self.many(name, |text| text.parse::<bool>().map_err(|_| "must be a boolean"))
     }
@@ -159,7 +159,7 @@ impl<'a> Parameters<'a> {
         self.single(name, |text| text.parse::<bool>().map_err(|_| "must be a boolean"))
     }
 
-    /// Amounts in minor units; none means no filter.
+    /// Amounts in minor units; empty means no filter.
     pub fn amounts(&self, name: &str) -> Vec<Amount> {
         self.many(name, |text| {
             let number = text.parse().map_err(|_| NOT_AN_INTEGER)?;
@@ -167,7 +167,7 @@ impl<'a> Parameters<'a> {
         })
     }
 
-    /// An integer inside of `range`.
+    /// An integer within `range`.
     pub fn integer(&self, name: &str, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
         self.single(name, |text| match text.parse() {
             Ok(number) => in_range(number, range),
@@ -178,19 +178,18 @@ impl<'a> Parameters<'a> {
         })
     }
 
-    /// Texts of at most `chars_max` characters each; none means no filter. A comma always separates.
+    /// Texts of at most `chars_max` characters each, always separated at commas; empty means no filter.
     pub fn texts(&self, name: &str, chars_max: usize) -> Vec<String> {
         self.many(name, |text| bounded(text, chars_max))
     }
 
-    /// One text of at most `chars_max` characters, commas and all.
+    /// One text of at most `chars_max` characters, which may contain commas.
     pub fn text(&self, name: &str, chars_max: usize) -> Option<String> {
         self.single(name, |text| bounded(text, chars_max))
     }
 
-    /// `name`, `name.gt` and `name.lt` together: what lies in all of them. `name` with a date alone is that day in
-    /// UTC, with a time that second (`docs/interface/conventions.md#queries`); `gt` and `lt` leave out the moment
-    /// itself.
+    /// The intersection of `name`, `name.gt` and `name.lt`. `name` with a date is that day in UTC, with a time that
+    /// second (`docs/interface/conventions.md#queries`); `gt` and `lt` exclude the moment itself.
     pub fn time_range(&self, name: &str) -> TimeRange {
         let mut range = TimeRange::default();
         if let Some((from, before)) = self.single(name, |text| exactly(text).ok_or(NOT_A_DATE)) {
@@ -210,12 +209,12 @@ impl<'a> Parameters<'a> {
         self.single(name, |text| timestamp(text).ok_or(NOT_A_DATE))
     }
 
-    /// Notes a problem of the parameter `name` that no reader knows.
+    /// Notes a problem of the parameter `name` that no reader finds.
     pub fn problem(&self, name: &str, rule: impl std::fmt::Display) {
         self.found.add(name, rule);
     }
 
-    /// All values of a parameter as they came, commas unsplit, empty ones left out.
+    /// All values of a parameter as sent: commas unsplit, empty values left out.
     fn values(&self, name: &str) -> impl Iterator<Item = &'a str> {
         let named = self.parameters.iter().filter(move |(parameter, _)| parameter == name);
         named.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
@@ -238,7 +237,7 @@ impl<'a> Parameters<'a> {
             match read(value) {
                 Ok(value) => taken.push(value),
                 Err(rule) => {
-                    // One sentence says it for all values of the parameter.
+                    // One problem covers all values of the parameter.
                     self.problem(name, rule);
                     return Vec::new();
                 }
@@ -289,7 +288,7 @@ fn exactly(text: &str) -> Option<(Timestamp, Timestamp)> {
     Some((second, second + SECOND))
 }
 
-/// Decodes `%41`; what is no such sequence, or would not be UTF-8, stays as it came.
+/// Decodes `%41`; an invalid sequence, or one that is not UTF-8, stays as sent.
 fn percent_decode(text: &str) -> String {
     let mut decoded = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

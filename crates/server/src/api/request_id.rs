@@ -1,6 +1,6 @@
-//! The boundary: every request gets an id, a span and one line in the log, and every fault is logged here, once.
+//! Gives every request an id, a span and one log line, and logs every 5xx answer once.
 //!
-//! This is the outermost layer. Nothing outside of it answers a request.
+//! This is the outermost layer: no answer bypasses it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use super::headers::{self, REQUEST_ID};
 use super::layers::Answered;
 use crate::telemetry::spans;
 
-/// Characters of a request id that a caller may choose.
+/// The most characters of a request id sent by a caller.
 pub const REQUEST_ID_CHARS_MAX: usize = 64;
 
-/// What a caller may choose: letters, digits, `.`, `_`, `-`. Anything else could forge lines of a log.
+/// The caller's request id: letters, digits, `.`, `_`, `-`. Other characters could forge log lines.
 fn of_caller(headers: &HeaderMap) -> Option<RequestId> {
     let text = headers::single(headers, REQUEST_ID).ok()??;
     let is_sane = (1..=REQUEST_ID_CHARS_MAX).contains(&text.len())
@@ -32,10 +32,10 @@ fn of_caller(headers: &HeaderMap) -> Option<RequestId> {
     is_sane.then(|| RequestId::new(text))
 }
 
-/// What the boundary needs from outside: ids, and the time.
+/// The sources of ids and time.
 #[derive(Clone)]
 pub struct Boundary {
-    /// Gives a new id for a request that brings none.
+    /// Makes an id for a request without one.
     pub new_id: Arc<dyn Fn() -> Uuid + Send + Sync>,
     /// The machine's monotonic time since any fixed moment.
     pub now: MonotonicClock,
@@ -50,7 +50,7 @@ impl fmt::Debug for Boundary {
     }
 }
 
-/// The layer. It must be the outermost, and inside of the router, so that it knows the matched route.
+/// The layer. It must be the outermost one within the router, so that it knows the matched route.
 pub(super) fn track<Next: FnOnce(Request) -> Answering, Answering: Future<Output = Answered>>(
     boundary: &Boundary,
     mut request: Request,
@@ -78,7 +78,7 @@ pub(super) fn track<Next: FnOnce(Request) -> Answering, Answering: Future<Output
         .instrument(span)
 }
 
-/// Logs what went wrong inside, and tells the caller the request id to ask about.
+/// Logs the cause of a 5xx answer, and writes the request id into its body.
 fn settle_fault(mut response: Response, id: &RequestId) -> Response {
     let Some(fault) = response.extensions_mut().remove::<Fault>() else {
         return response;
@@ -99,12 +99,12 @@ fn with_id(mut response: Response, id: &RequestId) -> Response {
     response
 }
 
-/// The route that was found, with the names of what varies in it.
+/// The matched route, with its parameters' names.
 fn route(matched: Option<&MatchedPath>) -> &str {
     matched.map_or("", MatchedPath::as_str)
 }
 
-/// A bounded set of names: callers may make methods up (OpenTelemetry: `_OTHER`).
+/// The method, or `_OTHER` for an unknown one (OpenTelemetry): callers may invent methods, and the set must be bounded.
 fn method_name(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",

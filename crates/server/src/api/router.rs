@@ -1,4 +1,4 @@
-//! Every route of the product on one page, with what it demands of its caller (`docs/interface/auth.md#routes`).
+//! Lists every route with the access that it demands (`docs/interface/auth.md#routes`).
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::access::{Access, guard};
 use crate::app::App;
 use crate::health;
 
-/// The routes and the document that describes them. `behind` puts what a route demands in front of it.
+/// The routes and the document that describes them. `behind` puts the gate for an access in front of a route.
 fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>) -> OpenApiRouter<App> {
     use Access::{ListOf, Scope as Needs, SecretKeyOnly};
     OpenApiRouter::with_openapi(openapi::base())
@@ -59,7 +59,7 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .routes(routes!(health::ready))
 }
 
-/// Purchases have an envelope of errors of their own, also for what the gate in front of them says.
+/// Purchases have their own error envelope, also for the gate's answers.
 fn purchases(routes: OpenApiRouter<App>) -> OpenApiRouter<App> {
     routes.route_layer(map_response(purchases::error::in_own_envelope))
 }
@@ -71,7 +71,7 @@ pub fn document() -> OpenApi {
     document
 }
 
-/// The whole interface.
+/// The router of the whole interface.
 pub fn router(app: App) -> Router {
     let (chance, clock) = (app.chance.clone(), app.clock.clone());
     let boundary = Boundary {

@@ -1,7 +1,7 @@
-//! The bodies of errors as the interface shows them, and how the OpenAPI document describes them.
+//! The bodies of errors as types, for answers and for the OpenAPI document.
 //!
-//! Which error has which body is decided in [`super::error`]; the purchase, webhook and prepayment envelopes live with
-//! their resources.
+//! [`super::error`] chooses the body of an error. The envelopes of purchases and webhooks are defined with their
+//! resources.
 
 pub mod tagged;
 pub mod words;
@@ -86,7 +86,7 @@ pub struct ForbiddenBody {
 }
 
 impl ForbiddenBody {
-    /// The one value there is.
+    /// The only value.
     pub const BODY: Self = Self { message: "Forbidden" };
 }
 

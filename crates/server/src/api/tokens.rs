@@ -1,4 +1,4 @@
-//! `POST /v1/tokens`: card data for two hours and one use (`docs/interface/tokens-and-cards.md#tokens`).
+//! `POST /v1/tokens`: stores card data for two hours and one use (`docs/interface/tokens-and-cards.md#tokens`).
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -113,7 +113,7 @@ pub async fn create(
     .await
 }
 
-/// Members that only a card has.
+/// Members of a card only.
 const CARD_MEMBERS: [&str; 4] = ["cardHolderName", "cardNumber", "cardCvv", "cardExpirationDate"];
 
 fn read(fields: &Fields<'_>) -> Option<NewToken> {

@@ -1,5 +1,5 @@
-//! Webhooks (`docs/interface/webhooks.md#resource`): addresses that are told of events, each with a key pair of its
-//! own. What is delivered, and how, is in `regente_engine::deliveries`.
+//! `/v1/webhooks`: endpoints for events, each with its own key pair (`docs/interface/webhooks.md#resource`).
+//! `regente_engine::deliveries` delivers the events.
 
 pub mod deliveries;
 mod error;
@@ -37,7 +37,7 @@ pub use error::{WebhookError, WebhookErrorBody, WebhookErrorDetail, WebhookError
 pub use request::{NewWebhookBody, VersionBody, WebhookChangesBody};
 pub use view::{AttemptView, DeletedWebhookView, DeliveryView, WebhookView};
 
-/// How often a change is made anew after losing a race, before the caller is told to come back.
+/// How often a change is tried again after another change came first, before the caller is asked to retry.
 const TRIES_MAX: usize = 4;
 
 /// Creates a webhook with a key pair of its own.
@@ -67,7 +67,7 @@ pub async fn create(
     }
 }
 
-/// The address as it is kept, once it is one that may be called.
+/// Checks that the address may be called, and returns it as it is stored.
 async fn accept(app: &App, endpoint: &str) -> Result<String, Error> {
     let accepted = app.outbound.accept(endpoint).await;
     accepted.map(|address| address.as_str().to_owned()).map_err(|rule| Error::invalid("endpoint", rule))
@@ -107,7 +107,7 @@ async fn plan_creation(
     Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
 }
 
-/// Whether another webhook of the client is registered there (`docs/interface/webhooks.md#resource`).
+/// Whether another webhook of the client uses the same endpoint (`docs/interface/webhooks.md#resource`).
 async fn is_duplicate(
     app: &App,
     caller: &Caller,
@@ -206,7 +206,7 @@ pub async fn update(
         if webhook == before {
             return Ok(axum::Json(WebhookView::of(&webhook, app.clock.of(caller.client_id))));
         }
-        // What it is registered for stays: no reason to refuse it, also where the rule is stricter by now.
+        // An unchanged event and endpoint are not checked again: the rules may have become stricter.
         if (webhook.event, &webhook.endpoint) != (before.event, &before.endpoint) {
             refuse_duplicate(&app, &caller, webhook.event, &webhook.endpoint, Some(id)).await?;
         }
@@ -245,7 +245,7 @@ pub async fn delete(
     for _ in 0..TRIES_MAX {
         let webhook = match find(&app, &caller, id).await {
             Ok(webhook) => webhook,
-            // A commit whose answer was lost took place after all.
+            // An earlier commit with an unknown outcome did delete it.
             Err(WebhookError::NoWebhook) if is_ours => return Ok(deleted),
             Err(error) => return Err(error),
         };

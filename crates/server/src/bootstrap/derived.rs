@@ -1,4 +1,4 @@
-//! Keys of the deployment that follow from its key-encryption key. They are stored nowhere.
+//! Keys that are derived from the key-encryption key and stored nowhere.
 
 use aws_lc_rs::hmac;
 use regente_engine::vault::Kek;
@@ -10,25 +10,25 @@ use super::StartError;
 use crate::access;
 use crate::config::{Config, TooWeak};
 
-/// The account that `regente dev` makes.
+/// The name of the account that `regente dev` makes.
 pub const DEV_CLIENT_NAME: &str = "Regente dev";
-/// Clients among which the account of `regente dev` is looked for, oldest first: it is the first one of its database.
+/// The oldest clients among which the account of `regente dev` is looked for: it is the first one of its database.
 pub(super) const DEV_CLIENTS_LOOKED_AT: i64 = 100;
-/// Random-looking bytes of the development key: it guards a sandbox on one machine.
+/// Bytes of the development key. It only guards a sandbox on one machine.
 const DEV_KEY_BYTES: usize = 16;
 
-/// The key of the hashes that stand for card numbers in the simulator's books.
+/// The key of the hashes that stand for card numbers in the simulator's transaction log.
 pub(super) fn card_hash_key(kek: &Kek) -> Zeroizing<Vec<u8>> {
     derive(kek, b"regente sandbox card hashes")
 }
 
-/// The secret key of the account that `regente dev` makes: the same at every start, though only its digest is stored.
+/// The secret key of the account of `regente dev`. It is the same at every start, though only its digest is stored.
 pub(super) fn dev_api_key(kek: &Kek) -> Zeroizing<String> {
     let bytes = derive(kek, b"regente dev api key");
     Zeroizing::new(format!("sk_test_{}", hex::encode(&bytes[..DEV_KEY_BYTES])))
 }
 
-/// Refuses a production database in which the key that `regente dev` prints still works.
+/// Refuses a production database in which the key of `regente dev` is still valid.
 pub(super) async fn refuse_dev_key_in_production(
     config: &Config,
     store: &Store,

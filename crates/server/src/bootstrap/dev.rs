@@ -1,5 +1,5 @@
-//! The sandbox of `regente dev`: a folder, a key, one account with two merchants. Everything is found again at the next
-//! start; what is missing is made again.
+//! Makes the sandbox of `regente dev`: a folder, a key, one account with two merchants. A later start finds them again
+//! and makes what is missing.
 
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -31,15 +31,15 @@ use crate::api::providers::NewProvider;
 use crate::app::App;
 use crate::config::{Config, DEV_KEK_MARK, DatabaseAddress};
 
-/// What the key is called in lists.
+/// The label of the account's key.
 const KEY_LABEL: &str = "regente dev";
-/// The merchant whose providers are healthy.
+/// The merchant whose providers approve.
 const MERCHANT_NAME: &str = "Loja";
 /// The merchant whose first provider declines everything.
 const FALLBACK_MERCHANT_NAME: &str = "Loja fallback";
-/// Merchants among which those two are looked for.
+/// The merchants among which those two are looked for.
 const MERCHANTS_LOOKED_AT: i64 = 1000;
-/// The file of the account's values, for shells.
+/// The file with the account's values, for shells.
 const ENV_FILE_NAME: &str = "dev.env";
 
 /// The account of the sandbox.
@@ -60,30 +60,30 @@ pub enum DevError {
     /// A setting does not fit.
     #[error("{0}")]
     Setting(&'static str),
-    /// The key is gone, and with it what is sealed under it.
+    /// The key-encryption key is missing, so the data sealed under it cannot be opened.
     #[error("{} is gone: the data beside it cannot be opened; restore it, or begin anew in another folder", .0.display())]
     KeyIsGone(PathBuf),
     /// A file cannot be written.
     #[error("{} cannot be written", .0.display())]
     File(PathBuf, #[source] io::Error),
-    /// The application did not come up.
+    /// The application did not start.
     #[error(transparent)]
     Start(#[from] StartError),
     /// The database failed.
     #[error("the account cannot be made")]
     Store(#[from] StoreError),
-    /// The keys failed.
+    /// The vault failed.
     #[error("the account cannot be made")]
     Vault(#[from] VaultError),
     /// A merchant could not be made.
     #[error("a merchant cannot be made")]
     Merchant(#[from] ApiError),
-    /// A change was refused, or its fate is not known.
+    /// A change was refused, or its outcome is unknown.
     #[error("the account was not written; start again")]
     NotWritten,
 }
 
-/// Makes the folder and, at the first start, the key-encryption key.
+/// Creates the folder and, at the first start, the key-encryption key.
 ///
 /// # Errors
 /// [`DevError::Setting`] when the configuration is not that of a sandbox on this machine, [`DevError::KeyIsGone`],
@@ -118,8 +118,8 @@ pub fn prepare(config: &Config, chance: &Chance) -> Result<(), DevError> {
     }
 }
 
-/// Writes a new key-encryption key, for its owner alone, and makes sure that it outlives a power cut: what is sealed
-/// under it from now on is lost without it.
+/// Writes a new key-encryption key, readable by its owner alone, and syncs it to disk: data sealed under a lost key
+/// cannot be opened.
 ///
 /// # Errors
 /// The file exists, or cannot be written.
@@ -135,7 +135,7 @@ pub fn write_kek(path: &Path, kek: &Kek, comment: Option<&str>) -> io::Result<()
     std::fs::File::open(parent_of(path))?.sync_all()
 }
 
-/// Finds the account, or makes what is missing of it.
+/// Finds the account, or creates what is missing of it.
 ///
 /// # Errors
 /// [`DevError::Store`], [`DevError::Vault`], [`DevError::Merchant`], [`DevError::NotWritten`].
@@ -164,7 +164,7 @@ pub async fn account(app: &App, config: &Config) -> Result<Account, DevError> {
     Ok(Account { client_id, api_key, merchant_id, fallback_merchant_id })
 }
 
-/// Writes the account's values for shells, for their owner alone, and answers where.
+/// Writes the account's values to a file for shells, readable by its owner alone, and returns its path.
 ///
 /// # Errors
 /// [`DevError::File`].
@@ -182,7 +182,7 @@ pub fn write_env_file(config: &Config, url: &str, account: &Account) -> Result<P
     Ok(path)
 }
 
-/// Whoever reads the file meanwhile sees the old one or the new one.
+/// Replaces a file atomically: a reader sees the old text or the new one.
 fn replace_privately(path: &Path, text: &str) -> io::Result<()> {
     let fresh = path.with_extension("env.new");
     drop(std::fs::remove_file(&fresh));
@@ -192,7 +192,7 @@ fn replace_privately(path: &Path, text: &str) -> io::Result<()> {
     std::fs::rename(&fresh, path)
 }
 
-/// The client for which the key works. It is among the first of its database.
+/// The client to which the key belongs, among the oldest of the database.
 async fn find_client(app: &App, api_key: &str) -> Result<Option<ClientId>, StoreError> {
     let digest = access::digest(api_key);
     for client in clients::list(&app.store, None, DEV_CLIENTS_LOOKED_AT).await? {
@@ -205,7 +205,7 @@ async fn find_client(app: &App, api_key: &str) -> Result<Option<ClientId>, Store
     Ok(None)
 }
 
-/// Makes the client with its key in one batch, so that there is never one without the other.
+/// Creates the client and its key in one batch, so that neither exists alone.
 async fn make_client(app: &App, api_key: &str) -> Result<ClientId, DevError> {
     let now = app.clock.deployment();
     let client = NewClient::named(DEV_CLIENT_NAME).into_record(app.chance.id(now), now);
@@ -259,7 +259,7 @@ async fn make_merchant(
     merchants::insert(&mut batch, &merchant)?;
     record(app, &mut batch, "merchant.created", "merchant", id.uuid());
     for sent in providers {
-        // Read as if a caller had sent it, so that it is what a caller can have.
+        // Parsed like a caller's request, so that the same rules hold.
         let body = Body::parse(sent.to_string().as_bytes())?;
         let provider =
             body.read(|fields| NewProvider::read(fields, "", &app.providers)).map_err(ApiError::from)?;
@@ -291,7 +291,7 @@ fn record(app: &App, batch: &mut Batch, action: &'static str, object_kind: &'sta
 async fn write(app: &App, batch: Batch) -> Result<(), DevError> {
     match app.store.apply(batch).await? {
         Commit::Applied => Ok(()),
-        // A start that is tried again finds what was written.
+        // The next start finds what was written.
         Commit::Refused(_) | Commit::Unknown => Err(DevError::NotWritten),
     }
 }

@@ -1,4 +1,4 @@
-//! Backups from the command line: the consent that a restore needs, and how far a long one is.
+//! The commands `backup` and `restore`: the consent that a restore needs, and the progress of a long one.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use crate::admin::{self, Answer, Command, CommandError, ExistingFile};
 use crate::config::{Config, DatabaseAddress, Loaded};
 use crate::telemetry;
 
-/// How often a command that takes long says how far it is.
+/// How often a long command prints its progress.
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
-/// Whether the operator agreed that what is there is replaced.
+/// Whether the operator agreed that the existing database is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Consent {
     Given,
@@ -33,7 +33,7 @@ pub(super) fn back_up(
     let config = &loaded.config;
     telemetry::start(&config.log)?;
     let database = embedded(config)?;
-    // The server may have been started in another folder.
+    // The server may have been started in another folder, so it gets an absolute path.
     let file = std::path::absolute(file)?;
     let partial = admin::partial_path(&file);
     let command = Command::Backup { file, existing };
@@ -84,7 +84,7 @@ fn embedded(config: &Config) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Says on standard error how long `growing` is next to `whole`, until the work is done.
+/// Prints the length of `growing` next to `whole` on standard error until the work is done.
 async fn telling_progress<T>(
     what: &str,
     growing: PathBuf,
@@ -103,7 +103,7 @@ async fn telling_progress<T>(
             (Ok(now), Ok(all)) => format!("{now} MiB of about {all} MiB {what}\n"),
             (Err(_), _) | (_, Err(_)) => "working\n".to_owned(),
         };
-        // Nobody has to listen.
+        // A failed write of the progress is ignored.
         drop(io::stderr().write_all(line.as_bytes()));
     }
 }

@@ -1,4 +1,4 @@
-//! `regente dev`: a sandbox on this machine, and how to talk to it.
+//! Runs `regente dev`, a sandbox on this machine, and prints how to use it.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::config::Loaded;
 use crate::serve::Signals;
 use crate::telemetry;
 
-/// Runs the sandbox until it is told to stop.
+/// Runs the sandbox until a signal to stop.
 pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
     let mut config = loaded.config.clone();
     config.outbound = config.outbound.with_own_machine();
@@ -46,8 +46,8 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
     })
 }
 
-/// What is printed before the first request: the account, and lines to paste. No line to paste is a comment: some
-/// shells take a `#` on the command line for a command.
+/// The text that is printed first: the account, and lines to paste. None of these lines is a comment: some shells take
+/// a `#` on the command line for a command.
 fn introduction(url: &str, account: &Account, env_file: &Path, now: Timestamp) -> String {
     let Account { client_id, api_key, merchant_id, fallback_merchant_id } = account;
     let account = format!(
@@ -120,7 +120,8 @@ List what was authorized (docs/quickstart.md goes on from here):
     )
 }
 
-/// A path as `.` takes it: with a slash in it, so that it is not looked for elsewhere, and quoted where it must be.
+/// A path for the shell's `.`: it contains a slash, so that the shell does not search `PATH`, and it is quoted where
+/// necessary.
 fn shell_path(path: &Path) -> String {
     let path = if path.components().count() == 1 { PathBuf::from(".").join(path) } else { path.to_owned() };
     let text = path.display().to_string();

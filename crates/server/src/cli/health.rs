@@ -1,4 +1,4 @@
-//! Asks a running server whether it may be sent requests: for health checks where there is no other program to ask with.
+//! Asks a running server whether it is ready: a health check for images without another HTTP client.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -11,14 +11,14 @@ use super::run::runtime;
 use crate::admin::{self, Answer, Command};
 use crate::config::{Config, Loaded};
 
-/// How long the server may take. It answers within three seconds by itself.
+/// How long the server may take; its own bound is three seconds.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// What is asked of a server of which only the address is given.
+/// The path of the check when only an address is given.
 const READY_PATH: &str = "/health/ready";
 
-/// Ends with success when the server is ready. Without an address it is the one that runs on this data folder, or else the
-/// one that the configuration names.
+/// Ends with success when the server is ready. Without an address it asks the server that runs on this data folder, or
+/// else the one that the configuration names.
 pub(super) fn health(loaded: &Loaded, url: Option<Url>) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
     let (status, body) = runtime()?.block_on(async {
@@ -35,7 +35,7 @@ pub(super) fn health(loaded: &Loaded, url: Option<Url>) -> Result<ExitCode, Fail
     Ok(if status.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A running server knows best where it listens: it may have been started with other flags.
+/// The address of the running server, which may have been started with other flags, or else that of the configuration.
 async fn base_address(config: &Config) -> Result<Url, Failure> {
     if let Some(url) = address_of_running(config).await {
         return Ok(Url::parse(&url)?);
@@ -43,7 +43,7 @@ async fn base_address(config: &Config) -> Result<Url, Failure> {
     Ok(Url::parse(&config.local_url(config.listen_address()?))?)
 }
 
-/// What the server says at its socket, if there is one that this user may ask.
+/// The address that the running server reports through its socket, if this user may use it.
 async fn address_of_running(config: &Config) -> Option<String> {
     let database = config.database_address().ok()?;
     let folder = database.folder()?;
@@ -55,12 +55,12 @@ async fn address_of_running(config: &Config) -> Option<String> {
     Some(url)
 }
 
-/// What is asked of the certificate of a server.
+/// How the server's certificate is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Certificate {
-    /// That it is one for the name in the address.
+    /// It must be valid for the name in the address.
     Checked,
-    /// Nothing: it is a process of this machine, whose certificate names the deployment.
+    /// Not at all: the server runs on this machine, and its certificate carries the deployment's name.
     OfThisMachine,
 }
 
@@ -69,7 +69,7 @@ async fn ask(url: Url, certificate: Certificate) -> Result<(reqwest::StatusCode,
         .no_proxy()
         .timeout(ANSWER_TIME_MAX)
         .tls_danger_accept_invalid_certs(certificate == Certificate::OfThisMachine);
-    // Without TLS a machine that knows no authorities will do.
+    // A client without TLS needs no root certificates.
     let client = if url.scheme() == "http" { client.tls_certs_only([]) } else { client };
     let client = client.build()?;
     let answer = client.get(url).send().await?;

@@ -1,10 +1,10 @@
-//! Answers as people read them.
+//! Formats answers to commands as text.
 
 use regente_domain::time::Timestamp;
 
 use crate::admin::{Answer, BackedUp, ClientRow, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys};
 
-/// The answer to a command.
+/// The text of an answer.
 pub(super) fn answer(answer: &Answer) -> String {
     match answer {
         Answer::Client(ClientRow { id, name, .. }) => {
@@ -50,7 +50,7 @@ pub(super) fn answer(answer: &Answer) -> String {
     }
 }
 
-/// What an examination found.
+/// The text of an examination's report.
 pub(super) fn report(report: &Report) -> String {
     let mut text = String::new();
     for check in &report.checks {
@@ -72,7 +72,7 @@ fn replayed_text(replayed: u64, under_way: u64) -> String {
     format!("{replayed} deliveries are sent again{left_alone}.\n")
 }
 
-/// The new key first: it is what the merchant needs.
+/// The new key comes first, because the merchant needs it.
 fn key_rotated(keys: &WebhookKeys) -> String {
     let WebhookKeys { webhook_id, public_key, next } = keys;
     match next {
@@ -108,7 +108,7 @@ fn backed_up(backup: &BackedUp) -> String {
     )
 }
 
-/// What a restore means for money stands here, where nobody can miss it.
+/// The text starts with what a restore means for payments since the backup.
 fn restored(backup: &Restored) -> String {
     let Restored { file, bytes, schema_version, migrated, newest_charge_at, kept, took_ms } = backup;
     let mut text = format!(
@@ -153,7 +153,7 @@ fn keys_table(keys: &[KeyRow]) -> String {
     table(["ID", "STATUS", "CREATED", "LAST USED", "LABEL"], rows)
 }
 
-/// What a reader compares comes first, what he copies last.
+/// Columns that are compared come first, those that are copied last.
 fn unknowns_table(unknowns: &[UnknownRow]) -> String {
     let or_dash = |text: Option<&str>| text.filter(|text| !text.is_empty()).unwrap_or("-").to_owned();
     let rows = unknowns.iter().map(|unknown| {
@@ -193,7 +193,7 @@ fn unknowns_table(unknowns: &[UnknownRow]) -> String {
     table(head, rows)
 }
 
-/// In its two largest units.
+/// A duration in its two largest units.
 fn age(seconds: u64) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
@@ -206,7 +206,7 @@ fn age(seconds: u64) -> String {
     }
 }
 
-/// To the second.
+/// A time to the second.
 fn short(time: Timestamp) -> String {
     let mut text = time.to_string();
     text.truncate("YYYY-MM-DDTHH:MM:SS".len());
@@ -214,7 +214,7 @@ fn short(time: Timestamp) -> String {
     text
 }
 
-/// Columns as wide as their widest cell, two spaces apart.
+/// A table with columns as wide as their widest cell, two spaces apart.
 fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut lines = vec![head.map(str::to_owned)];
     lines.extend(rows);

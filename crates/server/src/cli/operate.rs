@@ -1,4 +1,4 @@
-//! Commands for operators. A server that runs on the same files does them; otherwise this process does, alone.
+//! Runs the commands of operators: in the server that uses the same files, or else in this process.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ pub(super) fn keys(loaded: &Loaded, task: KeysTask) -> Result<ExitCode, Failure>
 pub(super) fn rotate(loaded: &Loaded, kek: Option<PathBuf>, output: OutputArg) -> Result<ExitCode, Failure> {
     let command = match kek {
         None => Command::VaultRotate,
-        // The server may have been started in another folder.
+        // The server may have been started in another folder, so it gets an absolute path.
         Some(kek_file) => Command::VaultRewrap { kek_file: std::path::absolute(kek_file)? },
     };
     run(loaded, command, output)
@@ -117,7 +117,7 @@ pub(super) fn doctor(loaded: &Loaded, output: OutputArg) -> Result<ExitCode, Fai
     })
 }
 
-/// Examines without the vault of an application: a key that does not fit is a finding, not a reason to stop.
+/// Examines without opening the vault, so that a wrong key is a finding and not a failed start.
 async fn examine_alone(config: &Config) -> Result<Report, Failure> {
     if let DatabaseAddress::Sqlite(path) = config.database_address()?
         && !path.exists()
@@ -133,7 +133,7 @@ async fn examine_alone(config: &Config) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// Has a command done, and prints the answer.
+/// Runs a command and prints the answer.
 pub(super) fn run(loaded: &Loaded, command: Command, output: OutputArg) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
     telemetry::start(&config.log)?;
@@ -146,7 +146,6 @@ pub(super) fn run(loaded: &Loaded, command: Command, output: OutputArg) -> Resul
     print(&answer, output)
 }
 
-/// Prints the answer to a command.
 pub(super) fn print(answer: &Answer, output: OutputArg) -> Result<ExitCode, Failure> {
     if output.json {
         print_json(answer)?;

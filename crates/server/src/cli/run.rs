@@ -1,4 +1,4 @@
-//! Processes that live until they are told to stop, and the one that only migrates.
+//! Runs the long-lived processes, and `migrate`.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -22,17 +22,17 @@ use crate::telemetry;
 /// Why a process cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ListenError {
-    /// Somebody else does.
+    /// The address is in use.
     #[error(
         "{0} is in use by another process; choose another port with `--listen ADDR:PORT` (port 0: any free one)"
     )]
     InUse(SocketAddr),
-    /// The address is wrong, or this user may not.
+    /// The address is wrong, or this user may not use it.
     #[error("cannot listen on {0}; choose another address with `--listen ADDR:PORT`")]
     Refused(SocketAddr, #[source] io::Error),
 }
 
-/// Serves the API.
+/// Serves the API until a signal to stop.
 pub(super) fn serve(loaded: &Loaded, migrations: Migrations) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
     let _traces = telemetry::start_with_traces(&config.log)?;
@@ -48,7 +48,7 @@ pub(super) fn serve(loaded: &Loaded, migrations: Migrations) -> Result<ExitCode,
     })
 }
 
-/// Runs jobs alone.
+/// Runs only jobs until a signal to stop.
 pub(super) fn work(loaded: &Loaded) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
     let _traces = telemetry::start_with_traces(&config.log)?;
@@ -68,7 +68,7 @@ pub(super) fn work(loaded: &Loaded) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Brings the schema up to date.
+/// Applies pending migrations.
 pub(super) fn migrate(loaded: &Loaded) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
     telemetry::start(&config.log)?;
@@ -82,14 +82,14 @@ pub(super) fn migrate(loaded: &Loaded) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Where a server listens, and with which certificate.
+/// The listening socket of a server and its certificate.
 pub(super) struct Listeners {
     pub(super) api: TcpListener,
     certificate: Option<Certificate>,
     metrics: Option<TcpListener>,
 }
 
-/// Listens where the configuration says.
+/// Listens on the address of the configuration.
 pub(super) fn listen(config: &Config) -> Result<Listeners, Failure> {
     Ok(Listeners {
         certificate: Certificate::load(config)?,
@@ -120,7 +120,7 @@ fn open_metrics(listener: Option<TcpListener>, app: &App) -> Result<Option<Endpo
     Ok(endpoint)
 }
 
-/// Serves until a signal comes, and closes everything.
+/// Serves until a signal to stop, then closes the database.
 pub(super) async fn serve_until_stopped(
     app: App,
     config: &Config,
@@ -132,7 +132,7 @@ pub(super) async fn serve_until_stopped(
     let _metrics = open_metrics(metrics, &app)?;
     let readiness = Readiness::new();
     let served = serve::serve(&app, api, certificate, &config.server, readiness, Jobs::Run, signals).await;
-    // First the socket: once the database is closed, the next server may have put its own there.
+    // The socket is removed first: once the database is closed, the next server may open its own there.
     drop(socket);
     app.store.close().await;
     tracing::info!("stopped");
@@ -140,8 +140,8 @@ pub(super) async fn serve_until_stopped(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens the socket for commands beside an embedded database, for a server that listens at `address`. Requests are served
-/// without it, too.
+/// Opens the socket for commands beside an embedded database, for a server that listens at `address`. When that fails,
+/// the API is served all the same.
 pub(super) fn open_socket(
     app: &App,
     config: &Config,
@@ -149,7 +149,7 @@ pub(super) fn open_socket(
 ) -> Result<Option<AdminSocket>, Failure> {
     let database = config.database_address()?;
     let Some(folder) = database.folder() else { return Ok(None) };
-    // Port 0 has become a port by now.
+    // `address` holds the real port where the configuration says 0.
     let mut config = config.clone();
     config.server.listen = address.to_string();
     match AdminSocket::open(folder, app.clone(), config) {
@@ -164,7 +164,7 @@ pub(super) fn open_socket(
     }
 }
 
-/// The threads of this process.
+/// The asynchronous runtime of this process.
 pub(super) fn runtime() -> io::Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()
 }

@@ -1,4 +1,4 @@
-//! `regente sandbox-provider`: the simulator as a process of its own, and how to let a service use it.
+//! Runs `regente sandbox-provider`: the simulator in a process of its own, and prints how a server uses it.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ use crate::telemetry;
 /// Bytes of the key of the hashes that stand for card numbers.
 const CARD_HASH_KEY_BYTES: usize = 32;
 
-/// Runs the simulator until it is told to stop.
+/// Runs the simulator until a signal to stop.
 pub(super) fn run(loaded: &Loaded) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
     telemetry::start(&config.log)?;
@@ -42,7 +42,7 @@ pub(super) fn run(loaded: &Loaded) -> Result<ExitCode, Failure> {
         let sandbox =
             bootstrap::open_sandbox(config, config.sandbox_books(), card_hash_key(key.as_ref())?).await?;
         io::stdout().write_all(introduction(config, address).as_bytes())?;
-        tracing::info!(%address, "the simulator answers");
+        tracing::info!(%address, "the simulator is listening");
         let access = key.map_or(Access::ThisMachine, Access::Key);
         let stop = async {
             let signal = signals.next().await;
@@ -63,8 +63,8 @@ fn listen(config: &Config) -> Result<TcpListener, Failure> {
     }
 }
 
-/// With a shared secret, cards are recognised across starts; without one, within one run: a key that is stored beside
-/// the hashes would guard nothing.
+/// With a shared secret, the simulator recognizes cards across starts; without one, within one run. A key stored beside
+/// the hashes would protect nothing.
 fn card_hash_key(shared: Option<&Zeroizing<String>>) -> Result<Zeroizing<Vec<u8>>, Failure> {
     if let Some(shared) = shared {
         let key = hmac::Key::new(hmac::HMAC_SHA256, shared.as_bytes());

@@ -1,4 +1,4 @@
-//! `regente webhooks`: what is asked on the command line.
+//! The arguments of `regente webhooks`.
 
 mod listen;
 mod replay;
@@ -111,7 +111,7 @@ fn timestamp(text: &str) -> Result<Timestamp, &'static str> {
     Timestamp::parse(text).ok_or("must be a date and time, such as 2026-07-06T21:00:00Z")
 }
 
-/// A whole number and its unit.
+/// A duration of a whole number and its unit.
 fn duration(text: &str) -> Result<Duration, &'static str> {
     const RULE: &str = "must be a whole number with its unit: `7d`, `12h`, `30min` or `90s`";
     let unit_at = text.find(|character: char| !character.is_ascii_digit()).ok_or(RULE)?;

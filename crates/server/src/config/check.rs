@@ -1,4 +1,4 @@
-//! Bounds of the settings, and texts that stand for something: addresses and places.
+//! Checks the bounds of settings, and parses addresses and paths.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -12,27 +12,28 @@ use tracing_subscriber::EnvFilter;
 use super::layers::ConfigError;
 use super::{Config, Secret, convert};
 
-/// The most connections of PostgreSQL that write: each needs a stripe of the counters.
+/// The most writing connections of PostgreSQL: each needs a stripe of the counters.
 const POSTGRES_WRITERS_MAX: usize = 16;
-/// Longer, and every change that comes with others would be slow.
+/// A longer pause would delay every change that arrives with others.
 const COMMITS_APART_US_MAX: u64 = 100_000;
 /// The most nodes of PostgreSQL.
 const POSTGRES_NODES_MAX: u64 = 1 << 40;
-/// Requests are not served with less.
+/// A smaller limit would refuse ordinary requests.
 const BODY_BYTES_MIN: usize = 16 * 1024;
-/// The longest that one call, one charge, one connection or a pause of a provider may take, in milliseconds: ten minutes.
-/// Past it a time is a mistake, such as one given in another unit.
+/// The longest time of a call, a charge, a connection or a pause of a provider, in milliseconds: ten minutes. A longer
+/// one is probably a mistake, such as a wrong unit.
 const PATIENCE_MS_MAX: u64 = 10 * 60 * 1000;
-/// The longest that the end of a process may take, in milliseconds: one hour.
+/// The longest drain of a process, in milliseconds: one hour.
 const DRAIN_MS_MAX: u64 = 60 * 60 * 1000;
-/// The shortest grace, in milliseconds: whoever made the call writes its outcome down meanwhile, and must not be overtaken.
+/// The shortest grace, in milliseconds. The caller of a provider writes the outcome within it, before the reconcile job
+/// probes.
 const GRACE_MS_MIN: u64 = 100;
 /// The longest grace, in milliseconds: one day.
 const GRACE_MS_MAX: u64 = 24 * 60 * 60 * 1000;
-/// The word for books that are gone when the process ends.
+/// The word for a transaction log that is lost when the process ends.
 pub const SANDBOX_BOOKS_IN_MEMORY: &str = "memory";
 
-/// Which database.
+/// The kind and place of the database.
 #[derive(Clone)]
 pub enum DatabaseAddress {
     /// An embedded file.
@@ -41,7 +42,7 @@ pub enum DatabaseAddress {
     Postgres(Secret),
 }
 
-/// Where the simulator keeps its books.
+/// Where the simulator keeps its transaction log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In memory.
@@ -54,7 +55,7 @@ impl DatabaseAddress {
     /// Reads `sqlite:<path>` or `postgres://…`.
     ///
     /// # Errors
-    /// The rule that is broken; the text is not repeated, since it may hold a password.
+    /// The rule that the text breaks; the text is not repeated, since it may hold a password.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if let Some(path) = text.strip_prefix("sqlite:") {
             if path.is_empty() {
@@ -68,7 +69,7 @@ impl DatabaseAddress {
         Err("must be `sqlite:<path>` or `postgres://user:password@host:port/name`")
     }
 
-    /// The folder that the database stands in, where it is a file.
+    /// The folder of an embedded database.
     pub fn folder(&self) -> Option<&Path> {
         match self {
             Self::Sqlite(path) => Some(match path.parent() {
@@ -90,7 +91,7 @@ impl fmt::Debug for DatabaseAddress {
 }
 
 impl Config {
-    /// The database, from the address or from the file that holds it.
+    /// The database's address, from the setting or from its file.
     ///
     /// # Errors
     /// The file cannot be read, or holds no address.
@@ -108,7 +109,7 @@ impl Config {
         DatabaseAddress::parse(text.expose()).map_err(|rule| ConfigError::one(format!("`{key}` {rule}")))
     }
 
-    /// Where the simulator keeps its books.
+    /// Where the simulator keeps its transaction log.
     pub fn sandbox_books(&self) -> Place {
         match self.sandbox.books.as_deref() {
             Some(SANDBOX_BOOKS_IN_MEMORY) => Place::Memory,
@@ -120,13 +121,13 @@ impl Config {
     /// The address to listen on.
     ///
     /// # Errors
-    /// It is no address; never after the configuration was loaded.
+    /// It is no address; impossible after the configuration was loaded.
     pub fn listen_address(&self) -> Result<SocketAddr, ConfigError> {
         self.server.listen.parse().map_err(|_| ConfigError::one(format!("`server.listen` {LISTEN_RULE}")))
     }
 
-    /// How a process of this machine reaches a server with these settings that listens at `address`; without a path. One
-    /// that listens everywhere listens here, too.
+    /// The URL, without a path, at which a process of this machine reaches a server that listens at `address`. For a
+    /// wildcard address that is the loopback address.
     pub fn local_url(&self, address: SocketAddr) -> String {
         let ip = match address.ip() {
             ip if !ip.is_unspecified() => ip,
@@ -140,7 +141,7 @@ impl Config {
     /// The address of the metrics, if there is one.
     ///
     /// # Errors
-    /// It is no address; never after the configuration was loaded.
+    /// It is no address; impossible after the configuration was loaded.
     pub fn metrics_address(&self) -> Result<Option<SocketAddr>, ConfigError> {
         let address = self.metrics.listen.as_deref().map(str::parse).transpose();
         address.map_err(|_| ConfigError::one(format!("`metrics.listen` {LISTEN_RULE}")))
@@ -149,7 +150,7 @@ impl Config {
 
 const LISTEN_RULE: &str = "must be an IP address and a port, such as 127.0.0.1:8080";
 
-/// Values that have the right type and are still wrong: the setting and the rule that it breaks.
+/// The settings whose values have the right type and break a rule, each with the rule.
 pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     let Config {
         server,
@@ -235,7 +236,7 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     problems
 }
 
-/// Times in milliseconds with their bounds.
+/// The settings in milliseconds with their bounds.
 fn times(config: &Config) -> [(&'static str, u64, RangeInclusive<u64>); 12] {
     let Config { server, database, sandbox, charges, routing, webhooks, .. } = config;
     let patience = || 1..=PATIENCE_MS_MAX;

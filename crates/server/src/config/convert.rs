@@ -1,4 +1,4 @@
-//! From settings as they are written to what the parts of the product take.
+//! Converts settings into the options of the product's parts.
 
 use std::io;
 use std::num::NonZeroU32;
@@ -17,7 +17,7 @@ use super::layers::ConfigError;
 use super::{CommitGroupsWord, Config, DatabaseAddress};
 use crate::api::limits::{HttpLimits, RateLimits};
 
-/// The line in a key file that says where the key comes from; production refuses a file with it.
+/// The line that marks a key file made by `regente dev`; production refuses such a file.
 pub const DEV_KEK_MARK: &str = "# Made by `regente dev` for a sandbox.";
 
 /// Where the key-encryption key comes from.
@@ -34,12 +34,13 @@ pub enum KekSource {
     },
 }
 
-/// Waits that a list may have.
+/// The most waits in a list.
 const WAITS_MAX: usize = 100;
 /// The longest wait of a list, in seconds: 30 days.
 const WAIT_SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
 
-/// Reads waits in seconds with commas between them; `None` when they are none, too many or out of bounds.
+/// Parses waits in seconds, separated by commas; `None` when one is invalid or out of bounds, or when there are too
+/// many.
 pub(super) fn waits(text: &str) -> Option<Vec<Duration>> {
     let seconds = text.split(',').map(|wait| wait.trim().parse().ok());
     let is_wait = |seconds: &u64| (1..=WAIT_SECONDS_MAX).contains(seconds);
@@ -48,12 +49,12 @@ pub(super) fn waits(text: &str) -> Option<Vec<Duration>> {
     waits.filter(|waits| waits.len() <= WAITS_MAX)
 }
 
-/// What [`waits`] reads.
+/// The text that [`waits`] parses.
 pub(super) fn waits_text(waits: &[Duration]) -> String {
     waits.iter().map(|wait| wait.as_secs().to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// What a list of waits must be.
+/// The rule for a list of waits.
 pub(super) fn waits_rule() -> String {
     format!("must be 1 to {WAITS_MAX} waits of 1 to {WAIT_SECONDS_MAX} seconds, such as 5,30,120")
 }
@@ -62,7 +63,7 @@ impl Config {
     /// Reads the key-encryption key. Lines of its file that begin with `#` are comments.
     ///
     /// # Errors
-    /// It is not set, its file cannot be read, or it is no key. What was read is not repeated.
+    /// It is not set, its file cannot be read, or it is no key. The content is not repeated.
     pub fn kek(&self) -> Result<(Kek, KekSource), ConfigError> {
         if let Some(text) = &self.vault.kek {
             let kek = Kek::parse(text.expose())
@@ -91,7 +92,7 @@ impl Config {
         Ok((kek, KekSource::File { path: path.clone(), made_by_dev }))
     }
 
-    /// How much callers may ask for.
+    /// The limits on callers' requests.
     pub fn http_limits(&self) -> HttpLimits {
         let limits = &self.limits;
         HttpLimits {
@@ -103,7 +104,7 @@ impl Config {
         }
     }
 
-    /// What requests and jobs are served by.
+    /// The settings of the engine.
     pub fn settings(&self) -> Settings {
         let limits = &self.limits;
         Settings {
@@ -128,7 +129,7 @@ impl Config {
         }
     }
 
-    /// Which database, and how it is used.
+    /// The database and the options of its use.
     ///
     /// # Errors
     /// As [`Config::database_address`].
@@ -159,7 +160,7 @@ impl Config {
         })
     }
 
-    /// How the simulator behaves; its hashes are keyed by `card_hash_key`.
+    /// The options of the simulator; `card_hash_key` keys its hashes.
     pub fn sandbox_options(&self, card_hash_key: Zeroizing<Vec<u8>>) -> SandboxOptions {
         SandboxOptions {
             deadline: Duration::from_millis(self.sandbox.deadline_ms),

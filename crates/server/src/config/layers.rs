@@ -1,5 +1,5 @@
-//! From file, environment and flags to one configuration, each value with where it comes from. Everything that is wrong
-//! is reported at once, with the name of the setting and of its source.
+//! Merges file, environment and flags into one configuration, and keeps the source of each value. All problems are
+//! reported at once, each with its setting and source.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,9 +9,10 @@ use ::config::{ConfigError as SourceError, File, FileFormat, Map, Source, Value,
 
 use super::Config;
 
-/// What the names of environment variables begin with; `REGENTE_SERVER__LISTEN` is `server.listen`.
+/// The prefix of environment variables; `REGENTE_SERVER__LISTEN` is `server.listen`.
 const PREFIX: &str = "REGENTE_";
-/// Variables with the prefix that are no settings: the name of the file, and what `regente dev` writes for shells.
+/// Variables with the prefix that are no settings: the file's name, and the values that `regente dev` writes for
+/// shells.
 const OTHER_VARIABLES: [&str; 6] = [
     "REGENTE_CONFIG",
     "REGENTE_URL",
@@ -20,28 +21,28 @@ const OTHER_VARIABLES: [&str; 6] = [
     "REGENTE_MERCHANT_ID",
     "REGENTE_FALLBACK_MERCHANT_ID",
 ];
-/// Settings that say the same in two ways; of two the one from the stronger source counts.
+/// Pairs of settings for the same value; the one from the stronger source counts.
 const EITHER_OR: [(&str, &str); 3] = [
     ("database.url", "database.url_file"),
     ("vault.kek", "vault.kek_file"),
     ("sandbox.key", "sandbox.key_file"),
 ];
 
-/// Where a configuration comes from. Nothing is read from the machine but the file that is named here.
+/// The sources of a configuration. Of the machine's files only `file` is read.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     /// The TOML file.
     pub file: Option<PathBuf>,
-    /// The environment: every variable, also those of others. An empty value counts as not set.
+    /// All environment variables, also those of other programs. An empty value counts as not set.
     pub environment: Vec<(String, String)>,
-    /// The flags, later ones stronger.
+    /// The flags; a later one is stronger.
     pub flags: Vec<Flag>,
 }
 
 /// A setting that was given as a flag.
 #[derive(Clone, Debug)]
 pub struct Flag {
-    /// As it was written, such as `--listen`.
+    /// The flag as written, such as `--listen`.
     pub name: String,
     /// The setting.
     pub key: String,
@@ -49,7 +50,7 @@ pub struct Flag {
     pub value: String,
 }
 
-/// What is wrong with a configuration: every problem, one a line.
+/// The problems of a configuration, one on each line.
 #[derive(Clone, Debug)]
 pub struct ConfigError(Vec<String>);
 
@@ -79,7 +80,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// The weight of a source; the greater one counts.
+/// The precedence of a source; the greatest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
     Default,
@@ -88,7 +89,7 @@ enum Weight {
     Flag,
 }
 
-/// A value that somebody gave, or a default that depends on other values.
+/// A value from a source, or a default that depends on other values.
 #[derive(Clone, Debug)]
 struct Given {
     weight: Weight,
@@ -96,20 +97,20 @@ struct Given {
     value: ValueKind,
 }
 
-/// A configuration that holds together.
+/// A valid configuration.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The effective values.
     pub config: Config,
-    /// Where those that differ from a fixed default come from, by setting.
+    /// The sources of all values that are no fixed defaults, by setting.
     pub(super) origins: BTreeMap<String, String>,
 }
 
 impl Loaded {
-    /// Reads the sources.
+    /// Reads and merges the sources.
     ///
     /// # Errors
-    /// Every problem: a name that is not known, a value of the wrong type or out of bounds, a file that cannot be read.
+    /// Every problem: an unknown name, a value of the wrong type or out of bounds, an unreadable file.
     pub fn read(sources: &Sources) -> Result<Self, ConfigError> {
         let mut reader = Reader { known: known_keys(), given: BTreeMap::new(), problems: Vec::new() };
         reader.read_file(sources);
@@ -127,7 +128,7 @@ impl Loaded {
     }
 }
 
-/// Every setting that there is, with the value of its fixed default.
+/// Every setting with its fixed default.
 pub(super) fn known_keys() -> BTreeMap<String, serde_json::Value> {
     fn leaves(path: String, value: serde_json::Value, found: &mut BTreeMap<String, serde_json::Value>) {
         if let serde_json::Value::Object(members) = value {
@@ -233,7 +234,7 @@ impl Reader {
         self.problems.push(problem);
     }
 
-    /// Defaults that follow from other values.
+    /// Adds the defaults that depend on other values.
     fn add_dependent_defaults(&mut self) {
         let text = |key: &str| {
             let Some(Given { value: ValueKind::String(text), .. }) = self.given.get(key) else { return None };
@@ -270,7 +271,7 @@ impl Reader {
         }
     }
 
-    /// Looks at each value alone, so that all that are wrong are named.
+    /// Checks each value by itself, so that all wrong ones are reported.
     fn check_types(&mut self) {
         let wrong: Vec<String> = self
             .given
@@ -306,7 +307,7 @@ fn deserialize<'a>(given: impl IntoIterator<Item = (&'a String, &'a Given)>) -> 
     builder.build()?.try_deserialize()
 }
 
-/// What a value must be. The value itself is not repeated: it may be a secret.
+/// The rule for the type. The value is not repeated, since it may be a secret.
 fn type_rule(error: SourceError) -> String {
     if let SourceError::Type { expected, .. } = error {
         format!("must be {expected}")

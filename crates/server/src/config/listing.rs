@@ -1,21 +1,20 @@
-//! The effective configuration for people: TOML that can be read back, each value with where it comes from, secrets
-//! hidden.
+//! Prints the effective configuration as TOML that can be read back, each value with its source, secrets hidden.
 
 use serde_json::{Map, Value, json};
 
 use super::secret::HIDDEN;
 use super::{Config, Loaded};
 
-/// The column in which origins begin, where a value leaves room.
+/// The column of the sources, where the value is short enough.
 const ORIGIN_COLUMN: usize = 56;
 
 impl Loaded {
-    /// TOML with a comment behind each value.
+    /// The configuration as TOML, with the source in a comment after each value.
     pub fn to_toml(&self) -> String {
         let mut text = String::from("# The effective configuration, and where each value comes from.\n");
         let mut section = "";
         let values = self.values();
-        // What stands at the top comes first: a section would swallow it.
+        // Settings without a section come first: after a section's head they would belong to it.
         let (top, sections): (Vec<_>, Vec<_>) = values.iter().partition(|(key, _)| !key.contains('.'));
         for (key, value) in top.into_iter().chain(sections) {
             let (of, name) = key.rsplit_once('.').unwrap_or(("", key));
@@ -36,7 +35,7 @@ impl Loaded {
         text
     }
 
-    /// The same for programs: `{"server.listen": {"value": …, "origin": …}}`.
+    /// The configuration as JSON: `{"server.listen": {"value": …, "origin": …}}`.
     pub fn to_json(&self) -> Value {
         let members = self.values().into_iter().map(|(key, value)| {
             let described = json!({ "value": value, "origin": self.origin(&key) });
@@ -45,8 +44,7 @@ impl Loaded {
         Value::Object(members.collect::<Map<_, _>>())
     }
 
-    /// Every setting with its effective value. Secrets say of themselves that they are hidden; an address shows all but
-    /// its password.
+    /// Every setting with its effective value. Secrets are hidden; an address is shown without its password.
     fn values(&self) -> Vec<(String, Value)> {
         let shown = serde_json::to_value(&self.config).unwrap_or_default();
         let keys = super::layers::known_keys().into_keys();
@@ -65,7 +63,7 @@ impl Loaded {
     }
 }
 
-/// The address of the database without its password.
+/// The database's address without its password.
 fn database_url(config: &Config) -> Option<String> {
     let url = config.database.url.as_ref()?.expose();
     let Some((scheme, rest)) = url.split_once("://") else { return Some(url.to_owned()) };

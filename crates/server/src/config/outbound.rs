@@ -1,4 +1,4 @@
-//! What may be called, and how events are delivered, from settings as they are written.
+//! Converts the settings of outbound calls and webhooks.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::{Config, OutboundConfig, convert};
 const ANY_PORT: &str = "any";
 
 impl OutboundConfig {
-    /// The ports; `None` when the text is none.
+    /// The allowed ports; `None` when the text is invalid.
     pub(super) fn ports(&self) -> Option<Ports> {
         if self.ports.trim() == ANY_PORT {
             return Some(Ports::Any);
@@ -23,13 +23,13 @@ impl OutboundConfig {
         ports.map(Ports::These)
     }
 
-    /// The networks; `None` when the text is none.
+    /// The allowed networks; `None` when the text is invalid.
     pub(super) fn networks(&self) -> Option<Vec<IpNet>> {
         let networks = self.allowed_networks.as_deref().unwrap_or_default().split(',').map(str::trim);
         networks.filter(|network| !network.is_empty()).map(|network| network.parse().ok()).collect()
     }
 
-    /// The same with the machine itself, at every port, unless something else was said: for `regente dev`.
+    /// Also allows this machine at every port, unless the settings are given: for `regente dev`.
     pub fn with_own_machine(mut self) -> Self {
         let untouched = Self::default();
         self.allowed_networks.get_or_insert_with(|| "127.0.0.0/8,::1/128".to_owned());
@@ -41,10 +41,10 @@ impl OutboundConfig {
 }
 
 impl Config {
-    /// Which addresses of users may be called.
+    /// The rules for addresses given by users.
     ///
     /// # Errors
-    /// Ports or networks that are none; never after the configuration was loaded.
+    /// Ports or networks are invalid; impossible after the configuration was loaded.
     pub fn outbound_rules(&self) -> Result<Rules, ConfigError> {
         let outbound = &self.outbound;
         let wrong = |key| ConfigError::one(format!("`outbound.{key}` cannot be read"));
@@ -55,7 +55,7 @@ impl Config {
         })
     }
 
-    /// How events are delivered.
+    /// The settings of deliveries.
     pub(super) fn webhook_settings(&self) -> WebhookSettings {
         let webhooks = &self.webhooks;
         WebhookSettings {

@@ -1,4 +1,4 @@
-//! What production refuses to start with. All reasons are told at once.
+//! Lists the weaknesses with which production refuses to start, all at once.
 
 use std::fmt;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use regente_providers::request::Mode;
 
 use super::{Config, KekSource, Place};
 
-/// Why a deployment is too weak for real money.
+/// Why a deployment is too weak for production.
 #[derive(Clone, Debug)]
 pub struct TooWeak(Vec<String>);
 
@@ -18,7 +18,7 @@ impl TooWeak {
         &self.0
     }
 
-    /// One more reason that was found elsewhere.
+    /// A single reason, found outside the configuration.
     pub fn because(reason: impl Into<String>) -> Self {
         Self(vec![reason.into()])
     }
@@ -34,7 +34,7 @@ impl fmt::Display for TooWeak {
 impl std::error::Error for TooWeak {}
 
 impl Config {
-    /// Finds what makes this configuration too weak for real money. In sandbox mode nothing does.
+    /// Finds every weakness of this configuration. In sandbox mode there is none.
     ///
     /// # Errors
     /// Every reason at once.
@@ -94,13 +94,14 @@ fn open_to_others(key: &str, path: &Path) -> Option<String> {
     Some(format!("`{key}` {path} can be read by others (mode {mode:03o}): `chmod 600 {path}`"))
 }
 
-/// Where systemd puts the credentials of a service: a folder that nobody else can look into.
+/// The variable in which systemd names the folder of a service's credentials, which only the service can read.
 const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
 
-/// The permission bits of a file that others than its owner may touch; nothing when it is private, or not there.
+/// The permission bits of a file that others than its owner may access; `None` when it is private or missing.
 pub fn mode_open_to_others(path: &Path) -> Option<u32> {
     let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
-    // A credential belongs to root and is open to the service by an access list, which looks like rights of a group.
+    // A credential belongs to root, and an access list lets the service read it; the mode shows that as rights of a
+    // group.
     let is_credential = std::env::var_os(CREDENTIALS_VARIABLE)
         .is_some_and(|folder| !folder.is_empty() && path.parent() == Some(Path::new(&folder)));
     let of_others = if is_credential { 0o007 } else { 0o077 };

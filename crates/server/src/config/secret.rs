@@ -1,11 +1,11 @@
-//! A value that is never printed.
+//! Wraps a value so that it is never printed.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
 
-/// What stands where a secret would be printed.
+/// The text printed instead of a secret.
 pub(super) const HIDDEN: &str = "(hidden)";
 
 /// A secret of the configuration. Wiped when dropped; printed and serialized as `(hidden)`.
@@ -13,12 +13,12 @@ pub(super) const HIDDEN: &str = "(hidden)";
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Keeps a secret.
+    /// Wraps a secret.
     pub fn new(text: String) -> Self {
         Self(Zeroizing::new(text))
     }
 
-    /// The text, to be used and never shown.
+    /// The secret's text. Never print it.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! Where the simulator is, and what it shares with those who call it.
+//! The settings of the simulator's place and shared secret.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use super::{Config, Place};
 /// Where the simulator is.
 #[derive(Clone)]
 pub enum Simulator {
-    /// In the process itself, with its books there.
+    /// In this process, with its transaction log there.
     InProcess(Place),
     /// In a `regente sandbox-provider`.
     Remote(RemoteOptions),
 }
 
 impl Config {
-    /// Where the simulator is.
+    /// The place of the simulator.
     ///
     /// # Errors
     /// Its key cannot be read.
@@ -32,10 +32,10 @@ impl Config {
         Ok(Simulator::Remote(RemoteOptions { url, key: self.sandbox_key()?, deadline }))
     }
 
-    /// The secret that the simulator shares with those who call it.
+    /// The secret that the simulator shares with its callers.
     ///
     /// # Errors
-    /// Its file cannot be read, or it is empty or no printable ASCII. What was read is not repeated.
+    /// Its file cannot be read, or it is empty or not printable ASCII. The content is not repeated.
     pub fn sandbox_key(&self) -> Result<Option<Zeroizing<String>>, ConfigError> {
         let (key, text) = match (&self.sandbox.key, &self.sandbox.key_file) {
             (Some(key), _) => ("`sandbox.key`".to_owned(), Zeroizing::new(key.expose().to_owned())),
@@ -53,7 +53,7 @@ impl Config {
         Ok(Some(text))
     }
 
-    /// The simulator's own fault plan as it is written, with the name of its file.
+    /// The simulator's fault plan as JSON, with the name of its file.
     ///
     /// # Errors
     /// Its file cannot be read, or is no JSON.

@@ -1,4 +1,4 @@
-//! The page: `GET /metrics` on a port of its own, apart from the API, for those who watch and nobody else.
+//! Serves `GET /metrics` on a port of its own, separate from the API.
 
 use std::io;
 use std::net::SocketAddr;
@@ -22,19 +22,19 @@ use crate::serve::{self, Limits};
 
 /// The text format of Prometheus.
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
-/// How often durations are added up while nobody reads the page.
+/// How often durations are aggregated while nobody reads the page.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
-/// A handful of scrapers, and room for their mistakes.
+/// Enough for a few scrapers and their retries.
 const LIMITS: Limits = Limits { connections_max: 64, header_timeout: Duration::from_secs(10) };
 
-/// The page, served until this is dropped: also while the process drains.
+/// The page's server; it runs until this is dropped, also while the process drains.
 pub struct Endpoint {
     address: SocketAddr,
     _tasks: JoinSet<()>,
 }
 
 impl Endpoint {
-    /// Turns measuring on and serves the page.
+    /// Installs the recorder and serves the page.
     ///
     /// # Errors
     /// The listener failed.
@@ -50,14 +50,14 @@ impl Endpoint {
         let mut tasks = JoinSet::new();
         let _serving: AbortHandle = tasks.spawn(async move {
             if let Err(error) = serve::serve_plain(page, listener, LIMITS).await {
-                tracing::error!(%error, "the page of the metrics is not served any more");
+                tracing::error!(%error, "the metrics page is no longer served");
             }
         });
         let _upkeep: AbortHandle = tasks.spawn(async {
             loop {
                 tokio::time::sleep(UPKEEP_EVERY).await;
                 if let Some(page) = PAGE.get() {
-                    // Adds up what was recorded since the last time. Unless somebody does, durations pile up in memory.
+                    // Aggregates what was recorded since the last time; otherwise durations pile up in memory.
                     page.run_upkeep();
                 }
             }

@@ -1,4 +1,4 @@
-//! What the operating system says about this process. Nothing where it does not say it.
+//! Reads the process's memory and file descriptors from the operating system; `None` where it does not report them.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ pub(super) fn resident_bytes() -> Option<u64> {
     kibibytes.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Open file descriptors, without the one that counts them.
+/// Open file descriptors, without the one that is used to count them.
 pub(super) fn open_fds() -> Option<u64> {
     let entries = std::fs::read_dir(Path::new("/proc/self/fd")).ok()?.count();
     u64::try_from(entries).ok()?.checked_sub(1)
 }
 
-/// File descriptors that may be open; nothing when there is no bound.
+/// The limit of open file descriptors; `None` when there is none.
 pub(super) fn max_fds() -> Option<u64> {
     let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
     let bound = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;

@@ -1,5 +1,5 @@
-//! What is looked at only when somebody asks for the page: the process, and at a bounded rate the database. A database
-//! that is away leaves what was known last, and says so; the page itself never fails.
+//! Measures the process and, at a bounded rate, the database when the page is read. When the database does not answer,
+//! the page shows the last known values and says so.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use super::process;
 use crate::app::App;
 
-/// The database is asked again after this long at the earliest, however often the page is read.
+/// The shortest time between two queries, however often the page is read.
 const DATABASE_EVERY: Duration = Duration::from_secs(2);
 /// How long the page waits for the database.
 const DATABASE_TIME_MAX: Duration = Duration::from_secs(2);
@@ -22,7 +22,7 @@ const DATABASE_TIME_MAX: Duration = Duration::from_secs(2);
 pub(super) struct Sampler(Mutex<Option<MachineTime>>);
 
 impl Sampler {
-    /// Brings everything up to date that is not counted as it happens.
+    /// Updates the metrics that are not counted as events happen.
     pub(super) async fn refresh(&self, app: &App, handles: &Handles) {
         look_at_process(app, handles);
         let mut last = self.0.lock().await;

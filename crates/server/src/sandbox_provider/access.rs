@@ -1,4 +1,4 @@
-//! Who may talk to the simulator: whoever knows its key; without one, whoever is on this machine.
+//! Controls access to the simulator: callers need its key, or without a key must be on this machine.
 
 use std::net::IpAddr;
 
@@ -16,14 +16,14 @@ use super::error::Refusal;
 
 /// What a caller must show.
 pub enum Access {
-    /// This key: `Authorization: Bearer KEY`, or any user with the key as the password, as browsers ask for it.
+    /// This key, as `Authorization: Bearer KEY` or as the password of any user, for browsers.
     Key(Zeroizing<String>),
-    /// Nothing, but to name this machine by its address: a page in a browser that was led here under another name must
-    /// not talk to it.
+    /// No key, but the `Host` must be `localhost` or a loopback address: a page that a browser loaded under another
+    /// name is refused.
     ThisMachine,
 }
 
-/// Lets a request through, or not.
+/// Refuses requests without access.
 pub(super) async fn guard(State(simulator): State<Simulator>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let refusal = match simulator.access.as_ref() {
@@ -69,7 +69,8 @@ fn names_this_machine(headers: &HeaderMap) -> bool {
         || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// A form on another site can post, but it cannot say that it posts JSON without asking first.
+/// Whether a page of another site may have sent the request: it can post a form, but JSON only after a preflight
+/// request.
 fn is_foreign(method: &Method, headers: &HeaderMap) -> bool {
     let is_json = || {
         let kind =

@@ -1,5 +1,5 @@
-//! Calls and probes. What is done is done in a task of its own, so that a caller who hangs up changes nothing; what his
-//! answer then suffers is done to the connection.
+//! Answers calls and probes. Each runs in a task of its own, so a caller that disconnects changes nothing. Faults of
+//! the answer are applied to the connection.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use super::Simulator;
 use super::connection::Wire;
 use super::error::Refusal;
 
-/// What arrives in place of an answer that cannot be read.
+/// Sent in place of an answer for a fault that makes it unreadable.
 const GARBAGE: &[u8] = b"{\"key\":\"\xff\xfe\x00\",\"answer\":{\"appro";
 
 pub(super) async fn call(
@@ -50,7 +50,7 @@ pub(super) async fn probe(
     Ok(deliver(delivery.map(|probe| probe_body(key, probe)), &wire).await)
 }
 
-/// What cannot be said is an error of the simulator.
+/// An answer that cannot be serialized is an error of the simulator.
 fn answer_body(key: Uuid, answer: Answer) -> Result<Bytes, Refusal> {
     let answer = match answer {
         Answer::Approved(approval) => Finding::Approved(approval),
@@ -104,7 +104,7 @@ fn ok(body: Result<Body, Refusal>) -> Response {
     }
 }
 
-/// The first half at once, the second half when the time has passed.
+/// Sends the first half at once and the second half after `duration`.
 fn slow(body: Bytes, duration: Duration) -> Body {
     let (first, rest) = (body.slice(..body.len() / 2), body.slice(body.len() / 2..));
     let later = stream::once(async move {

@@ -1,4 +1,4 @@
-//! Connections that can be spoiled: broken without an answer, or made to say the answer twice.
+//! Connections that faults can break without an answer, or on which they repeat an answer.
 
 use std::io;
 use std::pin::Pin;
@@ -15,26 +15,26 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::Service;
 
-/// Connections at once; further ones are closed.
+/// Most connections at once; further ones are closed.
 const CONNECTIONS_MAX: usize = 1_000;
-/// How long a new connection may say nothing.
+/// How long a new connection may send nothing.
 const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(10);
 
 const WHOLE: u8 = 0;
 const RESET: u8 = 1;
 const TWICE: u8 = 2;
 
-/// What a request knows of its connection.
+/// The part of a connection that its requests can reach.
 #[derive(Clone, Default)]
 pub(super) struct Wire(Arc<AtomicU8>);
 
 impl Wire {
-    /// In place of the answer, the connection breaks.
+    /// Breaks the connection instead of sending the answer.
     pub(super) fn reset(&self) {
         self.0.store(RESET, Ordering::Release);
     }
 
-    /// The answer is said twice.
+    /// Sends the answer twice.
     pub(super) fn repeat(&self) {
         self.0.store(TWICE, Ordering::Release);
     }
@@ -44,11 +44,11 @@ impl Wire {
     }
 }
 
-/// A connection. HTTP/1 answers one request after the other, so what the wire is told is about the next answer.
+/// A connection. HTTP/1 answers requests in order, so a fault set by a request applies to the next answer.
 pub(super) struct Connection {
     stream: TcpStream,
     wire: Wire,
-    /// What was said of an answer that is to be said twice, and how much of it was said again.
+    /// The bytes of an answer to repeat, and how many of them were repeated.
     said: Vec<u8>,
     said_again: usize,
 }
@@ -71,7 +71,7 @@ impl AsyncWrite for Connection {
     ) -> Poll<io::Result<usize>> {
         let fate = self.wire.fate();
         if fate == RESET {
-            // Closed like this it ends with RST: the other side sees a broken connection, not an end.
+            // A close without linger sends RST: the peer sees a broken connection, not an end.
             self.stream.set_zero_linger()?;
             return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
         }
@@ -101,7 +101,7 @@ impl AsyncWrite for Connection {
     }
 }
 
-/// Lets connections in, a bounded number of them.
+/// Accepts a bounded number of connections.
 #[derive(Clone)]
 pub(super) struct Door(Arc<Semaphore>);
 
@@ -130,7 +130,7 @@ impl<S: Send + 'static> Accept<TcpStream, S> for Door {
     }
 }
 
-/// What answers on a connection: each request is given its wire.
+/// The service of a connection; it gives each request its wire.
 #[derive(Clone)]
 pub(super) struct Connected<S> {
     service: S,

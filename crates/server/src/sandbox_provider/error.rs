@@ -1,4 +1,4 @@
-//! What the simulator answers when it does not do what is asked.
+//! The error answers of the simulator.
 
 use axum::Json;
 use axum::extract::rejection::BytesRejection;
@@ -10,7 +10,7 @@ use regente_providers::sandbox::http::{ErrorMessage, MessageError};
 
 use super::BODY_BYTES_MAX;
 
-/// Nothing was done, and why.
+/// A request was refused; nothing was changed.
 #[derive(Debug)]
 pub(super) struct Refusal {
     status: StatusCode,
@@ -41,7 +41,7 @@ impl IntoResponse for Refusal {
 
 impl From<TransactionLogError> for Refusal {
     fn from(error: TransactionLogError) -> Self {
-        tracing::error!(error = %crate::chain::chain(&error), "the books of the simulator cannot be used");
+        tracing::error!(error = %crate::chain::chain(&error), "the transaction log of the simulator cannot be used");
         Self::failed()
     }
 }

@@ -1,4 +1,4 @@
-//! Looking into the books, and at the plan and changing it.
+//! Shows the transaction log, and shows and changes the fault plan.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::Simulator;
 use super::error::Refusal;
 
-/// Entries and balances on a page, unless told otherwise.
+/// Entries and holdings on a page by default.
 const LIMIT_DEFAULT: usize = 100;
 
 #[derive(Deserialize)]
@@ -95,7 +95,7 @@ pub(super) async fn balances(
     Ok(Json(HoldingPage { items, totals, next }))
 }
 
-/// Added up from the first entry each time: what is shown is what the books say, not what somebody remembers of them.
+/// The holdings, summed from the first entry of the log at each request and never cached.
 pub(super) async fn all_holdings(sandbox: &Sandbox) -> Result<Vec<HoldingView>, Refusal> {
     let entries = sandbox.transaction_log().entries().await?;
     Ok(Holdings::of(&entries).iter().map(|(key, holding)| HoldingView::of(key, &holding)).collect())

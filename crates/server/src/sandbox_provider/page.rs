@@ -1,4 +1,4 @@
-//! A page for people who would rather look: the money, the last entries, the plan. It loads nothing and runs nothing.
+//! A page for people with the holdings, the latest entries and the fault plan. It loads nothing and runs no script.
 
 use std::fmt::Write;
 
@@ -51,7 +51,7 @@ pub(super) async fn page(State(simulator): State<Simulator>) -> Result<Response,
     Ok(response)
 }
 
-/// Nothing but the one style sheet that stands in the page.
+/// A policy that allows only the page's own style sheet.
 fn policy() -> HeaderValue {
     let hash = STANDARD.encode(digest::digest(&digest::SHA256, STYLE.as_bytes()));
     let policy = format!(
@@ -119,7 +119,7 @@ fn entries_table(entries: &[Stored]) -> String {
     table + "</table>"
 }
 
-/// An amount of minor units with the decimal places of its currency.
+/// An amount in minor units, written with the decimal places of its currency.
 fn decimal(minor_units: i64, currency: Currency) -> String {
     let places = usize::from(currency.exponent());
     let digits = format!("{minor_units:0>width$}", width = places + 1);

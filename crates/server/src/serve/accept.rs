@@ -1,4 +1,4 @@
-//! Which connections are served: a bounded number, and only those that say something in time.
+//! Bounds the number of connections, and the time until the first bytes of each.
 
 use std::convert::Infallible;
 use std::io;
@@ -19,17 +19,17 @@ use tower::Service;
 
 use crate::api::error::ApiError;
 
-/// Connections past the limit that are told so; still further ones are dropped.
+/// Connections over the limit that are answered 503; further ones are dropped.
 const REFUSED_AT_ONCE_MAX: usize = 256;
-/// When it is worth trying again.
+/// The `Retry-After` of those answers.
 const RETRY_AFTER_REFUSAL: Duration = Duration::from_secs(1);
-/// What an HTTP/2 connection begins with (RFC 9113 §3.4).
+/// The first bytes of an HTTP/2 connection (RFC 9113 §3.4).
 pub(super) const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// How often a connection whose first bytes may be either protocol is looked at again.
+/// How often the first bytes are read again while they may still belong to either protocol.
 const PREFACE_LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// The moment at which the door closes: from then on nobody is waited for who has said nothing. Later than the one at
-/// which the process says that it is not ready: until then whoever comes is served. Clones are the same.
+/// Tells waiting connections that the server closes its door: connections that have sent nothing end. This comes after
+/// the process became not ready; in between new connections are served. Clones share the state.
 #[derive(Clone, Debug)]
 pub(super) struct Closing(watch::Sender<bool>);
 
@@ -49,7 +49,7 @@ impl Closing {
     }
 }
 
-/// Lets connections in.
+/// Accepts connections within the limit.
 #[derive(Clone)]
 pub(super) struct Gate {
     served: Arc<Semaphore>,
@@ -72,7 +72,7 @@ impl Gate {
         self.first_bytes_timeout
     }
 
-    /// Waits for the beginning of a connection, unless it takes too long or the door closes.
+    /// Waits for the first bytes of a connection until a time limit, or until the door closes.
     pub(super) async fn in_time<T>(&self, beginning: impl Future<Output = io::Result<T>>) -> io::Result<T> {
         tokio::select! {
             begun = tokio::time::timeout(self.first_bytes_timeout, beginning) => {
@@ -112,7 +112,7 @@ impl<S: Send + 'static> Accept<TcpStream, S> for Gate {
     }
 }
 
-/// Waits until the first bytes tell which protocol is spoken: the server below waits for them without a bound.
+/// Waits until the first bytes show the protocol. Hyper would wait for them without a time limit.
 async fn first_bytes(stream: &TcpStream) -> io::Result<()> {
     let mut seen = [0; HTTP2_PREFACE.len()];
     loop {
@@ -123,16 +123,16 @@ async fn first_bytes(stream: &TcpStream) -> io::Result<()> {
         if length == HTTP2_PREFACE.len() || !HTTP2_PREFACE.starts_with(&seen[..length]) {
             return Ok(());
         }
-        // What was seen stays to be read, so the socket stays readable: only time tells whether more has come.
+        // The peeked bytes remain readable, so only a pause can show whether more have come.
         tokio::time::sleep(PREFACE_LOOK_EVERY).await;
     }
 }
 
-/// The place of a connection, given back when it ends.
+/// A connection's place within the limit, returned when the connection ends.
 enum Place {
-    /// Among those that are served.
+    /// Among the connections that are served.
     Served { _permit: OwnedSemaphorePermit },
-    /// Among those that are told to come back.
+    /// Among the connections that are answered 503.
     Refused { _permit: OwnedSemaphorePermit },
 }
 
@@ -152,8 +152,7 @@ impl Drop for Place {
     }
 }
 
-/// A connection that holds its place among the others until it ends. Without a service, each request on it is told to
-/// come back.
+/// A connection that holds its place until it ends. Without a service, every request on it is answered 503.
 #[derive(Clone)]
 pub(super) struct Admitted<S> {
     service: Option<S>,

@@ -1,4 +1,4 @@
-//! How HTTP is spoken on a listener, with or without TLS around it, and the bounds of it.
+//! Speaks HTTP on a listener, with or without TLS, within limits.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,31 +13,32 @@ use tokio::net::TcpListener;
 use super::accept::{Closing, Gate};
 use super::tls::{Certificate, TlsGate};
 
-/// Requests at once on one HTTP/2 connection.
+/// Most concurrent requests on one HTTP/2 connection.
 const HTTP2_STREAMS_MAX: u32 = 250;
-/// An HTTP/2 connection is asked so often whether somebody is there.
+/// How often an HTTP/2 connection is pinged.
 const HTTP2_PING_EVERY: Duration = Duration::from_secs(30);
-/// Bytes of the headers of one request. Over HTTP/1 also what a connection reads at once: with more than the 8 KiB that it
-/// begins with, it would hold twice as much for as long as a request waits for its answer.
+/// Largest headers of one request, in bytes. It is also the read buffer of an HTTP/1 connection: more than the initial
+/// 8 KiB would double the memory of a connection while its request waits for an answer.
 const HEADER_BYTES_MAX: u32 = 8 * 1024;
 
-/// What one listener grants.
+/// The limits of one listener.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Open connections; further ones are answered 503.
+    /// Most open connections; a further one is answered 503.
     pub(crate) connections_max: usize,
-    /// From the first byte of a connection, or the end of the answer before, to the last header of a request.
+    /// The longest time from the first byte of a connection, or the end of the previous answer, to the last header of a
+    /// request.
     pub(crate) header_timeout: Duration,
 }
 
-/// Where and how requests come in.
+/// The listener and its limits.
 pub(super) struct Door {
     pub(super) listener: TcpListener,
     pub(super) certificate: Option<Certificate>,
     pub(super) limits: Limits,
 }
 
-/// Serves until the handle says otherwise.
+/// Serves until `handle` shuts it down.
 pub(super) async fn serve(
     router: Router,
     door: Door,
@@ -59,7 +60,7 @@ pub(super) async fn serve(
     }
 }
 
-/// Serves until the process ends or the future is dropped, without TLS.
+/// Serves without TLS until the process ends or the future is dropped.
 pub(crate) async fn serve_plain(router: Router, listener: TcpListener, limits: Limits) -> io::Result<()> {
     serve(router, Door { listener, certificate: None, limits }, Closing::new(), Handle::new()).await
 }

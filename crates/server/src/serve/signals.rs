@@ -1,10 +1,10 @@
-//! Signals to stop.
+//! Handles the signals that stop the process.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The signals of this process that ask it to stop, from the moment they were taken.
+/// The signals that stop this process, from the moment they were taken.
 #[derive(Debug)]
 pub struct Signals {
     terminate: Signal,
@@ -12,7 +12,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Takes the signals: from now on none of them ends the process by itself.
+    /// Takes the signals, so that none of them ends the process by itself.
     ///
     /// # Errors
     /// The operating system refused.
@@ -20,18 +20,17 @@ impl Signals {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    /// The signals of a service, which SIGHUP does not end: it means that certificates are to be read again, and means
-    /// nothing where there are none.
+    /// Takes the signals of a service. SIGHUP does not end it: it reloads certificates, or does nothing without any.
     ///
     /// # Errors
     /// As [`Self::take`].
     pub fn take_for_service() -> io::Result<Self> {
-        // Taking a signal once keeps it from ending the process for ever.
+        // A signal handler, once installed, stays for the life of the process.
         drop(signal(SignalKind::hangup())?);
         Self::take()
     }
 
-    /// Waits for the next one, and answers its name.
+    /// Waits for the next signal and returns its name.
     pub async fn next(&mut self) -> &'static str {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",

@@ -1,7 +1,7 @@
-//! TLS by rustls: the certificate of the server, read again when its files change, and connections behind a handshake.
+//! Terminates TLS by rustls, and reloads the server's certificate when its files change.
 //!
-//! Whoever renews a certificate replaces two files, one after the other. What does not fit together changes nothing: the
-//! former certificate stays until a pair does.
+//! A renewal replaces two files, one after the other. While certificate and key do not match, the former certificate
+//! stays in use.
 
 use std::io::{self, Cursor};
 use std::path::PathBuf;
@@ -26,12 +26,12 @@ use super::accept::{Admitted, Gate, HTTP2_PREFACE};
 use crate::chain::chain;
 use crate::config::{Config, mode_open_to_others};
 
-/// How often the files are looked at.
+/// How often the files are checked for changes.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// What is spoken behind the handshake, the first one preferred.
+/// The protocols offered in the handshake, the preferred one first.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// Why a certificate cannot be used. The key is never repeated.
+/// Why a certificate cannot be used. The message never contains the key.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file cannot be read.
@@ -43,7 +43,7 @@ pub enum TlsError {
     /// There is no key in the file.
     #[error("{} holds no private key in PEM", .0.display())]
     NoKey(PathBuf),
-    /// The key is anybody's.
+    /// Users other than the owner can read the key.
     #[error("{} can be read by others (mode {mode:03o}): `chmod 600 {}`", path.display(), path.display())]
     OpenToOthers {
         /// The file.
@@ -51,12 +51,12 @@ pub enum TlsError {
         /// Its permissions.
         mode: u32,
     },
-    /// Certificate and key do not belong together, or are of a kind that is not known.
+    /// Certificate and key do not match, or are of an unknown kind.
     #[error("the certificate and its key cannot be used")]
     Refused(#[source] rustls::Error),
 }
 
-/// The certificate of the server. Clones share what is in effect.
+/// The certificate of the server. Clones share the one in use.
 #[derive(Clone)]
 pub struct Certificate {
     files: Arc<Files>,
@@ -64,14 +64,14 @@ pub struct Certificate {
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What was found when the files were last read, whether it could be used or not: each thing is told once.
+/// The result of the last read, usable or not, so that each change is logged once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
-    /// They are to be read whatever they hold.
+    /// Nothing was read: read the files whatever they contain.
     Nothing,
-    /// They could not be read.
+    /// The files could not be read.
     Unreadable,
-    /// They held what has this digest.
+    /// The digest of the files' content.
     Contents([u8; digest::SHA256_OUTPUT_LEN]),
 }
 
@@ -82,7 +82,7 @@ struct Files {
 }
 
 impl Certificate {
-    /// Reads the certificate that is configured, if one is.
+    /// Loads the configured certificate, if there is one.
     ///
     /// # Errors
     /// [`TlsError`].
@@ -98,7 +98,7 @@ impl Certificate {
         Ok(Some(Self { files: Arc::new(files), in_effect, seen }))
     }
 
-    /// Reads the files again when they change, or when the process is asked to by SIGHUP; for ever.
+    /// Reloads the files when they change or the process receives SIGHUP; never returns.
     pub(super) async fn keep_current(self) {
         let mut hangups = signal(SignalKind::hangup()).ok();
         loop {
@@ -144,7 +144,7 @@ impl Certificate {
     }
 }
 
-/// What the files hold.
+/// The content of the files.
 struct Contents {
     certificate: Vec<u8>,
     key: Zeroizing<Vec<u8>>,
@@ -185,7 +185,7 @@ impl Files {
         }
         let key =
             PrivateKeyDer::from_pem_slice(&contents.key).map_err(|_| TlsError::NoKey(self.key.clone()))?;
-        // Each reload has a new configuration: sessions of the former certificate are not resumed.
+        // A reload makes a new configuration, so that sessions of the former certificate are not resumed.
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
@@ -196,7 +196,7 @@ impl Files {
     }
 }
 
-/// Lets connections in that shake hands and say something in time.
+/// Accepts connections that finish the handshake and send their first bytes in time.
 #[derive(Clone)]
 pub(super) struct TlsGate {
     handshake: RustlsAcceptor<Gate>,
@@ -229,11 +229,11 @@ impl<S: Send + 'static> Accept<TcpStream, S> for TlsGate {
     }
 }
 
-/// A connection whose first bytes behind the handshake were read, and come first.
+/// A connection whose first bytes after the handshake were read and are returned first.
 pub(super) type Begun =
     Join<Chain<Cursor<Vec<u8>>, ReadHalf<TlsStream<TcpStream>>>, WriteHalf<TlsStream<TcpStream>>>;
 
-/// Reads until the first bytes tell which protocol is spoken: the server below waits for them without a bound.
+/// Reads until the first bytes show the protocol. Hyper would wait for them without a time limit.
 async fn begin(mut stream: TlsStream<TcpStream>) -> io::Result<Begun> {
     let first = first_bytes(&mut stream).await?;
     let (reading, writing) = tokio::io::split(stream);

@@ -1,5 +1,5 @@
-//! The last step before a span leaves the process: it gets the names of the semantic conventions, and whatever looks
-//! like a card number is taken out, whoever put it there.
+//! Prepares spans for export: gives them the names of the semantic conventions and removes whatever looks like a card
+//! number.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use regente_engine::scrub::scrub;
 
 use super::spans::REQUEST;
 
-/// Fields of the log's span, and what they are called elsewhere.
+/// Fields of the log's span and their names in the semantic conventions.
 const CONVENTIONS: [(&str, &str); 3] =
     [("method", "http.request.method"), ("route", "http.route"), ("request_id", "regente.request_id")];
-/// A field for the log alone: the span has it anyway.
+/// A field for the log only: an exported span has its trace id anyway.
 const TRACE_ID: &str = "trace_id";
 
-/// An exporter behind this step.
+/// An exporter that prepares the spans first.
 #[derive(Debug)]
 pub(super) struct Outgoing<E>(E);
 
@@ -59,7 +59,7 @@ fn prepare(span: &mut SpanData) {
     }
 }
 
-/// A span of the server is called by method and route, and has no route where none matched.
+/// Names a server's span by method and route, or by method alone when no route matched.
 fn name_request(span: &mut SpanData) {
     span.span_kind = SpanKind::Server;
     span.attributes.retain(|attribute| {
@@ -80,7 +80,7 @@ fn name_request(span: &mut SpanData) {
 
 fn clean(attributes: &mut [KeyValue]) {
     for attribute in attributes {
-        // What is no text is a status or a count.
+        // Other attributes are statuses and counts.
         if let Value::String(text) = &mut attribute.value {
             clean_value(text);
         } else if let Value::Array(Array::String(texts)) = &mut attribute.value {

@@ -1,5 +1,5 @@
-//! The spans that leave the process as traces, with what each may carry. Ids and words of closed sets only: no text of
-//! a caller but the request id, no error, no line of the log.
+//! The spans that are exported as traces, and their fields: ids and words of closed lists. The only text of a caller is
+//! the request id; errors and log lines are not exported.
 
 use axum::http::HeaderMap;
 use opentelemetry::Context;
@@ -10,29 +10,29 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use tracing::{Level, Metadata, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-/// The header in which a caller says which trace it is in (W3C Trace Context).
+/// The header with the caller's trace (W3C Trace Context).
 const TRACEPARENT: &str = "traceparent";
-/// The span of a request; lines of the log carry its fields.
+/// The span of a request; its fields appear in log lines.
 pub(super) const REQUEST: &str = "http.request";
-/// Where the spans come from that are exported.
+/// The targets of exported spans.
 const EXPORTED: [&str; 3] = [module_path!(), regente_engine::spans::TARGET, regente_store::COMMIT_SPANS];
 
-/// Whether something leaves the process as a span of a trace. Events never do.
+/// Whether a span is exported. Events never are.
 pub(super) fn is_exported(metadata: &Metadata<'_>) -> bool {
     metadata.is_span() && EXPORTED.contains(&metadata.target())
 }
 
-/// Whether something belongs in the log: everything but the spans that only traces show.
+/// Whether a span or event belongs in the log: all but the spans that only traces show.
 pub(super) fn is_logged(metadata: &Metadata<'_>) -> bool {
     !is_exported(metadata) || metadata.name() == REQUEST
 }
 
-/// Whether a span is exported whatever the level of the log is.
+/// Whether a span is exported at every level of the log.
 pub(super) fn is_exported_always(metadata: &Metadata<'_>) -> bool {
     *metadata.level() <= Level::INFO
 }
 
-/// The span of a request, which goes on with its caller's trace.
+/// The span of a request, within the caller's trace.
 pub fn request(method: &'static str, route: &str, request_id: &str, headers: &HeaderMap) -> Span {
     let span = tracing::info_span!(
         "http.request",
@@ -47,13 +47,13 @@ pub fn request(method: &'static str, route: &str, request_id: &str, headers: &He
     span
 }
 
-/// Puts the span into its caller's trace, or into one of its own where traces are exported. Without them the caller's
-/// trace is still worth a field in the log.
+/// Puts the span into the caller's trace, or into a new one when traces are exported. Without an exporter the caller's
+/// trace id is only a field of the log.
 fn join_trace(span: &Span, headers: &HeaderMap) -> Option<TraceId> {
     let is_asked = headers.contains_key(TRACEPARENT);
     let of_caller = is_asked.then(|| trace_of_caller(headers));
     let of_span = match of_caller.clone() {
-        // Without an exporter there is nothing to join.
+        // Only an exporter needs the parent.
         Some(parent) => span.set_parent(parent).ok().map(|()| span.context()),
         None => Some(span.context()),
     };
@@ -64,8 +64,8 @@ fn join_trace(span: &Span, headers: &HeaderMap) -> Option<TraceId> {
     of_span.as_ref().and_then(trace_id).or_else(|| of_caller.as_ref().and_then(trace_id))
 }
 
-/// The ids and flags of `traceparent`. What else a caller says of his trace (`tracestate`) is text of his own, which an
-/// exporter would pass on as it is.
+/// The ids and flags of `traceparent`. `tracestate` is dropped: it is the caller's text, and an exporter would pass it
+/// on unchanged.
 fn trace_of_caller(headers: &HeaderMap) -> Context {
     let told = TraceContextPropagator::new().extract(&HeaderExtractor(headers));
     let told = told.span().span_context().clone();
@@ -79,7 +79,7 @@ fn trace_of_caller(headers: &HeaderMap) -> Context {
     Context::new().with_remote_span_context(ids)
 }
 
-/// How a request was answered.
+/// Records the status of the answer.
 pub fn end_request(span: &Span, status: u16) {
     span.set_attribute("http.response.status_code", i64::from(status));
     if status >= 500 {

@@ -1,6 +1,6 @@
-//! Traces by OTLP over HTTP, as the standard `OTEL_…` variables say; off unless one of them asks for traces.
+//! Exports traces by OTLP over HTTP, as the standard `OTEL_…` variables say; off unless one of them asks for traces.
 //!
-//! Sampling, batches and the resource are the SDK's business, and so are the variables about them.
+//! The SDK reads the variables about sampling, batches and the resource.
 
 use std::time::Duration;
 
@@ -17,47 +17,47 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::export::Outgoing;
 
-/// What the service is called unless a variable names it.
+/// The default name of the service.
 const SERVICE_NAME: &str = "regente";
-/// The variables that say where traces go; without them it is this machine, without TLS.
+/// The variables with the address of the collector; without them it is this machine, without TLS.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
-/// How long sending one batch may take (the default of OTLP).
+/// How long sending a batch may take (the default of OTLP).
 const EXPORT_TIME_MAX: Duration = Duration::from_secs(10);
-/// At the end of the process: how long sending what is left may take.
+/// How long sending the remaining spans may take at the end of the process.
 const FLUSH_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// Why traces cannot be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum TracesError {
-    /// A variable asks for something that this release does not have.
+    /// A variable asks for something that this release does not support.
     #[error("{variable} is `{value}`; this release exports traces by {known}")]
     NotKnown {
         /// The variable.
         variable: &'static str,
-        /// What it says.
+        /// Its value.
         value: String,
-        /// What it may say.
+        /// The supported values.
         known: &'static str,
     },
-    /// There is no HTTP client.
+    /// The HTTP client cannot be made.
     #[error("no HTTP client for traces")]
     Client(#[source] reqwest::Error),
-    /// A variable is wrong.
+    /// A variable is invalid.
     #[error("traces cannot be exported")]
     Exporter(#[source] ExporterBuildError),
 }
 
-/// The traces of the process. What is left of them is sent when this is dropped.
+/// The traces of the process. Dropping this sends the remaining spans.
 #[derive(Debug)]
 pub struct Traces(Option<SdkTracerProvider>);
 
 impl Traces {
-    /// None.
+    /// No traces.
     pub(super) fn off() -> Self {
         Self(None)
     }
 
-    /// As the variables of the process say.
+    /// Traces as the process's variables say.
     pub(super) fn from_environment() -> Result<Self, TracesError> {
         Self::from_variables(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
     }
@@ -66,12 +66,13 @@ impl Traces {
         if !is_on(&variable)? {
             return Ok(Self::off());
         }
-        // The exporter's thread has no runtime of its own; a proxy is not taken from the environment.
+        // The exporter's thread has no runtime of its own, so the client is blocking. It uses no proxy from the
+        // environment.
         let client = reqwest::blocking::Client::builder()
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .timeout(EXPORT_TIME_MAX);
-        // Without TLS a machine that knows no authorities will do.
+        // A client without TLS needs no root certificates.
         let is_secret = ENDPOINTS.into_iter().filter_map(&variable).any(|url| url.starts_with("https:"));
         let client = if is_secret { client } else { client.tls_certs_only([]) };
         let client = client.build().map_err(TracesError::Client)?;
@@ -84,7 +85,7 @@ impl Traces {
         Ok(Self(Some(provider)))
     }
 
-    /// The layer that makes traces of spans.
+    /// The layer that turns spans into traces.
     pub(super) fn layer<S>(&self) -> Option<OpenTelemetryLayer<S, SdkTracer>>
     where
         S: Subscriber + for<'span> LookupSpan<'span>,
@@ -134,7 +135,7 @@ fn is_on(variable: &impl Fn(&'static str) -> Option<String>) -> Result<bool, Tra
     }
 }
 
-/// Who sends: what the environment says is stronger than what is said here.
+/// The service's description; the environment overrides the defaults given here.
 fn resource(variable: &impl Fn(&'static str) -> Option<String>) -> Resource {
     let own = [
         KeyValue::new("service.name", SERVICE_NAME),

@@ -47,7 +47,7 @@ async fn told(app: &TestApp, charge: &Value) -> Vec<(Option<Skipped>, Option<Cir
 }
 
 const LEFT_OUT: (Option<Skipped>, Option<CircuitNote>) = (Some(Skipped::CircuitOpen), None);
-const TRIED: (Option<Skipped>, Option<CircuitNote>) = (None, Some(CircuitNote::Trial));
+const TRIED: (Option<Skipped>, Option<CircuitNote>) = (None, Some(CircuitNote::Probe));
 const NO_OTHER: (Option<Skipped>, Option<CircuitNote>) = (None, Some(CircuitNote::OpenButNoOther));
 const USABLE: (Option<Skipped>, Option<CircuitNote>) = (None, None);
 
@@ -81,9 +81,9 @@ async fn a_silent_provider_is_left_out_until_a_trial_is_answered(app: TestApp) {
     assert_eq!(around["transactionRequests"][0]["providerId"], spare["id"]);
 
     app.clock.advance_machine(OPEN_FOR);
-    let trial = charged(&app, &charge_body(&merchant, APPROVED)).await;
-    assert_eq!(told(&app, &trial).await, [TRIED, USABLE]);
-    assert_eq!((&trial["status"], asked(&trial)), (&json!("authorized"), 1));
+    let circuit_probe = charged(&app, &charge_body(&merchant, APPROVED)).await;
+    assert_eq!(told(&app, &circuit_probe).await, [TRIED, USABLE]);
+    assert_eq!((&circuit_probe["status"], asked(&circuit_probe)), (&json!("authorized"), 1));
     assert_eq!(app.app.circuits.open_of(ProviderType::Sandbox), 0);
     let after = charged(&app, &charge_body(&merchant, APPROVED)).await;
     assert_eq!(told(&app, &after).await, [USABLE, USABLE]);
@@ -95,7 +95,7 @@ async fn one_charge_at_a_time_tries_it(app: TestApp) {
     silence(&app, &file, &merchant).await;
     file.find();
     app.clock.advance_machine(OPEN_FOR);
-    // The books are busy: whoever asks waits for its answer, and keeps its trial meanwhile.
+    // The books are busy: whoever asks waits for its answer, and keeps its circuit probe meanwhile.
     let occupied = file.occupy();
     let body = charge_body(&merchant, APPROVED);
     let post = || app.begin(request(&app.client, axum::http::Method::POST, "/v1/charges", &[], Some(&body)));
@@ -119,8 +119,11 @@ async fn a_failed_trial_leaves_it_out_for_longer(app: TestApp) {
     let merchant = app.merchant().await;
     silence(&app, &file, &merchant).await;
     app.clock.advance_machine(OPEN_FOR);
-    let trial = charged(&app, &charge_body(&merchant, APPROVED)).await;
-    assert_eq!((told(&app, &trial).await, &trial["status"]), (vec![TRIED, USABLE], &json!("pending")));
+    let circuit_probe = charged(&app, &charge_body(&merchant, APPROVED)).await;
+    assert_eq!(
+        (told(&app, &circuit_probe).await, &circuit_probe["status"]),
+        (vec![TRIED, USABLE], &json!("pending"))
+    );
     file.find();
     app.clock.advance_machine(OPEN_FOR);
     let charge = charged(&app, &charge_body(&merchant, APPROVED)).await;

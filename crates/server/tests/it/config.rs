@@ -495,7 +495,7 @@ fn the_simulator_is_in_the_process_unless_an_address_is_set() {
 }
 
 #[test]
-fn webhook_settings_reach_the_courier_and_the_rules_of_addresses() {
+fn webhook_settings_reach_the_delivery_worker_and_the_rules_of_addresses() {
     let loaded = Loaded::read(&environment(&[
         ("REGENTE_WEBHOOKS__WAITS_SECONDS", "1,2"),
         ("REGENTE_WEBHOOKS__WAITS_1_0_SECONDS", "3"),

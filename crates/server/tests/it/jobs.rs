@@ -1,13 +1,13 @@
 //! Jobs: rows that are leased while they run, tried again when they fail, and there after a restart.
 
-mod lanes;
+mod queues;
 
 use std::time::Duration;
 
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_engine::jobs::{DEPLOYMENT, Worker};
-use regente_engine::queue::{Kind, Lane};
+use regente_engine::queue::{Kind, Queue};
 use regente_store::jobs::{self, Due, Job, NewJob};
 use regente_store::sealed::Sealed;
 use regente_store::tokens::{self, StoredToken, TokenKind};
@@ -43,7 +43,7 @@ sql! {
 
 const MINUTE: Duration = Duration::from_secs(60);
 const KIND: &str = "purge_tokens";
-const LANE: &str = Lane::Housekeeping.word();
+const QUEUE: &str = Queue::Housekeeping.word();
 
 struct Row {
     kind: String,
@@ -82,12 +82,13 @@ async fn run(app: &TestApp, statement: &'static Sql) {
 /// A purge of the account's own, due at `run_at`.
 async fn enqueue(app: &TestApp, kind: &str, run_at: Timestamp) {
     let id = app.app.chance.id(app.clock.deployment());
-    let job = NewJob { id, kind, lane: LANE, key: "k", payload: "{}", run_at };
+    let job = NewJob { id, kind, queue: QUEUE, key: "k", payload: "{}", run_at };
     assert_eq!(apply(app, app.client_id(), |batch| jobs::enqueue(batch, &job)).await, Commit::Applied);
 }
 
 async fn due(app: &TestApp) -> Option<Job> {
-    let due = Due { lane: LANE, now: app.clock.deployment(), machine_now: app.app.clock.machine_timestamp() };
+    let due =
+        Due { queue: QUEUE, now: app.clock.deployment(), machine_now: app.app.clock.machine_timestamp() };
     jobs::due(&app.app.store, app.client_id(), due, 10).await.unwrap().pop()
 }
 

@@ -290,8 +290,8 @@ async fn jobs_that_wait_and_jobs_that_nobody_will_do_are_counted(app: TestApp) {
     let fell_due_at = clock.deployment();
     let mut batch = Batch::new(app.client_id());
     let id = app.app.chance.id(fell_due_at);
-    let (kind, lane) = ("of_a_later_release", "housekeeping");
-    jobs::enqueue(&mut batch, &NewJob { id, kind, lane, key: "k", payload: "{}", run_at: fell_due_at });
+    let (kind, queue) = ("of_a_later_release", "housekeeping");
+    jobs::enqueue(&mut batch, &NewJob { id, kind, queue, key: "k", payload: "{}", run_at: fell_due_at });
     assert_eq!(store.apply(batch).await.unwrap(), Commit::Applied);
     clock.advance(Duration::from_secs(60));
     assert_eq!(backlog().await, Backlog { due: 1, oldest_due: Some(fell_due_at), dead: 0 });

@@ -1,5 +1,5 @@
-//! The part of a charge that is not a column, as its document has it. What this release writes is format 2; format 1, which
-//! has the facts of every way of paying in one place and does not say where the route stands, is read as well.
+//! Reads and writes the document of a charge: its members without a column. This release writes format 2, and also
+//! reads format 1, which holds the facts of every payment method in one place and has no position in the route.
 
 use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{
@@ -63,7 +63,7 @@ struct FirstPayment {
     recurrence: Option<Recurrence>,
 }
 
-/// What a document says of its charge.
+/// The facts of a document.
 pub(super) struct Facts {
     pub(super) method: PaymentMethod,
     pub(super) capture: CaptureMode,
@@ -77,7 +77,7 @@ pub(super) struct Facts {
     pub(super) unknown_members: Map<String, Value>,
 }
 
-/// Whether nothing of what the document holds differs. What is left out here is in columns.
+/// Whether the documents of both are equal. Members that are not compared have columns.
 pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
     let Charge {
         id: _,
@@ -137,7 +137,7 @@ pub(super) fn write(charge: &Charge) -> Result<Json, StoreError> {
     })
 }
 
-/// What a document says; `None` when it says nothing that can be read. `payment_type` is the column's.
+/// Reads a document; `None` when it is unreadable. `payment_type` comes from the column.
 pub(super) fn read(text: &str, payment_type: PaymentType) -> Option<Facts> {
     let doc: Doc = serde_json::from_str(text).ok()?;
     let mut method = match (doc.method, doc.payment, doc.source) {
@@ -150,7 +150,7 @@ pub(super) fn read(text: &str, payment_type: PaymentType) -> Option<Facts> {
     }
     let mut references = doc.references;
     doc.free_form.give(&mut method, &mut references).ok()?;
-    // In format 1 every request before the one that was open had asked one provider of the route.
+    // In format 1 each request but the open one had asked one provider of the route.
     let tried = || usize::try_from(doc.requests - 1).unwrap_or(0);
     Some(Facts {
         method,

@@ -1,10 +1,10 @@
-//! The free-form objects of a charge as its document keeps them. What they mean is not decided here.
+//! The free-form objects of a charge, as its document stores them; their meaning is not interpreted.
 
 use regente_domain::charge::{PaymentMethod, References};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Objects of callers are kept as text, because `jsonb` would reorder their members.
+/// Objects from callers are stored as text, because `jsonb` would reorder their members.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FreeForm {
@@ -17,7 +17,7 @@ pub(super) struct FreeForm {
 }
 
 impl FreeForm {
-    /// Takes the objects out of where the domain keeps them.
+    /// Takes the objects out of the domain types.
     pub(super) fn take(method: &mut PaymentMethod, references: &mut References) -> Self {
         let text = |value: &mut Option<Value>| value.take().map(|value| value.to_string());
         let items = match method {

@@ -1,7 +1,7 @@
-//! Lists of charges: every filter of `docs/interface/charges.md#listing`, pages however deep, exact totals.
+//! Lists charges: every filter of `docs/interface/charges.md#listing`, any page, exact totals.
 //!
-//! Where counters cover the filter, they also say in which hours its charges are. A page is then read from the hours that
-//! hold it, so that neither a rare status nor page 100,000 reads through everything that is not asked for.
+//! Where counters cover the filter, they also tell which hours hold its charges. A page is read from those hours
+//! only, so that a rare status or page 100,000 does not scan the whole account.
 
 use regente_domain::id::{ChargeId, ClientId, Id, of};
 use regente_domain::time::Timestamp;
@@ -12,10 +12,10 @@ use crate::counters::{self, CounterFilter, is_counted};
 use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, sql};
 
-/// Up to here rows are skipped by reading them; it costs less than asking the counters.
+/// Up to this many rows are skipped by reading them, which costs less than reading the counters.
 const SKIPPED_ROWS_MAX: i64 = 1000;
 
-// Casts as in `is_counted`.
+// Casts: see `is_counted`.
 macro_rules! filter {
     () => {
         concat!(
@@ -27,15 +27,15 @@ macro_rules! filter {
     };
 }
 
-// All charges of a span of time: its index is the way in.
+// All charges of a span of time, by the index of creation.
 macro_rules! by_time {
     () => {
         " FROM charges WHERE client_id = :client_id AND id >= :from_id AND id < :to_id"
     };
 }
 
-// Found by an index of their own. They are found first and sorted then: asked for in one step, SQLite reads the whole
-// account in the order of the list. `IS TRUE` keeps it from beginning with the span, which may be all that an account has.
+// Found by their own index, then sorted: in one step SQLite would read the whole account in the order of the list.
+// `IS TRUE` keeps SQLite from using the index of the time span, which may match the whole account.
 macro_rules! of_order {
     () => {
         "id IN (SELECT o.id FROM charges o WHERE o.client_id = :client_id AND o.order_id IN EACH_TEXT(:order_ids))"
@@ -75,19 +75,19 @@ sql! {
     CHARGES_DESC = page!(by_time!(), "DESC");
     /// Oldest first.
     CHARGES_ASC = page!(by_time!(), "ASC");
-    /// Chosen by id, newest first.
+    /// By id, newest first.
     CHARGES_BY_ID_DESC = page!(by!("id IN EACH_UUID(:ids)"), "DESC");
-    /// Chosen by id, oldest first.
+    /// By id, oldest first.
     CHARGES_BY_ID_ASC = page!(by!("id IN EACH_UUID(:ids)"), "ASC");
-    /// Chosen by the merchant's reference, newest first.
+    /// By the merchant's reference, newest first.
     CHARGES_BY_ORDER_DESC = page!(by!(of_order!()), "DESC");
-    /// Chosen by the merchant's reference, oldest first.
+    /// By the merchant's reference, oldest first.
     CHARGES_BY_ORDER_ASC = page!(by!(of_order!()), "ASC");
-    /// How many there are, where counters do not tell.
+    /// Counts charges that the counters cannot count.
     COUNT_CHARGES = count!(by_time!());
-    /// How many of these ids there are.
+    /// Counts the charges with these ids.
     COUNT_CHARGES_BY_ID = count!(by!("id IN EACH_UUID(:ids)"));
-    /// How many have these references.
+    /// Counts the charges with these references.
     COUNT_CHARGES_BY_ORDER = count!(by!(of_order!()));
 }
 
@@ -100,7 +100,7 @@ pub enum Direction {
     Descending,
 }
 
-/// What a list of charges is narrowed by. An absent list means all.
+/// The filter of a list of charges. An absent member means all.
 #[derive(Clone, Debug, Default)]
 pub struct ChargeFilter {
     /// Ids.
@@ -111,13 +111,13 @@ pub struct ChargeFilter {
     pub original_amounts: Option<Vec<i64>>,
     /// Merchants, statuses, payment types and provider types.
     pub counted: CounterFilter,
-    /// Made at or after.
+    /// Created at or after.
     pub from: Option<Timestamp>,
-    /// Made before.
+    /// Created before.
     pub to: Option<Timestamp>,
 }
 
-/// What a filter is narrowest by, which decides the index.
+/// The most selective part of a filter, which decides the index.
 #[derive(Clone, Copy)]
 enum NarrowestBy {
     Id,
@@ -170,12 +170,12 @@ pub async fn page(
     store.rows(sql, args).await?.iter().map(from_row).collect()
 }
 
-/// A page, and how many charges there are on all pages.
+/// A page, with the total number of charges.
 #[derive(Clone, Debug)]
 pub struct Listed {
     /// The page.
     pub charges: Vec<StoredCharge>,
-    /// How many charges the filter leaves, exactly.
+    /// Number of charges that match the filter, exact.
     pub total: i64,
 }
 
@@ -210,7 +210,7 @@ struct Listing<'a> {
     direction: Direction,
 }
 
-/// A span of time, and how many charges of the list are in it.
+/// A span of time with the number of matching charges in it.
 struct Span {
     from: Timestamp,
     to: Timestamp,
@@ -220,14 +220,14 @@ struct Span {
 /// A page that is being filled.
 struct Filling {
     charges: Vec<StoredCharge>,
-    /// How many charges still stand before the page.
+    /// Number of charges before the page.
     skip: i64,
-    /// How many are still wanted.
+    /// Number of charges still missing on the page.
     left: i64,
 }
 
 impl Listing<'_> {
-    /// Whole hours are counted by the counters; the hours that the filter cuts are counted row by row.
+    /// Counts whole hours by the counters, and hours that the filter cuts row by row.
     async fn by_hours(&self, limit: i64, offset: i64) -> Result<Listed, StoreError> {
         let from = self.filter.from.unwrap_or(Timestamp::EPOCH);
         let to = self.filter.to.unwrap_or(END_OF_TIME);
@@ -292,7 +292,7 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// Takes from a span what the page still wants.
+    /// Reads from a span the charges that the page still needs.
     async fn fill(&self, filling: &mut Filling, span: &Span) -> Result<(), StoreError> {
         if filling.left == 0 {
             return Ok(());

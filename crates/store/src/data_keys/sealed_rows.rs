@@ -1,13 +1,13 @@
-//! The rows that are sealed under a data key and can be sealed again, table by table, page by page of the primary
-//! key. Tokens are not among them: nobody but their owner can open them, and they end soon.
+//! Walks the rows that are sealed under an old data key, table by table, in pages of the primary key. Tokens are left
+//! out: only their owner can open them, and they expire soon.
 
 use regente_domain::id::ClientId;
 use uuid::Uuid;
 
 use crate::{Args, Batch, Row, Sql, Store, StoreError, args, sql};
 
-// A page is bounded by the rows it looks at, not by those it finds: a search for the last few stale rows of a large
-// table stays a short statement. It crosses clients, because two of the tables have no index that begins with one.
+// A page is bounded by the rows it reads, not by those it finds, so that finding the last stale rows of a large table
+// stays short. It spans clients, because two of the tables have no index that begins with one.
 macro_rules! page {
     ($table:literal, $key:literal, $client:literal, $first:literal, $second:literal) => {
         concat!(
@@ -86,13 +86,13 @@ sql! {
     PAGE_CHARGES = page!("charges", "id", "client_id", "private", "NULL");
     /// Seals the personal data of a charge again.
     RESEAL_CHARGE = reseal!("charges", "id", "client_id", "private");
-    /// What merchants sent along with purchases.
+    /// Data that merchants sent with purchases.
     PAGE_PURCHASES = page!("purchases", "id", "client_id", "private", "NULL");
-    /// Seals the same of a purchase again.
+    /// Seals that data of a purchase again.
     RESEAL_PURCHASE = reseal!("purchases", "id", "client_id", "private");
     /// Private keys of webhooks.
     PAGE_WEBHOOKS = page!("webhooks", "id", "client_id", "private_key", "next_private_key");
-    /// Seals the private keys of a webhook again. The second is there while the first is being replaced.
+    /// Seals the private keys of a webhook again. The second exists during a rotation.
     RESEAL_WEBHOOK = "
         UPDATE webhooks SET private_key = :sealed_1, next_private_key = :sealed_2, key_id = :new_key_id
         WHERE id = :row_key AND client_id = :client_id AND key_id = :key_id
@@ -127,7 +127,7 @@ pub enum SealedTable {
 }
 
 impl SealedTable {
-    /// Every table, in the order in which they are walked.
+    /// Every table, in the order of the walk.
     pub const ALL: [Self; 9] = [
         Self::Clients,
         Self::Providers,
@@ -155,7 +155,7 @@ impl SealedTable {
     }
 }
 
-/// How far a walk through one table has come.
+/// The position of a walk within one table.
 #[derive(Clone, Debug)]
 pub struct Position {
     table: SealedTable,
@@ -170,23 +170,23 @@ impl Position {
     }
 }
 
-/// A row under another key than the current one.
+/// A row sealed under another key than the current one.
 #[derive(Clone, Debug)]
 pub struct SealedRow {
-    /// Where it lies.
+    /// Its table.
     pub table: SealedTable,
     /// Its id, or its digest for [`SealedTable::Answers`].
     pub key: Uuid,
-    /// Whose it is.
+    /// The account.
     pub client_id: ClientId,
-    /// The key under which it stands.
+    /// The key it is sealed under.
     pub key_id: Uuid,
-    /// The ciphertexts, in the order that [`SealedTable`] names the columns in. At least one is there.
+    /// The ciphertexts, in the order of the columns in [`SealedTable`]; at least one is present.
     pub sealed: [Option<Vec<u8>>; 2],
 }
 
-/// Looks at the next `rows_max` rows, and answers those that stand under another key than `current_key_id`, and where
-/// to go on; nowhere at the end of the table.
+/// Reads the next `rows_max` rows; returns those sealed under another key than `current_key_id`, and the next
+/// position, which is absent at the end of the table.
 ///
 /// # Errors
 /// [`StoreError::Unavailable`].
@@ -225,8 +225,8 @@ fn stale(table: SealedTable, row: &Row) -> Result<Option<SealedRow>, StoreError>
     Ok(Some(SealedRow { table, key, client_id, key_id, sealed }))
 }
 
-/// Puts new ciphertexts in the place of those that were read, unless the row has changed since: then nothing happens,
-/// and the next walk meets the row again.
+/// Replaces the ciphertexts that were read. If the row has changed since, nothing happens and the next walk finds it
+/// again.
 pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [Option<Vec<u8>>; 2]) {
     let (_, update) = before.table.statements();
     let [sealed_1, sealed_2] = sealed;

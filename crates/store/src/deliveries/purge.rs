@@ -1,4 +1,5 @@
-//! Deleting deliveries that ended long ago, with what was said by them. For how long they are kept is not decided here.
+//! Deletes deliveries that ended long ago, with their attempts and payloads. The caller decides how long they are
+//! kept.
 
 use regente_domain::id::{ClientId, DeliveryId, Id, of};
 use regente_domain::time::Timestamp;
@@ -27,11 +28,11 @@ sql! {
         DELETE FROM delivery_attempts WHERE client_id = :client_id AND delivery_id IN (
             SELECT id FROM deliveries WHERE client_id = :client_id AND id IN EACH_UUID(:ids)
                 AND due_at IS NULL AND updated_at <= :before)";
-    /// Deletes deliveries that have ended.
+    /// Deletes ended deliveries.
     PURGE_DELIVERIES = "
         DELETE FROM deliveries
         WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND due_at IS NULL AND updated_at <= :before";
-    /// Forgets what events say that nobody can send again.
+    /// Erases the payloads of events that no delivery can send any more.
     FORGET_SNAPSHOTS = "
         UPDATE events SET snapshot = NULL
         WHERE client_id = :client_id AND object_id IN EACH_UUID(:object_ids) AND id IN EACH_UUID(:event_ids)
@@ -39,7 +40,7 @@ sql! {
                 WHERE d.event_id = events.id AND d.client_id = events.client_id)";
 }
 
-/// A delivery that has ended.
+/// An ended delivery.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
     /// The account.
@@ -78,8 +79,8 @@ fn ended_from_row(row: &Row) -> Result<Ended, StoreError> {
     })
 }
 
-/// Deletes these deliveries of the batch's client with their attempts, unless they were replayed meanwhile. What an
-/// event says goes with the last of its deliveries.
+/// Deletes these deliveries of the batch's client with their attempts, unless they were replayed meanwhile. The last
+/// delivery of an event takes the payload with it.
 pub fn purge(batch: &mut Batch, ended: &[Ended], before: Timestamp) {
     let client_id = batch.client_id();
     let ids = || Json::list(Some(ended), |ended| ended.id.to_string());

@@ -1,4 +1,4 @@
-//! The deliveries of a webhook that were made in a span of time.
+//! Finds the deliveries of a webhook created in a span of time.
 
 use regente_domain::id::{ClientId, DeliveryId, WebhookId};
 use regente_domain::time::Timestamp;
@@ -16,27 +16,27 @@ macro_rules! in_range {
 }
 
 sql! {
-    /// How many they are, counted up to a bound.
+    /// Counts them, up to a bound.
     pub COUNT_DELIVERIES_IN_RANGE =
         concat!("SELECT COUNT(*) AS n FROM (SELECT 1 AS one", in_range!(), "LIMIT :limit) counted");
-    /// The first of them behind one that was seen, oldest first.
+    /// The next ones after a given id, oldest first.
     pub DELIVERIES_IN_RANGE = concat!("SELECT id", in_range!(), "ORDER BY id LIMIT :limit");
 }
 
-/// Which deliveries.
+/// A span of a webhook's deliveries.
 #[derive(Clone, Copy, Debug)]
 pub struct DeliveryRange {
     /// The account.
     pub client_id: ClientId,
-    /// Of which webhook.
+    /// The webhook.
     pub webhook_id: WebhookId,
-    /// Made at or after this time.
+    /// Created at or after this time.
     pub from: Timestamp,
-    /// Made before this time.
+    /// Created before this time.
     pub to: Timestamp,
-    /// With this status alone.
+    /// Only those with this status.
     pub status: Option<DeliveryStatus>,
-    /// Of this event alone.
+    /// Only those of this event.
     pub event: Option<EventName>,
 }
 
@@ -54,13 +54,13 @@ impl DeliveryRange {
     }
 }
 
-/// How many deliveries there are in `range`; `limit` also when there are more.
+/// Number of deliveries in `range`, at most `limit`.
 pub async fn count_in_range(store: &Store, range: &DeliveryRange, limit: i64) -> Result<u64, StoreError> {
     let row = store.row(&COUNT_DELIVERIES_IN_RANGE, range.args(None, limit)).await?;
     row.map_or(Ok(0), |row| row.get("n"))
 }
 
-/// The first `limit` deliveries of `range` behind `after`, oldest first.
+/// The first `limit` deliveries of `range` after `after`, oldest first.
 pub async fn in_range(
     store: &Store,
     range: &DeliveryRange,

@@ -1,4 +1,4 @@
-//! Connecting: what the address says, with or without TLS, and what each connection is told.
+//! Connects to PostgreSQL: parses the address, sets up TLS and configures each connection.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,11 +15,11 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::options::PostgresOptions;
 use crate::error::StoreError;
 
-/// How a connection is called in the server's own lists.
+/// The application name of our connections in the server's lists.
 const APPLICATION_NAME: &str = "regente";
-/// Idle time after which the kernel asks whether the server is still there.
+/// Idle time after which the kernel probes the server.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
-/// Time after which data that the server does not acknowledge means that the connection is lost.
+/// A connection counts as lost when the server acknowledges no data for this long.
 const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(15);
 
 /// Makes connections.
@@ -54,7 +54,7 @@ impl Connector {
         Ok(Self { config, tls })
     }
 
-    /// A connection, and the task that moves its bytes until it ends.
+    /// A connection, and the task that drives it until it ends.
     pub(super) async fn connect(&self) -> Result<(Client, JoinHandle<()>), Error> {
         self.connect_with(&self.config).await
     }
@@ -96,11 +96,11 @@ async fn log_end(connection: impl Future<Output = Result<(), Error>>) {
 #[derive(Clone, Copy)]
 enum Encryption {
     Plain,
-    /// TLS with a certificate that is verified; encryption to whoever answers protects nobody.
+    /// TLS with a verified certificate; without verification it would not protect against an impostor.
     Verified,
 }
 
-/// Takes `sslmode` out of the address, because the driver does not know all of its values.
+/// Removes `sslmode` from the address, because the driver does not know all of its values.
 fn split_ssl_mode(url: &str) -> Result<(String, Encryption), StoreError> {
     if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
         return Err(StoreError::Configuration(

@@ -1,4 +1,4 @@
-//! What a PostgreSQL error means.
+//! Classifies PostgreSQL errors.
 
 use std::error::Error as _;
 
@@ -10,7 +10,7 @@ use super::values::NotStorable;
 use crate::error::{RefusalKind, StoreError};
 use crate::group::{BoundStep, Failure};
 
-/// What an error of a step of a batch means for the batch and its group.
+/// Classifies an error of a step of a batch: whether it affects the batch or its group.
 pub(super) fn of_step(step: &BoundStep, error: Error) -> Failure {
     if let Some(kind) = error.as_db_error().and_then(constraint) {
         return step.refuse(kind);
@@ -18,7 +18,7 @@ pub(super) fn of_step(step: &BoundStep, error: Error) -> Failure {
     of_statement(step.sql.name(), error)
 }
 
-/// What an error means that is not about a constraint of one batch.
+/// Classifies an error that is not a constraint of one batch.
 pub(super) fn of_statement(statement: &str, error: Error) -> Failure {
     if error.as_db_error().is_some_and(is_race) {
         return Failure::Race(StoreError::unavailable(error));
@@ -34,12 +34,12 @@ pub(super) fn of_statement(statement: &str, error: Error) -> Failure {
     }
 }
 
-/// What an error means to somebody who may come back.
+/// Maps an error to one that tells the caller whether to retry.
 pub(super) fn store_error(statement: &str, error: Error) -> StoreError {
     let Some(database) = error.as_db_error() else {
         let ours =
             error.source().is_some_and(|source| source.is::<WrongType>() || source.is::<NotStorable>());
-        // Whatever else the driver reports without an error of the server is about the connection.
+        // Any other error of the driver without one of the server concerns the connection.
         return if ours {
             StoreError::Programming(format!("{statement}: {}", with_source(&error)))
         } else {
@@ -59,7 +59,7 @@ pub(super) fn store_error(statement: &str, error: Error) -> StoreError {
     }
 }
 
-/// What an error of a query means. The connections that read refuse to write.
+/// Classifies an error of a query. The connections for reads refuse to write.
 pub(super) fn of_read(statement: &str, error: Error) -> StoreError {
     if error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION) {
         return StoreError::Programming(format!("{statement}: a read must not change anything"));
@@ -67,13 +67,13 @@ pub(super) fn of_read(statement: &str, error: Error) -> StoreError {
     store_error(statement, error)
 }
 
-/// Whether an error of `COMMIT` proves that nothing was committed. An ordinary error does. One that ends the
-/// connection does not: it may come after the commit, while the server waits for its replicas.
+/// Whether an error of `COMMIT` proves a rollback. An ordinary error does. One that ends the connection does not: it
+/// may come after the commit, while the server waits for its replicas.
 pub(super) fn proves_rollback(error: &Error) -> bool {
     error.as_db_error().is_some_and(|database| database.parsed_severity() == Some(Severity::Error))
 }
 
-/// Whether somebody else holds what this needs, in a circle or for too long.
+/// Whether it is a deadlock, a serialization failure or a lock timeout.
 fn is_race(error: &DbError) -> bool {
     [SqlState::T_R_DEADLOCK_DETECTED, SqlState::T_R_SERIALIZATION_FAILURE, SqlState::LOCK_NOT_AVAILABLE]
         .contains(error.code())
@@ -99,7 +99,7 @@ fn with_source(error: &Error) -> String {
     }
 }
 
-/// What an error of the first connection means: a wrong password or database is not worth a second try.
+/// Classifies an error of the first connection: a retry does not help against a wrong password or database.
 pub(super) fn not_opened(error: Error) -> StoreError {
     match error.as_db_error() {
         Some(database) if ["28", "3D"].iter().any(|class| database.code().code().starts_with(class)) => {

@@ -1,4 +1,4 @@
-//! Migrations on PostgreSQL: any number of nodes may start at once.
+//! Migrates PostgreSQL; any number of nodes may start at once.
 
 use regente_domain::time::Timestamp;
 use tokio_postgres::error::SqlState;
@@ -10,8 +10,7 @@ use crate::migrate::{Applied, Migration, memory, pending};
 use crate::sql::DatabaseKind;
 use crate::value::Value;
 
-/// The advisory lock under which nodes migrate one after the other. It is a hint: where it does not hold, the primary
-/// key of `schema_migrations` decides.
+/// The advisory lock for migrating. It only avoids work: if it fails, the primary key of `schema_migrations` decides.
 const LOCK: &str = "SELECT pg_advisory_lock(7235399201)";
 const UNLOCK: &str = "SELECT pg_advisory_unlock(7235399201)";
 const IS_THERE: &str = "SELECT to_regclass('schema_migrations') IS NOT NULL";
@@ -19,7 +18,7 @@ const APPLIED: &str = "SELECT version, name, checksum FROM schema_migrations ORD
 const REMEMBER: &str =
     "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)";
 
-/// What was applied, oldest first; nothing in a new database.
+/// Applied migrations, oldest first; none in a new database.
 pub(super) async fn applied(client: &Client) -> Result<Vec<Applied>, StoreError> {
     let is_there: bool =
         client.query_one(IS_THERE, &[]).await.and_then(|row| row.try_get(0)).map_err(schema)?;
@@ -41,7 +40,7 @@ pub(super) async fn applied(client: &Client) -> Result<Vec<Applied>, StoreError>
         .collect()
 }
 
-/// Applies what is missing, each migration in a transaction of its own. The connection is used for nothing else.
+/// Applies the missing migrations, each in its own transaction. The connection is used for nothing else.
 pub(super) async fn migrate(
     client: &mut Client,
     migrations: &[Migration],
@@ -51,7 +50,7 @@ pub(super) async fn migrate(
         tracing::warn!(error = &error as &dyn std::error::Error, "migrating without the advisory lock");
     }
     let done = apply_pending(client, migrations, now).await;
-    // The end of the connection gives the lock back as well.
+    // The end of the connection also releases the lock.
     drop(client.batch_execute(UNLOCK).await);
     done
 }
@@ -62,7 +61,7 @@ async fn apply_pending(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     remember_migrations(client).await?;
-    // Whoever is slower finds the other's row and looks again.
+    // The slower node finds the other's row and checks again.
     while let Some(migration) = pending(&applied(client).await?, migrations)?.first() {
         match apply(client, migration, now).await {
             Ok(()) => tracing::info!(migration = migration.name, "migration applied"),
@@ -78,7 +77,7 @@ async fn apply_pending(
 async fn remember_migrations(client: &Client) -> Result<(), StoreError> {
     match client.batch_execute(&memory(DatabaseKind::Postgres)).await {
         Ok(()) => Ok(()),
-        // Two nodes at once: `IF NOT EXISTS` looks before it makes.
+        // Two nodes ran `IF NOT EXISTS` at once: it checks before it creates.
         Err(error)
             if [Some(&SqlState::UNIQUE_VIOLATION), Some(&SqlState::DUPLICATE_TABLE)]
                 .contains(&error.code()) =>

@@ -1,4 +1,4 @@
-//! PostgreSQL: a pool that reads, and a few connections that write commit groups.
+//! The store on PostgreSQL: a pool for reads, and a few connections that write commit groups.
 
 mod connector;
 mod failure;
@@ -36,9 +36,9 @@ use crate::sql::{DatabaseKind, Sql};
 use crate::store::{Common, StoreSize};
 use crate::value::{Args, Value};
 
-/// Node numbers end here, so that stripes fit an integer with room to spare.
+/// Largest node number: stripes still fit a 64-bit integer.
 const NODE_STRIPE_MAX: i64 = 1 << 40;
-/// What the connections of the pool are told: a query that changes something is a mistake on either database.
+/// Configures the connections of the pool: a query that writes is a bug on either database.
 const READ_ONLY: &str = "SET default_transaction_read_only = on";
 const DATABASE_SIZE: &str = "SELECT pg_database_size(current_database())";
 
@@ -56,7 +56,7 @@ struct Inner {
     writers: Mutex<Vec<JoinHandle<()>>>,
 }
 
-/// A store that is dropped without being closed ends its writers too.
+/// Ends the writers of a store that is dropped without being closed.
 impl Drop for Inner {
     fn drop(&mut self) {
         self.queue.close();
@@ -106,7 +106,7 @@ impl PostgresStore {
         self.inner.pool.get().await.map_err(StoreError::unavailable)
     }
 
-    /// A connection beside the pool, and the task that moves its bytes.
+    /// A connection outside the pool, and the task that drives it.
     pub(crate) async fn connect(&self) -> Result<(Client, JoinHandle<()>), StoreError> {
         self.inner.connector.connect().await.map_err(StoreError::unavailable)
     }
@@ -123,7 +123,7 @@ impl PostgresStore {
         let (mut client, task) = self.connect().await?;
         let migrated = migrate::migrate(&mut client, migrations, now).await;
         drop(client);
-        // How it ended is in the log; waiting makes sure that the lock is given back.
+        // The task has logged how it ended; waiting ensures that the lock is released.
         drop(task.await);
         migrated
     }
@@ -199,7 +199,7 @@ fn pool(options: &PostgresOptions, connector: &Connector) -> Result<Pool, StoreE
         .map_err(|error| StoreError::Configuration(error.to_string()))
 }
 
-/// Connects all writers before the first works, so that a wrong address is found at the start.
+/// Connects all writers before the first one works, so that a wrong address fails at the start.
 async fn start_writers(
     options: &Arc<PostgresOptions>,
     connector: &Connector,

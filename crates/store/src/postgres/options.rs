@@ -1,34 +1,34 @@
-//! How a PostgreSQL database is used.
+//! Options of a PostgreSQL database.
 
 use std::time::Duration;
 
 use crate::admission::ADMITTED_MAX_DEFAULT;
 
-/// How a PostgreSQL database is used. [`PostgresOptions::new`] gives the defaults.
+/// Options of a PostgreSQL database. [`PostgresOptions::new`] gives the defaults.
 #[derive(Clone)]
 pub struct PostgresOptions {
     /// `postgres://user:password@host:port/database`. With `sslmode=require` or `sslmode=verify-full` the connection
-    /// is by TLS, and the server's certificate and name are verified either way, against the certificates of the
-    /// machine (or of `SSL_CERT_FILE`).
+    /// uses TLS and verifies the server's certificate and name, against the certificates of the machine (or of
+    /// `SSL_CERT_FILE`).
     pub url: String,
-    /// Connections for reads.
+    /// Number of connections for reads.
     pub pool_size: usize,
     /// How long a read waits for a connection.
     pub pool_wait: Duration,
-    /// Connections that write, each with one commit at a time.
+    /// Number of connections that write, each with one commit at a time.
     pub writers: usize,
-    /// This node's number among those that share the database, 0 to 2^40: nodes with different numbers never wait
-    /// for one another's counters.
+    /// This node's number among the nodes of the database, 0 to 2^40. Nodes with different numbers never wait for
+    /// each other's counters.
     pub node_stripe: i64,
     /// Which batches share a commit.
     pub commit_groups: CommitGroups,
-    /// The most batches that share a commit.
+    /// Most batches of one commit.
     pub group_max: usize,
-    /// How long a commit group may take before its connection is given up.
+    /// How long a commit group may take before its connection is dropped.
     pub group_timeout: Duration,
     /// How long connecting may take.
     pub connect_timeout: Duration,
-    /// The most changes that may be under way at once.
+    /// Limit of concurrent changes.
     pub admitted_max: usize,
 }
 
@@ -37,16 +37,16 @@ pub struct PostgresOptions {
 pub enum CommitGroups {
     /// Any: the fewest commits on one server.
     Mixed,
-    /// Those of one client: for a database that is distributed by client, where a transaction may touch one alone.
+    /// Those of one client: for a database distributed by client, where a transaction may touch only one.
     ByClient,
 }
 
-/// Stripes of counters that one node has, and so the most writers.
+/// Counter stripes of one node, and so the most writers.
 pub(crate) const STRIPES_PER_NODE: i64 = 16;
 
 impl PostgresOptions {
-    /// The defaults: 16 connections for reads (waited for 2 s), 2 that write (fewer writers make larger commit groups),
-    /// mixed groups of at most 128 batches that may take 20 s, 5 s to connect.
+    /// The defaults: 16 connections for reads (wait of 2 s), 2 for writes (fewer writers make larger commit groups),
+    /// mixed groups of at most 128 batches and 20 s, 5 s to connect.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -62,8 +62,8 @@ impl PostgresOptions {
         }
     }
 
-    /// How many writers run statements at once: half of them, while the others wait for the sync of their commits, so that
-    /// groups are large. A database that is distributed by client runs the groups of its clients in different places.
+    /// How many writers run statements at once: half of them, while the others wait for their commits, so that groups
+    /// are large. With groups by client all may, since the database runs them in different places.
     pub(super) fn turns(&self) -> usize {
         match self.commit_groups {
             CommitGroups::Mixed => self.writers.div_ceil(2),
@@ -72,7 +72,7 @@ impl PostgresOptions {
     }
 }
 
-/// Without the address: it holds a password.
+/// Hides the address, which holds a password.
 impl std::fmt::Debug for PostgresOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PostgresOptions")

@@ -1,4 +1,4 @@
-//! The queue that the writers share: one lane for all batches, or one for each client, taken in turns.
+//! The queue of the writers: one lane for all batches, or one for each client, served in turn.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,7 @@ pub(super) struct Queue {
 #[derive(Default)]
 struct Lanes {
     by_client: HashMap<ClientId, VecDeque<Work>>,
-    /// The lanes that are not empty, each once.
+    /// The non-empty lanes, each once.
     turns: VecDeque<ClientId>,
     is_closed: bool,
 }
@@ -52,8 +52,8 @@ impl Queue {
         Ok(())
     }
 
-    /// The next batches that share a commit, waited for; nothing once the queue is closed and empty. Giving up the
-    /// wait loses nothing.
+    /// Waits for the next batches of one commit; `None` once the queue is closed and empty. Cancelling the wait loses
+    /// no batch.
     pub(super) async fn take(&self, group_max: usize) -> Option<Vec<Work>> {
         loop {
             let woken = self.waiting.notified();
@@ -66,7 +66,7 @@ impl Queue {
                     return Some(group);
                 }
                 if lanes.is_closed {
-                    // The next writer ends too.
+                    // Wake the next writer so that it ends too.
                     self.waiting.notify_one();
                     return None;
                 }

@@ -1,5 +1,4 @@
-//! One connection that writes: its prepared statements, and groups as transactions whose statements are sent without
-//! waiting for each other's answers.
+//! A connection that writes: it prepares statements and runs groups as transactions, with their statements pipelined.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -25,7 +24,7 @@ use crate::group::{ADD_TO_COUNTER, Answer, BoundStep, Failure, Work, counter_val
 use crate::sql::{DatabaseKind, Many, Sql};
 use crate::value::Value;
 
-/// Error texts name transaction control so.
+/// The name of transaction control in error texts.
 const CONTROL: &str = "transaction control";
 
 /// A connection that writes.
@@ -33,15 +32,15 @@ pub(super) struct Session {
     client: Client,
     task: JoinHandle<()>,
     statements: HashMap<usize, Statement>,
-    /// The same statements for many rows.
+    /// The same statements, rewritten for many rows.
     statements_for_many: HashMap<usize, Statement>,
     stripe: i64,
     limit: Duration,
-    /// Set when an answer did not come in time: nobody knows what the next answer belongs to.
+    /// Set after a timeout: later answers can no longer be matched to requests.
     is_given_up: AtomicBool,
 }
 
-/// The rows of one statement, and the statement for as many as there are.
+/// The rows of one statement, and the statement prepared for that many.
 pub(super) struct Ready<'a> {
     stage: Stage<'a>,
     statement: Statement,
@@ -53,13 +52,13 @@ pub(super) enum Ended {
     Committed,
     /// It is rolled back.
     RolledBack(Failure),
-    /// The connection was lost while it was committed.
+    /// The connection was lost during the commit.
     Unknown,
 }
 
 impl Session {
-    /// Connects. The server gives up on its own what takes longer than a group may, so that a node that is cut off
-    /// holds no locks. Writers find rows by their keys: a plan made while a table was empty must not scan it later.
+    /// Connects. The server itself aborts what takes longer than a group may, so that a node that is cut off holds no
+    /// locks. Writers find rows by their keys: a plan made while a table was empty must not scan it later.
     pub(super) async fn connect(
         connector: &Connector,
         options: &PostgresOptions,
@@ -88,10 +87,10 @@ impl Session {
         Ok(session)
     }
 
-    /// Resolves when the connection has ended.
+    /// Resolves when the connection ends.
     pub(super) async fn ended(&mut self) {
         if !self.client.is_closed() {
-            // How the task ended is in the log.
+            // The task has logged how it ended.
             drop((&mut self.task).await);
         }
     }
@@ -101,7 +100,7 @@ impl Session {
         self.client.is_closed() || self.is_given_up.load(Ordering::Relaxed)
     }
 
-    /// Waits for the server no longer than a group may take.
+    /// Waits for the server at most as long as a group may take.
     pub(super) async fn in_time<T>(
         &self,
         work: impl Future<Output = Result<T, Failure>>,
@@ -115,7 +114,7 @@ impl Session {
         }
     }
 
-    /// Prepares what a batch needs and checks its arguments, outside of any transaction.
+    /// Prepares the statements of a batch and checks its arguments, outside any transaction.
     pub(super) async fn prepare(&mut self, work: &Work) -> Result<(), Failure> {
         for step in &work.steps {
             let statement = self.prepared(step.sql).await?;
@@ -142,7 +141,7 @@ impl Session {
         }
     }
 
-    /// The statements of a group in order, prepared outside of any transaction.
+    /// The stages of a group, prepared outside any transaction.
     pub(super) async fn stages<'a>(&mut self, group: &[&'a Work]) -> Result<Vec<Ready<'a>>, Failure> {
         let mut ready = Vec::new();
         for stage in stages(group) {
@@ -167,7 +166,7 @@ impl Session {
         }
     }
 
-    /// One transaction for all; the first failure ends it.
+    /// Applies all batches in one transaction; the first failure ends it.
     pub(super) async fn apply_as_one(&self, group: &[&Work], stages: &[Ready<'_>]) -> Result<(), Failure> {
         let counters = self.counters(group)?;
         let mut requests = vec![self.control("BEGIN")];
@@ -184,8 +183,8 @@ impl Session {
         judge_counters(answers)
     }
 
-    /// One transaction in which each batch stands in a savepoint of its own, up to a race lost or the end. The answers
-    /// are those of the first batches of the group; they count only once the transaction is committed.
+    /// Applies the batches in one transaction, each in its own savepoint, until one loses a race or the group ends.
+    /// The answers are those of the first batches; they count only once the transaction is committed.
     pub(super) async fn apply_each(
         &self,
         group: &[&Work],
@@ -288,27 +287,27 @@ impl Session {
     fn send<'a>(&'a self, sql: &'static Sql, values: &'a [Value]) -> BoxFuture<'a, Result<u64, Error>> {
         match self.statements.get(&sql.address()) {
             Some(statement) => self.client.execute_raw(statement, values).boxed(),
-            // Every statement was prepared; should one not be, the driver prepares it now, only slower.
+            // Every statement is prepared already; if one is not, the driver prepares it here.
             None => self.client.execute_raw(sql.text(DatabaseKind::Postgres), values).boxed(),
         }
     }
 }
 
-/// The task would wait for a server that no longer answers.
+/// Ends the task, which would wait for a server that no longer answers.
 impl Drop for Session {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-/// Sends all requests in their order before it waits for the first answer.
+/// Sends all requests in order before it waits for the first answer.
 async fn in_one_go<F: Future>(requests: Vec<F>) -> Vec<F::Output> {
     let mut requests: Vec<Pin<Box<MaybeDone<F>>>> =
         requests.into_iter().map(|request| Box::pin(maybe_done(request))).collect();
-    // A request is sent when it is first polled.
+    // The first poll sends a request.
     poll_fn(|context| {
         for request in &mut requests {
-            // It is polled again below whether it is ready or not.
+            // It is polled again below in either case.
             let _sent = request.as_mut().poll(context);
         }
         Poll::Ready(())

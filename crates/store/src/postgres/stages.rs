@@ -1,8 +1,7 @@
-//! The statements of a commit group in order. A group mostly holds the same few statements again and again, one row each,
-//! and PostgreSQL would start and end each of them anew; those that are alike become one for many rows.
+//! Merges the statements of a commit group: a group usually repeats a few statements with one row each, which
+//! PostgreSQL would start and end one by one. Equal statements become one for many rows.
 //!
-//! Nothing is guessed when it goes wrong: after a missing row or any error the group is rolled back, and each of its
-//! batches is applied by itself.
+//! After a missing row or any error the whole group is rolled back, and each batch is applied by itself.
 
 use std::error::Error;
 
@@ -21,11 +20,11 @@ pub(super) struct Stage<'a> {
     more: Vec<&'a BoundStep>,
 }
 
-/// Puts the statements of a group in order: those that are alike together, each batch's own in its own order. Batches
-/// that hold anything else come afterwards, one after the other.
+/// Orders the statements of a group: equal ones together, those of each batch in their own order. Batches with other
+/// statements follow, one after the other.
 ///
-/// Two batches that change the same row do so under the same guard, since both have read what is committed; then one of
-/// them misses its row, wherever it stands.
+/// Two batches that change the same row do so under the same guard, since both have read the committed row; one of
+/// them then misses its row, wherever it is placed.
 pub(super) fn stages<'a>(group: &[&'a Work]) -> Vec<Stage<'a>> {
     let mut stages: Vec<Stage<'a>> = Vec::new();
     let (alike, others): (Vec<&Work>, Vec<&Work>) =
@@ -70,12 +69,12 @@ impl<'a> Stage<'a> {
             && self.sql.many().is_some_and(is_alike)
     }
 
-    /// The statement for many rows, if it has many.
+    /// The statement for many rows, if there are many.
     pub(super) fn many(&self) -> Option<&'static Many> {
         self.sql.many().filter(|_| !self.more.is_empty())
     }
 
-    /// The arguments for all of its rows: arrays, and what they share as it is.
+    /// The arguments for all rows: arrays, and shared values as they are.
     pub(super) fn arguments(&self, many: &Many) -> Vec<Argument<'a>> {
         let each = |at: usize| {
             std::iter::once(self.first)
@@ -91,7 +90,8 @@ impl<'a> Stage<'a> {
             .collect()
     }
 
-    /// Whether it touched as many rows as its arguments must. Whose is missing comes out when each is applied by itself.
+    /// Checks whether it changed the required number of rows. Applying each batch by itself shows which one is
+    /// missing.
     pub(super) fn judge(&self, actual: u64) -> Result<(), Failure> {
         let steps = 1 + self.more.len() as u64;
         match self.first.rows {

@@ -1,4 +1,4 @@
-//! Values on their way into and out of PostgreSQL, in its binary form.
+//! Converts values to and from PostgreSQL's binary form.
 
 use std::error::Error;
 
@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::sql::Sql;
 use crate::value::Value;
 
-/// The version number with which the binary form of `jsonb` begins.
+/// The version number that starts the binary form of `jsonb`.
 const JSONB_VERSION: u8 = 1;
 
 /// A value that the column's type cannot hold, or a column that no [`Value`] can hold.
@@ -21,8 +21,8 @@ pub(super) struct NotStorable {
     wanted: String,
 }
 
-/// Checks before anything is sent that each argument has the type that the statement wants, because an error halfway
-/// through a transaction would be everybody's.
+/// Checks before sending that each argument has the type of the statement: an error within a transaction would fail
+/// the whole group.
 pub(super) fn check(sql: &Sql, values: &[Value], types: &[Type]) -> Result<(), StoreError> {
     let programming = |what: String| Err(StoreError::Programming(format!("{}: {what}", sql.name())));
     if values.len() != types.len() {
@@ -107,7 +107,7 @@ impl<'a> FromSql<'a> for Value {
         Ok(Self::Null)
     }
 
-    /// All of them, so that a wrong one is reported by [`NotStorable`] with a name.
+    /// Accepts all types, so that [`NotStorable`] reports a wrong one by name.
     fn accepts(_found: &Type) -> bool {
         true
     }

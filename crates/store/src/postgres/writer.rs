@@ -1,5 +1,5 @@
-//! The tasks that write: each takes waiting batches, commits them in one transaction on a connection of its own, and
-//! answers them.
+//! The writer tasks: each takes waiting batches, commits them in one transaction on its own connection, and answers
+//! them.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::error::{Commit, StoreError};
 use crate::group::{Answer, Failure, Work};
 use crate::store::CommitCounts;
 
-/// How often a batch that loses races (deadlocks) is tried in one go.
+/// Most tries of a batch that loses races (deadlocks).
 const RACES_MAX: usize = 5;
-/// Pause after the first attempt to connect that failed; it doubles up to the longest.
+/// Backoff after the first failed attempt to connect; it doubles up to the longest.
 const BACKOFF_FIRST: Duration = Duration::from_millis(50);
-/// The longest pause between attempts to connect.
+/// The longest backoff between attempts to connect.
 const BACKOFF_MAX: Duration = Duration::from_secs(2);
-/// How often a writer without a connection looks whether another has one.
+/// How often a writer without a connection checks whether another has one.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// One of the writers.
@@ -31,9 +31,9 @@ pub(super) struct Writer {
     pub(super) options: Arc<PostgresOptions>,
     pub(super) stripe: i64,
     pub(super) queue: Arc<Queue>,
-    /// The right to run statements, given back before the commit.
+    /// The permit to run statements, released before the commit.
     pub(super) turns: Arc<Semaphore>,
-    /// How many writers have a connection. While none has, batches are refused at once instead of waiting.
+    /// Number of writers with a connection. At 0, batches are refused at once instead of waiting.
     pub(super) connected: Arc<AtomicUsize>,
     pub(super) commits: Arc<CommitCounts>,
 }
@@ -43,7 +43,7 @@ impl Writer {
         Session::connect(&self.connector, &self.options, self.stripe).await
     }
 
-    /// The body of the task.
+    /// Runs the task.
     pub(super) async fn run(self, mut session: Session) {
         self.connected.fetch_add(1, Ordering::Relaxed);
         loop {
@@ -75,15 +75,15 @@ impl Writer {
         self.connected.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// The next group, with the right to run its statements; nothing when the store is closed. Giving up the wait loses
-    /// nothing.
+    /// The next group, with the permit to run its statements; `None` when the store is closed. Cancelling the wait
+    /// loses nothing.
     async fn take(&self) -> Option<(OwnedSemaphorePermit, Vec<Work>)> {
         let turn = Arc::clone(&self.turns).acquire_owned().await.ok()?;
         let group = self.queue.take(self.options.group_max).await?;
         Some((turn, group))
     }
 
-    /// Tries until it succeeds; nothing when the store is closed meanwhile.
+    /// Retries until it connects; `None` when the store is closed meanwhile.
     async fn reconnect(&self) -> Option<Session> {
         let mut attempts = pin!(self.connect_until_connected());
         loop {
@@ -112,7 +112,7 @@ impl Writer {
         }
     }
 
-    /// Takes batches that nobody can apply.
+    /// Takes batches to refuse them while no writer is connected.
     async fn take_in_vain(&self) -> Option<Vec<Work>> {
         loop {
             if self.connected.load(Ordering::Relaxed) > 0 {
@@ -126,7 +126,7 @@ impl Writer {
     }
 }
 
-/// Applies a group, first as one; when one batch fails, each by itself. One answer for each batch.
+/// Applies a group as one; if a batch fails, applies each by itself. One answer for each batch.
 async fn commit_group(session: &mut Session, group: &[Work], turn: OwnedSemaphorePermit) -> Vec<Answer> {
     let mut answers: Vec<Option<Answer>> = Vec::with_capacity(group.len());
     for work in group {
@@ -180,7 +180,7 @@ async fn apply_as_one(session: &mut Session, ready: &[&Work], turn: OwnedSemapho
     }
 }
 
-/// Applies each batch by itself: as few transactions as races allow.
+/// Applies each batch by itself, in as few transactions as races allow.
 async fn apply_each(session: &Session, ready: &[&Work]) -> Vec<Answer> {
     let mut answers = Vec::with_capacity(ready.len());
     let mut races = 0;
@@ -204,7 +204,7 @@ async fn apply_each(session: &Session, ready: &[&Work]) -> Vec<Answer> {
     answers
 }
 
-/// What came of one transaction of [`apply_each`].
+/// The result of one transaction of [`apply_each`].
 enum Round {
     /// The first batches, at least one, have their answers.
     Answered(Vec<Answer>),
@@ -237,7 +237,7 @@ async fn try_each(session: &Session, rest: &[&Work]) -> Round {
     }
 }
 
-/// A transaction that was rolled back answers nobody: what refused a batch may have been rolled back with it.
+/// After a rollback no batch is answered: the row that refused a batch may be rolled back too.
 fn round_of(failure: Failure) -> Round {
     match failure {
         Failure::Race(error) => Round::Raced(error),
@@ -246,8 +246,8 @@ fn round_of(failure: Failure) -> Round {
     }
 }
 
-/// The answer to a batch whose transaction may or may not be committed. A refused one was not written in either
-/// case, but what refused it may not have been written either.
+/// The answer to a batch whose transaction may or may not be committed. A refused batch was not written in either
+/// case, but the row that refused it may not have been written either.
 fn unknown(answer: Answer) -> Answer {
     match answer {
         Ok(Commit::Applied | Commit::Unknown) => Ok(Commit::Unknown),

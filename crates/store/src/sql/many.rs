@@ -1,21 +1,21 @@
-//! A statement rewritten for the rows of many batches, in the words of PostgreSQL: `INSERT … VALUES ($1, $2)` becomes
-//! `INSERT … SELECT each.p1, each.p2 FROM unnest($1::uuid[], $2::text[]) AS each(p1, p2)`, and an `UPDATE … WHERE …` gets
-//! the same list of rows between `SET` and `WHERE`.
+//! Rewrites a statement for the rows of many batches on PostgreSQL: `INSERT … VALUES ($1, $2)` becomes `INSERT …
+//! SELECT each.p1, each.p2 FROM unnest($1::uuid[], $2::text[]) AS each(p1, p2)`, and an `UPDATE … WHERE …` gets the
+//! same list of rows between `SET` and `WHERE`.
 
 use super::{leading_word, verbatim_length};
 
 /// A statement rewritten for many rows.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Many {
-    /// What stands before and after the list of rows.
+    /// The text before and after the list of rows.
     head: String,
     tail: String,
-    /// The parameters that stand where rows cannot be seen, counted from 0: they must be the same for all rows.
+    /// The parameters outside the scope of the rows, counted from 0: they must be equal for all rows.
     shared: Vec<usize>,
 }
 
 impl Many {
-    /// Rewrites a statement with numbered parameters; nothing for one of another shape.
+    /// Rewrites a statement with numbered parameters; `None` for another shape.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let mut writing = Writing::default();
         let kind = match text.trim_start() {
@@ -27,7 +27,7 @@ impl Many {
         let mut depth = 0_usize;
         // The depth of the parenthesis that `VALUES` opened.
         let mut values = None;
-        // Past `ON CONFLICT` the rows cannot be seen.
+        // After `ON CONFLICT` the rows are out of scope.
         let mut in_conflict = false;
         while let Some(next) = rest.chars().next() {
             let word = leading_word(rest);
@@ -81,7 +81,7 @@ impl Many {
         (is_either && !of_rows.is_empty()).then_some(Self { head, tail: tail?, shared })
     }
 
-    /// The parameters that must be the same for all rows, counted from 0.
+    /// The parameters that must be equal for all rows, counted from 0.
     pub(crate) fn shared(&self) -> &[usize] {
         &self.shared
     }
@@ -116,7 +116,7 @@ impl Writing {
         self.tail.as_mut().unwrap_or(&mut self.head).push_str(text);
     }
 
-    /// Ends the head; rows stand in one place alone.
+    /// Ends the head; only one place may hold the rows.
     fn rows_stand_here(&mut self) -> Option<()> {
         if self.tail.is_some() {
             return None;

@@ -1,7 +1,7 @@
-//! Copies of the embedded database while it is in use: out of it into a file, and out of a file into it. A copy is the
-//! state between two commits, read page by page with pauses while the writer goes on.
+//! Copies the SQLite database to a file and back while it is in use. A copy is the state between two commits, read
+//! page by page with pauses for the writer.
 //!
-//! Never here: what a backup means, and whether its keys open.
+//! The caller checks what the backup contains and whether its keys open.
 
 use std::ffi::c_int;
 use std::fs::{File, OpenOptions};
@@ -19,62 +19,62 @@ use super::staged::{Replaced, Staged};
 use super::{SqliteStore, connection};
 use crate::error::StoreError;
 
-/// Pages copied at once: 1 MiB of pages of 4 KiB.
+/// Pages of one step: 1 MiB of pages of 4 KiB.
 const STEP_PAGES: c_int = 256;
-/// Between two steps, so that a copy takes neither the disk nor a processor for itself.
+/// Pause between two steps, which leaves the disk and the processor to others.
 const STEP_PAUSE: Duration = Duration::from_millis(4);
-/// Steps after which what was copied is synced, so that the writer's own syncs do not wait for all of it at the end.
+/// Steps between syncs of the copy, so that the writer's own syncs do not wait for all of it at the end.
 const STEPS_PER_SYNC: u64 = 32;
-/// Steps that may find the database locked, one each [`BUSY_PAUSE`].
+/// Most steps that may find the database locked, with [`BUSY_PAUSE`] between them.
 const BUSY_STEPS_MAX: u32 = 100;
 const BUSY_PAUSE: Duration = Duration::from_millis(100);
 
-/// What is done about a file that is there already.
+/// What to do when the file already exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// The backup is refused.
+    /// Refuse the backup.
     Refuse,
-    /// The new backup takes its place.
+    /// Replace the file.
     Replace,
 }
 
-/// A backup that was written.
+/// A completed backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Its length.
+    /// Its size.
     pub bytes: u64,
     /// The version of its schema.
     pub schema_version: i64,
 }
 
-/// Why a backup was not made or not restored. What was there before is there still.
+/// Why a backup or restore failed. The earlier state is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// A file of that name is there.
+    /// The file already exists.
     #[error("{} exists already; `--force` replaces it", .0.display())]
     Exists(PathBuf),
-    /// One at a time.
+    /// Another backup or restore is running.
     #[error("another backup is under way, or a restore")]
     UnderWay,
     /// A file cannot be read or written.
     #[error("{}", .0.display())]
     File(PathBuf, #[source] io::Error),
-    /// The file is something else.
+    /// The file is not a backup.
     #[error("{} is not a backup: {}", .0.display(), .1)]
     NotABackup(PathBuf, &'static str),
-    /// The file was changed since it was made, or cut off.
+    /// The file was changed or truncated.
     #[error("{} is damaged: {}", .0.display(), .1)]
     Damaged(PathBuf, String),
-    /// A page could not be read or written: a full disk, most often.
+    /// A page could not be read or written; often the disk is full.
     #[error("the copy failed")]
     Copy(#[source] rusqlite::Error),
-    /// The database keeps keys that cannot stand beside those of the backup.
+    /// The data keys in use cannot be combined with those of the backup.
     #[error(
         "the data keys in use are wrapped by another key-encryption key than those of the backup; stop the server to \
          restore it"
     )]
     MixedKeys,
-    /// The database, or the schema of the backup.
+    /// The database failed, or this release cannot read the backup's schema.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -87,8 +87,8 @@ impl BackupError {
 }
 
 impl SqliteStore {
-    /// Writes a backup of the database, as it is at this moment, to `target`. It is complete and synced, or not there.
-    /// Until then it is [`partial_path`](Self::partial_path).
+    /// Backs up the present state of the database to `target`. The file is complete and synced, or absent; until then
+    /// it is [`partial_path`](Self::partial_path).
     ///
     /// # Errors
     /// [`BackupError::Exists`], [`BackupError::UnderWay`], [`BackupError::File`] when `target` cannot be written,
@@ -103,13 +103,13 @@ impl SqliteStore {
         copied.await.unwrap_or_else(|_panicked| Err(StoreError::closed().into()))
     }
 
-    /// Where a backup to `target` is written before it is complete.
+    /// Where a backup to `target` is written until it is complete.
     pub fn partial_path(target: &Path) -> PathBuf {
         connection::with_suffix(target, ".partial")
     }
 
-    /// Puts a backup in the place of everything that is in the database, in one commit, and keeps what was there in a
-    /// backup of its own. Changes that wait meanwhile are applied afterwards, where their guards still hold.
+    /// Replaces the whole database by a backup in one commit, and keeps the former state in another backup. Waiting
+    /// changes are applied afterwards, if their guards still hold.
     ///
     /// # Errors
     /// [`BackupError::UnderWay`], [`BackupError::MixedKeys`], [`BackupError::File`], [`BackupError::Store`].
@@ -121,12 +121,12 @@ impl SqliteStore {
     ) -> Result<Replaced, BackupError> {
         let _alone = Alone::among(&self.inner.snapshot_is_held)?;
         let database = self.inner.path.clone();
-        // The writer stands still: nothing is written between the copy of what is there and its end.
+        // The writer is paused: nothing is written between the copy of the former state and the end.
         self.exclusively(move |writer| Ok(restore(writer, &database, staged, kept, now))).await?
     }
 }
 
-/// The right to copy, until it is dropped.
+/// The permit to copy, held until it is dropped.
 struct Alone(Arc<AtomicBool>);
 
 impl Alone {
@@ -148,7 +148,7 @@ impl Drop for Alone {
 pub(super) struct Unfinished(Option<PathBuf>);
 
 impl Unfinished {
-    /// Makes the file for its owner alone, in the place of one that was left behind.
+    /// Creates the file for its owner only, replacing one left behind.
     pub(super) fn make(path: &Path) -> Result<(Self, File), BackupError> {
         match std::fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -182,7 +182,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// A name in a folder outlives a power cut only once the folder is synced.
+/// A name in a folder survives a power cut only once the folder is synced.
 pub(super) fn sync_folder_of(path: &Path) -> Result<(), BackupError> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -207,9 +207,9 @@ fn back_up(database: &Path, target: &Path, existing: Existing) -> Result<Written
     Ok(Written { bytes, schema_version })
 }
 
-/// Copies one state of the database into a file, and answers the version of its schema.
+/// Copies one state of the database into a file, and returns the version of its schema.
 fn copy_out(source: &Connection, target: &Path, file: &File, pause: Duration) -> Result<i64, BackupError> {
-    // Held for as long as the copy takes: without it, each commit would make the copy begin anew.
+    // Held during the copy: otherwise each commit would restart it.
     let snapshot = source.unchecked_transaction().map_err(BackupError::Copy)?;
     let applied = super::migrate::applied(&snapshot)?;
     let mut copy = connection::open(target)?;
@@ -249,7 +249,7 @@ fn restore(
     }
 }
 
-/// One transaction: whoever reads meanwhile reads what was there before, and a crash leaves it there.
+/// One transaction: readers see the former state until it ends, and a crash keeps it.
 fn copy_in(staged: &Staged, database: &Path) -> Result<(), BackupError> {
     let source = connection::open(staged.path())?;
     let mut live = connection::open(database)?;

@@ -1,6 +1,6 @@
-//! Copying the write-ahead log into the database: a background thread copies beside the writer. Under load it never
-//! catches up, and the log would never start anew; so once the log is long, the writer itself completes the copy when the
-//! background thread has left little, and at the log's bound in any case. Nobody's commit goes on meanwhile.
+//! Copies the write-ahead log into the database. A background thread copies beside the writer, but under load it
+//! never catches up and the log could not restart. So once the log is long, the writer completes the copy when little
+//! is left, and at the log's limit in any case; no commit runs meanwhile.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,32 +13,32 @@ use super::failure;
 use super::options::SqliteOptions;
 use crate::error::StoreError;
 
-/// Bytes of the log for each page beside the page itself.
+/// Bytes of the log for each page besides the page itself.
 const FRAME_HEADER_BYTES: u64 = 24;
 
-/// How much the writer copies itself while there is room in the log: a few milliseconds' work.
+/// The most that the writer copies while the log has room: a few milliseconds' work.
 const LITTLE_BYTES: u64 = 2 * 1024 * 1024;
 
 /// What the writer knows about the log.
 pub(super) struct Checkpoints {
     wake: Sender<()>,
     background: JoinHandle<()>,
-    /// Held by whoever copies: SQLite lets one at a time, and the other would wait blindly and give up.
+    /// Held by the thread that copies: SQLite allows one at a time, and the other would wait in vain.
     copying: Arc<Mutex<()>>,
-    /// Whether a backup reads an old state: the log cannot start anew as long as it does, and nobody waits for it.
+    /// Whether a backup holds an old state: then the log cannot restart, and the writer does not wait for it.
     snapshot_is_held: Arc<AtomicBool>,
     passive_pages: u64,
     little_pages: u64,
     pages_max: u64,
-    /// Length of the log at which the background thread is woken next.
+    /// Log length at which the background thread is woken next.
     wake_at: u64,
-    /// Length of the log from which the writer completes the copy when little is left.
+    /// Log length from which the writer completes the copy when little is left.
     complete_early_at: u64,
-    /// Length of the log at which the writer completes the copy next, whatever is left of it.
+    /// Log length at which the writer completes the copy, however much is left.
     complete_at: u64,
 }
 
-/// The answer of `wal_checkpoint`.
+/// The result of `wal_checkpoint`.
 #[derive(Clone, Copy, Debug)]
 struct LogState {
     busy: bool,
@@ -53,7 +53,7 @@ impl LogState {
 }
 
 impl Checkpoints {
-    /// Starts the background thread with a connection of its own.
+    /// Starts the background thread with its own connection.
     pub(super) fn start(
         options: &SqliteOptions,
         connection: Connection,
@@ -94,17 +94,17 @@ impl Checkpoints {
         self.complete_at = self.pages_max;
     }
 
-    /// Nothing is waited for again before the log, which is so long now, has grown by a part.
+    /// Waits until the log, now of this length, has grown by a part before the next attempt.
     fn complete_later(&mut self, pages: u64) {
         self.complete_early_at = pages + self.passive_pages;
         self.complete_at = self.complete_early_at;
     }
 
-    /// Looks at the length of the log and does what is due.
+    /// Checks the length of the log and acts on it.
     pub(super) fn after_commit(&mut self, connection: &Connection) {
         let Some(log) = checkpoint(connection, "NOOP") else { return };
         if log.pages + self.passive_pages < self.wake_at {
-            // The log is shorter than when the thread was last woken: it was started anew.
+            // The log is shorter than at the last wake-up: it has restarted.
             self.log_begins_anew();
         }
         let is_long = log.pages >= self.complete_early_at;
@@ -114,7 +114,7 @@ impl Checkpoints {
         } else if may_begin_anew || log.pages >= self.wake_at {
             self.wake_at = log.pages + self.passive_pages;
             match self.wake.try_send(()) {
-                // Full: it is awake already.
+                // Full: the thread is already awake.
                 Ok(()) | Err(TrySendError::Full(()) | TrySendError::Disconnected(())) => {}
             }
         }
@@ -129,7 +129,7 @@ impl Checkpoints {
         match log {
             Some(log) if !log.busy && log.copied >= log.pages => self.log_begins_anew(),
             Some(log) => {
-                // A long read still needs the old part. Waiting for it again after each commit would stop all writes.
+                // A long read still needs the old part. Waiting for it after each commit would stop all writes.
                 tracing::debug!(
                     pages = log.pages,
                     copied = log.copied,
@@ -141,7 +141,7 @@ impl Checkpoints {
         }
     }
 
-    /// Ends the background thread, and leaves an empty log behind so that the next start is quick.
+    /// Ends the background thread and empties the log, so that the next start is quick.
     pub(super) fn finish(self, connection: &Connection) {
         drop(self.wake);
         if self.background.join().is_err() {
@@ -158,7 +158,7 @@ fn copy_when_woken(connection: &Connection, woken: &Receiver<()>, copying: &Mute
     }
 }
 
-/// Copies, or with `NOOP` only looks. A failure is logged: the log stays, and so does everything in it.
+/// Copies the log, or with `NOOP` only inspects it. A failure is logged; the log keeps its content.
 fn checkpoint(connection: &Connection, mode: &str) -> Option<LogState> {
     let state =
         connection.prepare_cached(&format!("PRAGMA wal_checkpoint({mode})")).and_then(|mut statement| {

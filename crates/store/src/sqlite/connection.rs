@@ -1,4 +1,4 @@
-//! Opening the file: one process alone, and what each connection is told.
+//! Opens the SQLite file for one process, and configures each connection.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use rusqlite::{Connection, OpenFlags};
 use super::options::SqliteOptions;
 use crate::error::StoreError;
 
-/// How long the writer waits for readers to leave the old part of the write-ahead log, and a reader for the moment
-/// in which the log starts anew.
+/// How long the writer waits for readers of the old part of the write-ahead log, and a reader for a restart of the
+/// log.
 const BUSY_WAIT: Duration = Duration::from_millis(500);
 
-/// Takes the lock that keeps a second process out. It is held as long as the file is open.
+/// Takes the lock that keeps other processes out, held as long as the file is open.
 pub(super) fn lock(path: &Path) -> Result<File, StoreError> {
     let lock_path = lock_path(path);
     let file =
@@ -33,7 +33,7 @@ fn lock_path(path: &Path) -> PathBuf {
     with_suffix(path, "-lock")
 }
 
-/// The write-ahead log beside the database.
+/// The path of the write-ahead log.
 pub(super) fn wal_path(path: &Path) -> PathBuf {
     with_suffix(path, "-wal")
 }
@@ -44,7 +44,7 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The connection that writes; it makes the file.
+/// The connection that writes; it creates the file.
 pub(super) fn open_writer(options: &SqliteOptions) -> Result<Connection, StoreError> {
     make_private(&options.path)?;
     let connection = open(&options.path)?;
@@ -57,7 +57,7 @@ pub(super) fn open_writer(options: &SqliteOptions) -> Result<Connection, StoreEr
             options.path.display()
         )));
     }
-    // The writer decides when the log is copied; SQLite would do it in the middle of somebody's commit.
+    // The writer decides when to copy the log; SQLite would do it during a commit.
     tell(
         &connection,
         options,
@@ -94,14 +94,14 @@ pub(super) fn open_checkpointer(options: &SqliteOptions) -> Result<Connection, S
 }
 
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
-    // Each connection belongs to one thread: SQLite needs no lock of its own.
+    // Each connection belongs to one thread, so SQLite needs no lock of its own.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| configuration(path, &error))?;
     connection.busy_timeout(BUSY_WAIT).map_err(|error| configuration(path, &error))?;
     Ok(connection)
 }
 
-/// Makes the file, if it does not exist, for its owner alone. SQLite gives its companions the same rights.
+/// Creates a missing file for its owner only. SQLite gives its companion files the same rights.
 fn make_private(path: &Path) -> Result<(), StoreError> {
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true);

@@ -1,11 +1,11 @@
-//! What an SQLite error means.
+//! Classifies SQLite errors.
 
 use rusqlite::{Error, ErrorCode, ffi};
 
 use crate::error::{RefusalKind, StoreError};
 use crate::group::{BoundStep, Failure};
 
-/// What an error of a step of a batch means for the batch and its group.
+/// Classifies an error of a step of a batch: whether it affects the batch or its group.
 pub(super) fn of_step(step: &BoundStep, error: Error) -> Failure {
     match constraint(&error) {
         Some(kind) => step.refuse(kind),
@@ -21,7 +21,7 @@ pub(super) fn of_step(step: &BoundStep, error: Error) -> Failure {
     }
 }
 
-/// What an error means that is not about a constraint.
+/// Classifies an error that is not a constraint.
 pub(super) fn store_error(statement: &str, error: Error) -> StoreError {
     abort_if_sync_failed(&error);
     match error.sqlite_error_code() {
@@ -54,14 +54,14 @@ fn constraint(error: &Error) -> Option<RefusalKind> {
             RefusalKind::Unique
         }
         ffi::SQLITE_CONSTRAINT_FOREIGNKEY => RefusalKind::ForeignKey,
-        // A value of the wrong type for a strict column is no rule of the data but a mistake in the program.
+        // A value of the wrong type for a strict column is a bug, not a broken rule of the data.
         ffi::SQLITE_CONSTRAINT_DATATYPE => return None,
         _ => RefusalKind::Constraint(words.clone().unwrap_or_default()),
     })
 }
 
-/// After a failed sync nobody knows what is on the disk: the kernel may have dropped the pages and would report
-/// success the next time. Only a new start, which reads what is really there, knows.
+/// Ends the process after a failed sync. The content of the disk is unknown then: the kernel may have dropped the
+/// pages and would report success the next time. A new start reads what is on the disk.
 fn abort_if_sync_failed(error: &Error) {
     let Error::SqliteFailure(failure, _) = error else { return };
     if matches!(failure.extended_code, ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC) {

@@ -1,4 +1,4 @@
-//! Whether the file is whole: every page read by a connection of its own, for a bounded time.
+//! Checks the file: reads every page on its own connection, for a bounded time.
 
 use std::time::Duration;
 
@@ -8,19 +8,19 @@ use tokio::time::timeout;
 use super::{SqliteStore, connection, failure};
 use crate::error::StoreError;
 
-/// What came of reading a database from beginning to end.
+/// The result of reading the whole database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Integrity {
-    /// It is whole.
+    /// It is intact.
     Whole,
-    /// It is not; the first thing that was found.
+    /// It is damaged; the first error found.
     Damaged(String),
-    /// It was not read to its end in time.
+    /// The time was over before the end.
     NotFinished,
 }
 
 impl SqliteStore {
-    /// Reads every page, and gives up after `time_max`.
+    /// Reads every page, for at most `time_max`.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].

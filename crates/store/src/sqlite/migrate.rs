@@ -1,4 +1,4 @@
-//! Migrations on SQLite: one process alone, on the write connection.
+//! Migrates SQLite on the write connection.
 
 use regente_domain::time::Timestamp;
 use rusqlite::{Connection, Error, params};
@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::migrate::{Applied, Migration, memory, pending};
 use crate::sql::DatabaseKind;
 
-/// What was applied, oldest first; nothing in a new file.
+/// Applied migrations, oldest first; none in a new file.
 pub(super) fn applied(connection: &Connection) -> Result<Vec<Applied>, StoreError> {
     let known = connection
         .query_row(
@@ -36,7 +36,7 @@ pub(super) fn applied(connection: &Connection) -> Result<Vec<Applied>, StoreErro
     rows.collect::<Result<_, _>>().map_err(schema)
 }
 
-/// Applies what is missing, each migration in a transaction of its own.
+/// Applies the missing migrations, each in its own transaction.
 pub(super) fn migrate(
     connection: &Connection,
     migrations: &[Migration],

@@ -1,4 +1,4 @@
-//! SQLite: one file, one process, one thread that writes and several that read.
+//! The store on SQLite: one file, one process, one thread that writes and several that read.
 
 mod backup;
 mod checkpoint;
@@ -51,7 +51,7 @@ struct Inner {
     write: Sender<Command>,
     read: Sender<ReadCommand>,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    /// Whether a backup is under way: there is one at a time.
+    /// Whether a backup is running; only one may.
     snapshot_is_held: Arc<AtomicBool>,
 }
 
@@ -128,7 +128,7 @@ impl SqliteStore {
         rows.await.unwrap_or_else(|_ended| Err(StoreError::closed()))
     }
 
-    /// Runs something alone on the write connection, between two groups.
+    /// Runs `task` alone on the write connection, between two groups.
     pub(crate) async fn exclusively<T: Send + 'static>(
         &self,
         run: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -167,7 +167,7 @@ impl SqliteStore {
 
     pub(crate) async fn close(&self) {
         let threads = std::mem::take(&mut *self.inner.threads.lock().unwrap_or_else(PoisonError::into_inner));
-        // Readers first: the writer's last checkpoint needs nobody to read.
+        // Readers end first, so that the writer's last checkpoint waits for none.
         for _ in &threads {
             drop(self.inner.read.send(ReadCommand::Close));
         }

@@ -1,4 +1,4 @@
-//! How an SQLite database is used.
+//! Options of an SQLite database.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,37 +7,36 @@ use crate::admission::ADMITTED_MAX_DEFAULT;
 
 const MIB: u64 = 1024 * 1024;
 
-/// How an SQLite database is used. [`SqliteOptions::new`] gives the defaults.
+/// Options of an SQLite database. [`SqliteOptions::new`] gives the defaults.
 #[derive(Clone, Debug)]
 pub struct SqliteOptions {
-    /// The database file. Its folder must exist; beside it stand the write-ahead log and the lock file.
+    /// The database file. Its folder must exist; the write-ahead log and the lock file are created beside it.
     pub path: PathBuf,
-    /// Threads that read, each with a connection of its own.
+    /// Number of threads that read, each with its own connection.
     pub readers: usize,
     /// Page cache of each reader, in bytes.
     pub reader_cache_bytes: u64,
-    /// How much of the file, from its start, each reader maps into memory, in bytes; 0 maps nothing.
+    /// How many bytes of the file, from its start, each reader maps into memory; 0 for none.
     pub reader_mmap_bytes: u64,
     /// Page cache of the writer, in bytes.
     pub writer_cache_bytes: u64,
     /// Growth of the write-ahead log after which the background thread copies it into the database, in bytes.
     pub wal_passive_bytes: u64,
-    /// Length of the write-ahead log past which the writer completes the copy and starts the log anew, in bytes:
-    /// 64 to 256 MiB. A long log writes less, since pages that changed many times are copied once.
+    /// Length of the write-ahead log at which the writer completes the copy and restarts the log, in bytes: 64 to 256
+    /// MiB. A long log writes less, since pages that changed many times are copied once.
     pub wal_bytes_max: u64,
-    /// The most batches that share a commit.
+    /// Most batches of one commit.
     pub group_max: usize,
-    /// From the begin of one commit to that of the next while several batches come at once: those that come meanwhile share
-    /// a sync. A caller who is alone never waits.
+    /// Time from the start of one commit to the next while several batches arrive at once: those that arrive
+    /// meanwhile share a sync. A single caller never waits.
     pub commits_apart: Duration,
-    /// The most changes that may be under way at once.
+    /// Limit of concurrent changes.
     pub admitted_max: usize,
 }
 
 impl SqliteOptions {
-    /// The defaults: 4 readers with 4 MiB each and a map of 1 GiB, 64 MiB for the writer, a write-ahead log of at most
-    /// 256 MiB that is copied every 4 MiB, groups of at most 256 batches,
-    /// half a millisecond apart.
+    /// The defaults: 4 readers with 4 MiB each and a map of 1 GiB, 64 MiB for the writer, a write-ahead log of at
+    /// most 256 MiB that is copied every 4 MiB, groups of at most 256 batches, half a millisecond apart.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),

@@ -1,4 +1,4 @@
-//! The threads that read, each with a connection of its own, on one queue.
+//! The threads that read, each with its own connection, on one queue.
 
 use crossbeam_channel::Receiver;
 use rusqlite::{Connection, Error};
@@ -11,13 +11,13 @@ use crate::row::Row;
 use crate::sql::Sql;
 use crate::value::Value;
 
-/// What a reader is asked for.
+/// A command to a reader.
 pub(super) enum ReadCommand {
     /// Run queries.
     Rows {
         /// The queries.
         queries: Vec<Query>,
-        /// Who wants the answers, one for each.
+        /// The channel for the answers, one for each query.
         answer: oneshot::Sender<Result<Vec<Vec<Row>>, StoreError>>,
     },
     /// End this thread.
@@ -27,13 +27,13 @@ pub(super) enum ReadCommand {
 /// A query with its arguments in order.
 pub(super) type Query = (&'static Sql, Vec<Value>);
 
-/// The body of a thread.
+/// Runs the thread.
 pub(super) fn run(connection: &Connection, queue: &Receiver<ReadCommand>) {
     let mut statements = Statements::new(connection);
     while let Ok(command) = queue.recv() {
         match command {
             ReadCommand::Rows { queries, answer } => {
-                // Who hung up while waiting is not worked for: under overload that is most of the work.
+                // Skip callers that have hung up: under overload that is most of the work.
                 if !answer.is_closed() {
                     let run = |(sql, values): &Query| {
                         statements.query(sql, values).map_err(|error| not_read(sql, error))

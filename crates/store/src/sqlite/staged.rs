@@ -1,5 +1,5 @@
-//! A backup on its way back: copied beside the database, examined, brought to the schema of this release, and only then
-//! put in the place of what is there.
+//! Restores a backup: copies it beside the database, checks it, migrates it to the schema of this release, and then
+//! replaces the database.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -18,10 +18,10 @@ use crate::newest::{self, NEWEST_AUDIT_ENTRY, NEWEST_CHARGE, Newest};
 use crate::sql::{DatabaseKind, Sql};
 use crate::{Row, args};
 
-/// What every SQLite file begins with.
+/// The first bytes of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// A backup that can be restored. Its copy beside the database is removed when this is dropped.
+/// A backup ready to be restored. Its copy beside the database is removed on drop.
 #[derive(Debug)]
 pub struct Staged {
     path: PathBuf,
@@ -32,24 +32,23 @@ pub struct Staged {
     data_keys: Vec<StoredDataKey>,
 }
 
-/// What a restore put in place.
+/// A completed restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replaced {
-    /// The backup that holds what was there before; absent when nothing was.
+    /// The backup of the former database; absent when there was none.
     pub kept: Option<PathBuf>,
-    /// The length of what was restored.
+    /// The size of the restored database.
     pub bytes: u64,
-    /// The version of its schema, as the backup had it.
+    /// The version of its schema in the backup.
     pub schema_version: i64,
-    /// The migrations that were applied to it since.
+    /// The migrations applied to it since.
     pub migrated: Vec<&'static str>,
-    /// How far it reaches.
+    /// How recent its data is.
     pub newest: Newest,
 }
 
 impl Staged {
-    /// Copies `backup` beside `database`, whether that exists or not, and examines the copy. Blocks for as long as that
-    /// takes.
+    /// Copies `backup` beside `database`, which need not exist, and checks the copy. Blocks until it is done.
     ///
     /// # Errors
     /// [`BackupError::NotABackup`], [`BackupError::Damaged`], [`BackupError::File`]; [`BackupError::Store`] with
@@ -67,7 +66,7 @@ impl Staged {
         Ok(staged)
     }
 
-    /// Where the copy is while it is examined.
+    /// Where the copy is while it is checked.
     pub fn path_beside(database: &Path) -> PathBuf {
         connection::with_suffix(database, ".restoring")
     }
@@ -77,13 +76,12 @@ impl Staged {
         &self.data_keys
     }
 
-    /// Its length.
+    /// Its size.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Puts it in the place of the file of a database that nobody has open, also when that file cannot be read any
-    /// more, and keeps that file as `kept`.
+    /// Replaces the file of a closed database, also an unreadable one, and keeps that file as `kept`.
     ///
     /// # Errors
     /// [`BackupError::Store`] with [`StoreError::Locked`] when somebody has it open, [`BackupError::File`].
@@ -110,8 +108,8 @@ impl Staged {
         Replaced { kept, bytes, schema_version, migrated: self.migrated.clone(), newest }
     }
 
-    /// Adds the data keys of the database in use that the backup does not have: what is being sealed under them at this
-    /// moment is written after the restore, and must open.
+    /// Adds the data keys in use that the backup lacks: values sealed under them now are written after the restore
+    /// and must open.
     pub(super) fn keep_data_keys_of(&mut self, live: &Connection, now: Timestamp) -> Result<(), BackupError> {
         let (kek_id, has_current) = {
             let current = self.data_keys.iter().find(|key| key.state == KeyState::Current);
@@ -143,7 +141,7 @@ impl Staged {
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        // Once it is in place there is nothing of this name any more.
+        // After a successful restore the file no longer has this name.
         drop(std::fs::remove_file(&self.path));
     }
 }
@@ -160,7 +158,7 @@ fn refuse_what_is_none(backup: &Path, database: &Path) -> Result<(), BackupError
         Ok(()) if &beginning == MAGIC => {}
         Ok(()) | Err(_) => return not_a_backup("it is no SQLite file"),
     }
-    // What is in the log would be lost: this is a database that somebody uses, or copied while it was in use.
+    // The content of the log would be lost: the database is in use, or was copied while in use.
     let has_log = std::fs::metadata(connection::wal_path(backup)).is_ok_and(|log| log.len() > 0);
     if has_log {
         return not_a_backup("it has a write-ahead log beside it; `regente backup` makes one without");
@@ -181,7 +179,7 @@ fn examine(backup: &Path, path: &Path, bytes: u64, now: Timestamp) -> Result<Sta
         return Err(BackupError::NotABackup(backup.to_owned(), "it holds no data of Regente"));
     };
     let pending = crate::migrate::pending(&applied, MIGRATIONS)?;
-    // One file without companions, whatever it was before; the database that it becomes has its log again.
+    // Make it one file without companions; the restored database gets its log again.
     connection.pragma_update(None, "journal_mode", "DELETE").map_err(damaged)?;
     migrate::migrate(&connection, MIGRATIONS, now)?;
     let staged = Staged {
@@ -207,7 +205,7 @@ fn rows(connection: &Connection, sql: &'static Sql) -> Result<Vec<Row>, StoreErr
     Statements::new(connection).query(sql, &[]).map_err(|error| failure::store_error(sql.name(), error))
 }
 
-/// Moves the files of a database aside. What is in its log is put into it first, as far as it can be read.
+/// Moves the files of a database aside. First copies its log into it, as far as it is readable.
 fn set_aside(database: &Path, kept: &Path) -> Result<(), BackupError> {
     let settled = connection::open(database).and_then(|connection| {
         let settled = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
@@ -221,7 +219,7 @@ fn set_aside(database: &Path, kept: &Path) -> Result<(), BackupError> {
         std::fs::rename(&wal, connection::wal_path(kept)).map_err(BackupError::file(&wal))?;
     }
     drop(std::fs::remove_file(connection::with_suffix(database, "-shm")));
-    // A second name for the same file, so that there is always one of the first name; not every disk can do that.
+    // Link a second name, so that the first always exists; some disks do not support links.
     std::fs::hard_link(database, kept)
         .or_else(|_| std::fs::rename(database, kept))
         .map_err(BackupError::file(kept))

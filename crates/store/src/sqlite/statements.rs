@@ -1,4 +1,4 @@
-//! Prepared statements of one connection, found by the address of their [`Sql`], and values on their way in and out.
+//! Prepares the statements of one connection, found by the address of their [`Sql`], and converts their values.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ impl<'c> Statements<'c> {
         self.connection
     }
 
-    /// Runs a statement that changes rows, and counts them.
+    /// Runs a statement that writes, and returns the number of changed rows.
     pub(super) fn execute(&mut self, sql: &'static Sql, values: &[Value]) -> Result<u64, rusqlite::Error> {
         let statement = self.bound(sql, values)?;
         let rows = statement.raw_execute()?;
@@ -81,12 +81,12 @@ impl ToSql for Value {
     }
 }
 
-/// Reads a column. Text that is not UTF-8 was not written by us and comes as bytes, which no caller expects.
+/// Reads a column. Text that is not UTF-8 was not written by us and is returned as bytes, which no caller accepts.
 fn read(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(int) => Value::Int(int),
-        // There are no floating point numbers in the schema; as text it is refused by whoever reads a number.
+        // The schema has no floating point numbers; returned as text, which readers of numbers refuse.
         ValueRef::Real(real) => Value::Text(real.to_string()),
         ValueRef::Text(text) => match std::str::from_utf8(text) {
             Ok(text) => Value::Text(text.to_owned()),

@@ -1,4 +1,4 @@
-//! The one thread that writes: it takes all waiting batches, commits them with one sync, then answers everybody.
+//! The writer thread: takes all waiting batches, commits them with one sync, then answers each.
 
 #![allow(clippy::disallowed_methods, reason = "how far apart commits begin is the machine's time")]
 
@@ -17,20 +17,20 @@ use crate::group::{ADD_TO_COUNTER, Answer, BoundStep, Failure, Work, counter_val
 use crate::sql::DatabaseKind;
 use crate::store::CommitCounts;
 
-/// There is one writer, so its counters have one stripe.
+/// The one writer has one counter stripe.
 const STRIPE: i64 = 0;
 
-/// What the writer is asked for.
+/// A command to the writer.
 pub(super) enum Command {
     /// Apply a batch.
     Apply(Work),
-    /// Run something alone on the write connection, or while it stands still: a migration, a restore.
+    /// Run something while no group is applied: a migration, a restore.
     Exclusive(Box<dyn FnOnce(&Connection) + Send>),
-    /// Apply what is queued, then end.
+    /// Apply the queued batches, then end.
     Close,
 }
 
-/// The body of the thread. The lock on the file is released when it ends, after the last connection is closed.
+/// Runs the thread. It releases the lock on the file at its end, after the last connection is closed.
 pub(super) fn run(
     connection: Connection,
     queue: &Receiver<Command>,
@@ -61,13 +61,13 @@ struct Writer<'c> {
     commits_apart: Duration,
     checkpoints: Checkpoints,
     commits: &'c CommitCounts,
-    /// When the next group may begin.
+    /// When the next group may start.
     next_at: Option<Instant>,
 }
 
-/// Why a batch was not applied, and where it stopped.
+/// Why a batch was not applied, and at which statement.
 struct Stopped {
-    /// The place of the statement among those of the batch.
+    /// The index of the statement in the batch.
     at: usize,
     why: Failure,
 }
@@ -116,7 +116,7 @@ impl<'c> Writer<'c> {
             };
             next = next.or_else(|| queue.recv().ok());
         }
-        // What came in between the last look and the close is still applied: its caller was not refused.
+        // Apply batches that arrived before the close: their callers were not refused.
         while let Ok(command) = queue.try_recv() {
             if let Command::Apply(work) = command {
                 self.commit_group(vec![work]);
@@ -133,7 +133,7 @@ impl<'c> Writer<'c> {
         }
     }
 
-    /// The batches that wait now, and the first command after them that is not a batch.
+    /// The waiting batches, and the first other command after them.
     fn gather(&self, first: Work, queue: &Receiver<Command>) -> (Vec<Work>, Option<Command>) {
         let mut group = vec![first];
         while group.len() < self.group_max {
@@ -146,7 +146,7 @@ impl<'c> Writer<'c> {
         (group, None)
     }
 
-    /// Applies a group, first as one; when one batch fails, each by itself.
+    /// Applies a group as one; if a batch fails, applies each by itself.
     fn commit_group(&mut self, group: Vec<Work>) {
         let answers = match self.apply_as_one(&group) {
             Ok(answers) => answers,
@@ -160,7 +160,7 @@ impl<'c> Writer<'c> {
         }
     }
 
-    /// Nothing is applied when it fails, because of one of the batches.
+    /// Applies all batches in one transaction; one failure rolls all back.
     fn apply_as_one(&mut self, group: &[Work]) -> Result<Vec<Answer>, Failure> {
         self.try_as_one(group).inspect_err(|_| self.roll_back())
     }
@@ -171,7 +171,7 @@ impl<'c> Writer<'c> {
         for work in group {
             match self.run_steps(work) {
                 Ok(()) => answers.push(Ok(Commit::Applied)),
-                // Nothing of it is there to be undone. Most often it is a repeated key.
+                // Nothing needs to be undone. Most often this is a repeated key.
                 Err(Stopped { at: 0, why: Failure::Own(answer) }) if has_touched_nothing(&answer) => {
                     answers.push(answer);
                 }
@@ -183,7 +183,7 @@ impl<'c> Writer<'c> {
         Ok(answers)
     }
 
-    /// One transaction in which each batch stands in a savepoint of its own.
+    /// Applies the batches in one transaction, each in its own savepoint.
     fn apply_each(&mut self, group: &[Work]) -> Vec<Answer> {
         let mut answers = Vec::with_capacity(group.len());
         match self.try_each(group, &mut answers) {
@@ -196,7 +196,7 @@ impl<'c> Writer<'c> {
                         StoreError::Programming(format!("counters or commit: {commit:?}"))
                     }
                 };
-                // Refusals do not stand either: what refused them may have been rolled back with the rest.
+                // Refusals do not count either: the rows that refused them may be rolled back too.
                 vec![Err(error); group.len()]
             }
         }
@@ -246,7 +246,7 @@ impl<'c> Writer<'c> {
     }
 
     fn roll_back(&mut self) {
-        // A full disk makes SQLite roll back by itself.
+        // SQLite rolls back by itself when the disk is full.
         if self.statements.connection().is_autocommit() {
             return;
         }
@@ -256,11 +256,11 @@ impl<'c> Writer<'c> {
     }
 }
 
-/// Whether the statement that was answered so has changed no row.
+/// Whether the statement with this answer has changed no row.
 fn has_touched_nothing(answer: &Answer) -> bool {
     match answer {
         Ok(Commit::Refused(Refusal { why: RefusalKind::RowCount { actual, .. }, .. })) => *actual == 0,
-        // SQLite undoes a statement that fails.
+        // SQLite undoes a failed statement.
         Ok(Commit::Refused(Refusal {
             why: RefusalKind::Unique | RefusalKind::ForeignKey | RefusalKind::Constraint(_),
             ..
@@ -270,7 +270,7 @@ fn has_touched_nothing(answer: &Answer) -> bool {
     }
 }
 
-/// The batches whose changes stand.
+/// The batches that were applied.
 fn applied<'a>(group: &'a [Work], answers: &'a [Answer]) -> impl Iterator<Item = &'a Work> {
     group.iter().zip(answers).filter_map(|(work, answer)| match answer {
         Ok(Commit::Applied) => Some(work),

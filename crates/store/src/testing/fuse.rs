@@ -1,11 +1,11 @@
-//! Stops a process at a chosen step, inside a test: once the fuse has blown, nothing that asks it ever goes on.
+//! Simulates a crash at a chosen step in a test: once the fuse has blown, no caller of it continues.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::watch;
 
-/// Counts steps down. Clones are the same fuse. Without being armed it never blows.
+/// Counts steps down. Clones share the count. An unarmed fuse never blows.
 #[derive(Clone, Debug)]
 pub struct Fuse(Arc<State>);
 
@@ -15,7 +15,7 @@ struct State {
     blown: watch::Sender<bool>,
 }
 
-/// Steps left in a fuse that is not armed.
+/// Steps left in an unarmed fuse.
 const NOT_ARMED: u64 = u64::MAX;
 
 impl Default for Fuse {
@@ -25,17 +25,17 @@ impl Default for Fuse {
 }
 
 impl Fuse {
-    /// Lets `steps` more steps happen, and none after them.
+    /// Allows `steps` more steps, then blows.
     pub fn arm(&self, steps: u64) {
         self.0.left.store(steps, Ordering::SeqCst);
     }
 
-    /// Takes the fuse out: from now on nothing is stopped.
+    /// Removes the limit: no further step is stopped.
     pub fn disarm(&self) {
         self.0.left.store(NOT_ARMED, Ordering::SeqCst);
     }
 
-    /// One step. When none is left the fuse blows, and this never returns.
+    /// Counts one step. If none is left the fuse blows, and this never returns.
     pub async fn step(&self) {
         let take_one = |left| match left {
             NOT_ARMED => None,

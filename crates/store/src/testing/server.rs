@@ -1,4 +1,4 @@
-//! The PostgreSQL server of the tests: started when the first test asks for it, ended with the process.
+//! The PostgreSQL server of the tests: started on first use, ended with the process.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -14,23 +14,23 @@ use crate::store::{Store, StoreOptions};
 
 /// Connections that the test server allows.
 const CONNECTIONS_MAX: u32 = 300;
-/// How often a free port may be taken by somebody else before the server starts on it.
+/// Most attempts to start when another process takes the free port first.
 const START_ATTEMPTS: u32 = 5;
 
-/// A PostgreSQL server of this test process alone.
+/// A PostgreSQL server for this test process only.
 #[derive(Debug)]
 pub struct TestPostgres {
     port: u16,
-    /// Where its data, its log and its socket are.
+    /// The folder of its data, log and socket.
     folder: PathBuf,
     durability: Durability,
     databases: AtomicU64,
-    /// Ends the server when this process ends, however it ends: it waits for the end of its input.
+    /// Ends the server when this process ends in any way: it waits for the end of its input.
     _watchdog: Child,
 }
 
 impl TestPostgres {
-    /// The server, started at the first call.
+    /// The shared server, started on first use.
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<TestPostgres> = OnceLock::new();
         SHARED.get_or_init(|| {
@@ -40,21 +40,21 @@ impl TestPostgres {
         })
     }
 
-    /// Makes a migrated database and returns its address.
+    /// Creates a migrated database and returns its address.
     pub async fn fresh_database(&self) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         self.administer(&format!("CREATE DATABASE {name} TEMPLATE regente_template")).await;
         self.url(&name)
     }
 
-    /// Makes an empty database and returns its address.
+    /// Creates an empty database and returns its address.
     pub async fn empty_database(&self) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         self.administer(&format!("CREATE DATABASE {name}")).await;
         self.url(&name)
     }
 
-    /// Runs a statement as the owner of the server, such as `pg_terminate_backend`.
+    /// Runs a statement as a superuser, such as `pg_terminate_backend`.
     pub async fn administer(&self, statement: &str) {
         let (client, connection) =
             tokio_postgres::connect(&self.url("postgres"), NoTls).await.expect("the test server answers");
@@ -68,18 +68,18 @@ impl TestPostgres {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// The port that it listens on.
+    /// Its port.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Its first process, the parent of all others.
+    /// Its first process, the parent of the others.
     pub fn process_id(&self) -> u32 {
         let file = std::fs::read_to_string(self.folder.join("data/postmaster.pid")).expect("the server runs");
         file.lines().next().and_then(|line| line.trim().parse().ok()).expect("a process id")
     }
 
-    /// Where the programs are that came with it, such as `pgbench`.
+    /// The folder of PostgreSQL's programs, such as `pgbench`.
     pub fn programs() -> PathBuf {
         binaries()
     }
@@ -89,7 +89,7 @@ impl TestPostgres {
         Self::start(Durability::Full)
     }
 
-    /// The number of its first process in the kernel; all others are children of it.
+    /// The id of its first process, the parent of the others.
     pub fn pid(&self) -> Option<u32> {
         let lines = std::fs::read_to_string(self.folder.join("data/postmaster.pid")).ok()?;
         lines.lines().next()?.trim().parse().ok()
@@ -100,7 +100,7 @@ impl TestPostgres {
         Self::start(Durability::None)
     }
 
-    /// Ends the server at once, as a crash of its host would; [`TestPostgres::start_again`] begins with its recovery.
+    /// Ends the server at once, like a crash of its host; [`TestPostgres::start_again`] starts with its recovery.
     pub fn crash(&self) {
         let (account, binaries) = (Account::of_this_process(), binaries());
         let mut stop = account.command(&binaries.join("pg_ctl"));
@@ -108,7 +108,7 @@ impl TestPostgres {
         assert!(stop.status().is_ok_and(|status| status.success()), "the test server stops");
     }
 
-    /// Starts the server at its former address.
+    /// Starts the server again at its former address.
     pub fn start_again(&self) {
         let (account, binaries) = (Account::of_this_process(), binaries());
         let started = start_at(self.port, &account, &binaries, &self.folder, self.durability);
@@ -139,7 +139,7 @@ impl TestPostgres {
         panic!("the test server did not start: {log}");
     }
 
-    /// A migrated database that all others are copied from. In a thread, because this may be called inside a runtime.
+    /// Creates the migrated template of all databases, in a thread, because the caller may be inside a runtime.
     fn make_template(&self) {
         let making = async {
             self.administer("CREATE DATABASE regente_template").await;
@@ -159,7 +159,7 @@ impl TestPostgres {
     }
 }
 
-/// Whether the server came up on a port.
+/// Whether the server started on a port.
 fn start_at(port: u16, account: &Account, binaries: &Path, folder: &Path, durability: Durability) -> bool {
     let settings = format!(
         "-p {port} -k {} -c listen_addresses=127.0.0.1 -c max_connections={CONNECTIONS_MAX} {}",
@@ -176,12 +176,12 @@ fn log_of(folder: &Path) -> String {
     std::fs::read_to_string(folder.join("log")).unwrap_or_default()
 }
 
-/// What a server promises to keep.
+/// What a server keeps after a power cut.
 #[derive(Clone, Copy, Debug)]
 enum Durability {
-    /// Nothing: tests never cut the power.
+    /// Nothing: tests do not cut the power.
     None,
-    /// What it has acknowledged.
+    /// Every acknowledged commit.
     Full,
 }
 
@@ -194,10 +194,10 @@ impl Durability {
     }
 }
 
-/// Everybody who reaches the port of the machine itself may come in: there is nothing in it.
+/// Any local process may connect, since the server holds no real data.
 const INITDB: [&str; 6] = ["-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"];
 
-/// The account under which the server runs: it refuses to run as root.
+/// The account that the server runs under: it refuses root.
 enum Account {
     Own,
     Postgres,
@@ -218,7 +218,7 @@ impl Account {
                 command
             }
         };
-        // The account may not be allowed to see the folder that the tests run in.
+        // The account may not have access to the working folder of the tests.
         command.current_dir("/").stdin(Stdio::null());
         command
     }
@@ -234,7 +234,7 @@ impl Account {
     }
 }
 
-/// A shell in a process group of its own, so that neither a signal to the tests nor their crash ends it first.
+/// A shell in its own process group, so that signals to the tests, or their crash, do not end it first.
 fn watchdog(account: &Account, binaries: &Path, folder: &Path) -> Child {
     let stop = account.command(&binaries.join("pg_ctl"));
     let stop: Vec<_> = std::iter::once(stop.get_program()).chain(stop.get_args()).collect();
@@ -254,7 +254,7 @@ fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
-/// Where the server's programs are: the newest version of the usual folder, or what `pg_config` says.
+/// The folder of PostgreSQL's programs: the newest version in the usual folder, or the answer of `pg_config`.
 fn binaries() -> PathBuf {
     let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let newest = installed

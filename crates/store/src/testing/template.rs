@@ -1,5 +1,5 @@
-//! The SQLite files of stories: one is migrated for the whole process, all others are copies of it, in memory where the
-//! machine has room there. Tests of disks, kills and backups make their own folders on the disk.
+//! Creates the SQLite files of stories: one is migrated for each process, the others are copies of it, in memory
+//! where there is room. Tests of disks, kills and backups create their own on the disk.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -9,9 +9,9 @@ use tempfile::TempDir;
 
 use super::{DATABASE_FILE, TestDatabase};
 
-/// A file system in memory, on Linux.
+/// The file system in memory, on Linux.
 const MEMORY: &str = "/dev/shm";
-/// With less room in it the files go to the disk: all tests at once need a part of this.
+/// With less free room the files go to the disk.
 const MEMORY_BYTES_MIN: u64 = 1024 * 1024 * 1024;
 
 /// A folder with a migrated database.
@@ -26,7 +26,7 @@ fn is_roomy(file_system: &Path) -> bool {
     statvfs(file_system).is_ok_and(|free| free.f_bavail * free.f_frsize >= MEMORY_BYTES_MIN)
 }
 
-/// The bytes of a migrated file. In a thread, because this may be called inside a runtime.
+/// The bytes of a migrated file; made in a thread, because the caller may be inside a runtime.
 fn template() -> &'static [u8] {
     static TEMPLATE: OnceLock<Vec<u8>> = OnceLock::new();
     TEMPLATE.get_or_init(|| std::thread::spawn(make).join().expect("the template is made"))

@@ -1,4 +1,4 @@
-//! A transaction request as its row has it.
+//! Maps a transaction request to and from its row.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::row::Row;
 use crate::value::Args;
 use crate::{StoreError, args};
 
-/// What each end of a request writes.
+/// The arguments for the end of a request.
 pub(super) fn known_args(ended: &TransactionRequest) -> Args {
     let reference = ended.reference().cloned().unwrap_or_default();
     args! {
@@ -75,7 +75,7 @@ pub(super) fn from_row(row: &Row) -> Result<StoredRequest, StoreError> {
     })
 }
 
-/// How a request ended, by the word that the database has for it.
+/// The outcome of a request, by its word in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Running,

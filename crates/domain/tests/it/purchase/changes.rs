@@ -5,7 +5,7 @@ use std::time::Duration;
 use regente_domain::charge::CaptureMode;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::purchase::{
-    Action, Change, Milestone, Noted, Phase, Purchase, PurchaseStatus, RESERVED_FOR, RESULT_WITHIN, Step,
+    Action, Advance, Change, Milestone, Noted, Phase, Purchase, PurchaseStatus, RESERVED_FOR, RESULT_WITHIN,
     UNDO_WAITS, UndoCause, Undoing,
 };
 
@@ -24,7 +24,7 @@ fn undoing_for(cause: UndoCause) -> Purchase {
 
 /// The phase after a change, and what is told.
 #[track_caller]
-fn becomes(step: &Step, phase: Phase, entries: &[(Milestone, &[Action])]) {
+fn becomes(step: &Advance, phase: Phase, entries: &[(Milestone, &[Action])]) {
     assert_eq!(step.purchase.phase, phase);
     let expected: Vec<_> =
         entries.iter().map(|(milestone, actions)| (*milestone, actions.to_vec())).collect();

@@ -2,7 +2,7 @@
 
 use regente_domain::charge::{CaptureMode, ChargeState};
 use regente_domain::purchase::{
-    Action, Milestone, Noted, OperationRefusal, Phase, PurchaseStatus, RESERVED_FOR, RESULT_WITHIN, Step,
+    Action, Advance, Milestone, Noted, OperationRefusal, Phase, PurchaseStatus, RESERVED_FOR, RESULT_WITHIN,
     UndoCause,
 };
 
@@ -19,7 +19,7 @@ enum Leads {
     Refused(OperationRefusal),
 }
 
-fn leads(step: Result<Step, OperationRefusal>) -> Leads {
+fn leads(step: Result<Advance, OperationRefusal>) -> Leads {
     match step.map(|step| step.purchase.phase) {
         Err(refusal) => Leads::Refused(refusal),
         Ok(Phase::Capturing { until }) => {

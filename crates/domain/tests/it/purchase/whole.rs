@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use regente_domain::charge::{CaptureMode, ChargeState, Held};
-use regente_domain::purchase::{Change, Next, Noted, Phase, Purchase, Seen, Step};
+use regente_domain::purchase::{Advance, Change, Next, Noted, Phase, Purchase, Seen};
 use regente_domain::time::Timestamp;
 
 use super::{NOW, RESPONSIBLE, accepted, charge_id, open};
@@ -38,7 +38,7 @@ struct World {
 
 impl World {
     fn new(amounts: &[i64], capture: CaptureMode, says: Vec<Says>) -> Self {
-        let Step { purchase, entries, .. } = accepted(amounts, capture);
+        let Advance { purchase, entries, .. } = accepted(amounts, capture);
         Self {
             charges: vec![None; amounts.len()],
             open: vec![None; amounts.len()],
@@ -73,7 +73,7 @@ impl World {
     }
 
     /// Takes the next version over, after it was looked at.
-    fn take(&mut self, step: Step) {
+    fn take(&mut self, step: Advance) {
         let (before, after) = (&self.purchase, &step.purchase);
         assert_eq!(after.version, before.version + 1);
         assert!(after.updated_at > before.updated_at, "it always grows");

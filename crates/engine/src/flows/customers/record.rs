@@ -1,4 +1,4 @@
-//! A customer in the clear: what the store keeps sealed, opened, and sealed again after a change.
+//! Opens and seals the stored data of customers.
 
 use regente_domain::charge::later_of;
 use regente_domain::customer::{Address, Document, normal_email, normal_number};
@@ -16,71 +16,71 @@ use crate::app::App;
 use crate::error::Error;
 use crate::vault::{Binding, Lookup, Purpose};
 
-/// The format of the sealed document that this release writes.
+/// The format that this release writes.
 const FORMAT: u32 = 1;
 
-/// Everything personal of a customer.
+/// The personal data of a customer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CustomerData {
     /// Name.
     pub name: String,
-    /// E-mail address, unique in the account; absent when the one sent was somebody else's.
+    /// E-mail address, unique in the account; absent when another customer has the one sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// Where to write when there is no e-mail address of his own; never compared.
+    /// Contact address of a customer without an e-mail address of its own; never used in lookups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_email: Option<String>,
     /// Phone number.
     pub phone_number: String,
-    /// Document, unique in the account, or the word for its absence.
+    /// The document, unique in the account, or the word that means none.
     pub document: Document,
-    /// Where he lives.
+    /// Home address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<StoredAddress>,
-    /// Where bills go.
+    /// Billing address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub billing_address: Option<Address>,
-    /// Where goods go.
+    /// Delivery address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery_address: Option<Address>,
-    /// What a later release wrote; kept as it is.
+    /// Unknown members that a later release wrote; preserved.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
 
-/// An address with the id and times that one answer shows (`docs/interface/customers.md#changing`).
+/// An address with the id and times that the customer answer shows (`docs/interface/customers.md#changing`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredAddress {
     /// Id of the address.
     pub id: Uuid,
-    /// When it was first given.
+    /// When the address was first given.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// When the address last changed.
     pub updated_at: Timestamp,
     /// The address.
     pub address: Address,
 }
 
 impl StoredAddress {
-    /// An address given for the first time.
+    /// An address that is given for the first time.
     pub fn new(id: Uuid, address: Address, now: Timestamp) -> Self {
         Self { id, created_at: now, updated_at: now, address }
     }
 }
 
-/// A live customer, opened.
+/// A live customer with its opened data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Customer {
     /// The row.
     pub stored: StoredCustomer,
-    /// What its sealed column says.
+    /// The contents of its sealed column.
     pub data: CustomerData,
 }
 
 impl Customer {
-    /// A customer that is being made.
+    /// Creates a customer.
     pub(super) fn new(
         app: &App,
         client_id: ClientId,
@@ -103,7 +103,7 @@ impl Customer {
     /// Opens a row.
     ///
     /// # Errors
-    /// [`Error::Internal`] when it does not open or is of another format.
+    /// [`Error::Internal`] when the column does not open or has another format.
     pub async fn open(app: &App, stored: StoredCustomer) -> Result<Self, Error> {
         let binding = Binding::new(Purpose::CustomerData, stored.client_id, stored.id.uuid());
         let bytes = app.vault.open(binding, &stored.private).await?;
@@ -114,10 +114,10 @@ impl Customer {
         Ok(Self { stored, data: document.contents })
     }
 
-    /// The customer with other data, sealed anew; still at the version that was read.
+    /// The customer with new data, sealed; still at the version that was read.
     ///
     /// # Errors
-    /// [`Error::Internal`] when it cannot be sealed.
+    /// [`Error::Internal`] when the data cannot be sealed.
     pub fn changed(
         &self,
         app: &App,
@@ -135,7 +135,7 @@ impl Customer {
         Ok(Self { stored, data })
     }
 
-    /// Its own id.
+    /// The customer's own id, never an alias.
     pub fn id(&self) -> CustomerId {
         self.stored.id
     }
@@ -149,7 +149,7 @@ struct Format<C> {
     contents: C,
 }
 
-/// What was sent for an alias, in the words of the interface.
+/// The data sent for an alias, with the member names of the API.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AliasData<'a> {
@@ -165,7 +165,7 @@ struct AliasData<'a> {
     delivery_address: Option<&'a Address>,
 }
 
-/// The digests by which a customer is found.
+/// The lookup keys of a customer.
 pub(super) async fn keys_of(
     app: &App,
     client_id: ClientId,
@@ -182,7 +182,7 @@ pub(super) async fn keys_of(
     })
 }
 
-/// Seals what was sent to get an alias.
+/// Seals the data sent for an alias.
 pub(super) fn seal_alias(
     app: &App,
     client_id: ClientId,

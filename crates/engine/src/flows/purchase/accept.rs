@@ -1,11 +1,11 @@
-//! Accepting a purchase: what it names is looked up, and everything that the job needs is written down in one batch.
-//! Security codes rest in CVV tokens alone, which the charges use up.
+//! Accepts a purchase: resolves its references and stores everything that the job needs in one batch. Security codes
+//! are stored only in CVV tokens, which the charges use up.
 
 use regente_domain::actor::Actor;
 use regente_domain::card::Cvv;
 use regente_domain::card::record::CardState;
 use regente_domain::id::{CardId, CustomerId, Id, TokenId, of};
-use regente_domain::purchase::{Noted, Phase, Purchase, RESULT_WITHIN, Slot, Step};
+use regente_domain::purchase::{Advance, Noted, Phase, Purchase, RESULT_WITHIN, Slot};
 use regente_store::tokens::{StoredToken, TokenKind};
 use regente_store::{Batch, cards, purchases, tokens};
 use serde_json::Map;
@@ -21,7 +21,7 @@ use crate::flows::customers::resolve_customer;
 use crate::flows::route;
 use crate::vault::token_digest;
 
-/// The whole effect of a purchase that is accepted, and the purchase as it is then.
+/// Plans a new purchase: its batch, and the purchase as it will be.
 pub async fn accept(
     app: &App,
     caller: &Caller,
@@ -39,7 +39,7 @@ pub async fn accept(
     let Accepting { mut batch, mut private, .. } = accepting;
     private.metadata.clone_from(&request.metadata);
     private.fraud_analysis.clone_from(&request.fraud_analysis);
-    let step = Step::created(Purchase {
+    let step = Advance::created(Purchase {
         id: app.chance.id(now),
         client_id: caller.client_id,
         merchant_id: request.merchant_id,
@@ -66,7 +66,7 @@ pub async fn accept(
     Ok((batch, view))
 }
 
-/// There is a merchant, and a provider of it for each card.
+/// Checks that the merchant exists and has a provider for each card.
 async fn can_be_processed(app: &App, caller: &Caller, request: &NewPurchase) -> Result<(), Error> {
     let merchant = route::merchant(app, caller.client_id, request.merchant_id)
         .await?
@@ -90,7 +90,7 @@ async fn customer(
     Ok((Some(found.real_id), alias))
 }
 
-/// A purchase while its cards are looked up.
+/// The state of a purchase while its cards are resolved.
 struct Accepting<'a> {
     app: &'a App,
     caller: &'a Caller,
@@ -144,7 +144,7 @@ impl Accepting<'_> {
         }
     }
 
-    /// The card of a token is stored, as with a charge.
+    /// Stores the card of a token, as a charge does.
     async fn token(&mut self, index: usize, token_id: TokenId) -> Result<(CardId, Option<Cvv>), Error> {
         let place = format!("payments[{index}].tokenId");
         let TokenContents::Card(details) = self.use_up(token_id, TokenKind::Card, &place).await? else {
@@ -171,7 +171,7 @@ impl Accepting<'_> {
         Ok(open_token(app, client_id, token_id, &found.sealed).await?)
     }
 
-    /// Keeps a security code until the charge of its card, under an id that nobody is told.
+    /// Stores a security code until the charge of its card, under an id that is given to nobody.
     fn keep_cvv(&mut self, cvv: Cvv) -> Result<TokenId, Error> {
         let (app, client_id) = (self.app, self.caller.client_id);
         let token_id: TokenId = app.chance.secret_id();

@@ -1,6 +1,6 @@
-//! What may be asked of a purchase after it was accepted, and of a single card of it.
+//! Captures and voids of an accepted purchase, and the check for operations on a single card of it.
 
-use regente_domain::charge::{Charge, Operation};
+use regente_domain::charge::{Charge, FollowUpKind};
 use regente_domain::id::{ClientId, PurchaseId};
 use regente_domain::money::Amount;
 use regente_domain::purchase::{OperationRefusal, PurchaseStatus};
@@ -13,26 +13,26 @@ use crate::caller::Caller;
 use crate::error::Error;
 use crate::events::purchase::PurchaseView;
 
-/// The state does not allow the operation.
+/// Business code: the state does not allow the operation.
 pub const INVALID_STATE: &str = "purchase_invalid_state";
-/// The operation does not fit what the purchase was made for.
+/// Business code: the operation does not fit the purchase.
 pub const INTENT_MISMATCH: &str = "purchase_intent_mismatch";
 
-/// The whole effect of a capture or void that is accepted, and the purchase as it is then. An `amount` is only said again:
-/// nothing less than all of it can be asked for.
+/// Plans a capture or void: its batch, and the purchase as it will be. An `amount` must equal the full amount; partial
+/// operations are not possible.
 pub async fn plan(
     app: &App,
     caller: &Caller,
     id: PurchaseId,
-    operation: Operation,
+    operation: FollowUpKind,
     amount: Option<Amount>,
 ) -> Result<(Batch, PurchaseView), Error> {
     let stored = find(app, caller.client_id, id).await?;
     let (before, now) = (&stored.purchase, app.clock.of(caller.client_id));
     let (cards, private) = (Cards::of(app, before).await?, Private::open(app, &stored).await?);
     let requested = match operation {
-        Operation::Capture => before.request_capture(now),
-        Operation::Void => before.request_void(&cards.seen(before, &[]), now),
+        FollowUpKind::Capture => before.request_capture(now),
+        FollowUpKind::Void => before.request_void(&cards.seen(before, &[]), now),
     };
     let step = requested.map_err(refused)?;
     let view = cards.show(&step.purchase, &private);
@@ -59,23 +59,24 @@ fn refused(refusal: OperationRefusal) -> Error {
     }
 }
 
-/// What may be done with a single card of a purchase (`docs/interface/purchases.md#single-cards`): captures are the purchase's own, and so
-/// is everything while it is under way. The version that says so is to be held by whoever goes on.
+/// Checks whether an operation on a single card of a purchase is allowed (`docs/interface/purchases.md#single-cards`):
+/// it is not for a capture or while the purchase is under way. The caller must guard its batch with the returned
+/// version.
 pub async fn card_is_free(
     app: &App,
     charge: &Charge,
-    operation: Option<Operation>,
+    operation: Option<FollowUpKind>,
 ) -> Result<Option<PurchaseVersion>, Error> {
     let Some(id) = charge.purchase_id else { return Ok(None) };
     let purchase = find(app, charge.client_id, id).await?.purchase;
     let why_not = match (operation, purchase.status()) {
-        (Some(Operation::Capture), _) => ", and captured only with it",
-        (Some(Operation::Void) | None, _) if purchase.is_at_rest() => {
+        (Some(FollowUpKind::Capture), _) => ", and captured only with it",
+        (Some(FollowUpKind::Void) | None, _) if purchase.is_at_rest() => {
             return Ok(Some(PurchaseVersion::of(&purchase)));
         }
-        (Some(Operation::Void) | None, PurchaseStatus::Pending) => ", which is pending",
+        (Some(FollowUpKind::Void) | None, PurchaseStatus::Pending) => ", which is pending",
         (
-            Some(Operation::Void) | None,
+            Some(FollowUpKind::Void) | None,
             PurchaseStatus::Paid | PurchaseStatus::Failed | PurchaseStatus::Cancelled,
         ) => ", which is being given back",
     };

@@ -1,4 +1,4 @@
-//! What must be so of a purchase, whoever asks for it: the number of cards, where each comes from, what each pays.
+//! The rules of a new purchase: the number of cards, the source of each, and the amount of each.
 
 use std::collections::HashSet;
 
@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 
 use crate::card_data::CvvSource;
 
-/// A purchase that is asked for, and that keeps the rules.
+/// A new purchase that follows the rules.
 pub struct NewPurchase {
     /// The sub-account.
     pub merchant_id: MerchantId,
-    /// The sum.
+    /// The total.
     pub amount: Amount,
-    /// Captured by itself or later.
+    /// Whether it is captured at once or later.
     pub capture: CaptureMode,
     /// The merchant's reference.
     pub order_id: Option<String>,
@@ -32,21 +32,21 @@ pub struct NewPurchase {
     pub payments: Vec<Payment>,
 }
 
-/// One card and its part of the sum.
+/// One card and its share of the total.
 pub struct Payment {
-    /// Which card.
+    /// The card.
     pub source: Source,
-    /// How much.
+    /// Amount in minor units.
     pub amount: Amount,
-    /// In how many installments.
+    /// Number of installments.
     pub installments: u8,
 }
 
-/// Which card pays.
+/// The card of a payment.
 pub enum Source {
     /// A stored card.
     Card {
-        /// Which.
+        /// The card.
         card_id: CardId,
         /// Its security code, when the buyer is present.
         cvv: CvvSource,
@@ -55,15 +55,15 @@ pub enum Source {
     Token(TokenId),
 }
 
-/// A purchase as it was sent: of the right shape, its rules are not looked at yet.
+/// A purchase as sent, with valid members but unchecked rules.
 pub struct SentPurchase {
     /// The sub-account.
     pub merchant_id: MerchantId,
-    /// How much.
+    /// Amount in minor units.
     pub amount: Amount,
     /// The currency, when it was sent.
     pub currency: Option<String>,
-    /// Captured by itself or later.
+    /// Whether it is captured at once or later.
     pub capture: CaptureMode,
     /// The merchant's reference.
     pub order_id: Option<String>,
@@ -79,15 +79,15 @@ pub struct SentPurchase {
     pub payments: Vec<SentPayment>,
 }
 
-/// One card of it.
+/// One payment as sent.
 pub struct SentPayment {
     /// A stored card.
     pub card_id: Option<CardId>,
     /// A card token.
     pub token_id: Option<TokenId>,
-    /// How much.
+    /// Amount in minor units.
     pub amount: Amount,
-    /// In how many installments.
+    /// Number of installments.
     pub installments: u8,
     /// The security code of a stored card, when the buyer is present.
     pub cvv: CvvSource,
@@ -96,35 +96,34 @@ pub struct SentPayment {
 /// The rules of a purchase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// Two or three cards.
+    /// A purchase has two or three cards.
     InvalidPaymentsCount,
     /// Each payment has a card.
     PaymentSourceRequired,
-    /// Each has one card, and no card or token is used twice.
+    /// Each payment has one card, and no card or token is used twice.
     AmbiguousSource,
-    /// No card is charged too little.
+    /// Each payment has at least the minimum amount.
     PaymentAmountBelowMinimum,
-    /// The currency is the one of purchases.
+    /// The currency is that of purchases.
     CurrencyNotBrl,
-    /// The cards make up the amount.
+    /// The payments add up to the amount.
     PaymentsAmountMismatch,
 }
 
-/// A rule that is broken.
+/// A broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// Which.
+    /// The rule.
     pub rule: Rule,
-    /// One sentence for each place, with its path.
+    /// One sentence with a path for each violation.
     pub details: Vec<String>,
 }
 
 impl SentPurchase {
-    /// Looks at the rules, one after the other (`docs/interface/purchases.md#checks`). `least` is the least that one card
-    /// may be charged.
+    /// Checks the rules in order (`docs/interface/purchases.md#checks`). `least` is the minimum amount of one payment.
     ///
     /// # Errors
-    /// The first rule that is broken, with every place that breaks it.
+    /// The first broken rule, with all its violations.
     pub fn check(self, least: Amount) -> Result<NewPurchase, Broken> {
         let refuse = |rule, details: Vec<String>| match details.is_empty() {
             true => Ok(()),
@@ -165,7 +164,8 @@ impl SentPurchase {
         })
     }
 
-    /// Two sources in one payment, or one in two: a token works once, and issuers suspect a card that is charged twice.
+    /// Finds payments with two sources and sources used twice: a token works once, and issuers suspect a card that is
+    /// charged twice.
     fn ambiguous_sources(&self) -> Vec<String> {
         let sources = self.payments.iter().map(|payment| (payment.card_id, payment.token_id));
         let is_both = |source: &(Option<CardId>, Option<TokenId>)| source.0.is_some() && source.1.is_some();

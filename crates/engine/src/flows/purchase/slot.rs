@@ -1,4 +1,4 @@
-//! Charging one card of a purchase: what the charge needs is read anew from what is stored, so that any node can do it.
+//! Charges one card of a purchase. It reads everything that the charge needs from the database, so any node can do it.
 
 use regente_domain::card::record::CardState;
 use regente_domain::charge::{CardSource, Credit, PaymentMethod, PaymentType};
@@ -17,7 +17,7 @@ use crate::card_data::{ChargedCard, TokenContents, open_token};
 use crate::flows::{charge, route};
 use crate::vault::{Binding, Purpose};
 
-/// Reserves the amount of a card. What cannot even be tried counts as refused.
+/// Reserves the amount on a card. A card that cannot be tried counts as declined.
 pub(super) async fn authorize(
     app: &App,
     stored: &StoredPurchase,
@@ -33,13 +33,13 @@ pub(super) async fn authorize(
     };
     let admission = app.store.admit()?;
     match Box::pin(charge::create(app.clone(), Box::new(new), admission)).await? {
-        // What became of it is read with the next step.
+        // The next step reads the outcome.
         Created::Ran(_) => Ok(()),
         Created::Answered(_) => Err(Error::internal("an answer to a request without a key")),
     }
 }
 
-/// What the charge needs; nothing when the merchant, its providers, the card or the security code are gone.
+/// Prepares the charge; `None` when the merchant, its providers, the card or the security code no longer exists.
 async fn prepare(
     app: &App,
     stored: &StoredPurchase,
@@ -64,7 +64,7 @@ async fn prepare(
             cvv => cvv,
         },
     };
-    let (explanation, trials) = app.circuits.narrow(explanation);
+    let (explanation, circuit_probes) = app.circuits.narrow(explanation);
     let now = app.clock.of(client_id);
     let charge = charge_of(app, stored, slot, now).routed(explanation);
     let step = purchase.apply(Change::SlotBegun(index, charge.id), now);
@@ -74,7 +74,7 @@ async fn prepare(
         new_card: None,
         tokens: cvv_token.into_iter().map(token_digest).collect(),
         merchant,
-        trials,
+        circuit_probes,
         claim: None,
         purchase: Some(Box::new(PurchaseStep { before: purchase.clone(), step })),
         actor: Actor::Job(KIND),
@@ -84,7 +84,7 @@ async fn prepare(
     }))
 }
 
-/// What a provider must be able to do for a card of a purchase: it is reserved first, whatever comes later.
+/// The capabilities that a card of a purchase needs: every card is reserved first, even if captured at once.
 pub const fn needs(installments: u8) -> Needs {
     Needs {
         payment_type: PaymentType::Credit,

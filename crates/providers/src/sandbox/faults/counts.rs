@@ -1,5 +1,5 @@
-//! How often each fault has fitted, and how often each call has met one. Kept in memory: a simulator that is started
-//! again counts anew.
+//! Counts how often each fault has matched and how often each call has met one. The counts are in memory: a restarted
+//! simulator counts from 1.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -9,28 +9,28 @@ use uuid::Uuid;
 
 use super::Source;
 
-/// Most counts of one kind that are kept; the one that was not needed for longest makes room.
+/// Most counts of one kind; the least recently used one is evicted.
 const COUNTS_MAX: usize = 10_000;
 
-/// The counts of one simulator. Each kind has its own room: payments come by the million, and must not push out what the
-/// faults of a plan have counted.
+/// The counts of one simulator. Each kind has its own limit, so that counts of single payments, which are many, do not
+/// evict the counts of plans.
 #[derive(Default)]
 pub(in crate::sandbox) struct Counts {
-    /// Of the sequences in options and in the simulator's plan: one for each fault, so that they are few.
+    /// Sequences of the options and of the simulator's plan: one count for each fault, so they are few.
     shared: Mutex<Recent>,
-    /// Of the sequences that a request brought along, for its payment alone.
+    /// Sequences of a request's own faults, counted for each payment.
     apart: Mutex<Recent>,
-    /// Of the arrivals of a key at a fault with a probability.
+    /// Arrivals of a key at a fault with a probability.
     arrivals: Mutex<Recent>,
 }
 
 type Name = [u8; digest::SHA256_OUTPUT_LEN];
 
-/// Counts by name, and which of them was needed last.
+/// Counts by name, with a least-recently-used order.
 #[derive(Default)]
 struct Recent {
     counts: HashMap<Name, Count>,
-    /// The names by the time of their last use, which is counted in uses.
+    /// The names, ordered by last use. Uses are numbered.
     by_use: BTreeMap<u64, Name>,
     uses: u64,
 }
@@ -41,8 +41,8 @@ struct Count {
 }
 
 impl Counts {
-    /// Counts one more call that a fault with a `sequence` fits, and returns which one it is, from 1. The fault is known
-    /// again by its source, place and text; with a `payment` it counts for that payment alone.
+    /// Counts another call that matches a fault with a `sequence` and returns its number, from 1. Source, place and
+    /// text identify the fault; with a `payment` the count is for that payment only.
     pub(super) fn next_in_sequence(
         &self,
         source: Source,
@@ -54,7 +54,7 @@ impl Counts {
         next(kind, &format!("{source:?} {place} {payment:?} {text}"))
     }
 
-    /// Counts one more arrival of a key at a fault, and returns which one it is, from 1.
+    /// Counts another arrival of a key at a fault and returns its number, from 1.
     pub(super) fn next_arrival(&self, source: Source, place: usize, key: Uuid) -> u64 {
         next(&self.arrivals, &format!("{source:?} {place} {key}"))
     }

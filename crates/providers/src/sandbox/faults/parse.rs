@@ -1,4 +1,4 @@
-//! The grammar of fault plans, and of the options of a SANDBOX provider that hold one.
+//! Parses fault plans and the options of a SANDBOX provider.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use super::{
 };
 
 const WHEN_MEMBERS: [&str; 5] = ["operation", "amount", "currency", "lastDigit", "installments"];
-/// What is said of a card or an amount: a probe has neither.
+/// Conditions on a card or an amount; a probe has neither.
 const WHEN_MEMBERS_OF_CALLS: [&str; 4] = ["amount", "currency", "lastDigit", "installments"];
 const FAULT_MEMBERS: [&str; 4] = ["when", "then", "probability", "sequence"];
 const THEN_MEMBERS: [&str; 8] =
@@ -39,8 +39,8 @@ const SUBJECTS: [(&str, Subject); 5] = [
 const POINTS: [(&str, Point); 2] =
     [("before_effect", Point::BeforeEffect), ("after_effect", Point::AfterEffect)];
 
-/// Types of options that are meant for other providers (`docs/interface/provider-types.md#options`). A simulated
-/// provider that stands in for one of those may carry them; they say nothing to the simulator.
+/// Options of other provider types (`docs/interface/provider-types.md#options`). A simulated provider that stands in
+/// for one of them may carry its options; the simulator ignores them.
 const OTHER_TYPES: [&str; 3] = ["ANTIFRAUD", "NUPAY", "BARTE"];
 
 pub(super) fn options(members: &Map<String, Value>, path: &str) -> Result<Options, Problems> {
@@ -125,8 +125,7 @@ fn when(reader: &mut Reader, value: &Value, at: &Place) -> Result<When, Problems
     })
 }
 
-/// The consequence: a refusal by one of the 24 codes or one of the finer reasons, or something that happens to the
-/// answer.
+/// Parses the effect: a decline by one of the 24 codes or one of the finer reasons, or a fault in the delivery.
 fn then(reader: &mut Reader, value: &Value, at: &Place) -> Result<Then, Problems> {
     let members = match value {
         Value::String(_) => return refusal(value, at).map(Then::Decline),
@@ -180,8 +179,8 @@ fn refusal(value: &Value, at: &Place) -> Result<Decline, Problems> {
     Ok(network_says(decline, format!("sandbox {}", word.replace('_', " "))))
 }
 
-/// A share of one, as parts of a million. The six decimals are taken as they are written, so that nothing that decides
-/// is computed with floating point.
+/// Parses a probability between 0 and 1 into parts per million. It reads the six decimals as text, so that no decision
+/// depends on floating point.
 fn probability(_: &mut Reader, value: &Value, at: &Place) -> Result<u32, Problems> {
     let share = value.as_number().and_then(Number::as_f64).filter(|share| (0.0..=1.0).contains(share));
     let parts = share.and_then(|share| format!("{share:.6}").replace('.', "").parse().ok());

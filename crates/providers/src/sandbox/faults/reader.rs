@@ -1,11 +1,11 @@
-//! Reading values of JSON so that every problem is reported, each with the path of its member.
+//! Reads JSON values and reports every problem with the path of its member.
 
 use std::fmt::Display;
 
 use regente_domain::problems::Problems;
 use serde_json::{Map, Value};
 
-/// Where a value stands in the request.
+/// The path of a value in the request.
 pub(super) struct Place(pub(super) String);
 
 impl Place {
@@ -18,14 +18,14 @@ impl Place {
     }
 }
 
-/// Collects the problems, so that the first one does not hide the others.
+/// Collects all problems instead of stopping at the first one.
 #[derive(Default)]
 pub(super) struct Reader {
     pub(super) problems: Problems,
 }
 
 impl Reader {
-    /// Reads one member; absent, null and wrong ones are nothing, wrong ones also a problem.
+    /// Reads one member. Absent, null and invalid members give `None`; an invalid one is also a problem.
     pub(super) fn member<T>(
         &mut self,
         members: &Map<String, Value>,
@@ -38,7 +38,7 @@ impl Reader {
         self.note(read)
     }
 
-    /// Reads the elements of an array; the wrong ones are left out and become problems.
+    /// Reads the elements of an array. Invalid elements are left out and reported as problems.
     pub(super) fn each<T>(
         &mut self,
         values: &[Value],
@@ -54,7 +54,7 @@ impl Reader {
             .collect()
     }
 
-    /// Notes every member that is not known.
+    /// Reports every unknown member.
     pub(super) fn only(&mut self, members: &Map<String, Value>, at: &Place, known: &[&str]) {
         for name in members.keys().filter(|name| !known.contains(&name.as_str())) {
             self.problems.add(&at.of(name).0, "should not exist");

@@ -1,5 +1,5 @@
-//! The side that asks: a SANDBOX adapter that keeps nothing itself. Whatever is not an answer to exactly this call is
-//! unknown, whatever the reason: an earlier repetition may have had its effect.
+//! The HTTP client of the simulator: a SANDBOX adapter without a log of its own. Any answer that is not for exactly
+//! this call is unknown, because an earlier repetition may have had an effect.
 
 use std::time::Duration;
 
@@ -23,19 +23,19 @@ use crate::provider::{Adapter, BoxFuture, Provider};
 use crate::request::{Call, Inquiry, OperationKind};
 use crate::sandbox::{Entry, Holding, Options, notification, silence};
 
-/// A connection that is not used is closed after this long, before the simulator closes it.
+/// An idle connection is closed after this long, before the simulator closes it.
 const IDLE_CONNECTION_MAX: Duration = Duration::from_secs(10);
-/// Longest answer that is read.
+/// Longest answer that is read, in bytes.
 const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Where the simulator is; from the server's configuration only.
+/// The simulator's address and key; they come from the server's configuration only.
 #[derive(Clone)]
 pub struct RemoteOptions {
     /// `http://host:port`.
     pub url: String,
-    /// The secret that both share, where the simulator has one.
+    /// The secret shared with the simulator, where it has one.
     pub key: Option<Zeroizing<String>>,
-    /// How long a caller waits for a call, and for a probe.
+    /// How long a caller waits for a call or a probe.
     pub deadline: Duration,
 }
 
@@ -48,35 +48,35 @@ pub struct RemoteSandbox {
     deadline: Duration,
 }
 
-/// Why a simulator in another process did not tell what it was asked.
+/// Why a request to a simulator in another process failed.
 #[derive(Debug, Error)]
 pub enum RemoteError {
-    /// The address is not one of a simulator.
+    /// The address is not `http://host:port`.
     #[error("the address of the simulator must be http://host:port")]
     Address,
-    /// The key cannot be sent in a header.
+    /// The key cannot be sent in an HTTP header.
     #[error("the key of the simulator must be printable ASCII")]
     Key,
-    /// No connection, or it broke.
+    /// The connection failed or broke.
     #[error("the simulator cannot be reached")]
     Connection(#[source] reqwest::Error),
-    /// It answered with an error.
+    /// The simulator answered with an error.
     #[error("the simulator answered {status}: {code}: {message}")]
     Refused {
-        /// The status.
+        /// HTTP status.
         status: StatusCode,
-        /// The word for programs.
+        /// Error code, for programs.
         code: String,
-        /// The sentence for people.
+        /// Error message, for people.
         message: String,
     },
-    /// It answered something else than was asked.
+    /// The answer is not readable or is about another request.
     #[error("the answer of the simulator cannot be read")]
     Answer,
 }
 
 impl RemoteSandbox {
-    /// A simulator at this address. Nothing is sent yet.
+    /// Creates a client of the simulator at this address; sends nothing yet.
     pub fn new(options: RemoteOptions) -> Result<Self, RemoteError> {
         let base = address(&options.url)?;
         let bearer = |key: Zeroizing<String>| {
@@ -89,19 +89,19 @@ impl RemoteSandbox {
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .pool_idle_timeout(IDLE_CONNECTION_MAX);
-        // Without TLS a machine that knows no authorities will do.
+        // Plain HTTP needs no certificate authorities.
         let http = if base.scheme() == "http" { http.tls_certs_only([]) } else { http };
         let http = http.build().map_err(RemoteError::Connection)?;
         let authorization = options.key.map(bearer).transpose()?;
         Ok(Self { http, base, authorization, deadline: options.deadline })
     }
 
-    /// As the adapter of its provider type.
+    /// The client as the adapter of its provider type.
     pub fn into_adapter(self) -> Adapter {
         (ProviderType::Sandbox, Box::new(self))
     }
 
-    /// What the log says about one key.
+    /// The log entry of one key.
     pub async fn entry(&self, key: Uuid) -> Result<Option<Entry>, RemoteError> {
         match self.ask::<EntryView>(self.http.get(self.url(&format!("v1/entries/{key}")))).await {
             Ok(view) => view.understand().map(|stored| Some(stored.entry)).ok_or(RemoteError::Answer),
@@ -112,7 +112,7 @@ impl RemoteSandbox {
         }
     }
 
-    /// The money of every authorization, in the order of the keys.
+    /// The holdings of all authorizations, ordered by key.
     pub async fn holdings(&self) -> Result<Vec<(Uuid, Holding)>, RemoteError> {
         let mut holdings = Vec::new();
         let mut after: Option<Uuid> = None;
@@ -126,7 +126,7 @@ impl RemoteSandbox {
             for item in &page.items {
                 holdings.push(item.understand().ok_or(RemoteError::Answer)?);
             }
-            // A page leads further, or it is the last one: the keys only grow.
+            // The keys of pages only grow; a page that leads back is the last one.
             match page.next.filter(|next| after.is_none_or(|after| *next > after)) {
                 Some(next) => after = Some(next),
                 None => return Ok(holdings),
@@ -136,7 +136,7 @@ impl RemoteSandbox {
 
     async fn send_call(&self, call: &Call) -> Result<Answer, RemoteError> {
         let answer: AnswerMessage = self.post("v1/calls", &CallMessage::of(call)).await?;
-        // An answer that was given twice is still on the connection that the next call goes over.
+        // The second copy of a duplicated answer may still be on the connection that this call uses.
         if answer.key == call.key { Ok(answer.answer.into()) } else { Err(RemoteError::Answer) }
     }
 
@@ -181,7 +181,7 @@ impl RemoteSandbox {
     }
 }
 
-/// Reads the address of a simulator: `http://host:port` and nothing more.
+/// Parses the address of a simulator: `http://host:port`, with nothing else.
 pub fn address(url: &str) -> Result<Url, RemoteError> {
     let url = Url::parse(url).map_err(|_| RemoteError::Address)?;
     let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
@@ -219,7 +219,7 @@ impl Provider for RemoteSandbox {
             match self.send_call(&call).await {
                 Ok(answer) => answer,
                 Err(error) => {
-                    tracing::warn!(key = %call.key, error = %Chain(&error), "the simulator gave no answer");
+                    tracing::warn!(key = %call.key, error = %Chain(&error), "the simulator did not answer a call");
                     Answer::Unknown(error.reason())
                 }
             }
@@ -231,7 +231,7 @@ impl Provider for RemoteSandbox {
             match self.send_inquiry(&inquiry).await {
                 Ok(probe) => probe,
                 Err(error) => {
-                    tracing::warn!(key = %inquiry.key, error = %Chain(&error), "the simulator was not found out about");
+                    tracing::warn!(key = %inquiry.key, error = %Chain(&error), "the simulator did not answer a probe");
                     Probe::Unknown
                 }
             }
@@ -266,7 +266,7 @@ impl Provider for RemoteSandbox {
     }
 }
 
-/// An error with its causes.
+/// Displays an error with its causes.
 struct Chain<'a>(&'a RemoteError);
 
 impl std::fmt::Display for Chain<'_> {

@@ -1,4 +1,4 @@
-//! What is shown of the log, as it is sent and as it is read back.
+//! JSON forms of the transaction log, for both the server and the client.
 
 use std::collections::BTreeMap;
 
@@ -14,17 +14,17 @@ use crate::outcome::{Approval, Finding, Pending};
 use crate::request::OperationKind;
 use crate::sandbox::{Answered, CardTrace, Deed, Entry, Holding, Record, Stored};
 
-/// Most entries on one page.
+/// Most entries in one page.
 pub const ENTRIES_LIMIT_MAX: usize = 1_000;
-/// Most holdings on one page.
+/// Most holdings in one page.
 pub const HOLDINGS_LIMIT_MAX: usize = 10_000;
 
-/// `GET /v1/entries`.
+/// Response to `GET /v1/entries`.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct EntryPage {
-    /// The entries.
+    /// Entries in the requested order.
     pub items: Vec<EntryView>,
-    /// What to give as `after` for the next page; null on the last one.
+    /// The value of `after` for the next page; null on the last one.
     pub next: Option<u64>,
 }
 
@@ -32,58 +32,58 @@ pub struct EntryPage {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EntryView {
-    /// Its place in the log, from 1.
+    /// Its position in the log, from 1.
     pub sequence: u64,
     /// The key of the call.
     pub key: Uuid,
-    /// When, by the caller's clock.
+    /// When the call or probe was made, by the caller's clock.
     pub at: Timestamp,
     /// `approved`, `declined`, `pending`, or `probed_before_arrival`.
     pub outcome: Outcome,
-    /// The word of the operation; absent where none arrived, as all that follows.
+    /// The operation's name. Absent, like all members below, when no call arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
-    /// Of an authorization: taken at once, or reserved.
+    /// For an authorization: whether it captures at once or later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture: Option<CaptureMode>,
-    /// The authorization that it follows.
+    /// The key of the authorization that it follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authorization_key: Option<Uuid>,
-    /// In minor units.
+    /// Amount in minor units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<i64>,
-    /// Of the amount.
+    /// ISO 4217 currency of the amount.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<Currency>,
-    /// What is known of the card.
+    /// The masked card.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub card: Option<CardView>,
     /// The identifiers of an approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
-    /// The reasons of a refusal.
+    /// The codes and texts of a decline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decline: Option<Decline>,
-    /// What the payer was given to do.
+    /// The instructions that the payer got.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<Box<Pending>>,
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Done.
+    /// The simulator carried the operation out.
     Approved,
-    /// Refused.
+    /// The simulator declined the operation.
     Declined,
-    /// Taken up; it waits for the payer.
+    /// The simulator waits for the payer.
     Pending,
-    /// Asked for before it came, so it never will be done.
+    /// A probe came before the call: a call that comes later is refused.
     ProbedBeforeArrival,
 }
 
-/// Enough of a card to recognise it.
+/// Identifies a card without its number.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CardView {
@@ -124,7 +124,7 @@ impl From<&Stored> for EntryView {
 }
 
 impl EntryView {
-    /// The entry as the log has it; nothing where it makes no sense.
+    /// Converts to an entry of the log; `None` for an invalid combination of members.
     pub fn understand(self) -> Option<Stored> {
         let (sequence, key, at) = (self.sequence, self.key, self.at);
         let record = match self.outcome {
@@ -156,63 +156,63 @@ impl EntryView {
     }
 }
 
-/// `GET /v1/balances`.
+/// Response to `GET /v1/balances`.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct HoldingPage {
-    /// The money of each authorization, in the order of the keys.
+    /// The holdings of the page, ordered by authorization key.
     pub items: Vec<HoldingView>,
-    /// Of all authorizations, not only of this page.
+    /// Totals over all authorizations, not only those of this page.
     pub totals: Vec<TotalView>,
-    /// What to give as `after` for the next page; null on the last one.
+    /// The value of `after` for the next page; null on the last one.
     pub next: Option<Uuid>,
 }
 
-/// The money of one authorization, in minor units.
+/// The amounts of one authorization, in minor units.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HoldingView {
     /// The key of the authorization.
     pub authorization_key: Uuid,
-    /// In which currency.
+    /// ISO 4217 currency of the amounts.
     pub currency: Currency,
-    /// For how much it was approved.
+    /// The approved amount.
     pub authorized: i64,
-    /// What is held and not yet taken.
+    /// Reserved and not captured or released.
     pub reserved: i64,
-    /// What was taken.
+    /// Captured, including what was refunded later.
     pub captured: i64,
-    /// What was taken and given back.
+    /// Captured and then refunded.
     pub refunded: i64,
-    /// What was held and let go.
+    /// Reserved and then released without capture.
     pub released: i64,
     /// Captured minus refunded.
     pub kept: i64,
 }
 
-/// The money of all authorizations in one currency, in minor units.
+/// Totals of all authorizations in one currency, in minor units.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TotalView {
-    /// Which currency.
+    /// ISO 4217 currency of the amounts.
     pub currency: Currency,
-    /// How many authorizations were approved.
+    /// Number of approved authorizations.
     pub authorizations: u64,
-    /// As of one authorization.
+    /// Sum of [`HoldingView::authorized`].
     pub authorized: i64,
-    /// As of one authorization.
+    /// Sum of [`HoldingView::reserved`].
     pub reserved: i64,
-    /// As of one authorization.
+    /// Sum of [`HoldingView::captured`].
     pub captured: i64,
-    /// As of one authorization.
+    /// Sum of [`HoldingView::refunded`].
     pub refunded: i64,
-    /// As of one authorization.
+    /// Sum of [`HoldingView::released`].
     pub released: i64,
     /// Captured minus refunded.
     pub kept: i64,
 }
 
 impl HoldingView {
-    /// The holding of an authorization.
+    /// Converts a holding of the log.
     pub fn of(authorization_key: Uuid, holding: &Holding) -> Self {
         Self {
             authorization_key,
@@ -226,7 +226,7 @@ impl HoldingView {
         }
     }
 
-    /// The holding as the log has it; nothing where it makes no sense.
+    /// Converts to a holding of the log; `None` for an invalid combination of amounts.
     pub fn understand(&self) -> Option<(Uuid, Holding)> {
         let holding = Holding {
             currency: self.currency,
@@ -241,7 +241,7 @@ impl HoldingView {
 }
 
 impl TotalView {
-    /// Adds up, in the order of the currencies' codes.
+    /// Sums the holdings by currency, ordered by currency code.
     pub fn of<'a>(holdings: impl IntoIterator<Item = &'a HoldingView>) -> Vec<Self> {
         let mut totals = BTreeMap::new();
         for holding in holdings {

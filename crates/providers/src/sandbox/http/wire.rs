@@ -1,5 +1,5 @@
-//! What is said on the wire about payments. Messages carry what the simulator looks at and nothing else: no credentials of a merchant,
-//! no holder's name. Each carries the number of the protocol, each answer the key that it is about.
+//! Messages about payments between client and simulator. They carry only what the simulator uses: no merchant
+//! credentials and no holder's name. Each message has the protocol version, each answer the key that it is about.
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::charge::{CaptureMode, PaymentType};
@@ -20,10 +20,10 @@ use crate::request::{
 };
 use crate::sandbox::{Lookup, overrides};
 
-/// The number of this protocol. A message with another one is refused.
+/// The protocol version. A message with another version is refused.
 pub const PROTOCOL: u32 = 1;
 
-/// `POST /v1/calls`.
+/// Request to `POST /v1/calls`.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CallMessage {
@@ -84,18 +84,18 @@ impl Drop for CardMessage {
     }
 }
 
-/// The answer to a call. Nothing else can be read as one: what is still on the connection of an earlier request is often
-/// about the same key.
+/// The answer to a call. Its members fit no other message: an answer left on the connection by an earlier request is
+/// often about the same key.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerMessage {
     /// The key of the call.
     pub key: Uuid,
-    /// How it ended.
+    /// The outcome of the call.
     pub answer: Finding,
 }
 
-/// `POST /v1/probes`.
+/// Request to `POST /v1/probes`.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct InquiryMessage {
@@ -108,44 +108,44 @@ pub struct InquiryMessage {
     faults: Option<Value>,
 }
 
-/// The answer to a probe. Nothing else can be read as one, least of all the answer to the call that is asked after.
+/// The answer to a probe. Its members fit no other message, in particular not the answer to the probed call.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProbeMessage {
-    /// The key that was asked for.
+    /// The probed key.
     pub key: Uuid,
-    /// How its call ended; null when there was none and never will be one. Silence about it is not null.
+    /// The outcome of the call; null when there was none and never will be one. An absent member is an error, not null.
     #[serde(deserialize_with = "Option::deserialize")]
     pub found: Option<Finding>,
 }
 
-/// Every answer that is not 2xx.
+/// The body of every response that is not 2xx.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ErrorMessage {
-    /// A word for programs.
+    /// Error code, for programs.
     pub code: String,
-    /// A sentence for people.
+    /// Error message, for people.
     pub message: String,
 }
 
-/// Why a message is not taken.
+/// Why a message is refused.
 #[derive(Debug, Error)]
 pub enum MessageError {
-    /// It is spoken otherwise.
+    /// The protocol version is another one.
     #[error(
         "this is protocol {PROTOCOL}, and the message is of protocol {0}: use the same release on both sides"
     )]
     Protocol(u32),
-    /// It is no JSON, or misses something.
+    /// The body is not JSON, or a member is missing.
     #[error("the message cannot be read: {0}")]
     Shape(#[from] serde_json::Error),
-    /// A value cannot be.
+    /// A member has an invalid value.
     #[error("`{0}` is not valid")]
     Value(&'static str),
 }
 
 impl CallMessage {
-    /// Says what a call says to the simulator.
+    /// The message for a call.
     pub fn of(call: &Call) -> Self {
         let test_overrides = call.test_overrides.as_ref();
         Self {
@@ -159,7 +159,7 @@ impl CallMessage {
         }
     }
 
-    /// Reads the body of a request.
+    /// Parses the body of a request.
     pub fn read(body: &[u8]) -> Result<Call, MessageError> {
         let message: Self = read(body)?;
         Ok(Call {
@@ -176,14 +176,14 @@ impl CallMessage {
 }
 
 impl InquiryMessage {
-    /// Says what a probe says to the simulator.
+    /// The message for a probe.
     pub fn of(inquiry: &Inquiry) -> Self {
         let faults = overrides::faults(inquiry.test_overrides.as_ref()).cloned();
         let options = inquiry.options.clone();
         Self { protocol: PROTOCOL, key: inquiry.key, at: inquiry.at, options, faults }
     }
 
-    /// Reads the body of a request.
+    /// Parses the body of a request.
     pub fn read(body: &[u8]) -> Result<Lookup, MessageError> {
         let message: Self = read(body)?;
         Ok(Lookup {
@@ -195,7 +195,7 @@ impl InquiryMessage {
     }
 }
 
-/// First the number of the protocol: of another one nothing else may be understood.
+/// Checks the protocol version first: the members of another version may mean something else.
 fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, MessageError> {
     #[derive(Deserialize)]
     struct Head {

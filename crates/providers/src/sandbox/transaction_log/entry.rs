@@ -1,4 +1,4 @@
-//! What is written down for one key. Never here: card numbers, security codes.
+//! Entries of the transaction log, one for each key. They contain no card numbers and no security codes.
 
 use regente_domain::charge::CaptureMode;
 use regente_domain::currency::Currency;
@@ -9,67 +9,67 @@ use uuid::Uuid;
 use crate::outcome::Finding;
 use crate::request::OperationKind;
 
-/// What the log says about one key.
+/// The log entry of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Our key.
+    /// Our key of the operation.
     pub key: Uuid,
     /// When the call or the probe was made, by the caller's clock.
     pub at: Timestamp,
-    /// What happened.
+    /// The call and its answer, or the probe that came before the call.
     pub record: Record,
 }
 
-/// The two things that can be written down for a key; the first one stays.
+/// The two kinds of entries; the first one for a key stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
     /// A call was answered.
     Answered(Box<Answered>),
-    /// Someone asked for the key before any call came: a call that comes later is refused.
+    /// A probe came before the call: a call that comes later is refused.
     ProbedBeforeArrival,
 }
 
 /// A call and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// What was asked.
+    /// The operation.
     pub deed: Deed,
-    /// For how much.
+    /// Amount in minor units.
     pub amount: Amount,
-    /// In which currency.
+    /// ISO 4217 currency of `amount`.
     pub currency: Currency,
-    /// The answer.
+    /// The recorded outcome.
     pub finding: Finding,
 }
 
-/// What can be asked, with the facts that only it has.
+/// An operation as it is logged, without card numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// To take or to reserve an amount.
+    /// Charges a card, or reserves an amount on it.
     Authorization {
-        /// Taken at once, or reserved.
+        /// Whether the amount is captured at once or later.
         capture: CaptureMode,
-        /// With which card.
+        /// The charged card.
         card: CardTrace,
     },
-    /// To verify a card.
+    /// Verifies a card.
     Verification {
-        /// Which card.
+        /// The verified card.
         card: CardTrace,
     },
-    /// To take what is reserved.
+    /// Captures a reserved amount.
     Capture {
         /// The key of the authorization.
         authorization_key: Uuid,
     },
-    /// To release what is reserved, or to give back what was taken.
+    /// Releases a reserved amount, or refunds a captured one.
     Void {
         /// The key of the authorization.
         authorization_key: Uuid,
     },
 }
 
-/// Enough of a card to recognise it, too little to charge it.
+/// Identifies a card; not enough to charge it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardTrace {
     /// Keyed hash of the number (PCI DSS 4.0.1, requirement 3.5.1.1).
@@ -79,7 +79,7 @@ pub struct CardTrace {
 }
 
 impl Entry {
-    /// Whether an authorization took or reserved money.
+    /// Whether this is an authorization that charged or reserved money.
     pub fn is_effect(&self) -> bool {
         match self.approved().map(|answered| answered.deed.kind()) {
             Some(OperationKind::Authorization) => true,
@@ -87,7 +87,7 @@ impl Entry {
         }
     }
 
-    /// The call, if one was answered.
+    /// The call, if the entry is an answered one.
     pub fn answered(&self) -> Option<&Answered> {
         match &self.record {
             Record::Answered(answered) => Some(answered),
@@ -95,7 +95,7 @@ impl Entry {
         }
     }
 
-    /// The authorization that it follows, if it follows one.
+    /// The key of the authorization that it follows, if it follows one.
     pub fn authorization_key(&self) -> Option<Uuid> {
         self.answered().and_then(|answered| answered.deed.authorization_key())
     }
@@ -107,7 +107,7 @@ impl Entry {
 }
 
 impl Deed {
-    /// Its kind alone.
+    /// The operation's kind.
     pub const fn kind(&self) -> OperationKind {
         match self {
             Self::Authorization { .. } => OperationKind::Authorization,
@@ -117,7 +117,7 @@ impl Deed {
         }
     }
 
-    /// The card, if it is about one.
+    /// The card of an authorization or verification.
     pub const fn card(&self) -> Option<&CardTrace> {
         match self {
             Self::Authorization { card, .. } | Self::Verification { card } => Some(card),
@@ -125,7 +125,7 @@ impl Deed {
         }
     }
 
-    /// Whether an authorization takes at once or reserves.
+    /// Whether an authorization captures at once or later.
     pub const fn capture(&self) -> Option<CaptureMode> {
         match self {
             Self::Authorization { capture, .. } => Some(*capture),
@@ -133,7 +133,7 @@ impl Deed {
         }
     }
 
-    /// The authorization that it follows, if it follows one.
+    /// The key of the authorization that it follows, if it follows one.
     pub const fn authorization_key(&self) -> Option<Uuid> {
         match self {
             Self::Authorization { .. } | Self::Verification { .. } => None,

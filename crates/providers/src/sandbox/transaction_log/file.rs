@@ -1,5 +1,5 @@
-//! The log in a SQLite file of its own. One thread owns the connection; whatever waits for it is written in one
-//! commit with one sync, and answered after it.
+//! The log in a SQLite file. One thread owns the connection; it writes all waiting entries in one commit with one sync
+//! and answers afterwards.
 
 use std::path::Path;
 use std::thread;
@@ -12,12 +12,12 @@ use super::{Entry, Filter, Order, Stored, TransactionLogError};
 
 mod rows;
 
-/// Most requests that wait for the thread; more wait for a place in the queue.
+/// Most requests in the thread's queue; further ones wait for room.
 const QUEUE_LENGTH_MAX: usize = 1024;
 /// Most entries in one commit.
 const GROUP_ENTRIES_MAX: usize = 256;
 
-/// A hand on the thread that keeps the file. The file is closed when the last hand is dropped.
+/// A handle of the thread that owns the file. Dropping the last handle closes the file.
 #[derive(Clone)]
 pub(super) struct File(mpsc::Sender<Request>);
 
@@ -31,7 +31,7 @@ enum Request {
     Entries(Reply<Vec<Entry>>),
 }
 
-/// Which entries, in which order, from where, and how many at most.
+/// Selects a page: which entries, in which order, after which position, and how many at most.
 pub(super) struct Window {
     filter: Filter,
     order: Order,
@@ -83,7 +83,7 @@ impl File {
     }
 }
 
-/// The thread. A caller that no longer waits is no reason to stop: what he asked for is done, and a probe finds it.
+/// The thread's loop. It completes a request even when the caller no longer waits: a probe finds the result.
 fn keep(mut connection: Connection, mut requests: mpsc::Receiver<Request>) {
     while let Some(first) = requests.blocking_recv() {
         let mut puts = Vec::new();
@@ -114,7 +114,7 @@ fn keep(mut connection: Connection, mut requests: mpsc::Receiver<Request>) {
     }
 }
 
-/// One commit for all. When it fails nothing was written by it, and each is told so on its own.
+/// Writes all entries in one commit. If it fails, nothing is written and every caller gets the error.
 fn put_all(connection: &mut Connection, puts: Vec<(Box<Entry>, Reply<Entry>)>) {
     if puts.is_empty() {
         return;
@@ -127,7 +127,7 @@ fn put_all(connection: &mut Connection, puts: Vec<(Box<Entry>, Reply<Entry>)>) {
             }
         }
         Err(error) => {
-            tracing::error!(%error, "the simulator's transaction log refused a commit");
+            tracing::error!(%error, "the simulator could not commit to its transaction log");
             for (_, reply) in puts {
                 let _ = reply.send(Err(TransactionLogError::NotWritten));
             }

@@ -1,5 +1,4 @@
-//! What became of the money of each authorization, and what may still be done with it. Pure: the same entries give the
-//! same answer, whoever reads them.
+//! Computes the amounts of each authorization and whether a capture or void is possible. Pure functions of the entries.
 
 use std::collections::BTreeMap;
 
@@ -14,36 +13,36 @@ use crate::sandbox::rules::network_says;
 
 use super::entry::{Answered, Deed, Entry, Record};
 
-/// The money of every approved authorization, by its key.
+/// The holdings of all approved authorizations, by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holdings(BTreeMap<Uuid, Holding>);
 
-/// The money of one approved authorization. What was authorized is reserved, captured or released, all of it, always.
+/// The amounts of one approved authorization. `authorized` always equals reserved plus captured plus released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holding {
-    /// In which currency.
+    /// ISO 4217 currency of the amounts.
     pub currency: Currency,
-    /// For how much it was approved.
+    /// The approved amount.
     pub authorized: Amount,
-    /// What is held and not yet taken.
+    /// Reserved and not captured or released.
     pub reserved: Amount,
-    /// What was taken, whether or not it was given back.
+    /// Captured, including what was refunded later.
     pub captured: Amount,
-    /// What was taken and given back.
+    /// Captured and then refunded.
     pub refunded: Amount,
-    /// What was held and let go.
+    /// Reserved and then released without capture.
     pub released: Amount,
 }
 
 impl Holdings {
-    /// Adds the entries up, which are in the order of arrival.
+    /// Sums up entries in order of arrival.
     pub fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
         let mut holdings = Self::default();
         holdings.add(entries);
         holdings
     }
 
-    /// Adds further entries, which came after those that are in it.
+    /// Adds later entries, in order of arrival.
     pub fn add<'a>(&mut self, entries: impl IntoIterator<Item = &'a Entry>) {
         for entry in entries {
             if let Some(answered) = entry.approved() {
@@ -52,12 +51,12 @@ impl Holdings {
         }
     }
 
-    /// Every authorization that took or reserved money, in the order of the keys.
+    /// All holdings, ordered by authorization key.
     pub fn iter(&self) -> impl Iterator<Item = (Uuid, Holding)> {
         self.0.iter().map(|(key, holding)| (*key, *holding))
     }
 
-    /// What became of one authorization; nothing where none was approved under this key.
+    /// The holding of one authorization; `None` when none was approved under this key.
     pub fn holding(&self, authorization_key: Uuid) -> Option<Holding> {
         self.0.get(&authorization_key).copied()
     }
@@ -66,13 +65,13 @@ impl Holdings {
         if let Deed::Authorization { capture, .. } = answered.deed {
             self.0.insert(key, Holding::begin(capture, answered.amount, answered.currency));
         }
-        // What stands in the log was possible when it was written, and still is.
+        // A logged capture or void was possible when it was written, so it still is.
         if let Some(after) = self.after(answered).and_then(Result::ok) {
             self.0.extend(answered.deed.authorization_key().map(|authorization| (authorization, after)));
         }
     }
 
-    /// The holding of the authorization once a follow-up was done; nothing for what follows none.
+    /// The holding after a capture or void; `None` for other operations.
     fn after(&self, answered: &Answered) -> Option<Result<Holding, Refusal>> {
         let before = self.holding(answered.deed.authorization_key()?).ok_or(Refusal::NoAuthorization);
         Some(before.and_then(|before| before.follow(answered)))
@@ -80,7 +79,7 @@ impl Holdings {
 }
 
 impl Holding {
-    /// What the buyer has paid in the end.
+    /// The amount that the buyer has paid in the end: captured minus refunded.
     pub fn kept(&self) -> Amount {
         self.captured.minus(self.refunded).unwrap_or(Amount::ZERO)
     }
@@ -110,7 +109,7 @@ impl Holding {
         }
     }
 
-    /// Once: what is not taken now is let go.
+    /// Allowed once: the remainder is released.
     fn capture(self, amount: Amount) -> Result<Self, Refusal> {
         if self.reserved == Amount::ZERO {
             return Err(Refusal::NothingReserved);
@@ -132,8 +131,8 @@ impl Holding {
     }
 }
 
-/// What stands in the log when this entry comes after these: a follow-up that was to be approved is refused where
-/// the money does not allow it. `history` is the authorization and everything that followed it, in order.
+/// The entry as it is logged after `history`: an approved capture or void becomes a decline when the holding does not
+/// allow it. `history` is the authorization with its captures and voids, in order.
 pub(super) fn settle(entry: Entry, history: &[Entry]) -> Entry {
     let refusal = entry.approved().and_then(|answered| Holdings::of(history).after(answered)?.err());
     let Some(refusal) = refusal else { return entry };
@@ -146,7 +145,7 @@ pub(super) fn settle(entry: Entry, history: &[Entry]) -> Entry {
     }
 }
 
-/// Why a follow-up cannot be done. None of them is worth another try.
+/// Why a capture or void is refused. No refusal is retryable.
 #[derive(Clone, Copy, Debug)]
 enum Refusal {
     NoAuthorization,

@@ -8,14 +8,14 @@ use uuid::Uuid;
 use super::holdings::settle;
 use super::{Entry, Filter, Order, Stored};
 
-/// Entries in the order of arrival, and where each key and what follows an authorization stands.
+/// Entries in order of arrival, with the positions of each key and of each authorization's captures and voids.
 #[derive(Default)]
 pub(super) struct Memory(Mutex<Pages>);
 
 #[derive(Default)]
 struct Pages {
     entries: Vec<Entry>,
-    // Trees grow by and by: a table that doubles would make everybody wait for it.
+    // Trees grow in small steps; a hash table that doubles would block all callers meanwhile.
     places: BTreeMap<Uuid, usize>,
     follow_ups: BTreeMap<Uuid, Vec<usize>>,
 }
@@ -38,7 +38,7 @@ impl Memory {
         entry
     }
 
-    /// An authorization and what followed it, in order.
+    /// An authorization with its captures and voids, in order.
     pub(super) fn history(&self, authorization_key: Uuid) -> Vec<Entry> {
         self.pages().history(authorization_key)
     }
@@ -77,7 +77,7 @@ impl Memory {
         self.pages().entries.clone()
     }
 
-    /// No function here leaves the pages half written, so a panic elsewhere does not spoil them.
+    /// A poisoned lock is usable: no function here leaves the pages half written.
     fn pages(&self) -> MutexGuard<'_, Pages> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,5 +1,5 @@
-//! What the database believes, held against the books of the simulator, all of it. The books are read first, so what they
-//! hold was intended in the database before; what differs is looked at once more, since requests go on.
+//! Compares every charge with the simulator's transaction log. The log is read first, so each of its entries was
+//! recorded as intended in the database before. Differences are read a second time, since requests go on.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -21,23 +21,24 @@ use crate::config::{Config, Simulator};
 const NAME: &str = "books";
 /// Charges that one query reads.
 const CHARGES_PER_PAGE: i64 = 500;
-/// Entries of the books that one query reads.
+/// Log entries that one query reads.
 const ENTRIES_PER_PAGE: usize = 1000;
-/// Differences that are named; the rest is counted.
+/// Differences that are named; further ones are only counted.
 const NAMED_MAX: usize = 10;
-/// Differences that are looked at once more, so that a deployment in which everything differs is not read twice.
+/// Differences that are read a second time. The bound keeps a deployment in which everything differs from being read
+/// twice.
 const LOOKED_AT_AGAIN_MAX: usize = 1000;
-/// How long a simulator in another process may take for all of its books.
+/// How long a simulator in another process may take to send its whole log.
 const REMOTE_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// The money of every authorization, by our key.
+/// The money of every authorization, by Regente's key.
 type Booked = HashMap<Uuid, Money>;
 
-/// Where the books are.
+/// Where the transaction log is.
 enum Source<'a> {
-    /// In this process, or in a file that it can read.
+    /// In this process, or in a file that this process can read.
     Here(&'a TransactionLog),
-    /// In another process, which is asked.
+    /// In another process, read over HTTP.
     Elsewhere(RemoteSandbox),
 }
 
@@ -54,7 +55,7 @@ enum Unreadable {
     Store(#[from] StoreError),
 }
 
-/// Compares every charge with the books of the simulator.
+/// Compares every charge with the simulator's transaction log.
 pub(super) async fn books(subject: &Subject<'_>) -> Check {
     let source = match source(subject.config, subject.books) {
         Ok(Some(source)) => source,
@@ -62,7 +63,7 @@ pub(super) async fn books(subject: &Subject<'_>) -> Check {
         Err(failed) => return failed,
     };
     match find(subject.store, &source).await {
-        // A simulator that is away is the operator's business, and no fault of this deployment.
+        // The operator looks after a simulator in another process: its absence is no fault of this deployment.
         Err(error @ (Unreadable::Remote(_) | Unreadable::TooSlow)) => {
             check(NAME, Verdict::Warning, chain(&error))
         }
@@ -103,7 +104,7 @@ impl Source<'_> {
     }
 }
 
-/// The books added up, a page at a time: they have a row for every call that was ever made.
+/// Sums the log by authorization, a page at a time: it has a row for every call ever made.
 async fn holdings(books: &TransactionLog) -> Result<Holdings, TransactionLogError> {
     let (mut holdings, mut after) = (Holdings::default(), None);
     loop {
@@ -120,7 +121,7 @@ struct Findings {
     wait: u64,
     not_theirs: u64,
     differences: Vec<Difference>,
-    /// Authorizations in the books that no charge knows.
+    /// Authorizations in the log that belong to no charge.
     unknown: Vec<(Uuid, Money)>,
 }
 
@@ -156,7 +157,8 @@ async fn find(store: &Store, source: &Source<'_>) -> Result<Findings, Unreadable
     Ok(found)
 }
 
-/// The charges, then the books, then the versions of the charges: what has moved on meanwhile is compared next time.
+/// Reads the charges, then the log, then the charges' versions. A charge that changed meanwhile is compared in the next
+/// round.
 async fn look_again(
     store: &Store,
     source: &Source<'_>,
@@ -191,7 +193,7 @@ fn money_in(holding: Holding) -> Money {
     Money { reserved: holding.reserved.minor_units(), kept: holding.kept().minor_units() }
 }
 
-/// What is left in the end belongs to no charge.
+/// Removes the authorizations of `charge`. Those that remain at the end belong to no charge.
 fn forget(unknown: &mut Booked, charge: &ChargeMoney) {
     for stored in &charge.requests {
         unknown.remove(&stored.request.provider_key());

@@ -1,5 +1,5 @@
-//! Where an embedded database stands: room and rights on its disk, whether the file is whole, and whether the clock that
-//! the rows were written by goes right.
+//! Checks of an embedded database's machine: free room and rights on the disk, integrity of the file, and the clock by
+//! which rows were written.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,22 +11,22 @@ use super::{Check, Verdict, check, failure, room};
 use crate::config::Config;
 
 const MIB: u64 = 1024 * 1024;
-/// Below this much free room there is a failure.
+/// Less free room than this is a failure.
 const FREE_BYTES_MIN: u64 = 100 * MIB;
-/// Below this much there is a warning.
+/// Less free room than this is a warning.
 const FREE_BYTES_LOW: u64 = 1024 * MIB;
-/// Below this share of the disk there is a warning, too.
+/// A smaller free share of the disk than this is a warning too.
 const FREE_PERCENT_LOW: u64 = 10;
 /// The largest database that is read from beginning to end.
 const INTEGRITY_BYTES_MAX: u64 = 2 * 1024 * MIB;
-/// How long that may take.
+/// The longest time that the integrity check may take.
 const INTEGRITY_TIME_MAX: Duration = Duration::from_secs(20);
-/// How far ahead of the clock the newest row may be: other nodes' clocks differ by less.
+/// How far the newest row may be ahead of the clock, to allow for differences between nodes' clocks.
 const AHEAD_MAX: Duration = Duration::from_secs(5 * 60);
-/// What is written in order to find out whether something can be written.
+/// The file that is written to find out whether the folder is writable.
 const TRIAL_NAME: &str = ".doctor";
 
-/// Room and rights on the disk of an embedded database; a server looks after its own.
+/// Checks room and rights on the disk of an embedded database. A database server is not checked.
 pub(super) fn disk(config: &Config) -> Option<Check> {
     const NAME: &str = "disk";
     let address = config.database_address().ok()?;
@@ -46,7 +46,7 @@ pub(super) fn disk(config: &Config) -> Option<Check> {
     })
 }
 
-/// What is wrong with so much free room, if anything, and the bound that it is under.
+/// The verdict on `free` bytes and the bound they are under, `None` when they are enough.
 fn too_little(free: u64, all: u64) -> Option<(Verdict, String)> {
     let is_low_share = u128::from(free) * 100 < u128::from(all) * u128::from(FREE_PERCENT_LOW);
     match free {
@@ -66,7 +66,7 @@ fn try_to_write(folder: &Path) -> std::io::Result<()> {
     written.and(removed)
 }
 
-/// Whether the file of an embedded database is whole, as far as that can be found out in a bounded time.
+/// Checks the integrity of an embedded database's file within a bounded time.
 pub(super) async fn integrity(store: &Store) -> Option<Check> {
     const NAME: &str = "integrity";
     let embedded = match store {
@@ -92,7 +92,7 @@ pub(super) async fn integrity(store: &Store) -> Option<Check> {
     })
 }
 
-/// Whether anything was written in what this machine takes for the future.
+/// Checks for rows that this machine's clock puts in the future.
 pub(super) async fn clock(store: &Store, now: Timestamp) -> Check {
     const NAME: &str = "clock";
     match newest::find(store).await {

@@ -1,4 +1,5 @@
-//! A card as reads of one card show it, and what the OpenAPI document says of cards. The rest is the engine's.
+//! A card as the answer to a single read shows it, and the OpenAPI description of cards. The engine shows cards in all
+//! other places.
 
 use regente_domain::id::{CardId, ClientId, CustomerId, ProviderId, TransactionRequestId};
 use regente_domain::time::Timestamp;

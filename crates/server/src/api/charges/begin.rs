@@ -1,5 +1,5 @@
-//! From a request to a charge under way. What is needed on the way ends here: while a provider is asked, a request holds
-//! what its answer needs.
+//! Parses a request and begins its charge. The memory for that is freed here: while a provider is called, a request
+//! holds only what its answer needs.
 
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -15,32 +15,32 @@ use super::{prepare, replay, request};
 use crate::api::error::ApiError;
 use crate::api::fields::Body;
 use crate::api::headers::sandbox_seed;
-use crate::api::idempotency::{self, Asked};
+use crate::api::idempotency::{self, KeyLookup};
 use crate::api::limits::read_bytes;
 use crate::app::App;
 
-/// A request that was understood.
+/// A parsed request.
 pub(super) enum Begun {
     /// It was answered before.
     Answered(Response),
-    /// Its charge is under way.
+    /// Its charge was begun.
     Running(Box<Running>),
 }
 
-/// Reads a request, and begins its charge unless it was answered before.
+/// Parses a request, and begins its charge unless it was answered before.
 pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<Begun, ApiError> {
     let headers = request.headers().clone();
-    // All of it, so that the connection can carry the next request, whatever becomes of this one.
+    // The whole body, so that the connection can carry the next request whatever the result.
     let bytes = read_bytes(request).await?;
-    // Before anything is parsed or looked up: past the bound an answer must cost little and not wait for the database.
+    // Before parsing and lookups: a refusal for overload must be cheap and not wait for the database.
     let admission = app.store.admit()?;
     let body = Body::parse(&bytes)?;
     let request = body.read(|fields| request::read(fields, app.settings.mode))?;
     let token_id = request.source.token_id();
     let seed = sandbox_seed(&headers)?;
     let claim = match idempotency::presume_new(&app, &caller, &headers, "POST /v1/charges", &body).await? {
-        Asked::New(claim) => claim,
-        Asked::Answered(finished) => return replayed(&app, &caller, finished, token_id).await,
+        KeyLookup::New(claim) => claim,
+        KeyLookup::Answered(finished) => return replayed(&app, &caller, finished, token_id).await,
     };
     let private = request.private.clone();
     let prepared = prepare::prepare(&app, &caller, request, claim.clone(), seed).await;
@@ -61,7 +61,7 @@ async fn replayed(
     replay(app, caller, finished, token_id).await.map(Begun::Answered)
 }
 
-/// A charge under way, with what its answer needs.
+/// A charge under way, and the data for its answer.
 pub(super) struct Running {
     flow: Flow<Created>,
     app: App,
@@ -71,7 +71,6 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Waits for the charge.
     pub(super) async fn answered(self: Box<Self>) -> Result<Response, ApiError> {
         let Self { flow, app, caller, private, token_id } = *self;
         match flow.await? {

@@ -1,12 +1,12 @@
-//! `GET /v1/charges/{id}/explanation`: why a charge went the way it went. What is told is decided in the domain
-//! (`charge/story.rs`); the command line prints the same.
+//! `GET /v1/charges/{id}/explanation`: explains the course of a charge. The domain builds the explanation
+//! (`charge/timeline.rs`); the command line prints the same.
 
 use std::collections::HashMap;
 
 use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use regente_domain::charge::story::{self, Asked, Audience, Candidate, Named, Step, Story};
+use regente_domain::charge::timeline::{self, Attempt, Audience, Candidate, Named, Step, Timeline};
 use regente_domain::decline::Decline;
 use regente_domain::id::{ChargeId, ClientId, ProviderId};
 use regente_engine::caller::{Authority, Caller};
@@ -149,7 +149,7 @@ pub async fn explain(
     Ok(axum::Json(told.ok_or(Error::NotFound)?).into_response())
 }
 
-/// Tells the story of a client's charge.
+/// Builds the explanation of a client's charge.
 ///
 /// # Errors
 /// As the store.
@@ -161,7 +161,7 @@ pub async fn tell(
 ) -> Result<Option<ExplanationView>, StoreError> {
     let Some(stored) = charges::find(store, client_id, id).await? else { return Ok(None) };
     let charge = stored.charge;
-    let asked: Vec<Asked> = transaction_requests::of_object(store, client_id, id.uuid())
+    let asked: Vec<Attempt> = transaction_requests::of_object(store, client_id, id.uuid())
         .await?
         .into_iter()
         .map(as_asked)
@@ -172,12 +172,12 @@ pub async fn tell(
             names.insert(provider.id, provider.name);
         }
     }
-    let story = story::tell(&charge, &asked, &names, audience);
-    Ok(Some(ExplanationView::of(id, charge.state.status().word(), &story)))
+    let timeline = timeline::tell(&charge, &asked, &names, audience);
+    Ok(Some(ExplanationView::of(id, charge.state.status().word(), &timeline)))
 }
 
-fn as_asked(stored: StoredRequest) -> Asked {
-    Asked {
+fn as_asked(stored: StoredRequest) -> Attempt {
+    Attempt {
         request: stored.request,
         probes: stored.probes,
         next_probe_at: stored.due_at,
@@ -187,14 +187,14 @@ fn as_asked(stored: StoredRequest) -> Asked {
 }
 
 impl ExplanationView {
-    fn of(id: ChargeId, status: &str, story: &Story) -> Self {
+    fn of(id: ChargeId, status: &str, timeline: &Timeline) -> Self {
         Self {
             charge_id: id.uuid(),
             status: status.to_owned(),
-            providers: story.providers.iter().map(CandidateView::of).collect(),
-            steps: story.steps.iter().map(StepView::of).collect(),
-            stopped: story.stopped.map(|stopped| stopped.word().to_owned()),
-            text: story.lines.join("\n"),
+            providers: timeline.providers.iter().map(CandidateView::of).collect(),
+            steps: timeline.steps.iter().map(StepView::of).collect(),
+            stopped: timeline.stopped.map(|stopped| stopped.word().to_owned()),
+            text: timeline.lines.join("\n"),
         }
     }
 }

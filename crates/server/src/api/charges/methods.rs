@@ -1,6 +1,5 @@
-//! How a charge is paid and with what, as the OpenAPI document shows it: sums told apart by `paymentType` and
-//! `sourceType`, of what this release charges. What is sent is read in [`super::request`], what is answered put together
-//! in [`super::view`]; here both are described.
+//! The OpenAPI description of payment methods and sources: sum types told apart by `paymentType` and `sourceType`, with
+//! the variants of this release. [`super::request`] reads them from requests, [`super::view`] writes them into answers.
 
 use regente_domain::charge::PaymentType;
 use serde_json::Value;

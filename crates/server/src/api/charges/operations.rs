@@ -1,11 +1,11 @@
-//! `/v1/charges/{id}/capture` and `/v1/charges/{id}/void`: what is done with a charge after its authorization
+//! `/v1/charges/{id}/capture` and `/v1/charges/{id}/void`: the operations after an authorization
 //! (`docs/interface/charges.md#captures`).
 
 use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use regente_domain::charge::Operation;
+use regente_domain::charge::FollowUpKind;
 use regente_domain::money::Amount;
 use regente_engine::caller::Caller;
 use regente_engine::flows::charge::{Created, Ran};
@@ -20,7 +20,7 @@ use super::{find, open_private, replay};
 use crate::api::error::ApiError;
 use crate::api::fields::{Body, Fields};
 use crate::api::headers::sandbox_seed;
-use crate::api::idempotency::{self, Asked};
+use crate::api::idempotency::{self, KeyLookup};
 use crate::api::path_id;
 use crate::api::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;
@@ -89,7 +89,7 @@ pub async fn capture(
     body: Body,
 ) -> Result<Response, ApiError> {
     let amount = body.read(read_capture)?;
-    run(app, caller, &id, &headers, &body, Operation::Capture, amount).await
+    run(app, caller, &id, &headers, &body, FollowUpKind::Capture, amount).await
 }
 
 /// Voids a charge.
@@ -128,10 +128,10 @@ pub async fn void(
     body: Body,
 ) -> Result<Response, ApiError> {
     let amount = body.read(read_void)?;
-    run(app, caller, &id, &headers, &body, Operation::Void, amount).await
+    run(app, caller, &id, &headers, &body, FollowUpKind::Void, amount).await
 }
 
-/// The amount, and whether the body could be read at all.
+/// Reads the amount; the outer `None` means that the body is invalid.
 fn read_capture(fields: &Fields<'_>) -> Option<Option<Amount>> {
     Some(fields.optional("amount").positive_amount())
 }
@@ -151,18 +151,18 @@ async fn run(
     id: &str,
     headers: &HeaderMap,
     body: &Body,
-    operation: Operation,
+    operation: FollowUpKind,
     amount: Option<Amount>,
 ) -> Result<Response, ApiError> {
     let seed = sandbox_seed(headers)?;
     let charge_id = path_id(id)?;
     let route = match operation {
-        Operation::Capture => format!("POST /v1/charges/{charge_id}/capture"),
-        Operation::Void => format!("POST /v1/charges/{charge_id}/void"),
+        FollowUpKind::Capture => format!("POST /v1/charges/{charge_id}/capture"),
+        FollowUpKind::Void => format!("POST /v1/charges/{charge_id}/void"),
     };
     let claim = match idempotency::read(&app, &caller, headers, &route, body).await? {
-        Asked::New(claim) => claim,
-        Asked::Answered(finished) => return replay(&app, &caller, finished, None).await,
+        KeyLookup::New(claim) => claim,
+        KeyLookup::Answered(finished) => return replay(&app, &caller, finished, None).await,
     };
     let charge = find(&app, &caller, charge_id).await?.charge;
     let purchase = card_is_free(&app, &charge, Some(operation)).await?;

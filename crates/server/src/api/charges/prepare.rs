@@ -1,5 +1,5 @@
-//! From a parsed body to a charge that everything is known for: merchant, buyer, card and route. Only reads; whatever is
-//! refused here leaves nothing behind.
+//! Resolves a parsed body into a complete charge: merchant, buyer, card and route. It only reads, so a refusal here
+//! leaves no trace.
 
 use regente_domain::card::Cvv;
 use regente_domain::card::record::{Card, CardState};
@@ -26,7 +26,7 @@ use serde_json::Map;
 use super::request::{ChargeRequest, Payer, Source};
 use crate::app::App;
 
-/// Resolves what a request names and chooses its route.
+/// Resolves the ids of a request and chooses its route.
 pub(super) async fn prepare(
     app: &App,
     caller: &Caller,
@@ -43,7 +43,7 @@ pub(super) async fn prepare(
         }
         None => None,
     };
-    let (explanation, trials) = app.circuits.narrow(route_of(app, &merchant, &request)?);
+    let (explanation, circuit_probes) = app.circuits.narrow(route_of(app, &merchant, &request)?);
     let charged = resolve_source(app, caller, request.source).await?;
     let customer = same_customer(customer, charged.customer)?;
     let now = app.clock.of(caller.client_id);
@@ -86,7 +86,7 @@ pub(super) async fn prepare(
         details: charged.details,
         tokens: charged.tokens,
         merchant,
-        trials,
+        circuit_probes,
         claim,
         purchase: None,
         actor: caller.actor(),
@@ -98,7 +98,7 @@ fn alias_of(customer: &ResolvedCustomer) -> Option<Id<of::CustomerAlias>> {
     customer.via_alias.then(|| Id::new(customer.shown_id.uuid()))
 }
 
-/// A buyer named twice must be the same (`docs/interface/charges.md#creating`).
+/// Checks that a buyer named twice is the same (`docs/interface/charges.md#creating`).
 fn same_customer(
     named: Option<ResolvedCustomer>,
     paying: Option<ResolvedCustomer>,
@@ -112,7 +112,7 @@ fn same_customer(
     }
 }
 
-/// The route, unless no provider of the merchant can serve the charge (`docs/interface/charges.md#creating`).
+/// The route; an error when no provider of the merchant can serve the charge (`docs/interface/charges.md#creating`).
 fn route_of(
     app: &App,
     merchant: &MerchantWithProviders,
@@ -130,7 +130,7 @@ fn route_of(
     })
 }
 
-/// The card of a charge, resolved.
+/// The resolved card of a charge.
 struct Charged {
     source: CardSource,
     card: Card,
@@ -160,7 +160,7 @@ async fn resolve_source(app: &App, caller: &Caller, source: Source) -> Result<Ch
     }
 }
 
-/// A card that is stored with this charge.
+/// A new card, stored with this charge.
 async fn store_first(
     app: &App,
     caller: &Caller,
@@ -217,12 +217,12 @@ async fn resolve_cvv(
     }
 }
 
-/// The card that was linked last and may be used (`docs/interface/tokens-and-cards.md#default-card`).
+/// The usable card that was linked last (`docs/interface/tokens-and-cards.md#default-card`).
 async fn default_card(app: &App, caller: &Caller, payer: Payer, cvv: CvvSource) -> Result<Charged, Error> {
     const NO_CARD: &str = "customer has no card that can be charged";
     let (path, id) = match payer {
         Payer::Stored(id) => ("paymentSource.customerId", Some(id)),
-        // Whoever holds a public key can type anybody's document.
+        // A caller with a public key could send anybody's document.
         Payer::Described { .. } if caller.is_public_key() => {
             return Err(Error::invalid(
                 "paymentSource.customer",
@@ -251,7 +251,7 @@ async fn default_card(app: &App, caller: &Caller, payer: Payer, cvv: CvvSource) 
     Ok(Charged { customer: Some(customer), ..charged })
 }
 
-/// The contents of a token that is still good. It is used up by the batch that begins the charge.
+/// The contents of a valid token. The batch that begins the charge uses it up.
 async fn token(
     app: &App,
     caller: &Caller,

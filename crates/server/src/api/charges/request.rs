@@ -1,4 +1,4 @@
-//! `POST /v1/charges`: the body, parsed once into values that cannot be wrong (`docs/interface/charges.md#creating`).
+//! `POST /v1/charges`: parses the body into values that are always valid (`docs/interface/charges.md#creating`).
 
 use regente_domain::card::{CardNumber, CardNumberError, Cvv, Expiry};
 use regente_domain::charge::{
@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use crate::api::customers::read_document;
 use crate::api::fields::{Field, Fields};
 
-/// Bytes of free-form JSON that a charge keeps of one member.
+/// The most bytes of one free-form JSON member.
 const FREE_FORM_BYTES_MAX: usize = 16 * 1024;
 /// Bytes of fraud analysis data.
 const FRAUD_ANALYSIS_BYTES_MAX: usize = 64 * 1024;
@@ -31,37 +31,37 @@ const HOLDER_CHARS_MAX: usize = chars_max::NAME;
 /// Items of a voucher.
 const ITEMS_MAX: usize = 1000;
 
-/// What was asked for.
+/// A parsed request for a charge.
 pub struct ChargeRequest {
-    /// The sub-account.
+    /// The merchant.
     pub merchant_id: MerchantId,
-    /// What is charged.
+    /// The amount to charge.
     pub amount: Amount,
-    /// In which currency.
+    /// The currency of the amount.
     pub currency: Currency,
-    /// Captured at once or later.
+    /// Whether the amount is captured at once.
     pub capture: CaptureMode,
     /// The merchant's reference.
     pub order_id: Option<String>,
     /// The buyer.
     pub customer_id: Option<CustomerId>,
-    /// How it is paid.
+    /// The payment method.
     pub method: Method,
-    /// With what.
+    /// The payment source.
     pub source: Source,
-    /// Texts and references.
+    /// Statement text, description and references.
     pub references: References,
-    /// Personal data that is sealed: fraud analysis and the buyer of a voucher.
+    /// Personal data that is sealed: fraud analysis, and the buyer of a voucher.
     pub private: Map<String, Value>,
 }
 
-/// How a charge is paid, before what it is paid with is resolved.
+/// A payment method before its source is resolved.
 pub enum Method {
     /// By credit card.
     Credit {
         /// Number of installments.
         installments: u8,
-        /// Stored-credential flag.
+        /// The stored-credential flag.
         recurrence: Option<Recurrence>,
     },
     /// By voucher.
@@ -72,7 +72,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// The word for it.
+    /// The word of the interface.
     pub const fn payment_type(&self) -> PaymentType {
         match self {
             Self::Credit { .. } => PaymentType::Credit,
@@ -88,7 +88,7 @@ impl Method {
         }
     }
 
-    /// The method with its card.
+    /// The method with its resolved card.
     pub fn paid_with(self, source: CardSource) -> PaymentMethod {
         match self {
             Self::Credit { installments, recurrence } => {
@@ -105,7 +105,7 @@ pub enum Source {
     StoredCard {
         /// Which.
         card_id: CardId,
-        /// Its security code, when the buyer is present.
+        /// Its security code, sent when the buyer is present.
         cvv: CvvSource,
     },
     /// A card in the body.
@@ -116,13 +116,13 @@ pub enum Source {
     Customer {
         /// Whose.
         payer: Payer,
-        /// The card's security code, when the buyer is present.
+        /// The card's security code, sent when the buyer is present.
         cvv: CvvSource,
     },
 }
 
 impl Source {
-    /// The card token that pays, if one does.
+    /// The card token, when the source is one.
     pub const fn token_id(&self) -> Option<TokenId> {
         match self {
             Self::Token(token_id) => Some(*token_id),
@@ -131,11 +131,11 @@ impl Source {
     }
 }
 
-/// Whose default card is charged.
+/// The customer whose default card is charged.
 pub enum Payer {
     /// A stored customer.
     Stored(CustomerId),
-    /// The stored customer who fits a buyer in the body.
+    /// A stored customer who matches the buyer in the body.
     Described {
         /// E-mail address.
         email: String,
@@ -144,7 +144,7 @@ pub enum Payer {
     },
 }
 
-/// A card in the body: every member has its shape. Whether it can be a card at all, [`InlineCard::checked`] says.
+/// A card in the body with well-formed members. [`InlineCard::checked`] checks the card itself.
 pub struct InlineCard {
     number: Option<CardNumber>,
     holder_name: String,
@@ -153,7 +153,7 @@ pub struct InlineCard {
 }
 
 impl InlineCard {
-    /// The card, unless its check digit is wrong or it has expired: both are answered as a declined card
+    /// The card; an error when its check digit is wrong or it has expired, both answered as a declined card
     /// (`docs/interface/tokens-and-cards.md#tokens`).
     pub fn checked(self, now: Timestamp) -> Result<CardDetails, Error> {
         let Self { number, holder_name, expiry, cvv } = self;
@@ -166,22 +166,22 @@ impl InlineCard {
     }
 }
 
-/// The ways of paying that this release has.
+/// The payment methods of this release.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Paid {
     ByCredit,
     ByVoucher,
 }
 
-/// Their words.
+/// The methods by their words.
 const METHODS: &[(&str, Paid)] =
     &[(PaymentType::Credit.word(), Paid::ByCredit), (PaymentType::Voucher.word(), Paid::ByVoucher)];
 
-/// Members that change what a charge does and that this release cannot honour: refused, because to leave them out
-/// would move money in another way than asked for.
+/// Members that change the effect of a charge and that this release does not support. They are refused: ignoring them
+/// would move money differently than requested.
 const NOT_YET: &[&str] = &["splitRules", "threeDSecure2", "vendor"];
 
-/// Reads the body; every problem is noted with its path.
+/// Parses the body; every problem is noted with its path.
 pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     let merchant_id = fields.required("merchantId").id();
     let amount = fields.required("amount").positive_amount();
@@ -217,7 +217,7 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     })
 }
 
-/// An optional field with a default: absent gives the default, wrong gives nothing.
+/// An optional field with a default: absent gives the default, invalid gives `None`.
 fn or_default<T>(
     fields: &Fields<'_>,
     name: &str,
@@ -227,7 +227,7 @@ fn or_default<T>(
     if fields.has(name) { read(fields.optional(name)) } else { Some(default) }
 }
 
-/// The method, and the buyer of a voucher.
+/// Reads the method, and the buyer of a voucher.
 fn read_method(fields: &Fields<'_>) -> Option<(Method, Option<Map<String, Value>>)> {
     let payment_type = fields.required("paymentType").one_of(METHODS);
     let installments = or_default(fields, "installments", 1, |field| {
@@ -251,10 +251,10 @@ fn read_items(field: Field<'_>) -> Option<Value> {
         .map(Value::Array)
 }
 
-/// What a payment source is, by its `sourceType`.
+/// The payment sources by `sourceType`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SourceType {
-    /// A card, stored or not.
+    /// A stored card or a card in the body.
     Card,
     /// A card token.
     Token,
@@ -302,7 +302,7 @@ fn read_source(fields: &Fields<'_>) -> Option<Source> {
     }
 }
 
-/// A buyer in the body: who he is decides, the rest is for methods that need it.
+/// Reads a buyer in the body. E-mail address and document identify him; only other methods need the rest.
 fn read_payer(fields: &Fields<'_>) -> Option<Payer> {
     let email = fields.required("email").email();
     let document = fields
@@ -318,7 +318,7 @@ fn read_cvv_source(fields: &Fields<'_>) -> Option<CvvSource> {
     or_default(fields, "cardCvv", CvvSource::None, |field| read_cvv(field).map(CvvSource::Inline))
 }
 
-/// A card with all its members; the name of the security code differs in tokens
+/// Reads a card with all its members; `cvv` is the name of its security code, which differs in tokens
 /// (`docs/interface/tokens-and-cards.md#tokens`).
 pub fn read_card(fields: &Fields<'_>, cvv: &'static str) -> Option<InlineCard> {
     let holder_name = fields.required("cardHolderName").non_empty_text(HOLDER_CHARS_MAX);
@@ -328,7 +328,8 @@ pub fn read_card(fields: &Fields<'_>, cvv: &'static str) -> Option<InlineCard> {
     Some(InlineCard { number: number?, holder_name: holder_name?, expiry: expiry?, cvv: cvv? })
 }
 
-/// A card number of the right shape; nothing inside when its check digit is wrong, which is no problem of shape.
+/// Reads a well-formed card number; the inner `None` means a wrong check digit, which is a decline and no problem of
+/// the body.
 fn read_card_number(field: Field<'_>) -> Option<Option<CardNumber>> {
     field.text_as("must be a card number of 13 to 19 digits", |text| match CardNumber::parse(text) {
         Ok(number) => Some(Some(number)),
@@ -357,7 +358,7 @@ fn read_references(fields: &Fields<'_>, mode: Mode) -> References {
     }
 }
 
-/// Free-form, but for what the simulator is asked to do wrong in the sandbox.
+/// Reads free-form metadata; in the sandbox the simulator overrides in it are checked.
 pub fn read_flow_metadata(flow: &Fields<'_>, mode: Mode) -> Option<Value> {
     let metadata = flow.required("metadata").raw_object(FREE_FORM_BYTES_MAX)?;
     if let (Mode::Sandbox, Some(faults)) = (mode, metadata.get(SANDBOX_FAULTS)) {
@@ -369,7 +370,7 @@ pub fn read_flow_metadata(flow: &Fields<'_>, mode: Mode) -> Option<Value> {
     Some(Value::Object(metadata))
 }
 
-/// Data for risk analysis: free-form, but for what is known of it.
+/// Reads data for risk analysis: free-form, but known members are checked.
 pub fn read_fraud_analysis(fields: &Fields<'_>) -> Option<Map<String, Value>> {
     fields.optional("sla").integer(0..=i64::from(i32::MAX));
     fields.optional("customer").raw_object(FRAUD_ANALYSIS_BYTES_MAX);

@@ -1,5 +1,4 @@
-//! `POST /v1/charges/{id}`: the status that a tester sets by hand, in the sandbox alone
-//! (`docs/interface/sandbox.md#status`).
+//! `POST /v1/charges/{id}`: sets a charge's status by hand, in the sandbox only (`docs/interface/sandbox.md#status`).
 
 use axum::Extension;
 use axum::extract::{Path, State};
@@ -119,7 +118,7 @@ async fn plan(
     Ok(Planned { batch, status: StatusCode::OK.as_u16(), body })
 }
 
-/// The request that tells of it. No provider gave it an id: that is how one that was set by hand is known.
+/// The transaction request that records the change. It has no provider's id, which marks it as set by hand.
 fn told(
     app: &App,
     before: &Charge,

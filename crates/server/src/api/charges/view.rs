@@ -171,11 +171,11 @@ pub struct ProviderAuthorizationSchema {
     network_response_code: Option<String>,
 }
 
-/// Personal data of a charge, opened.
+/// The personal data of a charge, decrypted.
 pub type Private = Map<String, Value>;
 
 impl ChargeView {
-    /// The charge as `caller` may see it: to public keys a buyer that they named shows as the alias they were given.
+    /// The charge as `caller` may see it. For a public key, a buyer that it named appears under the alias it was given.
     /// `requests` are those of this version, oldest first.
     pub fn of(charge: &Charge, private: &Private, requests: &[TransactionRequest], caller: &Caller) -> Self {
         let references = charge.references.clone();
@@ -209,7 +209,7 @@ impl ChargeView {
 }
 
 impl ChargeView {
-    /// Repeats the token that the charge was asked for with. Only an answer to that request can: the id is not kept.
+    /// Adds the token of the request. Only the answer to that request can show it, since the id is not stored.
     pub fn echoing(mut self, token_id: Option<TokenId>) -> Self {
         self.payment_source.token_id = token_id;
         self
@@ -275,7 +275,7 @@ impl PaymentSourceView {
     }
 }
 
-/// Members of `fraudAnalysis` that answers repeat; what was not sent is null
+/// Members of `fraudAnalysis` that answers repeat; a member that was not sent is null
 /// (`docs/interface/charges.md#fraud-analysis`).
 fn fraud_analysis_metadata(sent: &Value) -> Value {
     const MEMBERS: &[&str] = &["sla", "cart", "orderOrigin", "operationalSystem", "country"];

@@ -1,4 +1,4 @@
-//! Buyers as sent: new ones, also those that a charge brings along, and changes of one that exists.
+//! Parses buyers: new ones, also in the body of a charge, and changes of stored ones.
 
 use regente_domain::customer::{Address, Demand, Document, NO_DOCUMENT};
 use regente_domain::problems::Problems;
@@ -13,14 +13,14 @@ use uuid::Uuid;
 use super::super::fields::Fields;
 use super::super::schema::words;
 
-/// Largest address in bytes, with members that nobody reads.
+/// The most bytes of an address, unknown members included.
 const ADDRESS_BYTES_MAX: usize = 16 * 1024;
 
 /// Reads a buyer; `path` is that of its object, or empty for the body itself.
 pub fn read_new(fields: &Fields<'_>, path: &str) -> Option<NewCustomer> {
     let name = fields.required("name").non_empty_text(chars_max::NAME);
     let email = fields.required("email").email();
-    // Shipped checkouts send a blank for a number that they do not know.
+    // Shipped checkouts send a blank for an unknown number.
     let phone_number = fields.required("phoneNumber").text(chars_max::PHONE);
     let document_path = member(path, "document");
     let document = fields.required("document").object(|document| read_document(document, &document_path));
@@ -52,7 +52,7 @@ pub fn read_document(fields: &Fields<'_>, path: &str) -> Option<Document> {
     document
 }
 
-/// An address of blanks alone, or `{}`, is nothing (`docs/interface/customers.md#addresses`).
+/// Reads an address; blanks alone, or `{}`, count as absent (`docs/interface/customers.md#addresses`).
 fn read_address(fields: &Fields<'_>, name: &str, demand: Demand, path: &str) -> Option<Address> {
     let sent = fields.optional(name).raw_object(ADDRESS_BYTES_MAX)?;
     let mut problems = Problems::new();
@@ -65,7 +65,7 @@ fn member(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// A change of a customer as sent. E-mail address and document cannot change and are not looked at.
+/// A parsed change of a customer. E-mail address and document cannot change and are ignored.
 pub(super) struct CustomerChanges {
     name: Option<String>,
     phone_number: Option<String>,
@@ -76,7 +76,7 @@ impl CustomerChanges {
     pub(super) fn read(fields: &Fields<'_>) -> Option<Self> {
         let address = read_address(fields, "address", Demand::Complete, "");
         if address.is_none() && fields.has("address") {
-            // Read above, an address without a problem is one that says nothing: an address must be complete here.
+            // An address that was read as absent without a problem is blank, and here an address must be complete.
             let is_object = fields.members().get("address").is_some_and(serde_json::Value::is_object);
             if is_object {
                 fields.problem("address", "should not be empty");
@@ -89,7 +89,7 @@ impl CustomerChanges {
         })
     }
 
-    /// The data after the change; `new_address_id` is for an address where there was none.
+    /// The data after the change; `new_address_id` is used when there was no address.
     pub(super) fn apply(&self, before: &CustomerData, new_address_id: Uuid, now: Timestamp) -> CustomerData {
         let mut data = before.clone();
         if let Some(name) = &self.name {

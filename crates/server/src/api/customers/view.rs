@@ -1,4 +1,4 @@
-//! Buyers as the interface shows them.
+//! Customers as answers show them.
 
 use regente_domain::customer::{Address, Document};
 use regente_domain::id::{ClientId, Id, of};
@@ -201,7 +201,7 @@ pub struct AddressRecordView {
 }
 
 impl CustomerView {
-    /// What a secret key may see of a customer, and a public key that has his own id.
+    /// A customer as a secret key sees it, or a public key that has the customer's own id.
     pub fn of(customer: &Customer) -> Self {
         let Customer { stored, data } = customer;
         Self {
@@ -220,8 +220,8 @@ impl CustomerView {
         }
     }
 
-    /// What a public key is answered: the alias, and nothing but what it sent. Whether the customer existed does not
-    /// show (`docs/interface/customers.md#aliases`).
+    /// The answer to a public key: the alias and only what it sent, so that it does not show whether the customer
+    /// existed (`docs/interface/customers.md#aliases`).
     pub fn of_alias(id: Id<of::CustomerAlias>, client_id: ClientId, sent: &NewCustomer) -> Self {
         Self {
             id: id.uuid(),

@@ -1,4 +1,4 @@
-//! What a 5xx answer carries to the boundary, where it is logged once and signed with the request id.
+//! Carries the cause of a 5xx answer to the request-id layer, which logs it once and adds the request id to the body.
 
 use std::error::Error;
 
@@ -7,7 +7,7 @@ use regente_engine::error::Cause;
 
 use super::super::schema::ErrorEnvelope;
 
-/// Travels with a 5xx answer as far as the boundary ([`super::super::request_id`]), which logs the cause once and writes the
+/// An extension of a 5xx answer. The request-id layer ([`super::super::request_id`]) logs the cause once and writes the
 /// request id into the body.
 #[derive(Clone, Debug)]
 pub struct Fault {
@@ -16,17 +16,17 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Whether the body is the general envelope, which the boundary signs.
+    /// Whether the body is the general envelope, to which the request id is added.
     pub fn is_in_general_envelope(&self) -> bool {
         self.envelope.is_some()
     }
 
-    /// Why, for the log.
+    /// The cause, for the log.
     pub fn cause(&self) -> Option<Cause> {
         self.cause.clone()
     }
 
-    /// Logs the whole chain of causes.
+    /// Logs the error with all its causes.
     pub(in super::super) fn log(&self, status: StatusCode) {
         let cause = self.cause.as_deref().map(chain).unwrap_or_default();
         match status {
@@ -35,7 +35,7 @@ impl Fault {
         }
     }
 
-    /// The body with the request id in `details`; nothing when a resource has an envelope of its own.
+    /// The body with the request id in `details`; `None` when a resource has its own envelope.
     pub(in super::super) fn signed_body(self, request_id: &str) -> Option<Vec<u8>> {
         let mut envelope = self.envelope?;
         envelope.error.details = vec![format!("request id {request_id}")];
@@ -43,7 +43,7 @@ impl Fault {
     }
 }
 
-/// The causes from the outside in, on one line.
+/// The causes on one line, outermost first.
 fn chain(error: &(dyn Error + Send + Sync + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

@@ -1,4 +1,4 @@
-//! From bytes to a JSON object that is safe to read: valid, of bounded depth, free of U+0000.
+//! Parses bytes into a JSON object: valid, of bounded depth, without U+0000.
 
 use std::fmt;
 
@@ -12,21 +12,21 @@ use super::super::limits;
 use super::readers::plain;
 use super::{Fields, Found, Path};
 
-/// Levels of objects and arrays inside of one another, the body itself being the first.
+/// The most nested objects and arrays, the body included.
 pub const BODY_DEPTH_MAX: usize = 64;
 
-/// The JSON object of a request. May hold card data: it is never printed, not even for debugging.
+/// The JSON object of a request. It may hold card data and is never printed, not even for debugging.
 pub struct Body {
     members: Map<String, Value>,
 }
 
 impl Body {
-    /// Reads a body. No bytes at all, or white space alone, are an empty object: shipped clients send POST without a
-    /// body (`docs/interface/conventions.md#requests`). Of a member that is there twice, the last one counts.
+    /// Parses a body. An empty body, or white space alone, is an empty object: shipped clients send POST without a body
+    /// (`docs/interface/conventions.md#requests`). Of a repeated member, the last one counts.
     ///
     /// # Errors
-    /// [`ApiError::MalformedBody`] when it is no JSON object of bounded depth, [`Error::Invalid`] when a string in
-    /// it contains U+0000. Nothing of the content is repeated.
+    /// [`ApiError::MalformedBody`] when it is no JSON object of bounded depth, [`Error::Invalid`] when a string in it
+    /// contains U+0000. The message repeats none of the content.
     pub fn parse(bytes: &[u8]) -> Result<Self, ApiError> {
         let malformed = |sentence: String| Err(ApiError::MalformedBody(sentence));
         let Ok(text) = std::str::from_utf8(bytes) else {
@@ -55,7 +55,7 @@ impl Body {
         Ok(Self { members })
     }
 
-    /// Reads the body with `reader`; see the module for how to write one.
+    /// Reads the body with `reader`; the module [`super`] shows how to write one.
     ///
     /// # Errors
     /// Every problem that was found.
@@ -69,13 +69,13 @@ impl Body {
         value.ok_or_else(|| Problems::one("body", "is not valid"))
     }
 
-    /// The members as they came.
+    /// The members as sent.
     pub fn members(&self) -> &Map<String, Value> {
         &self.members
     }
 
-    /// The same bytes for the same content: members in order of their names, no white space, `100` for `100.0`. What
-    /// the fingerprint of an idempotent request is made of.
+    /// A canonical text: members ordered by name, no white space, `100` for `100.0`. The fingerprint of an idempotent
+    /// request is computed from it.
     pub fn canonical_bytes(&self) -> Zeroizing<Vec<u8>> {
         let mut bytes = Zeroizing::new(Vec::new());
         write_canonical_object(&self.members, &mut bytes);
@@ -98,8 +98,8 @@ impl<S: Send + Sync> FromRequest<S> for Body {
     }
 }
 
-/// How deep brackets are nested outside of strings; measured before parsing, so that the parser's own limit, whose
-/// message we do not choose, is never met.
+/// The depth of brackets outside of strings. It is checked before parsing, because the parser's own limit has another
+/// message.
 fn depth(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0_usize);
     let mut bytes = text.bytes();
@@ -188,6 +188,6 @@ fn write_canonical(value: &Value, bytes: &mut Vec<u8>) {
 }
 
 fn write_plain(value: &(impl serde::Serialize + ?Sized), bytes: &mut Vec<u8>) {
-    // Writing text, numbers and literals into memory has no way to fail.
+    // Writing to memory cannot fail.
     let _ = serde_json::to_writer(bytes, value);
 }

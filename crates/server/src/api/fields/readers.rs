@@ -1,4 +1,4 @@
-//! What single values must be: texts, ids, numbers, times, choices. The wording is that of
+//! Readers of single values: texts, ids, numbers, times, choices. The wording is that of
 //! `docs/interface/conventions.md#problems`.
 
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::Field;
 
-/// The integer furthest from zero, either way, that every JSON reader takes exactly: 2^53 − 1 (RFC 8259 §6).
+/// The largest integer, in absolute value, that every JSON reader takes exactly: 2^53 − 1 (RFC 8259 §6).
 pub const INTEGER_MAX: i64 = (1 << 53) - 1;
 
 const NOT_A_STRING: &str = "must be a string";
@@ -33,17 +33,17 @@ impl<'a> Field<'a> {
         self.str(chars_max).map(str::to_owned)
     }
 
-    /// Like [`Field::text`], borrowed from the body: for secrets, which must not be copied into plain strings.
+    /// As [`Field::text`], borrowed from the body: secrets must not be copied into plain strings.
     pub fn str(self, chars_max: usize) -> Option<&'a str> {
         self.read(|value| bounded(string(value)?, chars_max))
     }
 
-    /// Text with at least one character that is no white space. It is taken as it came, not trimmed.
+    /// Text with at least one character that is no white space; it is not trimmed.
     pub fn non_empty_text(self, chars_max: usize) -> Option<String> {
         self.read(|value| bounded(not_blank(string(value)?)?, chars_max)).map(str::to_owned)
     }
 
-    /// Text, or a number that is taken as its text: some clients send house numbers as numbers.
+    /// Text, or a number taken as its text: some clients send house numbers as numbers.
     pub fn lenient_text(self, chars_max: usize) -> Option<String> {
         self.read(|value| match value {
             Value::Number(number) => bounded(&plain(number), chars_max).map(str::to_owned),
@@ -53,22 +53,22 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// Text that `parse` turns into something better; where it cannot, the problem is `rule`.
+    /// Text parsed by `parse`; when that fails, the problem is `rule`.
     pub fn text_as<T>(self, rule: &'static str, parse: impl FnOnce(&'a str) -> Option<T>) -> Option<T> {
         self.read(|value| parse(string(value)?).ok_or(Rule::Borrowed(rule)))
     }
 
-    /// An e-mail address, as it came.
+    /// An e-mail address as sent.
     pub fn email(self) -> Option<String> {
         self.read(|value| {
             let text = string(value)?;
-            // White space around an address says nothing, and no address can begin or end with it.
+            // White space around an address carries no meaning, and no address begins or ends with it.
             let text = bounded(text.trim(), chars_max::EMAIL)?;
             if is_email(text) { Ok(text.to_owned()) } else { Err(Rule::Borrowed("must be an email")) }
         })
     }
 
-    /// A currency of the interface, in upper case.
+    /// An accepted currency, in upper case.
     pub fn currency(self) -> Option<Currency> {
         self.read(|value| {
             value
@@ -78,7 +78,7 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// A country of the interface, in upper case.
+    /// An accepted country, in upper case.
     pub fn country(self) -> Option<Country> {
         self.read(|value| {
             value
@@ -88,7 +88,7 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// One of the names of `table`, spelt exactly so.
+    /// One of the names of `table`, matched exactly.
     pub fn one_of<T: Clone>(self, table: &[(&str, T)]) -> Option<T> {
         self.choice(table, |name, text| name == text)
     }
@@ -109,7 +109,7 @@ impl<'a> Field<'a> {
 
 /// Ids and truths.
 impl Field<'_> {
-    /// The id of a `T`. Whether there is such a `T` is not looked at.
+    /// The id of a `T`, which may not exist.
     pub fn id<T>(self) -> Option<Id<T>> {
         self.uuid().map(Id::new)
     }
@@ -124,7 +124,7 @@ impl Field<'_> {
         self.read(|value| value.as_bool().ok_or("must be a boolean"))
     }
 
-    /// `true` or `false`, also as text.
+    /// `true` or `false`, or either as text.
     pub fn lenient_boolean(self) -> Option<bool> {
         self.read(|value| match value.as_str() {
             Some("true") => Ok(true),
@@ -134,14 +134,14 @@ impl Field<'_> {
     }
 }
 
-/// Numbers. Nothing here computes with floating point.
+/// Numbers. No reader uses floating point.
 impl Field<'_> {
-    /// An integer inside of `range`; `100.0` is one, `100.5` and `"100"` are not.
+    /// An integer within `range`; `100.0` is one, `100.5` and `"100"` are not.
     pub fn integer(self, range: RangeInclusive<i64>) -> Option<i64> {
         self.read(|value| in_range(integer(value)?, range))
     }
 
-    /// An integer inside of `range`, also as text (`"5651"`).
+    /// An integer within `range`, or its text (`"5651"`).
     pub fn lenient_integer(self, range: RangeInclusive<i64>) -> Option<i64> {
         self.read(|value| {
             let number = match value {
@@ -197,13 +197,13 @@ impl Field<'_> {
         self.read(|value| value.as_str().and_then(date).ok_or(NOT_A_DATE))
     }
 
-    /// A point in time: RFC 3339 with any offset, or a calendar day, which is its midnight in UTC.
+    /// A point in time: RFC 3339 with any offset, or a calendar day, which means its midnight in UTC.
     pub fn timestamp(self) -> Option<Timestamp> {
         self.read(|value| value.as_str().and_then(timestamp).ok_or(NOT_A_DATE))
     }
 }
 
-/// What is stored or passed on as it came.
+/// Values that are stored or passed on as sent.
 impl Field<'_> {
     /// An object of any members, at most `bytes_max` bytes when written without white space.
     pub fn raw_object(self, bytes_max: usize) -> Option<Map<String, Value>> {
@@ -230,7 +230,7 @@ fn not_blank(text: &str) -> Result<&str, Rule> {
 }
 
 fn bounded(text: &str, chars_max: usize) -> Result<&str, Rule> {
-    // Counting bytes first spares the usual short text the walk.
+    // The length in bytes is cheap, and enough for the usual short text.
     if text.len() > chars_max && text.chars().count() > chars_max {
         Err(Rule::Owned(format!("must be shorter than or equal to {chars_max} characters")))
     } else {
@@ -293,7 +293,7 @@ pub(in super::super) fn in_range(number: i64, range: RangeInclusive<i64>) -> Res
 #[derive(Debug)]
 pub(super) struct Fraction;
 
-/// The integer that a JSON number is. What is too large for 64 bits becomes the largest value of its sign, which every
+/// The integer that a JSON number is. A number too large for 64 bits becomes the largest value of its sign, which every
 /// range refuses.
 pub(super) fn whole(number: &Number) -> Result<i64, Fraction> {
     if let Some(integer) = number.as_i64() {
@@ -323,7 +323,7 @@ pub(super) fn plain(number: &Number) -> String {
     }
 }
 
-/// A decimal text with at most two decimals, times one hundred.
+/// A decimal text with at most two decimals, in hundredths.
 fn hundredths(text: &str) -> Option<i64> {
     let (integer, fraction) = text.split_once('.').unwrap_or((text, ""));
     let fraction = fraction.trim_end_matches('0');

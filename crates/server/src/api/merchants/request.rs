@@ -1,4 +1,4 @@
-//! Merchants as sent: new ones, and changes of one that exists.
+//! Parses new merchants and changes of stored ones.
 
 use regente_domain::mcc::Mcc;
 use regente_domain::text::chars_max;
@@ -11,10 +11,10 @@ use utoipa::ToSchema;
 use super::super::fields::{Field, Fields};
 use super::super::providers::{NewProvider, NewProviderBody};
 
-/// Most providers of one merchant; each of them is read with every charge.
+/// The most providers of one merchant; every charge reads all of them.
 pub const PROVIDERS_MAX: usize = 50;
 
-/// A merchant as sent.
+/// A parsed new merchant.
 pub(super) struct NewMerchant {
     pub(super) details: MerchantDetails,
     pub(super) providers: Vec<NewProvider>,
@@ -47,7 +47,7 @@ fn mcc(field: Field<'_>) -> Option<Mcc> {
     })
 }
 
-/// What a change makes of one text.
+/// The change of one text.
 enum Change {
     Keep,
     Remove,
@@ -72,7 +72,7 @@ impl Change {
     }
 }
 
-/// A change of a merchant as sent.
+/// A parsed change of a merchant.
 pub(super) struct MerchantChanges {
     mcc: Option<Mcc>,
     name: Change,
@@ -106,8 +106,8 @@ pub(super) fn merchant_changes(fields: &Fields<'_>, adapters: &Providers) -> Opt
     Some(changes)
 }
 
-/// The entries without an `id` (`docs/interface/merchants-and-providers.md#merchants`); those with one exist, and have
-/// a route of their own.
+/// The new providers: the entries without an `id` (`docs/interface/merchants-and-providers.md#merchants`). Those with
+/// one exist and are changed through their own route.
 fn added_providers(fields: &Fields<'_>, adapters: &Providers) -> Option<Vec<NewProvider>> {
     let mut index = 0;
     let is_array = fields.members().get("providers").is_some_and(Value::is_array);

@@ -1,5 +1,5 @@
-//! What is sent to webhooks, as the OpenAPI document shows it: the section `webhooks`, with an entry for each event that
-//! a webhook may ask for and for the test event. The names come from the domain; each family of events has one body.
+//! The section `webhooks` of the OpenAPI document: an entry for each event that a webhook may ask for, and for the test
+//! event. The domain names the events; each family of events has one body.
 
 use regente_domain::webhook::{EventName, Family, PING, PING_OBJECT};
 use utoipa::ToSchema;

@@ -1,5 +1,5 @@
-//! What holds for all schemas of the document, said once instead of at each member: what an answer may leave out is never
-//! null in it, and an object of which no member is named may have any.
+//! Applies the rules for all schemas of the document: an answer's optional member is never null, and an object schema
+//! without named members allows any.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,14 +7,14 @@ use utoipa::openapi::path::{Operation, PathItem, Paths};
 use utoipa::openapi::schema::{AdditionalProperties, ArrayItems, Object, OneOf, SchemaType};
 use utoipa::openapi::{Content, OpenApi, RefOr, Schema, Type};
 
-/// Applies the rules to a document that has all of its routes, components and webhooks.
+/// Applies the rules to a document with all of its routes, components and webhooks.
 pub fn finish(document: &mut OpenApi) {
     let (sent, answered) = (sent(document), answered(document));
     let Some(components) = &mut document.components else { return };
     for schema in components.schemas.values_mut() {
         each_object(schema, &mut allow_any_member);
     }
-    // What is sent may hold null for what it leaves out.
+    // In a request, null counts as absent.
     for name in &answered - &sent {
         if let Some(schema) = components.schemas.get_mut(&name) {
             each_object(schema, &mut leave_out_instead_of_null);
@@ -68,7 +68,7 @@ fn is_null(schema: &RefOr<Schema>) -> bool {
     matches!(schema, RefOr::T(Schema::Object(object)) if object.schema_type == SchemaType::Type(Type::Null))
 }
 
-/// Visits the object schemas in a schema, without following references.
+/// Visits the object schemas within a schema, without following references.
 fn each_object(schema: &mut RefOr<Schema>, visit: &mut impl FnMut(&mut Object)) {
     match schema {
         RefOr::T(Schema::Object(object)) => {
@@ -87,12 +87,12 @@ fn each_object(schema: &mut RefOr<Schema>, visit: &mut impl FnMut(&mut Object)) 
     }
 }
 
-/// The components that requests are described with.
+/// The components of requests.
 fn sent(document: &OpenApi) -> BTreeSet<String> {
     reachable(document, operations(&document.paths).flat_map(bodies))
 }
 
-/// The components that answers and events are described with.
+/// The components of answers and events.
 fn answered(document: &OpenApi) -> BTreeSet<String> {
     let responses = operations(&document.paths).flat_map(|operation| operation.responses.responses.values());
     let answers = responses.filter_map(|response| match response {
@@ -138,7 +138,7 @@ fn reachable<'a>(document: &OpenApi, contents: impl Iterator<Item = &'a RefOr<Co
     found
 }
 
-/// The components that a schema names.
+/// The components that a schema refers to.
 fn references(schema: &RefOr<Schema>, found: &mut Vec<String>) {
     match schema {
         RefOr::Ref(reference) => {

@@ -1,5 +1,5 @@
-//! Providers as sent: new ones, and changes of one that exists. What each type needs is said by the domain, what its
-//! options mean by its adapter.
+//! Parses new providers and changes of stored ones. The domain defines the credentials of each type, the adapter its
+//! options.
 
 use std::ops::RangeInclusive;
 
@@ -19,16 +19,16 @@ use super::super::fields::{Body, Fields, INTEGER_MAX};
 use super::{open_credentials, seal_credentials};
 use crate::app::App;
 
-/// Largest `credentials` in bytes: a few certificates in Base64.
+/// The most bytes of `credentials`: enough for a few certificates in Base64.
 const CREDENTIALS_BYTES_MAX: usize = 256 * 1024;
-/// Largest `options` or `acquirer` in bytes.
+/// The most bytes of `options` or `acquirer`.
 const OPTIONS_BYTES_MAX: usize = 64 * 1024;
-/// Most entries of `acquirer.bin`.
+/// The most entries of `acquirer.bin`.
 const ACQUIRER_BINS_MAX: usize = 100;
 
-/// The priorities there are; 1 is asked first.
+/// The valid priorities; 1 is asked first.
 const PRIORITIES: RangeInclusive<i64> = 0..=INTEGER_MAX;
-/// A provider as sent. It holds secrets and is never printed.
+/// A parsed new provider. It holds secrets and is never printed.
 pub struct NewProvider {
     name: String,
     priority: i64,
@@ -52,7 +52,7 @@ impl NewProvider {
         Some(Self { name: name?, priority: priority?, provider_type, credentials, options, acquirer })
     }
 
-    /// A record of this provider for a merchant, its credentials sealed.
+    /// The stored record of this provider for a merchant, with sealed credentials.
     ///
     /// # Errors
     /// [`Error::Internal`] when the credentials cannot be written.
@@ -81,7 +81,7 @@ impl NewProvider {
     }
 }
 
-/// The type, and the credentials with the type in the one spelling that is stored.
+/// The type, and the credentials with the type in its stored spelling.
 fn read_credentials(
     fields: &Fields<'_>,
     mut sent: Map<String, Value>,
@@ -104,7 +104,7 @@ fn read_credentials(
     }
 }
 
-/// The options in the form in which they are stored. Without a known type nothing can be said about them.
+/// The options as they are stored; `None` when the type is unknown, since the type defines them.
 fn read_options(
     fields: &Fields<'_>,
     provider_type: Option<ProviderType>,
@@ -117,7 +117,7 @@ fn read_options(
 }
 
 /// The ids at the acquirer: one for all brands, or one in each entry of `bin`, or both
-/// (`docs/interface/merchants-and-providers.md#acquirer`). Kept as sent.
+/// (`docs/interface/merchants-and-providers.md#acquirer`). Stored as sent.
 fn read_acquirer(fields: &Fields<'_>) -> Option<Map<String, Value>> {
     let sent = fields.optional("acquirer").raw_object(OPTIONS_BYTES_MAX)?;
     fields.optional("acquirer").object(|acquirer| {
@@ -146,7 +146,7 @@ fn member(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// The provider after the changes of a body; nothing when it stays as it is.
+/// The provider after a change; `None` when nothing changes.
 pub(super) async fn changed(app: &App, before: &Provider, body: &Body) -> Result<Option<Provider>, Error> {
     let stored = open_credentials(app, before).await?;
     let (mut after, credentials) = body.read(|fields| {
@@ -170,13 +170,13 @@ pub(super) async fn changed(app: &App, before: &Provider, body: &Body) -> Result
     if after == *before && credentials == stored {
         return Ok(None);
     }
-    // Sealed anew also when they stay: what was read may stand under a data key that is being retired.
+    // Sealed again even when unchanged: the old data key may be about to be retired.
     after.credentials = seal_credentials(app, before.client_id, before.id, &credentials)?;
     after.updated_at = later_of(app.clock.of(before.client_id), before.updated_at);
     Ok(Some(after))
 }
 
-/// The stored credentials with what was sent; the type never changes.
+/// The stored credentials merged with those of the body; the type never changes.
 fn merged(
     fields: &Fields<'_>,
     provider_type: ProviderType,

@@ -1,5 +1,4 @@
-//! The envelope of errors that purchases have for their own (`docs/interface/purchases.md#errors`): seven types, one
-//! for each status.
+//! The error envelope of purchases (`docs/interface/purchases.md#errors`): seven types, one for each status.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,34 +22,34 @@ use self::PurchaseErrorType as Kind;
 use crate::api::error::{Answer, ApiError, Fault};
 use crate::api::schema::{ErrorEnvelope, ForbiddenBody, words};
 
-/// Why a purchase was not made, captured, voided or read.
+/// Why an operation on a purchase was refused or failed.
 #[derive(Debug)]
 pub enum PurchaseError {
-    /// A rule of the body with a code of its own.
+    /// A rule of the body that has its own business code.
     Refused {
         /// Which.
         code: BodyCode,
         /// One sentence for each problem.
         details: Vec<String>,
     },
-    /// Anything else.
+    /// An error of the general interface.
     Other(ApiError),
 }
 
-/// The rules of the body (`docs/interface/purchases.md#errors`).
+/// The rules of the body with their own codes (`docs/interface/purchases.md#errors`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyCode {
     /// The shape is wrong.
     InvalidRequest,
-    /// There is a card number in it.
+    /// A member contains a card number.
     PanNotAllowed,
     /// Not two or three cards.
     InvalidPaymentsCount,
-    /// The cards do not make up the amount.
+    /// The amounts of the cards do not sum to the purchase's amount.
     PaymentsAmountMismatch,
-    /// A card is charged too little.
+    /// A card's amount is below the minimum.
     PaymentAmountBelowMinimum,
-    /// Another currency.
+    /// The currency is not BRL.
     CurrencyNotBrl,
     /// A payment without a card.
     PaymentSourceRequired,
@@ -168,7 +167,7 @@ impl PurchaseErrorContent {
         self
     }
 
-    /// Of the statuses whose details repeat the code.
+    /// For statuses whose details repeat the code.
     fn repeating(self, code: &'static str) -> Self {
         self.business(code, vec![code.to_owned()])
     }
@@ -207,7 +206,7 @@ impl From<Problems> for PurchaseError {
 }
 
 impl PurchaseError {
-    /// A rule of the body with these problems.
+    /// A refusal by a rule of the body.
     pub fn refused(code: BodyCode, details: Vec<String>) -> Self {
         Self::Refused { code, details }
     }
@@ -276,7 +275,7 @@ fn of_engine(error: Error) -> Response {
     }
 }
 
-/// What is not for purchases is a fault of ours.
+/// An error that does not belong to purchases is an internal one.
 fn cause_of(error: impl std::error::Error + Send + Sync + 'static) -> Option<Cause> {
     Some(std::sync::Arc::new(error))
 }
@@ -298,7 +297,7 @@ fn answer(content: PurchaseErrorContent, retry_after: Option<Duration>, cause: O
     answer.with_body(Json(PurchaseErrorEnvelope { error: content }))
 }
 
-/// Puts what the gate in front of the routes has to say about a fault of ours into the envelope of purchases.
+/// Converts the gate's error answers into the envelope of purchases.
 pub async fn in_own_envelope(response: Response) -> Response {
     let (status, extensions) = (response.status(), response.extensions());
     let Some(fault) = extensions.get::<Fault>().filter(|fault| fault.is_in_general_envelope()) else {

@@ -1,21 +1,21 @@
-//! Finding card data where none may be: purchases name cards that are stored already
+//! Finds card data in the body of a purchase, where none is allowed: purchases refer to stored cards
 //! (`docs/interface/purchases.md#creating`).
 
 use serde_json::Value;
 
 use crate::api::fields::readers::parse_uuid;
 
-/// Members that would hold a card.
+/// Names of members that would hold card data.
 const NAMES_OF_CARD_DATA: [&str; 4] = ["card", "cardNumber", "number", "pan"];
 /// Digits of a card number.
 const PAN_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
 
-/// Whether a member of this name would hold a card.
+/// Whether a member of this name would hold card data.
 pub(super) fn is_name_of_card_data(name: &str) -> bool {
     NAMES_OF_CARD_DATA.contains(&name)
 }
 
-/// The places inside of `payments` that hold card data.
+/// The paths within `payments` that hold card data.
 pub(super) fn places(payments: Option<&Value>) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(payments) = payments {
@@ -46,7 +46,7 @@ fn search(value: &Value, place: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A run of as many digits as a card number has; spaces, dots and hyphens between them do not hide it.
+/// Whether the text has as many consecutive digits as a card number; spaces, dots and hyphens between them are skipped.
 fn holds_pan(text: &str) -> bool {
     if parse_uuid(text).is_some() {
         return false;

@@ -1,5 +1,5 @@
-//! `POST /v1/purchases`: the body, checked in the order of `docs/interface/purchases.md#checks`. What stands inside of
-//! `payments` is strict: raw card data in an unexpected place must not get in.
+//! `POST /v1/purchases`: parses the body, with checks in the order of `docs/interface/purchases.md#checks`. Unknown
+//! members of `payments` are refused, so that no card data gets in.
 
 use regente_domain::charge::{CaptureMode, INSTALLMENTS_MAX, References};
 use regente_domain::text::chars_max;
@@ -13,14 +13,14 @@ use super::pan;
 use crate::api::charges::request::{read_cvv, read_flow_metadata, read_fraud_analysis};
 use crate::api::fields::{Body, Fields};
 
-/// Bytes of free-form JSON of one member.
+/// The most bytes of one free-form JSON member.
 const FREE_FORM_BYTES_MAX: usize = 16 * 1024;
-/// Members of `metadata`.
+/// The most members of `metadata`.
 const METADATA_KEYS_MAX: usize = 50;
-/// Payments that are looked at before they are counted.
+/// The most payments that are parsed before their number is checked.
 const PAYMENTS_READ_MAX: usize = 100;
 
-/// What cannot be had with several cards; refused by name.
+/// Members that purchases do not support; each is refused by name.
 const NOT_ON_PURCHASES: [&str; 4] = ["splitRules", "threeDSecure2", "recurrence", "vendor"];
 const PAYMENT_MEMBERS: [&str; 6] = ["cardId", "tokenId", "amount", "installments", "cardCvv", "tokenCvv"];
 
@@ -32,7 +32,7 @@ pub fn read(body: &Body, settings: &Settings) -> Result<NewPurchase, PurchaseErr
         Ok(sent) if pans.is_empty() => sent,
         Ok(_) => return Err(pan_not_allowed(&pans)),
         Err(problems) => {
-            // What is wrong with the very place of a card number is that it is one.
+            // A card number hides all other problems at its path.
             let mut details = problems.into_details();
             details.retain(|detail| !pans.iter().any(|place| is_about(detail, place)));
             return Err(match details.is_empty() {
@@ -49,7 +49,7 @@ fn pan_not_allowed(places: &[String]) -> PurchaseError {
     PurchaseError::refused(BodyCode::PanNotAllowed, details)
 }
 
-/// Whether a problem is about this place, or about what it stands in or what stands in it.
+/// Whether a problem is at this path, above it or below it.
 fn is_about(detail: &str, place: &str) -> bool {
     let path = detail.split(' ').next().unwrap_or(detail);
     let is_inside = |inner: &str, outer: &str| {

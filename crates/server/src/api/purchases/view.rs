@@ -1,5 +1,5 @@
-//! The history of a purchase as answers show it, and what the OpenAPI document says of purchases
-//! (`docs/interface/purchases.md#history`). The purchase itself is the engine's, which announces it too.
+//! The history of a purchase as answers show it, and the OpenAPI description of purchases
+//! (`docs/interface/purchases.md#history`). The engine shows the purchase itself, since events carry it too.
 
 use regente_domain::id::{CardId, ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, TokenId, of};
 use regente_domain::money::Amount;

@@ -1,5 +1,5 @@
-//! Sum types as the OpenAPI document shows them: `oneOf` with a discriminator. Each variant is a component of its own,
-//! whose first member is the tag with the one word that the variant has.
+//! Sum types in the OpenAPI document: `oneOf` with a discriminator. Each variant is a component whose first member is
+//! the tag, with the variant's only word.
 
 use std::borrow::Cow;
 
@@ -9,16 +9,16 @@ use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, Type};
 /// Schemas with their names, as components hold them.
 pub type Components = Vec<(String, RefOr<Schema>)>;
 
-/// One variant: the word of its tag, its name, and what it holds beside the tag.
+/// A variant: the tag's word, the component's name, and the schema of the other members.
 #[derive(Debug)]
 pub struct Variant {
-    /// The word.
+    /// The value of the tag.
     pub word: &'static str,
     /// The name of the component.
     pub name: Cow<'static, str>,
 }
 
-/// `oneOf` the variants, told apart by `tag`.
+/// The `oneOf` of the variants, with `tag` as the discriminator.
 pub fn sum(description: &str, tag: &str, variants: &[Variant]) -> RefOr<Schema> {
     let reference = |variant: &Variant| Ref::from_schema_name(variant.name.as_ref());
     let mapping = variants.iter().map(|variant| (variant.word, reference(variant).ref_location));
@@ -31,7 +31,7 @@ pub fn sum(description: &str, tag: &str, variants: &[Variant]) -> RefOr<Schema> 
     RefOr::T(sum.into())
 }
 
-/// The schema of an object with the tag in front of its members.
+/// The object schema with the tag as its first member.
 pub fn with_tag(tag: &str, word: &'static str, schema: RefOr<Schema>) -> RefOr<Schema> {
     match schema {
         RefOr::T(Schema::Object(mut object)) => {
@@ -44,7 +44,7 @@ pub fn with_tag(tag: &str, word: &'static str, schema: RefOr<Schema>) -> RefOr<S
     }
 }
 
-/// Declares a sum type: its tag, and for each word the type that describes the variant's other members.
+/// Declares a sum type: its tag, and for each word the type of the variant's other members.
 macro_rules! tagged {
     ($($(#[doc = $doc:literal])+ $visibility:vis $name:ident by $tag:literal { $($word:expr => $variant:ty),+ $(,)? })*) => {
         $($(#[doc = $doc])+

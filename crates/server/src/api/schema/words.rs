@@ -1,12 +1,12 @@
-//! The closed lists of the interface as the OpenAPI document shows them: each is a component of its own, so that types
-//! generated from the document have a name, and its words are those of the table that the parser and the answers use.
+//! The closed lists of the interface as components of the OpenAPI document, so that generated types have names. The
+//! words come from the table that the parser and the answers use.
 //!
-//! A member of a list names it: `#[schema(value_type = words::ChargeStatus)]`.
+//! A member refers to its list: `#[schema(value_type = words::ChargeStatus)]`.
 
 use std::borrow::Cow;
 
 use regente_domain::card::{self, record};
-use regente_domain::charge::{self, attempt, explanation, story};
+use regente_domain::charge::{self, attempt, explanation, timeline};
 use regente_domain::country;
 use regente_domain::currency;
 use regente_domain::decline;
@@ -66,9 +66,9 @@ closed_lists! {
     /// Why no further provider was asked.
     StopReason = listed(explanation::Stopped::WORDS);
     /// How a step of an explanation ended.
-    StepOutcome = listed(story::Ended::WORDS);
+    StepOutcome = listed(timeline::Ended::WORDS);
     /// What came after a step of an explanation.
-    StepSequel = listed(story::Then::WORDS);
+    StepSequel = listed(timeline::Then::WORDS);
     /// The code of a payment or anti-fraud provider.
     ProviderType = provider_type::ProviderType::all().map(provider_type::ProviderType::code);
     /// Where a merchant stands.
@@ -147,13 +147,13 @@ fn listed<T>(table: &[(&'static str, T)]) -> impl Iterator<Item = &'static str> 
     table.iter().map(|(word, _)| *word)
 }
 
-/// The names of a family without the family.
+/// The names of a family's events without the family.
 fn events_of(family: webhook::Family) -> impl Iterator<Item = &'static str> {
     let of_family = webhook::EventName::WORDS.iter().filter(move |(_, name)| name.family() == family);
     of_family.map(|(_, name)| name.event())
 }
 
-/// A string that is one of these words.
+/// The schema of a string with these values.
 fn one_of(description: &str, words: impl IntoIterator<Item = &'static str>) -> RefOr<Schema> {
     let list = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words));
     RefOr::T(list.description(Some(description.trim())).into())

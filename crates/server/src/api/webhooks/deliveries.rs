@@ -1,5 +1,4 @@
-//! Deliveries of a webhook: what was sent and what came of it, sending it again, and a test event. An extension of the
-//! published interface.
+//! The deliveries of a webhook: the list, replays, and test events. An extension of the published interface.
 
 use std::collections::HashMap;
 

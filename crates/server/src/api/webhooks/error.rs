@@ -1,5 +1,5 @@
-//! The envelope of everything that goes wrong with webhooks (`docs/interface/webhooks.md#errors`): one type, no code.
-//! The duplicate carries the published members beside it.
+//! The error envelope of webhooks (`docs/interface/webhooks.md#errors`): one type, no code. A duplicate also carries
+//! the published members.
 
 use std::collections::BTreeMap;
 
@@ -18,18 +18,18 @@ use super::super::schema::{CommonErrors, ErrorType};
 /// The message of a duplicate (`docs/interface/webhooks.md#errors`).
 const DUPLICATE: &str = "webhook already registered for this endpoint";
 
-/// Why an operation on webhooks was not done.
+/// Why an operation on a webhook was refused or failed.
 #[derive(Debug)]
 pub enum WebhookError {
-    /// As everywhere, in the envelope of webhooks.
+    /// An error of the general interface, in the envelope of webhooks.
     Api(ApiError),
     /// There is no such webhook.
     NoWebhook,
     /// There is no such delivery.
     NoDelivery,
-    /// Another webhook is registered there.
+    /// Another webhook uses the same endpoint.
     Duplicate,
-    /// An attempt is under way; a replay would be a second one.
+    /// An attempt is under way, so a replay would be a second one.
     UnderWay,
 }
 
@@ -100,7 +100,7 @@ impl IntoResponse for WebhookError {
             Self::UnderWay => {
                 conflict().with_body(Json(WebhookErrorBody::new("an attempt is under way", Vec::new())))
             }
-            // Refused before the operation looks at it, as everywhere.
+            // A too large body is answered in the general envelope, as on all routes.
             Self::Api(error @ ApiError::TooLarge { .. }) => error.into_response(),
             Self::Api(error) => {
                 let mut answer = error.answer();
@@ -111,7 +111,7 @@ impl IntoResponse for WebhookError {
     }
 }
 
-/// The error answers of webhooks: those of the gate look as everywhere.
+/// The error answers of webhooks; those of the gate have the general envelope.
 #[derive(Debug)]
 pub enum WebhookErrors {}
 

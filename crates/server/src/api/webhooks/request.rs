@@ -1,4 +1,4 @@
-//! Webhooks as sent: new ones, and changes of one that exists.
+//! Parses new webhooks and changes of stored ones.
 
 use regente_domain::webhook::{EventFilter, EventName, Version};
 use regente_engine::outbound::URL_CHARS_MAX;
@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::super::fields::{Field, Fields};
 use super::super::schema::words;
 
-/// A webhook as sent; its address is not checked yet.
+/// A parsed new webhook; its address is not checked yet.
 pub(super) struct NewWebhook {
     pub(super) event: EventFilter,
     pub(super) endpoint: String,
@@ -25,7 +25,7 @@ pub(super) fn new_webhook(fields: &Fields<'_>) -> Option<NewWebhook> {
     Some(NewWebhook { event: event?, endpoint: endpoint?, version, status })
 }
 
-/// A change of a webhook as sent.
+/// A parsed change of a webhook.
 pub(super) struct WebhookChanges {
     pub(super) event: Option<EventFilter>,
     pub(super) endpoint: Option<String>,

@@ -49,7 +49,7 @@ pub struct WebhookView {
 }
 
 impl WebhookView {
-    /// The webhook at `now`: a key whose time has come is the key.
+    /// The webhook at `now`: a replacement key whose time has come is shown as the key.
     pub(super) fn of(webhook: &Webhook, now: Timestamp) -> Self {
         let (key, next) = webhook.keys_at(now);
         Self {
@@ -145,7 +145,8 @@ impl DeliveryView {
             event: delivery.event.clone(),
             object_id: delivery.object_id,
             status: delivery.status.word(),
-            // While an attempt is under way the date is that of its loss, which says nothing to anybody.
+            // While an attempt is under way, this is the time at which it counts as lost, which receivers need not
+            // know.
             next_attempt_at: delivery.due_at.filter(|_| delivery.began_at.is_none()),
             attempts,
             created_at: delivery.id.created_at(),

@@ -1,6 +1,6 @@
-//! `regente webhooks listen`: what happens, one line each, and sent on to an address of the developer's.
+//! Runs `regente webhooks listen`: prints each event on one line, and forwards it to the developer's address.
 //!
-//! The rules of `outbound/` do not hold here: this process runs for whoever typed the address.
+//! The rules of `outbound/` do not apply here: the user of this process chose the address.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -24,12 +24,12 @@ use crate::config::{Config, Loaded};
 use crate::serve::Signals;
 use crate::telemetry;
 
-/// How long an answer is waited for, as webhooks do at first.
+/// How long an answer may take, as for the first attempt of a webhook.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
-/// How often a server that does not answer is asked again.
+/// The pause before a server that does not answer is asked again.
 const ASK_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
-/// What is listened to.
+/// What the user listens to.
 pub(super) struct Wish {
     pub(super) client_id: Option<ClientId>,
     pub(super) event: String,
@@ -59,17 +59,17 @@ pub(super) fn listen(loaded: &Loaded, wish: Wish) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Where events are heard: in the running server that owns the embedded database, or in a database that is shared.
+/// Where events are read: from the running server that owns the embedded database, or from a shared database.
 enum Place {
     Server(PathBuf),
     Shared(Box<(App, Config)>),
 }
 
-/// Why nothing was answered.
+/// Why no events were read.
 enum Trouble {
-    /// It may be answered a moment later.
+    /// A later try may succeed.
     Passing(String),
-    /// It never will.
+    /// No later try can succeed.
     Lasting(Failure),
 }
 
@@ -121,13 +121,13 @@ struct Listener {
     place: Place,
     client_id: ClientId,
     id: WebhookId,
-    /// What is not to be heard again.
+    /// Deliveries that were shown and are to be skipped.
     told: Vec<DeliveryId>,
     heard: u64,
 }
 
 impl Listener {
-    /// Tells what happens until something fails for good.
+    /// Shows events until a lasting failure.
     async fn go_on(&mut self, forward: Option<&Forward>) -> Result<(), Failure> {
         let mut is_troubled = false;
         loop {
@@ -150,7 +150,7 @@ impl Listener {
                 }
             };
             is_troubled = false;
-            // Whatever was told before is forgotten there as well by now.
+            // The server has also dropped the deliveries that were reported to it before.
             self.told.clear();
             for event in events {
                 let outcome = match forward {
@@ -169,7 +169,7 @@ impl Listener {
         }
     }
 
-    /// What cannot be ended now ends by itself.
+    /// A listener that cannot be removed now expires by itself.
     async fn end(&self) {
         let (client_id, listener_id, told) = (self.client_id, self.id, self.told.clone());
         drop(self.place.ask(WebhooksCommand::EndListening { client_id, listener_id, told }).await);
@@ -180,7 +180,7 @@ impl Listener {
     }
 }
 
-/// Sends events on.
+/// Forwards events to the developer's address.
 struct Forward {
     http: reqwest::Client,
     url: Url,
@@ -190,7 +190,7 @@ struct Forward {
 impl Forward {
     fn to(url: Url) -> Result<Self, Failure> {
         let http = reqwest::Client::builder().no_proxy().redirect(Policy::none()).timeout(ANSWER_TIME_MAX);
-        // Without TLS a machine that knows no authorities will do.
+        // A client without TLS needs no root certificates.
         let http = match url.scheme() {
             "https" => http,
             "http" => http.tls_certs_only([]),
@@ -199,7 +199,7 @@ impl Forward {
         Ok(Self { http: http.build()?, url, clock: Clock::system() })
     }
 
-    /// How it went, for people. What fails is not tried again: the developer sees it.
+    /// Forwards an event and describes the result. A failure is shown and not retried.
     async fn send(&self, event: &Heard) -> String {
         let headers = event.headers.iter();
         let request = headers

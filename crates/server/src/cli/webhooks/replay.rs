@@ -1,4 +1,4 @@
-//! `regente webhooks replay`: deliveries of a span of time are sent again, after they were counted.
+//! Runs `regente webhooks replay`: counts the deliveries of a span of time and replays them.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -12,12 +12,12 @@ use crate::bootstrap::{self, Migrations, Missing};
 use crate::config::{Config, Loaded};
 use crate::telemetry;
 
-/// What is done about the deliveries of the range.
+/// What is done with the deliveries of the range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// They are counted, no more.
+    /// Count them only.
     Count,
-    /// They are sent again, unless there are more than this.
+    /// Replay them, unless there are more than this.
     AtMost(u64),
 }
 

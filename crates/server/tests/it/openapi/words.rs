@@ -6,7 +6,7 @@ use regente_domain::card::Brand;
 use regente_domain::card::record::CardStatus;
 use regente_domain::charge::attempt::{OpenReason, RequestStatus, RequestType};
 use regente_domain::charge::explanation::{CircuitNote, Skipped, Stopped};
-use regente_domain::charge::story::{Ended, Then};
+use regente_domain::charge::timeline::{Ended, Then};
 use regente_domain::charge::{ChargeStatus, PaymentType, Recurrence, SimulatedStatus};
 use regente_domain::country::Country;
 use regente_domain::currency::Currency;

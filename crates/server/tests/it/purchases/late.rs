@@ -5,7 +5,7 @@ use std::time::Duration;
 use regente::admin::{Answer, Command, run};
 use regente::config::Config;
 use regente_domain::actor::Actor;
-use regente_domain::charge::Operation;
+use regente_domain::charge::FollowUpKind;
 use regente_domain::id::TransactionRequestId;
 use regente_domain::time::Timestamp;
 use regente_engine::error::Error;
@@ -125,7 +125,7 @@ async fn a_node_that_slept_opens_nothing(app: TestApp) {
     let void = |version| NewFollowUp {
         client_id,
         charge_id: text(&purchase["payments"][0]["chargeId"]).parse().unwrap(),
-        operation: Operation::Void,
+        operation: FollowUpKind::Void,
         amount: None,
         purchase: Some(version),
         claim: None,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use regente_engine::deliveries::Courier;
+use regente_engine::deliveries::DeliveryWorker;
 use regente_store::{Batch, Commit, jobs};
 use serde_json::{Value, json};
 
@@ -30,8 +30,8 @@ const STEPS_MAX: u64 = 120;
 
 /// Does everything that is due for webhooks now.
 async fn deliver(app: &TestApp) {
-    let courier = Courier::new(app.app.engine.clone());
-    while courier.round().await.unwrap() > 0 {}
+    let delivery_worker = DeliveryWorker::new(app.app.engine.clone());
+    while delivery_worker.round().await.unwrap() > 0 {}
 }
 
 /// Stops the process at a step of `work`, unless it ends before; whether it did. What it had begun goes no further.

@@ -328,7 +328,7 @@ async fn a_hanging_endpoint_delays_nobody_else(app: TestApp) {
     hanging.always(Say::Nothing);
     webhook(&app, &hanging, "transaction.authorized", "/").await;
     webhook(&app, &quick, "transaction.authorized", "/").await;
-    let running = start_courier(&app);
+    let running = start_delivery_worker(&app);
     for _ in 0..8 {
         charge(&app).await;
     }
@@ -337,9 +337,10 @@ async fn a_hanging_endpoint_delays_nobody_else(app: TestApp) {
     running.abort();
 }
 
-pub(super) fn start_courier(app: &TestApp) -> tokio::task::JoinHandle<()> {
+pub(super) fn start_delivery_worker(app: &TestApp) -> tokio::task::JoinHandle<()> {
     tokio::spawn(
-        regente_engine::deliveries::Courier::new(app.app.engine.clone()).run_until(std::future::pending()),
+        regente_engine::deliveries::DeliveryWorker::new(app.app.engine.clone())
+            .run_until(std::future::pending()),
     )
 }
 
@@ -356,7 +357,7 @@ async fn an_endpoint_that_has_answered_gets_several_at_once(app: TestApp) {
     let app = app.with_settings(|settings| settings.webhooks.concurrent_per_endpoint_max = 3).await;
     let receiver = Receiver::start().await;
     webhook(&app, &receiver, "transaction.authorized", "/").await;
-    let running = start_courier(&app);
+    let running = start_delivery_worker(&app);
     charge(&app).await;
     until(|| receiver.received().len() == 1).await;
     receiver.always(Say::Nothing);

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use axum::http::Method;
-use regente_engine::deliveries::Courier;
+use regente_engine::deliveries::DeliveryWorker;
 use serde_json::json;
 
-use super::deliveries::{charge, start_courier, until, webhook};
+use super::deliveries::{charge, start_delivery_worker, until, webhook};
 use super::receiver::{Receiver, Say};
 use crate::charges::text;
 use crate::harness::{Client, TestApp, stories};
@@ -39,7 +39,7 @@ async fn a_hanging_server_gets_one_attempt_whatever_its_paths(app: TestApp) {
         webhook(&app, &hanging, "transaction.authorized", path).await;
     }
     webhook(&app, &quick, "transaction.authorized", "/").await;
-    let running = start_courier(&app);
+    let running = start_delivery_worker(&app);
     charge(&app).await;
     until(|| quick.received().len() == 1 && hanging.received().len() == 1).await;
     charge(&app).await;
@@ -57,7 +57,7 @@ async fn hanging_endpoints_leave_half_of_the_room_of_their_account(app: TestApp)
         .await;
     let quick = Receiver::start().await;
     webhook(&app, &quick, "transaction.authorized", "/").await;
-    let running = start_courier(&app);
+    let running = start_delivery_worker(&app);
     charge(&app).await;
     until(|| quick.received().len() == 1).await;
     let mut hanging = Vec::new();
@@ -87,7 +87,7 @@ async fn an_account_leaves_half_of_the_room_to_others(app: TestApp) {
         .await;
     let receiver = Receiver::start().await;
     let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
-    let running = start_courier(&app);
+    let running = start_delivery_worker(&app);
     ping(&app, &id).await;
     until(|| receiver.received().len() == 1).await;
     receiver.always(Say::Nothing);
@@ -111,9 +111,9 @@ async fn who_found_no_room_is_the_first_of_the_next_round(app: TestApp) {
             ping(&app, &id).await;
         }
     }
-    let courier = Courier::new(app.app.engine.clone());
+    let delivery_worker = DeliveryWorker::new(app.app.engine.clone());
     for _ in 0..4 {
-        courier.round().await.unwrap();
+        delivery_worker.round().await.unwrap();
     }
     let served: BTreeSet<usize> =
         (0..receivers.len()).filter(|number| !receivers[*number].received().is_empty()).collect();

@@ -124,8 +124,8 @@ async fn an_overlap_ends_by_its_date_also_when_no_job_has_run(app: TestApp) {
     charge(&app).await;
     app.clock.advance(DAY);
     assert_eq!(shown(&app, &id).await["publicKey"], new);
-    let courier = regente_engine::deliveries::Courier::new(app.app.engine.clone());
-    while courier.round().await.unwrap() > 0 {}
+    let delivery_worker = regente_engine::deliveries::DeliveryWorker::new(app.app.engine.clone());
+    while delivery_worker.round().await.unwrap() > 0 {}
     let got = receiver.received().pop().unwrap();
     assert_eq!(verify(&got, &new), Verified { dated: true, standard: 1, of: 1 });
 

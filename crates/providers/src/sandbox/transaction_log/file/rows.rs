@@ -1,4 +1,4 @@
-//! The SQL of the simulator's transaction log. The file belongs to the simulator alone: it is not part of the product's database.
+//! The SQL of the simulator's transaction log, which has a database file of its own.
 
 use std::path::Path;
 
@@ -16,14 +16,14 @@ use super::super::holdings::settle;
 use super::super::{Answered, CardTrace, Deed, Entry, Order, Record, Stored, TransactionLogError};
 use super::Window;
 
-/// What the file is, kept in its `application_id`, so that no other database is taken for the log ("SBOX").
+/// Value of `application_id` ("SBOX"): another database is not mistaken for the log.
 const APPLICATION: i64 = 0x5342_4f58;
-/// The format of the file, kept in its `user_version`.
+/// Value of `user_version`: the format of the file.
 const FORMAT: i64 = 2;
-/// The one before, which knew no follow-ups.
+/// The previous format, without captures and voids.
 const FORMAT_WITHOUT_FOLLOW_UPS: i64 = 1;
 
-/// A row is either an answer with everything about it, or the mark of a probe that came first.
+/// A row is either an answered call or a probe that came before its call.
 const CREATE: &str = "
 CREATE TABLE entries (
     sequence INTEGER PRIMARY KEY,
@@ -41,8 +41,8 @@ CREATE TABLE entries (
 ) STRICT;
 CREATE INDEX follow_ups ON entries (authorization_key) WHERE authorization_key IS NOT NULL";
 
-/// Format 1 did not say whether an authorization took or reserved. Nearly all took, and nothing could be done with the
-/// others.
+/// Format 1 did not store whether an authorization captured or reserved. Nearly all captured; nothing could be done
+/// with the others.
 const ADD_FOLLOW_UPS: &str = "
 ALTER TABLE entries ADD COLUMN capture TEXT;
 ALTER TABLE entries ADD COLUMN authorization_key BLOB;
@@ -111,12 +111,12 @@ pub(super) fn open(path: &Path) -> Result<Connection, TransactionLogError> {
     Ok(connection)
 }
 
-/// Adds the entries whose keys have none, settled, in one commit, and returns for each the one that stands.
+/// Adds the entries whose keys have none, settled, in one commit, and returns the entry of each key.
 pub(super) fn put(
     connection: &mut Connection,
     entries: &[&Entry],
 ) -> Result<Vec<Entry>, TransactionLogError> {
-    // It reads before it writes, and a lock that is taken only then can be refused without a wait.
+    // The transaction reads before it writes; taking the write lock at the write could fail without waiting.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut standing = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -142,7 +142,7 @@ pub(super) fn find(connection: &Connection, key: Uuid) -> Result<Option<Entry>, 
     raw.map(RawEntry::understand).transpose()
 }
 
-/// An authorization and what followed it, in order.
+/// An authorization with its captures and voids, in order.
 pub(super) fn history(
     connection: &Connection,
     authorization_key: Uuid,
@@ -276,7 +276,7 @@ impl RawEntry {
     }
 }
 
-/// The words of the column `capture`.
+/// Values of the column `capture`.
 const CAPTURE_MODES: [(&str, CaptureMode); 2] =
     [("automatic", CaptureMode::Automatic), ("manual", CaptureMode::Manual)];
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::http::Method;
 use regente_domain::time::Timestamp;
 use regente_engine::jobs::Worker;
-use regente_engine::queue::Lane;
+use regente_engine::queue::Queue;
 use regente_store::{args, sql};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -103,7 +103,7 @@ async fn what_one_account_waits_for_leaves_room_for_another(app: TestApp) {
         charge["status"] == "canceled"
     };
     until("the other account's reservation is released", is_released).await;
-    calls_under_way(&app, Lane::Money.concurrent_max() / 2).await;
+    calls_under_way(&app, Queue::Money.concurrent_max() / 2).await;
     working.abort();
 }
 

@@ -1,4 +1,4 @@
-//! The story of a charge in sentences for people, one a line.
+//! Writes the timeline of a charge as sentences, one a line.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use crate::charge::{Charge, ChargeState, Held};
 use crate::decline::Decline;
 use crate::money::Amount;
 
-use super::{Candidate, Ended, Named, Step, Story, Then};
+use super::{Candidate, Ended, Named, Step, Then, Timeline};
 
-/// All sentences of a story.
-pub(super) fn of(charge: &Charge, story: &Story) -> Vec<String> {
+/// All sentences of a timeline.
+pub(super) fn of(charge: &Charge, timeline: &Timeline) -> Vec<String> {
     let mut lines = vec![headline(charge), String::new(), "Providers, in the order of the route:".to_owned()];
-    lines.extend(story.providers.iter().map(|candidate| candidate_line(charge, candidate)));
+    lines.extend(timeline.providers.iter().map(|candidate| candidate_line(charge, candidate)));
     lines.extend([String::new(), "What was asked:".to_owned()]);
-    let places = 0..story.steps.len();
-    lines.extend(places.map(|place| format!("{}. {}", place + 1, step_line(charge, story, place))));
-    lines.extend([String::new(), ending(charge, &story.steps)]);
+    let places = 0..timeline.steps.len();
+    lines.extend(places.map(|place| format!("{}. {}", place + 1, step_line(charge, timeline, place))));
+    lines.extend([String::new(), ending(charge, &timeline.steps)]);
     lines
 }
 
@@ -43,7 +43,7 @@ fn candidate_line(charge: &Charge, candidate: &Candidate) -> String {
     }
     if let Some(note) = candidate.circuit {
         line.push_str(match note {
-            CircuitNote::Trial => " had stopped answering; this charge was let through to try it again",
+            CircuitNote::Probe => " had stopped answering; this charge was let through to try it again",
             CircuitNote::OpenButNoOther => {
                 " had stopped answering, but no other provider can serve the charge"
             }
@@ -64,8 +64,8 @@ fn why_skipped(charge: &Charge, skipped: Skipped) -> String {
     }
 }
 
-fn step_line(charge: &Charge, story: &Story, place: usize) -> String {
-    let (earlier, step) = (&story.steps[..place], &story.steps[place]);
+fn step_line(charge: &Charge, timeline: &Timeline, place: usize) -> String {
+    let (earlier, step) = (&timeline.steps[..place], &timeline.steps[place]);
     if step.set_by_hand {
         return format!(
             "A tester set it by hand, and nobody was asked: {} of {}, {}.",
@@ -84,7 +84,7 @@ fn step_line(charge: &Charge, story: &Story, place: usize) -> String {
             format!("{provider} was asked {}; {}.", what_was_asked(charge, earlier, step), how_it_ended(step))
         }
     };
-    if let Some(then) = what_came_then(story, step) {
+    if let Some(then) = what_came_then(timeline, step) {
         line.push(' ');
         line.push_str(then);
     }
@@ -158,8 +158,8 @@ fn refusal(decline: &Decline) -> String {
     format!("{} (\"{}\"{reason})", decline.code.code(), decline.message)
 }
 
-fn what_came_then(story: &Story, step: &Step) -> Option<&'static str> {
-    match (step.then, story.stopped) {
+fn what_came_then(timeline: &Timeline, step: &Step) -> Option<&'static str> {
+    match (step.then, timeline.stopped) {
         (Then::Done, _) => None,
         (Then::Waiting, _) if step.ended == Ended::Instructed => Some("Nobody else is asked until he has."),
         (Then::Waiting, _) if step.request_type.is_authorization() => {
@@ -177,13 +177,13 @@ fn what_came_then(story: &Story, step: &Step) -> Option<&'static str> {
     }
 }
 
-/// Whether money was reserved in these steps and none of it taken.
+/// Whether these steps reserved money and captured none.
 fn is_reservation(steps: &[Step]) -> bool {
     taken(steps).is_none() && steps.iter().any(|step| step.request_type == RequestType::PreAuthorization)
 }
 
-/// How much was taken in these steps, before anything was given back. Whoever has taken takes once: what a tester sets
-/// afterwards takes nothing more.
+/// How much these steps captured, before refunds. Only the first capture counts: a status set by a tester afterwards
+/// captures nothing more.
 fn taken(steps: &[Step]) -> Option<Amount> {
     let takes = |step: &&Step| match step.request_type {
         RequestType::Authorization | RequestType::Capture => step.ended == Ended::Approved,
@@ -233,7 +233,7 @@ fn ending(charge: &Charge, steps: &[Step]) -> String {
     }
 }
 
-/// `it: BRL 1.50`, `BRL 1.00 of the BRL 1.50 that were reserved`, with what is left where some was given back.
+/// `it: BRL 1.50`, `BRL 1.00 of the BRL 1.50 that were reserved`, with the rest after a partial refund.
 fn what_was_taken(charge: &Charge, taken: Option<Amount>) -> String {
     let (left, whole) = (charge.amount, charge.original_amount);
     let taken = taken.unwrap_or(whole);

@@ -1,7 +1,7 @@
-//! The courier: turns events into deliveries and hands deliveries over, fairly: each endpoint has a bounded number of
-//! attempts under way (`endpoints.rs`).
+//! The delivery worker: turns events into deliveries and sends deliveries. Each endpoint has a limited number of
+//! concurrent attempts (`endpoints.rs`).
 //!
-//! What is under way is remembered here, what is due is a row: a courier that is gone loses nothing.
+//! Attempts under way are in memory, due deliveries are rows: a worker that dies loses nothing.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,39 +18,39 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::attempt::{self, Went};
+use super::backoff::Backoff;
 use super::dispatch::{Dispatcher, tell_unreadable};
 use super::endpoints::{Endpoints, Key, Place};
 use super::keys::Signer;
-use super::left::Left;
 use crate::app::App;
 use crate::error::Error;
 
-/// Webhooks looked at in one round; the next round goes on behind them.
+/// Most webhooks of one round; the next round continues after them.
 const WEBHOOKS_MAX: i64 = 500;
-/// Webhooks whose attempts are begun at once.
+/// Webhooks whose attempts are begun concurrently.
 const BEGUN_AT_ONCE: usize = 16;
-/// How long nothing is looked for when there was nothing to do.
+/// How long the worker waits when there was nothing to do.
 const POLL: Duration = Duration::from_millis(200);
-/// The least time between two looks: what comes meanwhile is done together.
+/// The shortest time between two rounds; what becomes due in between is handled together.
 const ROUND: Duration = Duration::from_millis(10);
 
-/// Carries deliveries out. Clones share what they know.
+/// The delivery worker of a process. Clones share its state.
 #[derive(Clone)]
-pub struct Courier(Arc<Inner>);
+pub struct DeliveryWorker(Arc<Inner>);
 
 struct Inner {
     app: App,
     dispatcher: Dispatcher,
     endpoints: Endpoints,
-    /// Webhooks that another node serves.
-    left: Left<WebhookId>,
-    /// Where the next round begins.
+    /// Webhooks that another node is working on.
+    backoff: Backoff<WebhookId>,
+    /// The webhook after which the next round begins.
     after: Mutex<Option<WebhookId>>,
-    /// There are new deliveries, or room for others.
+    /// Notified about new deliveries or free places.
     wake: Notify,
 }
 
-/// A delivery whose attempt has begun, with its place.
+/// A delivery whose attempt has begun, with its place at the endpoint.
 struct Taken {
     webhook: Arc<Webhook>,
     signer: Option<Arc<Signer>>,
@@ -59,28 +59,28 @@ struct Taken {
     place: Place,
 }
 
-/// What a webhook had begun of what is due.
+/// The attempts begun for a webhook.
 enum Took {
-    /// These attempts.
+    /// These attempts have begun.
     Begun(Vec<Taken>),
-    /// None: all places are taken.
+    /// No attempt: all places are taken.
     NoRoom,
 }
 
-impl Courier {
-    /// A courier of this process.
+impl DeliveryWorker {
+    /// A delivery worker of this process.
     pub fn new(app: App) -> Self {
         Self(Arc::new(Inner {
             dispatcher: Dispatcher::new(app.clone()),
             app,
             endpoints: Endpoints::default(),
-            left: Left::default(),
+            backoff: Backoff::default(),
             after: Mutex::default(),
             wake: Notify::new(),
         }))
     }
 
-    /// Does everything that is due now, and waits until it has ended; answers how much that was.
+    /// Runs everything that is due now to its end; returns the number of events and attempts.
     ///
     /// # Errors
     /// The database failed.
@@ -92,7 +92,7 @@ impl Courier {
         Ok(dispatched? + begun?)
     }
 
-    /// Goes on until `stop` ends; what has begun is finished.
+    /// Runs until `stop` completes; then finishes what has begun.
     pub async fn run_until(self, stop: impl Future<Output = ()>) {
         let stop = stop.shared();
         tokio::join!(self.clone().dispatch_until(stop.clone()), self.deliver_until(stop));
@@ -134,7 +134,7 @@ impl Courier {
         while attempts.join_next().await.is_some() {}
     }
 
-    /// Begins attempts of what is due, as far as there is room; answers how many.
+    /// Begins attempts of due deliveries as far as there is room; returns how many.
     async fn begin(&self, attempts: &mut JoinSet<()>) -> Result<usize, Error> {
         let (store, now) = (&self.0.app.store, self.0.app.clock.deployment());
         let after = self.after().unwrap_or(Id::new(Uuid::nil()));
@@ -143,7 +143,7 @@ impl Courier {
         let is_last = webhooks.len() + unreadable.len() < usize::try_from(WEBHOOKS_MAX).unwrap_or(usize::MAX);
         tell_unreadable("webhook", &unreadable);
         if is_last && !after.uuid().is_nil() {
-            // Those before it have their turn as well.
+            // Continue with the webhooks before the starting point.
             let first = webhooks::with_due(store, Id::new(Uuid::nil()), now, WEBHOOKS_MAX).await?;
             tell_unreadable("webhook", &first.unreadable);
             webhooks.extend(first.read.into_iter().filter(|webhook| webhook.id <= after));
@@ -170,7 +170,7 @@ impl Courier {
                 }
             }
         }
-        // The next round begins with the first that found no room, or behind it when it had been the first already.
+        // The next round begins with the first webhook that found no room, or after it if this round began with it.
         let behind = match first_without_room {
             Some(at) => ids.get(at.saturating_sub(1)).copied(),
             None => ids.last().copied().filter(|_| !is_last),
@@ -200,19 +200,19 @@ impl Courier {
             Err(error @ Error::Internal(_)) => {
                 tracing::error!(
                     webhook = %id, error = &error as &dyn std::error::Error,
-                    "messages to a webhook cannot be begun"
+                    "attempts for a webhook cannot be begun"
                 );
-                self.0.left.leave(id, self.0.app.clock.machine());
+                self.0.backoff.begin(id, self.0.app.clock.machine());
                 Ok(Took::Begun(Vec::new()))
             }
             took => took,
         }
     }
 
-    /// Begins attempts of what is due for a webhook: in the database, not yet on the way.
+    /// Records the beginning of attempts for a webhook's due deliveries; sends nothing yet.
     async fn take(self, webhook: Webhook) -> Result<Took, Error> {
-        let Inner { app, endpoints, left, .. } = &*self.0;
-        if left.has(&webhook.id, app.clock.machine()) {
+        let Inner { app, endpoints, backoff, .. } = &*self.0;
+        if backoff.applies_to(&webhook.id, app.clock.machine()) {
             return Ok(Took::Begun(Vec::new()));
         }
         let places = endpoints.places(&Key::of(&webhook), &app.settings.webhooks);
@@ -228,7 +228,7 @@ impl Courier {
             let ids: Vec<Uuid> = unreadable.into_iter().map(|(id, _)| id).collect();
             let mut batch = Batch::new(webhook.client_id);
             deliveries::postpone(&mut batch, &ids, now + POSTPONED_FOR);
-            // Whatever becomes of it: they are met again.
+            // If this fails, a later round finds the rows again.
             let _ = attempt::apply(app, batch).await?;
         }
         if due.is_empty() {
@@ -246,7 +246,7 @@ impl Courier {
             deliveries::begin_attempt(&mut batch, delivery, begun);
         }
         if attempt::apply(app, batch).await? != Commit::Applied {
-            left.leave(webhook.id, app.clock.machine());
+            backoff.begin(webhook.id, app.clock.machine());
             return Ok(Took::Begun(Vec::new()));
         }
         let signer = match Signer::open(app, &webhook, now).await {
@@ -294,8 +294,8 @@ impl Courier {
     }
 }
 
-/// The pause after a failure.
+/// Logs a database failure; returns the pause after it.
 fn after(error: &Error) -> Duration {
-    tracing::error!(error = error as &dyn std::error::Error, "webhooks wait for the database");
+    tracing::error!(error = error as &dyn std::error::Error, "the delivery worker waits for the database");
     POLL
 }

@@ -5,7 +5,7 @@ use regente_domain::charge::attempt::{
     Approval, OpenReason, Outcome, RequestType, TransactionRequest, never_arrived, unanswered,
 };
 use regente_domain::charge::explanation::{CircuitNote, Considered, Explanation, Skipped, Stopped};
-use regente_domain::charge::story::{Asked, Audience, Ended, Story, Then, tell};
+use regente_domain::charge::timeline::{Attempt, Audience, Ended, Then, Timeline, tell};
 use regente_domain::charge::{
     CaptureMode, CardSource, Charge, ChargeState, Credit, Held, OpenOperation, PaymentMethod, References,
 };
@@ -73,7 +73,7 @@ fn charge(state: ChargeState, requests: i64, considered: Vec<Considered>) -> Cha
     }
 }
 
-fn asked(n: u128, outcome: Outcome, duration_ms: Option<u64>) -> Asked {
+fn asked(n: u128, outcome: Outcome, duration_ms: Option<u64>) -> Attempt {
     let request = TransactionRequest {
         id: id(200 + n),
         client_id: id(2),
@@ -89,10 +89,10 @@ fn asked(n: u128, outcome: Outcome, duration_ms: Option<u64>) -> Asked {
         sent_at: at(MADE_AT),
         updated_at: at("2026-03-23T15:12:40.400Z"),
     };
-    Asked { request, probes: 0, next_probe_at: None, open_reason: None, given_up_at: None }
+    Attempt { request, probes: 0, next_probe_at: None, open_reason: None, given_up_at: None }
 }
 
-fn told(charge: &Charge, asked: &[Asked], audience: Audience) -> Story {
+fn told(charge: &Charge, asked: &[Attempt], audience: Audience) -> Timeline {
     let names = [(1, "Main"), (2, "Spare"), (3, "Third")];
     let names: HashMap<ProviderId, String> =
         names.into_iter().map(|(n, name)| (provider(n), name.to_owned())).collect();
@@ -105,7 +105,7 @@ const SANDBOX: ProviderType = ProviderType::Sandbox;
 fn a_charge_that_the_second_provider_took() {
     let route = vec![
         considered(1, None, None),
-        considered(2, None, Some(CircuitNote::Trial)),
+        considered(2, None, Some(CircuitNote::Probe)),
         considered(3, Some(Skipped::Installments), None),
     ];
     let charge = charge(ChargeState::Authorized { responsible: SANDBOX }, 2, route);
@@ -113,9 +113,9 @@ fn a_charge_that_the_second_provider_took() {
         asked(1, Outcome::NoEffect(unanswered("sandbox timeout")), Some(2_012)),
         asked(2, Outcome::Approved(Approval::default()), Some(35)),
     ];
-    let story = told(&charge, &requests, Audience::Merchant);
+    let timeline = told(&charge, &requests, Audience::Merchant);
     assert_eq!(
-        story.lines,
+        timeline.lines,
         [
             "Charge 019d1b41-4feb-7000-8000-000000000001 of BRL 1.50 by credit in 3 installments, made at \
              2026-03-23T15:12:38.379Z: authorized.",
@@ -133,10 +133,10 @@ fn a_charge_that_the_second_provider_took() {
             "SANDBOX took it: BRL 1.50.",
         ]
     );
-    let steps: Vec<_> = story.steps.iter().map(|step| (step.ended, step.then)).collect();
+    let steps: Vec<_> = timeline.steps.iter().map(|step| (step.ended, step.then)).collect();
     assert_eq!(steps, [(Ended::NoEffect, Then::NextAsked), (Ended::Approved, Then::Done)]);
-    assert_eq!(story.steps[0].ended_at, Some(at("2026-03-23T15:12:40.400Z")));
-    assert_eq!(story.steps[0].began_at, at(MADE_AT));
+    assert_eq!(timeline.steps[0].ended_at, Some(at("2026-03-23T15:12:40.400Z")));
+    assert_eq!(timeline.steps[0].began_at, at(MADE_AT));
 }
 
 #[test]
@@ -156,11 +156,11 @@ fn each_end_says_why_nobody_else_was_asked() {
         let mut charge =
             charge(ChargeState::Failed { responsible: SANDBOX }, 1, vec![considered(1, None, None)]);
         charge.explanation.stopped = Some(stopped);
-        let story = told(&charge, &[asked(1, outcome, Some(20))], Audience::Merchant);
-        assert_eq!((story.stopped, story.steps[0].then), (Some(stopped), Then::Stopped));
-        let line = &story.lines[6];
+        let timeline = told(&charge, &[asked(1, outcome, Some(20))], Audience::Merchant);
+        assert_eq!((timeline.stopped, timeline.steps[0].then), (Some(stopped), Then::Stopped));
+        let line = &timeline.lines[6];
         assert!(line.ends_with(sentence), "{line}");
-        assert_eq!(story.lines.last().unwrap(), "It failed: nobody took it.");
+        assert_eq!(timeline.lines.last().unwrap(), "It failed: nobody took it.");
         if stopped == Stopped::NotRetryable {
             let expected = "1. Main (SANDBOX, priority 1) was asked for BRL 1.50; it refused after 20 ms with try_again \
                             (\"";
@@ -173,12 +173,12 @@ fn each_end_says_why_nobody_else_was_asked() {
 fn an_unknown_outcome_says_who_asks_and_that_nobody_else_is() {
     let charge =
         charge(ChargeState::Processing, 1, vec![considered(1, None, Some(CircuitNote::OpenButNoOther))]);
-    let line = |asked: &Asked| {
-        let story = told(&charge, std::slice::from_ref(asked), Audience::Merchant);
-        assert_eq!((story.steps[0].ended, story.steps[0].then), (Ended::Unknown, Then::Waiting));
-        assert_eq!(story.steps[0].ended_at, None);
+    let line = |asked: &Attempt| {
+        let timeline = told(&charge, std::slice::from_ref(asked), Audience::Merchant);
+        assert_eq!((timeline.steps[0].ended, timeline.steps[0].then), (Ended::Unknown, Then::Waiting));
+        assert_eq!(timeline.steps[0].ended_at, None);
         let line =
-            story.lines[6].strip_prefix("1. Main (SANDBOX, priority 1) was asked for BRL 1.50; ").unwrap();
+            timeline.lines[6].strip_prefix("1. Main (SANDBOX, priority 1) was asked for BRL 1.50; ").unwrap();
         line.strip_suffix(". Nobody else is asked until it is known.").unwrap().to_owned()
     };
     let mut waiting = asked(1, Outcome::Open, None);
@@ -200,8 +200,10 @@ fn an_unknown_outcome_says_who_asks_and_that_nobody_else_is() {
     assert!(line(&waiting).ends_with(
         "it was asked again 7 times; nobody asks any more since 2026-03-26T16:00:00.000Z, and the operator must look"
     ));
-    let story = told(&charge, std::slice::from_ref(&waiting), Audience::Merchant);
-    assert!(story.lines[3].ends_with("had stopped answering, but no other provider can serve the charge."));
+    let timeline = told(&charge, std::slice::from_ref(&waiting), Audience::Merchant);
+    assert!(
+        timeline.lines[3].ends_with("had stopped answering, but no other provider can serve the charge.")
+    );
 }
 
 #[test]
@@ -218,10 +220,10 @@ fn an_outcome_that_was_found_out_later_says_so() {
     for (outcome, end) in ends {
         let mut late = asked(1, outcome, None);
         (late.probes, late.open_reason) = (1, Some(OpenReason::Interrupted));
-        let story = told(&charge, &[late], Audience::Merchant);
+        let timeline = told(&charge, &[late], Audience::Merchant);
         let expected = format!("the service stopped before the answer was written down{end}");
-        assert!(story.lines[6].contains(&expected), "{}", story.lines[6]);
-        assert!(!story.steps[0].set_by_hand);
+        assert!(timeline.lines[6].contains(&expected), "{}", timeline.lines[6]);
+        assert!(!timeline.steps[0].set_by_hand);
     }
 }
 
@@ -246,8 +248,8 @@ fn captures_refunds_and_what_a_tester_sets_are_told() {
         of_type(RequestType::ChargeBack, approved(), None),
         lost,
     ];
-    let story = told(&charge, &requests, Audience::Merchant);
-    let lines = &story.lines[6..];
+    let timeline = told(&charge, &requests, Audience::Merchant);
+    let lines = &timeline.lines[6..];
     assert_eq!(
         lines[0],
         "1. Main (SANDBOX, priority 1) was asked to reserve BRL 1.50; it approved after 9 ms."
@@ -268,7 +270,7 @@ fn captures_refunds_and_what_a_tester_sets_are_told() {
          it was not asked again yet. Nothing else is done with the charge until it is known."
     );
     assert_eq!(lines[6], "SANDBOX was asked to give BRL 0.50 back: the outcome is not known yet.");
-    let thens: Vec<Then> = story.steps.iter().map(|step| step.then).collect();
+    let thens: Vec<Then> = timeline.steps.iter().map(|step| step.then).collect();
     assert_eq!(thens, [Then::Done, Then::Done, Then::Done, Then::Done, Then::Waiting]);
 }
 
@@ -287,7 +289,7 @@ fn what_was_released_is_told_apart_from_what_was_given_back() {
         done(RequestType::Capture, 100),
         done(RequestType::Void, 30),
     ];
-    let mut last = |requests: &[Asked], left| {
+    let mut last = |requests: &[Attempt], left| {
         charge.amount = Amount::new(left).unwrap();
         told(&charge, requests, Audience::Merchant).lines.split_off(6)
     };
@@ -313,8 +315,8 @@ fn what_a_tester_sets_after_a_refusal_is_no_next_provider() {
     charge.explanation.stopped = Some(Stopped::NoProviderLeft);
     let refused = asked(1, Outcome::Declined(Decline::of(DeclinedCode::TryAgain)), Some(20));
     let set = asked(1, Outcome::Approved(Approval::default()), None);
-    let story = told(&charge, &[refused, set], Audience::Merchant);
-    assert_eq!((story.steps[0].then, story.steps[1].set_by_hand), (Then::Stopped, true));
+    let timeline = told(&charge, &[refused, set], Audience::Merchant);
+    assert_eq!((timeline.steps[0].then, timeline.steps[1].set_by_hand), (Then::Stopped, true));
 }
 
 #[test]
@@ -354,7 +356,7 @@ fn every_state_has_its_last_sentence() {
 fn a_payer_is_told_of_whom_was_asked_and_no_more() {
     let route = vec![
         considered(1, Some(Skipped::CircuitOpen), None),
-        considered(2, None, Some(CircuitNote::Trial)),
+        considered(2, None, Some(CircuitNote::Probe)),
         considered(3, None, None),
     ];
     let mut charge = charge(ChargeState::Failed { responsible: SANDBOX }, 1, route);
@@ -362,13 +364,16 @@ fn a_payer_is_told_of_whom_was_asked_and_no_more() {
     let mut only = asked(2, Outcome::Declined(Decline::of(DeclinedCode::TryAgain)), Some(20));
     (only.probes, only.next_probe_at) = (3, Some(at(MADE_AT)));
     (only.open_reason, only.given_up_at) = (Some(OpenReason::TimedOut), Some(at(MADE_AT)));
-    let story = told(&charge, &[only], Audience::Payer);
-    assert_eq!(story.providers.len(), 1);
-    let provider = &story.providers[0].provider;
-    assert_eq!((&provider.name, provider.priority, story.providers[0].circuit), (&None, None, None));
-    assert_eq!((story.stopped, story.steps[0].probes, story.steps[0].next_probe_at), (None, 0, None));
-    assert_eq!((story.steps[0].open_reason, story.steps[0].given_up_at), (None, None));
-    let text = story.lines.join("\n");
+    let timeline = told(&charge, &[only], Audience::Payer);
+    assert_eq!(timeline.providers.len(), 1);
+    let provider = &timeline.providers[0].provider;
+    assert_eq!((&provider.name, provider.priority, timeline.providers[0].circuit), (&None, None, None));
+    assert_eq!(
+        (timeline.stopped, timeline.steps[0].probes, timeline.steps[0].next_probe_at),
+        (None, 0, None)
+    );
+    assert_eq!((timeline.steps[0].open_reason, timeline.steps[0].given_up_at), (None, None));
+    let text = timeline.lines.join("\n");
     for secret in ["Main", "Spare", "Third", "priority", "stopped answering", "time for the charge"] {
         assert!(!text.contains(secret), "{secret} in\n{text}");
     }

@@ -1,5 +1,5 @@
-//! The story of a charge: which providers were considered, which were left out and why, what each was asked and how that
-//! ended, as facts and as sentences. Pure: it tells what the charge and its requests say and decides nothing.
+//! Builds the timeline of a charge: which providers were considered, which were skipped and why, what each was asked
+//! and the outcome, as facts and as sentences. Pure: it decides nothing.
 
 mod sentences;
 
@@ -17,38 +17,38 @@ use super::attempt::{OpenReason, Outcome, RequestType, TransactionRequest};
 use super::explanation::{CircuitNote, Considered, Skipped, Stopped};
 use super::words::words;
 
-/// Who is told. A payer's key sees of a charge whom it was asked of, and nothing of how the merchant is set up.
+/// Who reads the timeline. A public key sees which providers were asked, but nothing of the merchant's configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// The merchant, or the operator.
+    /// The merchant or the operator.
     Merchant,
-    /// Whoever holds a public key of the merchant.
+    /// A holder of a public key of the merchant.
     Payer,
 }
 
-/// A request with what is known of its outcome besides the request itself.
+/// A request with the record of its probes.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct Attempt {
     /// The request.
     pub request: TransactionRequest,
-    /// How often its outcome was asked for since.
+    /// Number of probes since.
     pub probes: i64,
-    /// When its outcome is asked for next.
+    /// When the next probe is due.
     pub next_probe_at: Option<Timestamp>,
-    /// Why its outcome was not known at once.
+    /// Why its outcome was unknown at first.
     pub open_reason: Option<OpenReason>,
-    /// When it was given up to ask for its outcome.
+    /// When probing was given up.
     pub given_up_at: Option<Timestamp>,
 }
 
-/// A provider as the story names it.
+/// A provider as the timeline names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     /// The provider.
     pub id: ProviderId,
     /// Its type.
     pub provider_type: ProviderType,
-    /// The merchant's name for it.
+    /// The name that the merchant gave it.
     pub name: Option<String>,
     /// Its priority when the route was chosen.
     pub priority: Option<i64>,
@@ -57,117 +57,118 @@ pub struct Named {
 /// A provider of the route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Which one.
+    /// The provider.
     pub provider: Named,
-    /// Why it was left out.
+    /// Why it was skipped.
     pub skipped: Option<Skipped>,
-    /// Why it was not, although it had stopped answering.
+    /// Why it was not skipped although its circuit was not closed.
     pub circuit: Option<CircuitNote>,
 }
 
 words! {
     /// How a request ended.
     Ended {
-        /// The provider did it.
+        /// The provider approved it.
         Approved = "approved",
-        /// The provider refused.
+        /// The provider refused it.
         Declined = "declined",
-        /// No answer came, and it is proved that nothing happened.
+        /// No answer came, and the provider confirmed that nothing happened.
         NoEffect = "no_effect",
-        /// The provider has given the payer something to do.
+        /// The provider issued instructions for the payer.
         Instructed = "instructed",
-        /// Not known yet.
+        /// Unknown outcome.
         Unknown = "unknown",
     }
 }
 
 words! {
-    /// What came after a request.
+    /// What followed a request.
     Then {
         /// Nothing was left to do.
         Done = "done",
         /// The next provider was asked.
         NextAsked = "next_asked",
-        /// Nobody else was asked; the story's `stopped` says why.
+        /// No other provider was asked; the timeline's `stopped` says why.
         Stopped = "stopped",
-        /// Nobody else is asked until the outcome is known.
+        /// No other provider is asked until the outcome is known.
         Waiting = "waiting",
     }
 }
 
-/// One request of the story.
+/// One request of the timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The request.
     pub id: TransactionRequestId,
-    /// Who was asked.
+    /// The provider that was asked.
     pub provider: Named,
-    /// What was asked.
+    /// The operation.
     pub request_type: RequestType,
-    /// How much it is about.
+    /// The amount of the operation.
     pub amount: Amount,
     /// How it ended.
     pub ended: Ended,
-    /// What it was refused with, or what stands for no answer.
+    /// The refusal, or the one recorded for a missing answer.
     pub decline: Option<Decline>,
-    /// From the call to the knowledge of its outcome, when both were in one process.
+    /// From the call to its outcome, when one process saw both.
     pub duration: Option<Duration>,
-    /// When the request was written down, just before the call.
+    /// When the request was stored, just before the call.
     pub began_at: Timestamp,
-    /// When its outcome was written down.
+    /// When its outcome was stored.
     pub ended_at: Option<Timestamp>,
-    /// How often its outcome was asked for since.
+    /// Number of probes since.
     pub probes: i64,
-    /// When its outcome is asked for next.
+    /// When the next probe is due.
     pub next_probe_at: Option<Timestamp>,
-    /// Why its outcome was not known at once.
+    /// Why its outcome was unknown at first.
     pub open_reason: Option<OpenReason>,
-    /// When it was given up to ask for its outcome.
+    /// When probing was given up.
     pub given_up_at: Option<Timestamp>,
-    /// Whether a tester set it, and no provider was asked.
+    /// Whether a tester set it without asking a provider.
     pub set_by_hand: bool,
-    /// Whether it tells what the payer has done since an earlier request.
+    /// Whether it records the payer's action on an earlier request's instructions.
     pub of_payer: bool,
-    /// What came after it.
+    /// What followed it.
     pub then: Then,
 }
 
-/// The story.
+/// The timeline of a charge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Story {
+pub struct Timeline {
     /// The providers of the route, in its order.
     pub providers: Vec<Candidate>,
-    /// What was asked, oldest first.
+    /// The requests, oldest first.
     pub steps: Vec<Step>,
-    /// Why nobody else was asked, when the charge ended without approval; told to the merchant.
+    /// Why no other provider was asked, when the charge ended without approval; only for the merchant.
     pub stopped: Option<Stopped>,
-    /// The same in sentences, one a line.
+    /// The timeline in sentences, one a line.
     pub lines: Vec<String>,
 }
 
-/// Tells the story of a charge. `asked` are its requests, oldest first; `names` are the merchant's names of providers.
+/// Builds the timeline. `asked` are the charge's requests, oldest first; `names` are the merchant's names of
+/// providers.
 pub fn tell(
     charge: &Charge,
-    asked: &[Asked],
+    asked: &[Attempt],
     names: &HashMap<ProviderId, String>,
     audience: Audience,
-) -> Story {
+) -> Timeline {
     let shown = usize::try_from(charge.requests).unwrap_or(usize::MAX);
     let asked = &asked[..asked.len().min(shown)];
     let teller = Teller { charge, asked, names, audience };
-    let mut story = Story {
+    let mut timeline = Timeline {
         providers: teller.providers(),
         steps: teller.steps(),
         stopped: teller.for_the_merchant(charge.explanation.stopped),
         lines: Vec::new(),
     };
-    story.lines = sentences::of(charge, &story);
-    story
+    timeline.lines = sentences::of(charge, &timeline);
+    timeline
 }
 
 struct Teller<'a> {
     charge: &'a Charge,
-    asked: &'a [Asked],
+    asked: &'a [Attempt],
     names: &'a HashMap<ProviderId, String>,
     audience: Audience,
 }
@@ -192,7 +193,7 @@ impl Teller<'_> {
         steps.map(|(place, asked)| self.step(asked, self.asked.get(place + 1))).collect()
     }
 
-    fn step(&self, asked: &Asked, next: Option<&Asked>) -> Step {
+    fn step(&self, asked: &Attempt, next: Option<&Attempt>) -> Step {
         let request = &asked.request;
         let ended = match &request.outcome {
             Outcome::Approved(_) => Ended::Approved,
@@ -232,7 +233,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What is nobody's business but the merchant's.
+    /// Hides a fact from everyone but the merchant.
     fn for_the_merchant<T>(&self, fact: Option<T>) -> Option<T> {
         match self.audience {
             Audience::Merchant => fact,
@@ -241,8 +242,8 @@ impl Teller<'_> {
     }
 }
 
-impl Asked {
-    /// What a tester sets ends as it begins: nobody took any time for it, and nobody had to ask what became of it.
+impl Attempt {
+    /// Whether a tester set it: such a request ends when it begins, so it has no duration and no probes.
     const fn is_set_by_hand(&self) -> bool {
         !matches!(self.request.outcome, Outcome::Open)
             && self.request.duration.is_none()
@@ -252,7 +253,7 @@ impl Asked {
     }
 }
 
-fn then(asked: &Asked, ended: Ended, next: Option<&Asked>) -> Then {
+fn then(asked: &Attempt, ended: Ended, next: Option<&Attempt>) -> Then {
     let is_routed = asked.request.request_type.is_authorization() && !asked.is_set_by_hand();
     let next_is_of_the_route = next.is_some_and(|next| {
         next.request.request_type == asked.request.request_type && !next.is_set_by_hand()
