@@ -1,4 +1,4 @@
-//! Tasks of the workspace, run as `cargo xtask <task>`. Never product code.
+//! Tasks of the workspace, run as `cargo xtask <task>`.
 
 #![allow(clippy::print_stdout, reason = "a task talks to whoever runs it")]
 
@@ -28,9 +28,9 @@ type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Outcome<ExitCode> {
     match Task::parse() {
-        // What makes the load shares the cores with what is measured.
+        // The load shares the cores with the service, so it is built for release.
         Task::Bench(_) if cfg!(debug_assertions) => again_for_release(),
-        // One thread: what makes the load takes no more than one core.
+        // One thread: the load uses at most one core.
         Task::Bench(options) => {
             Builder::new_current_thread().enable_all().build()?.block_on(bench::run(options))
         }
