@@ -1,4 +1,4 @@
-//! Totals come from counters: whatever is asked for, they say what a naive count of all charges says.
+//! Totals come from counters: with every filter they equal a plain count of all charges.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ stories! {
     counters_agree_with_the_rows,
 }
 
-/// Many charges over five hours, as a list shows them.
+/// Charges over five hours, as a list shows them.
 async fn many(app: &TestApp, chance: &Chance) -> Vec<Value> {
     let cielo = json!({ "name": "C", "priority": 1,
         "credentials": { "type": "CIELO", "merchantId": "m", "merchantKey": "k" } });
@@ -27,7 +27,7 @@ async fn many(app: &TestApp, chance: &Chance) -> Vec<Value> {
         app.merchant_with(json!([cielo.clone(), sandbox("Main", 2)])).await,
         app.merchant_with(json!([cielo])).await,
     ];
-    // Confirmed, so that a refused charge leaves it usable.
+    // Checked first, so that a refused charge leaves the card usable.
     let check =
         json!({ "tokenId": app.card_token(APPROVED).await, "merchantId": merchants[0], "cvvCheck": true });
     let card = app.post("/v1/cards", &check).await.expect(201)["id"].clone();
@@ -47,7 +47,7 @@ async fn many(app: &TestApp, chance: &Chance) -> Vec<Value> {
         }
         charged(app, &body).await;
         if pick(10) == 0 {
-            // Just before, at, and just after a full hour.
+            // Shortly before, at, and shortly after a full hour.
             let hour = app.clock.now().hour() + 1;
             let edge = Timestamp::from_millis(hour * 3_600_000 + [-1, 0, 1][pick(3)]);
             app.clock.set(edge);
@@ -58,7 +58,7 @@ async fn many(app: &TestApp, chance: &Chance) -> Vec<Value> {
     page["items"].as_array().unwrap().clone()
 }
 
-/// One parameter and what it leaves of a charge.
+/// A parameter, and the charges that it selects.
 type Filter = (String, Box<dyn Fn(&Value) -> bool>);
 
 fn random_filter(chance: &Chance, all: &[Value]) -> Filter {
