@@ -18,7 +18,7 @@ use tokio::runtime::Builder;
 enum Task {
     /// Measures the service, and says of each number to reach whether it is reached
     Bench(bench::Options),
-    /// Kills a service again and again, and holds it against the simulator's books
+    /// Kills a service again and again, and compares it with the simulator's transaction log
     KillLoop(kill_loop::Options),
     /// Kills one of two worker nodes again and again, in the middle of purchases and deliveries
     KillWorkers(kill_loop::workers::Options),
