@@ -1,4 +1,4 @@
-//! The clock of the business jumps, forward and back.
+//! The clock jumps forward and back.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ async fn what_was_written_keeps_its_order_when_the_clock_goes_back(app: TestApp)
     assert!(time(&after["updatedAt"]) > time(&before["updatedAt"]), "{before} {after}");
     assert_eq!(after["name"], "Loja Dois");
 
-    // A charge that ends while the clock stands earlier than at its beginning.
+    // A charge that ends at an earlier time than its beginning.
     let app = app.with_sandbox_deadline(Duration::from_millis(5)).await;
     let mut body = charge_body(&id, TIMED_OUT);
     body["orderId"] = "back".into();
@@ -45,7 +45,7 @@ async fn nothing_ends_early_when_the_clock_goes_back(app: TestApp) {
     let first = charge(&app, &merchant, "key").await.expect(201);
     app.clock.set(app.clock.now() - DAY);
     app.run_jobs().await;
-    // The token is still good, the key of the charge still leads to its answer, the public key still opens.
+    // The token is still valid, the charge's key still replays its answer, the public key still opens.
     assert_eq!(charge(&app, &merchant, "key").await.expect(201), first);
     let mut body = charge_body(&merchant, APPROVED);
     body["orderId"] = "by token".into();
@@ -76,7 +76,7 @@ async fn a_jump_forward_ends_what_it_must_and_nothing_else(app: TestApp) {
     assert!(app.post("/v1/charges", &body).await.status.is_client_error(), "a token lives two hours");
     let id = first["id"].as_str().unwrap();
     assert_eq!(app.get(&format!("/v1/charges/{id}")).await.expect(200), first);
-    // Back again: what was done in between stays, new charges are taken.
+    // Back again: the charges made meanwhile stay, and new ones are accepted.
     app.clock.set(app.clock.now() - DAY * 30);
     charge(&app, &merchant, "another key").await.expect(201);
     let charges = settled(&app).await;
