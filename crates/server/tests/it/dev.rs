@@ -95,7 +95,7 @@ async fn the_printed_lines_can_be_pasted() {
     let pasted = server.introduction.split("Take the values:").nth(1).unwrap();
     let lines: String =
         pasted.lines().filter(|line| line.starts_with("  ")).map(|line| format!("{line}\n")).collect();
-    // The last line ends with the keys.
+    // The last line is completed by the flags with the keys.
     let keys = "-H \"X-Client-Id: $REGENTE_CLIENT_ID\" -H \"X-Api-Key: $REGENTE_API_KEY\"";
     let output =
         tokio::process::Command::new("sh").args(["-euc", &format!("{lines} {keys}")]).output().await.unwrap();
@@ -191,7 +191,7 @@ async fn http_2_is_spoken() {
     let mut frame = [0; 9];
     timeout(SOON, connection.read_exact(&mut frame)).await.unwrap().unwrap();
     assert_eq!(frame[3], 4, "{frame:?}");
-    // A server waits for a peer that stays connected and silent.
+    // Otherwise the stop would wait for this silent connection.
     drop(connection);
     server.stop().await;
 }

@@ -277,7 +277,7 @@ async fn no_body_is_no_body() {
         let asks_for_nothing =
             operation.method == Method::PATCH || TAKES_ALL.contains(&operation.name().as_str());
         match (call.body, asks_for_nothing) {
-            // A body without effect, or for everything.
+            // The empty body changes nothing, or means the whole amount.
             (None, _) | (Some(_), true) => {
                 assert!(reply.status.is_success(), "{}: {reply:?}", operation.name())
             }
