@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: one scenario for each number to reach. Machines are shared and noisy, so only what one run has
-//! measured is compared: each scenario measures what it compares with itself, in rounds that take turns.
+//! `cargo xtask bench`: one scenario for each target figure. Machines are shared and noisy, so figures are compared
+//! only within a run: each scenario measures both sides itself, in alternating rounds.
 
 #![allow(clippy::float_arithmetic, reason = "figures for people, not money")]
 
@@ -37,9 +37,9 @@ use figures::Reached;
 use report::{Kept, Report};
 use seeded::{Keep, Keys, Seeded, SeededDatabases};
 
-/// Where databases and results are kept.
+/// The folder of databases and results.
 const FOLDER: &str = "target/bench";
-/// The document that results are written into.
+/// The document that results are written to.
 const DOCUMENT: &str = "docs/performance.md";
 
 /// What is measured, and how long.
@@ -78,7 +78,7 @@ pub(crate) struct Options {
     write: bool,
 }
 
-/// One of the numbers to reach, and how it is measured.
+/// A target figure and its measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Scenario {
@@ -107,7 +107,7 @@ pub(crate) enum Scenario {
 }
 
 impl Scenario {
-    /// In the order in which they run; without `compare`, which needs a second binary.
+    /// All scenarios in order; without `compare`, which needs a second binary.
     const ALL: [Self; 10] = [
         Self::Charges,
         Self::Growth,
@@ -121,7 +121,7 @@ impl Scenario {
         Self::Profile,
     ];
 
-    /// As it is asked for.
+    /// The name on the command line.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Charges => "charges",
@@ -138,7 +138,7 @@ impl Scenario {
         }
     }
 
-    /// As a heading.
+    /// The heading.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Charges => "Charges on a fresh database",
@@ -173,7 +173,7 @@ impl Scenario {
 }
 
 impl Options {
-    /// The second binary, which `compare` needs and no other scenario knows.
+    /// The second binary, which `compare` requires and other scenarios reject.
     fn against(&self) -> Outcome<Option<PathBuf>> {
         match (self.scenarios.contains(&Scenario::Compare), &self.against) {
             (true, Some(binary)) => match binary.canonicalize() {
@@ -187,10 +187,10 @@ impl Options {
     }
 }
 
-/// What all scenarios share.
+/// State shared by all scenarios.
 pub(crate) struct Bench {
     binary: PathBuf,
-    /// The binary of the ceiling, once a scenario has asked for it.
+    /// The binary without storage, once a scenario has asked for it.
     without_storage: OnceLock<PathBuf>,
     size: Size,
     rounds: usize,
@@ -202,27 +202,27 @@ pub(crate) struct Bench {
     against: Option<PathBuf>,
 }
 
-/// How thorough a run is.
+/// The effort of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// For everyday use.
+    /// For a quick look.
     Quick,
-    /// For the numbers.
+    /// For the target figures.
     Full,
 }
 
 impl Bench {
-    /// A fresh place for a service, on the disk that the results are about.
+    /// A fresh place for a service, on the disk under test.
     fn place(&self) -> Outcome<Place> {
         Self::place_of(&self.binary)
     }
 
-    /// The same for a service of any binary.
+    /// A fresh place for a service of any binary.
     fn place_of(binary: &Path) -> Outcome<Place> {
         Place::passing(binary, Path::new(FOLDER))
     }
 
-    /// The binary whose rate is the ceiling: it works without storage. Built when it is first asked for.
+    /// The binary without storage, whose rate is the upper limit. Built on first use.
     fn binary_without_storage(&self) -> Outcome<&Path> {
         if let Some(built) = self.without_storage.get() {
             return Ok(built);
@@ -236,7 +236,7 @@ impl Bench {
         self.seeded.of(&self.binary, self.charges).await
     }
 
-    /// What a quick run takes, or a full one.
+    /// The value for a quick run, or for a full one.
     const fn pick<T: Copy>(&self, quick: T, full: T) -> T {
         match self.size {
             Size::Quick => quick,
@@ -245,7 +245,7 @@ impl Bench {
     }
 }
 
-/// Measures. Fails when a number was not reached, so that a script notices.
+/// Runs the scenarios. Exits with failure when a target was missed, so that scripts notice.
 pub(crate) async fn run(options: Options) -> Outcome<ExitCode> {
     let against = options.against()?;
     wrk::require()?;

@@ -1,6 +1,6 @@
-//! `cargo xtask kill-loop`: a real service and a real simulator with a random fault plan; clients charge, capture, void and
-//! repeat themselves while the service is killed at random moments. In the end the simulator's books and Regente's agree
-//! to the cent, what was acknowledged is there, and nothing was done twice.
+//! `cargo xtask kill-loop`: a real service and a real simulator with a random fault plan. Clients charge, capture,
+//! void and repeat requests while the service is killed at random moments. At the end the simulator's transaction log
+//! and Regente must agree to the cent, every acknowledged operation must be there, and none may have been done twice.
 
 #![allow(clippy::disallowed_methods, reason = "it runs by the machine's time")]
 
@@ -25,15 +25,15 @@ use crate::service::{Service, Simulator};
 use clients::{Caller, Crowd, Ledger};
 use dice::Dice;
 
-/// How long the service lives between two kills.
+/// How long the service runs between two kills.
 const LIFE_MS: std::ops::Range<u64> = 300..1_800;
-/// The plan is another one after so many rounds.
+/// The fault plan changes after this many rounds.
 const ROUNDS_OF_A_PLAN: u32 = 3;
-/// How long everything that is unknown may take to be resolved in the end.
+/// How long all unknown outcomes may take to be resolved at the end.
 const RESOLVED_WITHIN: Duration = Duration::from_secs(240);
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// What is killed, and how often.
+/// What to kill, and how often.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// How often the service is killed, on each database
@@ -135,7 +135,7 @@ async fn kill(
     service.doctor()
 }
 
-/// One that does as it is told, one whose first provider often fails, and one with three.
+/// One merchant whose provider is reliable, one whose first provider often fails, and one with three providers.
 async fn merchants(service: &Service, account: &Account, dice: &mut Dice) -> Outcome<Vec<String>> {
     let mut merchants = vec![account.merchant_id.clone()];
     for providers in [2, 3] {

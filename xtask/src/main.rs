@@ -1,4 +1,4 @@
-//! Tasks of the workspace, run as `cargo xtask <task>`. Never product code.
+//! Tasks of the workspace, run as `cargo xtask <task>`.
 
 #![allow(clippy::print_stdout, reason = "a task talks to whoever runs it")]
 
@@ -18,7 +18,7 @@ use tokio::runtime::Builder;
 enum Task {
     /// Measures the service, and says of each number to reach whether it is reached
     Bench(bench::Options),
-    /// Kills a service again and again, and holds it against the simulator's books
+    /// Kills a service again and again, and compares it with the simulator's transaction log
     KillLoop(kill_loop::Options),
     /// Kills one of two worker nodes again and again, in the middle of purchases and deliveries
     KillWorkers(kill_loop::workers::Options),
@@ -28,9 +28,9 @@ type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Outcome<ExitCode> {
     match Task::parse() {
-        // What makes the load shares the cores with what is measured.
+        // The load shares the cores with the service, so it is built for release.
         Task::Bench(_) if cfg!(debug_assertions) => again_for_release(),
-        // One thread: what makes the load takes no more than one core.
+        // One thread: the load uses at most one core.
         Task::Bench(options) => {
             Builder::new_current_thread().enable_all().build()?.block_on(bench::run(options))
         }

@@ -1,5 +1,5 @@
-//! Where a service keeps its data, and with which settings: everything but the running process. Accounts are made here, in
-//! this very process and through the product's own functions, while no service has the database open.
+//! The data folder and settings of a service, without the running process. Accounts are created in this process by
+//! the product's own functions, while no service has the database open.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -26,9 +26,9 @@ use tower::ServiceExt;
 
 use crate::Outcome;
 
-/// Accounts that are made at once.
+/// Accounts created at once.
 const MAKING_MAX: usize = 64;
-/// A job with more to do comes back after so long.
+/// A job with more to do is due again after this time.
 const SOON: Duration = Duration::from_secs(1);
 
 /// The files and settings of a service.
@@ -39,7 +39,7 @@ pub(crate) struct Place {
     settings: Vec<(String, String)>,
 }
 
-/// A folder that ends with its last user, or stays.
+/// A folder that is removed with its last user, or kept.
 enum Folder {
     Passing(tempfile::TempDir),
     Kept(PathBuf),
@@ -48,23 +48,23 @@ enum Folder {
 /// An account with a key and a merchant.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Account {
-    /// What `X-Client-Id` names.
+    /// The value of `X-Client-Id`.
     pub(crate) client_id: String,
-    /// What `X-Api-Key` holds.
+    /// The value of `X-Api-Key`.
     pub(crate) api_key: String,
     /// A merchant of it.
     pub(crate) merchant_id: String,
 }
 
 impl Place {
-    /// A folder of its own, gone with the place, inside of `parent`.
+    /// A new folder inside `parent`, removed with the place.
     pub(crate) fn passing(binary: &Path, parent: &Path) -> Outcome<Self> {
         std::fs::create_dir_all(parent)?;
         let folder = tempfile::Builder::new().prefix("place-").tempdir_in(parent)?;
         Ok(Self::of(binary, Folder::Passing(folder)))
     }
 
-    /// A folder that stays.
+    /// A folder that is kept.
     pub(crate) fn kept(binary: &Path, folder: &Path) -> Outcome<Self> {
         std::fs::create_dir_all(folder)?;
         Ok(Self::of(binary, Folder::Kept(folder.canonicalize()?)))
@@ -80,24 +80,24 @@ impl Place {
         Self { binary: binary.to_owned(), folder: Arc::new(folder), settings }
     }
 
-    /// With a setting, as a variable of the environment; a later one counts.
+    /// Adds a setting as an environment variable; a later one overrides.
     pub(crate) fn with(mut self, name: &str, value: impl ToString) -> Self {
         self.settings.push((name.to_owned(), value.to_string()));
         self
     }
 
-    /// On a PostgreSQL instead of a file.
+    /// Uses a PostgreSQL database instead of a file.
     pub(crate) fn on_postgres(self, url: &str) -> Self {
         self.with("REGENTE_DATABASE__URL", url)
     }
 
-    /// Everything but storage: writes are thrown away, reads answered from memory. Only a binary that was built for it
-    /// knows the setting.
+    /// Runs without storage: writes are discarded, reads answered from memory. Only a binary built for it knows the
+    /// setting.
     pub(crate) fn without_storage(self, binary: &Path) -> Self {
         Self { binary: binary.to_owned(), ..self }.with("REGENTE_DATABASE__DISCARD_WRITES", true)
     }
 
-    /// Where the data is.
+    /// The folder of the data.
     pub(crate) fn folder(&self) -> &Path {
         match &*self.folder {
             Folder::Passing(folder) => folder.path(),
@@ -105,7 +105,7 @@ impl Place {
         }
     }
 
-    /// Another place with the same files and settings, gone with it, beside this one. Nobody may have the files open.
+    /// Copies the files and settings to a new place beside this one, removed with it. The files must be closed.
     pub(crate) fn copy(&self) -> Outcome<Self> {
         let parent = self.folder().parent().ok_or("a place without a folder around it")?;
         let copy = Self { settings: self.settings.clone(), ..Self::passing(&self.binary, parent)? };
@@ -118,7 +118,7 @@ impl Place {
         Ok(copy)
     }
 
-    /// The binary with the settings, about to run `arguments`.
+    /// The command of the binary with the settings and `arguments`.
     pub(crate) fn regente(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
         command.args(arguments).envs(self.environment());
@@ -130,7 +130,7 @@ impl Place {
         std::iter::once(folder).chain(self.settings.iter().cloned()).collect()
     }
 
-    /// The product in this process, by `clock`. Whoever opens it closes it before a service starts here.
+    /// Opens the product in this process with `clock`. The caller closes it before a service starts here.
     pub(crate) async fn open(&self, clock: Clock) -> Outcome<Inside> {
         let environment = self.environment();
         let loaded = Loaded::read(&Sources { environment, ..Sources::default() })?;
@@ -138,8 +138,8 @@ impl Place {
         Ok(Inside { router: router(app.clone()), app })
     }
 
-    /// An account, made by the commands of the binary on a database that they have made: this process may be of a release
-    /// whose database the binary cannot read. It has no merchant yet.
+    /// Creates an account without a merchant by the commands of the binary, on its own database: this process may be
+    /// of a release whose database the binary cannot read.
     pub(crate) fn make_account_by_commands(&self) -> Outcome<Account> {
         self.printed(&["migrate"])?;
         let client = self.printed(&["clients", "create", "Account", "--json"])?;
@@ -150,7 +150,7 @@ impl Place {
         Ok(Account { client_id, api_key, merchant_id: String::new() })
     }
 
-    /// What a command of the binary prints.
+    /// The output of a command of the binary.
     fn printed(&self, arguments: &[&str]) -> Outcome<Vec<u8>> {
         let output = self.regente(arguments).output()?;
         if output.status.success() {
@@ -161,7 +161,7 @@ impl Place {
         }
     }
 
-    /// Makes so many accounts, each with a merchant that has these providers.
+    /// Creates accounts, each with a merchant that has these providers.
     pub(crate) async fn make_accounts(&self, how_many: usize, providers: &Value) -> Outcome<Vec<Account>> {
         let inside = self.open(Clock::system()).await?;
         let names = stream::iter(0..how_many).map(|number| format!("Account {number}"));
@@ -172,7 +172,7 @@ impl Place {
     }
 }
 
-/// The product in this process: what is called is its router, without a connection in between.
+/// The product in this process; requests go to its router without a connection.
 #[derive(Clone)]
 pub(crate) struct Inside {
     app: App,
@@ -180,13 +180,12 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
-    /// Writes what is left and closes the database.
+    /// Flushes the writes and closes the database.
     pub(crate) async fn close(self) {
         self.app.store.close().await;
     }
 
-    /// Runs the jobs that are due, and again those that want to go on soon, until there is nothing more to do. The clock
-    /// goes on meanwhile.
+    /// Runs the due jobs, and those due again soon, until none is left. The clock advances meanwhile.
     pub(crate) async fn work_off(&self, clock: &Clock) -> Outcome {
         let worker = Worker::new(self.app.engine.clone());
         worker.prepare().await.map_err(|error| format!("{error:?}"))?;
@@ -206,14 +205,14 @@ impl Inside {
         Ok(account)
     }
 
-    /// One more merchant of an account; its id.
+    /// Creates one more merchant of an account; returns its id.
     pub(crate) async fn make_merchant(&self, account: &Account, providers: &Value) -> Outcome<String> {
         let body = json!({ "mcc": "5812", "providers": providers });
         let made = self.post(account, "/v1/merchants", &uuid(), &body).await?;
         Ok(made["id"].as_str().ok_or("no id of the merchant")?.to_owned())
     }
 
-    /// What is made by a POST with an idempotency key.
+    /// Posts with an idempotency key; returns the created object.
     pub(crate) async fn post(
         &self,
         account: &Account,
@@ -238,17 +237,17 @@ impl Inside {
     }
 }
 
-/// One that nobody else has.
+/// A new random UUID.
 pub(crate) fn uuid() -> String {
     uuid::Builder::from_random_bytes(rand::random()).into_uuid().to_string()
 }
 
-/// One simulator that does what its cards say.
+/// One simulator without faults.
 pub(crate) fn one_simulator() -> Value {
     json!([{ "name": "Simulator", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" } }])
 }
 
-/// A simulator that takes its time for every call.
+/// A simulator with a delay for every call.
 pub(crate) fn slow_simulator(delay_ms: u64) -> Value {
     json!([{
         "name": "Slow", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" },

@@ -1,4 +1,4 @@
-//! A Regente process of this task's own, on a free port, ended with the task.
+//! Runs a Regente process on a free port, ended with this task.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -14,20 +14,20 @@ use crate::place::{Account, Place, one_simulator};
 
 /// How long a start may take.
 const START_MAX: Duration = Duration::from_secs(60);
-/// How often it is looked whether a start is over.
+/// Interval between checks whether it is ready.
 const START_LOOK_EVERY: Duration = Duration::from_millis(2);
 
-/// One for all: making one takes longer than what is asked for.
+/// One client for all, since creating one takes longer than a request.
 static HTTP: LazyLock<reqwest::Client> = LazyLock::new(reqwest::Client::new);
 
-/// Builds the binary that is measured: the one that is released.
+/// Builds the release binary.
 pub(crate) fn build() -> Outcome<PathBuf> {
     println!("building regente for release");
     build_in("target", &[])
 }
 
-/// Builds the same binary with the mode that throws writes away. It has a folder of its own, so that it is never found where
-/// the released one is.
+/// Builds the same binary with the mode that discards writes, in its own folder, so that it is never mistaken for the
+/// release.
 pub(crate) fn build_without_storage() -> Outcome<PathBuf> {
     println!("building regente for the ceiling, which works without storage; the first time takes minutes");
     build_in("target/without-storage", &["--features", "bench-without-storage"])
@@ -44,12 +44,12 @@ fn build_in(folder: &str, arguments: &[&str]) -> Outcome<PathBuf> {
     Ok(Path::new(folder).join("release/regente").canonicalize()?)
 }
 
-/// What a process does for the deployment.
+/// The role of a process in the deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Serves, and works beside that.
+    /// Serves and runs jobs.
     Serve,
-    /// Works alone.
+    /// Only runs jobs.
     Work,
 }
 
@@ -60,17 +60,17 @@ pub(crate) struct Service {
     role: Role,
     port: u16,
     ready_after: Duration,
-    /// Where it listens.
+    /// Its address.
     pub(crate) url: String,
 }
 
 impl Service {
-    /// Starts one and waits until it is ready.
+    /// Starts a process and waits until it is ready.
     pub(crate) fn start(place: &Place) -> Outcome<Self> {
         Self::start_as(place, Role::Serve)
     }
 
-    /// Starts one in a role of its own.
+    /// Starts a process in a role.
     pub(crate) fn start_as(place: &Place, role: Role) -> Outcome<Self> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let (process, ready_after) = run(place, role, port)?;
@@ -78,7 +78,7 @@ impl Service {
         Ok(Self { process, place: place.clone(), role, port, ready_after, url })
     }
 
-    /// Starts one on a fresh database of its own, or on the PostgreSQL at `postgres`, with an account that has one
+    /// Starts a process on a fresh database, or on the PostgreSQL at `postgres`, with an account that has one
     /// simulator.
     pub(crate) async fn start_fresh(
         binary: &Path,
@@ -97,7 +97,7 @@ impl Service {
         Ok((Self::start(&place)?, account))
     }
 
-    /// From its begin to the first time that it said to be ready.
+    /// From its start until it first reported ready.
     pub(crate) const fn ready_after(&self) -> Duration {
         self.ready_after
     }
@@ -107,12 +107,12 @@ impl Service {
         self.process.id()
     }
 
-    /// Where it listens, without the scheme.
+    /// Its address, without the scheme.
     pub(crate) fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// A merchant with these providers; its id.
+    /// Creates a merchant with these providers; returns its id.
     pub(crate) async fn make_merchant(&self, account: &Account, providers: &Value) -> Outcome<String> {
         let request = HTTP
             .post(format!("{}/v1/merchants", self.url))
@@ -121,33 +121,33 @@ impl Service {
         Ok(answer["id"].as_str().ok_or("no id of the merchant")?.to_owned())
     }
 
-    /// What a read answers.
+    /// The answer to a read.
     pub(crate) async fn get(&self, account: &Account, path: &str) -> Outcome<Value> {
         let request = HTTP.get(format!("{}{path}", self.url));
         Ok(signed(request, account).send().await?.error_for_status()?.json().await?)
     }
 
-    /// Ends the process at once, as a loss of power would.
+    /// Kills the process, like a power cut.
     pub(crate) fn kill(&mut self) -> Outcome {
         self.process.kill()?;
         self.process.wait()?;
         Ok(())
     }
 
-    /// Starts the process again, on what is stored.
+    /// Starts the process again on the stored data.
     pub(crate) fn start_again(&mut self) -> Outcome {
         (self.process, self.ready_after) = run(&self.place, self.role, self.port)?;
         Ok(())
     }
 
-    /// Ends the process in order.
+    /// Stops the process gracefully.
     pub(crate) fn stop(mut self) -> Outcome {
         Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status()?;
         self.process.wait()?;
         Ok(())
     }
 
-    /// Has the deployment examined.
+    /// Runs `doctor` on the deployment.
     pub(crate) fn doctor(&self) -> Outcome {
         let output = self.place.regente(&["doctor"]).output()?;
         println!("{}", String::from_utf8_lossy(&output.stdout));
@@ -171,7 +171,7 @@ fn run(place: &Place, role: Role, port: u16) -> Outcome<(Child, Duration)> {
     let begun = Instant::now();
     let mut process = match role {
         Role::Serve => place.regente(&["serve", "--listen", &format!("127.0.0.1:{port}")]).spawn()?,
-        // It listens nowhere, so nobody can ask it.
+        // A worker has no address to ask.
         Role::Work => return Ok((place.regente(&["work"]).spawn()?, Duration::ZERO)),
     };
     while begun.elapsed() < START_MAX {
@@ -200,7 +200,7 @@ fn is_ready(port: u16) -> bool {
     ask().unwrap_or(false)
 }
 
-/// A running simulator with durable books.
+/// A running simulator with a transaction log on the disk.
 pub(crate) struct Simulator {
     process: Child,
     _folder: tempfile::TempDir,
@@ -208,12 +208,12 @@ pub(crate) struct Simulator {
     pub(crate) url: String,
 }
 
-/// Tries of a start, one each [`SIMULATOR_START_WAIT`].
+/// Tries of a start, with [`SIMULATOR_START_WAIT`] between them.
 const SIMULATOR_START_TRIES_MAX: u32 = 200;
 const SIMULATOR_START_WAIT: Duration = Duration::from_millis(50);
 
 impl Simulator {
-    /// Starts one with books in a folder of its own.
+    /// Starts a simulator with a transaction log in its own folder.
     pub(crate) async fn start(binary: &Path, seed: u64) -> Outcome<Self> {
         let folder = tempfile::tempdir()?;
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
@@ -235,14 +235,14 @@ impl Simulator {
         Err("the simulator did not start".into())
     }
 
-    /// Puts another plan in the place of its own.
+    /// Replaces its fault plan.
     pub(crate) async fn set_faults(&self, plan: &Value) -> Outcome {
         let request = HTTP.put(format!("{}/v1/faults", self.url)).json(plan);
         request.send().await?.error_for_status()?;
         Ok(())
     }
 
-    /// What an inspection answers.
+    /// The answer to an inspection.
     pub(crate) async fn get(&self, path: &str) -> Outcome<Value> {
         Ok(HTTP.get(format!("{}{path}", self.url)).send().await?.error_for_status()?.json().await?)
     }

@@ -15,7 +15,7 @@ macro_rules! columns {
 }
 
 sql! {
-    /// Adds a job; if one with the same kind and key waits, its due time moves forward.
+    /// Adds a job; one that waits with the same kind and key is due at the earlier of both times.
     pub ENQUEUE_JOB = "
         INSERT INTO jobs (id, client_id, kind, lane, job_key, payload, run_at, attempts, version)
         VALUES (:id, :client_id, :kind, :lane, :job_key, :payload, :run_at, 0, 1)
@@ -120,7 +120,7 @@ pub struct NewJob<'a> {
     pub run_at: Timestamp,
 }
 
-/// Adds a job to the change that needs it; if it already waits, its due time moves forward.
+/// Adds a job to the change that needs it; one that already waits is due at the earlier of both times.
 pub fn enqueue(batch: &mut Batch, job: &NewJob<'_>) {
     let client_id = batch.client_id();
     batch.push(

@@ -240,7 +240,6 @@ pub fn instruct(
 
 /// Records the outcome of `awaited`, a request with instructions, as a request of its own, and ends probing. Guards
 /// the batch.
-/// where it begins. The provider is asked no more. Guards the batch.
 pub fn tell(
     batch: &mut Batch,
     awaited: TransactionRequestId,

@@ -1,4 +1,4 @@
-//! Number 1: durable charges a second on a fresh database, as a part of what the same server does without storage.
+//! Number 1: durable charges a second on a fresh database, relative to the same server without storage.
 
 use super::figures::{Reached, Samples, number};
 use super::report::{Report, Table};
@@ -8,14 +8,14 @@ use crate::Outcome;
 use crate::place::{Account, Place, one_simulator};
 use crate::service::Service;
 
-/// Accounts that charge in turn.
+/// Number of accounts that charge in turn.
 const ACCOUNTS: [usize; 2] = [1, 1000];
-/// Connections of the closed loop, and the part of the rate without storage that must be reached.
+/// Connections of the closed loop, and the share of the rate without storage to reach.
 const CONNECTIONS: [(u32, f64); 2] = [(64, 0.18), (256, 0.22)];
-/// Seconds before each measurement, in which keys and merchants are read for the first time.
+/// Seconds before each measurement, to fill the caches of keys and merchants.
 const WARM_UP_SECONDS: u32 = 1;
 
-/// What one combination has measured.
+/// The measurements of one combination.
 #[derive(Default)]
 struct Measured {
     ceiling: Samples,
@@ -113,14 +113,14 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     Ok(report)
 }
 
-/// One measurement on a place of its own, and the resident memory at its end.
+/// One measurement in its own place, with the resident memory at its end.
 fn once(bench: &Bench, place: &Place, accounts: &[Account], connections: u32) -> Outcome<(Load, f64)> {
     let service = Service::start(place)?;
     let load = charge(bench, &service, accounts, connections)?;
     Ok((load, meter::resident_mib(service.process_id())))
 }
 
-/// A closed loop of charges, after a shorter one that is not measured.
+/// A closed loop of charges, after a shorter warm-up.
 pub(super) fn charge(
     bench: &Bench,
     service: &Service,

@@ -1,5 +1,5 @@
-//! Two binaries in turns, for instance one from before a refactoring and one from after it: what they carry, what a charge
-//! costs, and the memory of a charge in flight. Each binary makes its own databases and accounts.
+//! Compares two binaries in alternating turns, for instance before and after a refactoring: rate, cost of a charge,
+//! memory of a charge in flight. Each binary creates its own databases and accounts.
 
 use std::path::Path;
 
@@ -15,12 +15,12 @@ use crate::Outcome;
 use crate::place::{Account, Place, one_simulator};
 use crate::service::Service;
 
-/// The part of the old binary's rate that the new one must reach.
+/// The share of the old binary's rate that the new one must reach.
 const RATE_MIN: f64 = 0.97;
-/// A charge in flight may cost this part of what it costs with the old binary; less than 3 % is taken for noise.
+/// The most memory of a charge in flight, relative to the old binary; up to 3 % counts as noise.
 const MEMORY_MAX: f64 = 1.03;
 
-/// One of the binaries.
+/// One of the two binaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     New,
@@ -28,8 +28,8 @@ enum Side {
 }
 
 impl Side {
-    /// The turns of a round. Each side is measured as early as the other one, so that neither gains when the machine becomes
-    /// faster or slower meanwhile. The first two turns are a pair, and so are the last two.
+    /// The turns of a round. Both sides are measured equally early, so that neither gains from a drift of the
+    /// machine's speed. The first two turns are a pair, and so are the last two.
     const TURNS: [Self; 4] = [Self::New, Self::Old, Self::Old, Self::New];
 
     const fn word(self) -> &'static str {
@@ -40,7 +40,7 @@ impl Side {
     }
 }
 
-/// The same thing for each binary.
+/// A value for each binary.
 #[derive(Default)]
 struct Sides<T> {
     new: T,
@@ -63,14 +63,14 @@ impl<T> Sides<T> {
     }
 }
 
-/// What the charges of one binary on one kind of database have shown, once for each of its turns.
+/// The measurements of one binary's charges on one kind of database, one for each turn.
 #[derive(Default)]
 struct Measured {
     rate: Samples,
     p50_ms: Samples,
     p99_ms: Samples,
     server_cpu_us: Samples,
-    /// Nothing where the database is in the service's own process.
+    /// Empty where the database is in the service's process.
     database_cpu_us: Samples,
     resident_mib: Samples,
 }
@@ -87,7 +87,7 @@ impl Measured {
         self.resident_mib.add(resident_mib);
     }
 
-    /// Turn by turn.
+    /// Divides turn by turn.
     fn divided_by(&self, other: &Self) -> Self {
         Self {
             rate: self.rate.divided_by(&other.rate),
@@ -100,7 +100,7 @@ impl Measured {
     }
 }
 
-/// Where the charges are stored.
+/// The database of the charges.
 enum Database {
     Sqlite,
     Postgres(TestPostgres),
@@ -185,7 +185,7 @@ async fn rates(bench: &Bench, binaries: &Sides<&Path>, report: &mut Report) -> O
     Ok(())
 }
 
-/// A row with so many digits behind the point in each column.
+/// A row with this number of decimals in each column.
 fn row(what: String, measured: &Measured, decimals: [usize; 6]) -> impl Iterator<Item = String> {
     let Measured { rate, p50_ms, p99_ms, server_cpu_us, database_cpu_us, resident_mib } = measured;
     let cells = [rate, p50_ms, p99_ms, server_cpu_us, database_cpu_us, resident_mib];
@@ -239,7 +239,7 @@ async fn memory(bench: &Bench, binaries: &Sides<&Path>, report: &mut Report) -> 
     Ok(())
 }
 
-/// A service of the place's binary, on a database that the binary has made, with an account that has one simulator.
+/// A service of the place's binary on a database created by it, with an account that has one simulator.
 async fn start(place: &Place) -> Outcome<(Service, Account)> {
     let account = place.make_account_by_commands()?;
     let service = Service::start(place)?;

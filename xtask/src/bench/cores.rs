@@ -1,5 +1,5 @@
-//! The machine's cores in two halves: one for what is measured, the other one for what makes the load. What shares a core
-//! with a load of several times the largest rate shows the load, not the service.
+//! Splits the machine's cores: one half for the service, the other for the load. A service that shares cores with a
+//! load of several times the largest rate would be measured together with it.
 
 use std::process::Command;
 
@@ -8,15 +8,15 @@ use crate::Outcome;
 use crate::place::Place;
 use crate::service::Service;
 
-/// Two halves, while this is kept: then this task has all cores again.
+/// The two halves; dropping it gives this task all cores again.
 pub(super) struct Halves {
     service: Vec<u32>,
     load: Vec<u32>,
 }
 
 impl Halves {
-    /// Starts a service on its half, and leaves this task the other one: with each thread and process that it starts from
-    /// now on. Nothing where there is a single core.
+    /// Starts a service on its half, and moves this task and every thread and process that it starts to the other. No
+    /// halves on a single core.
     pub(super) fn start(place: &Place) -> Outcome<(Service, Option<Self>)> {
         let all = allowed()?;
         let (service, load) = all.split_at(all.len() / 2);
@@ -30,12 +30,12 @@ impl Halves {
         Ok((started?, Some(halves)))
     }
 
-    /// Cores of the service.
+    /// The cores of the service.
     pub(super) fn of_service(&self) -> &[u32] {
         &self.service
     }
 
-    /// Cores of the load.
+    /// The cores of the load.
     pub(super) fn of_load(&self) -> &[u32] {
         &self.load
     }
@@ -47,7 +47,7 @@ impl Drop for Halves {
     }
 }
 
-/// Where this thread may run, and with it whatever it starts.
+/// Restricts this thread and everything it starts to these cores.
 fn restrict(cores: &[u32]) -> Outcome {
     let process_id = std::process::id().to_string();
     let output = Command::new("taskset").args(["--pid", "--cpu-list", &list(cores), &process_id]).output()?;
@@ -57,12 +57,12 @@ fn restrict(cores: &[u32]) -> Outcome {
     }
 }
 
-/// As people and `taskset` write it.
+/// The list in the notation of `taskset`.
 pub(super) fn list(cores: &[u32]) -> String {
     cores.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Where this task may run, such as `0-3,6`.
+/// The cores that this task may use, such as `0-3,6`.
 fn allowed() -> Outcome<Vec<u32>> {
     let status = meter::read(std::process::id(), "status");
     let ranges = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));

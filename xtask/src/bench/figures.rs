@@ -1,18 +1,18 @@
-//! What was measured several times, and how it is written: medians with their spread.
+//! Repeated measurements and their text: medians with their spread.
 
 use std::fmt;
 
-/// The same thing, measured once in each round.
+/// One value from each round.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples(Vec<f64>);
 
 impl Samples {
-    /// One more.
+    /// Adds a value.
     pub(crate) fn add(&mut self, value: f64) {
         self.0.push(value);
     }
 
-    /// The one in the middle; 0 when nothing was measured.
+    /// The median; 0 without values.
     pub(crate) fn median(&self) -> f64 {
         let sorted = self.sorted();
         match (sorted.len(), sorted.len() / 2) {
@@ -27,12 +27,12 @@ impl Samples {
         self.sorted().last().copied().unwrap_or(0.0)
     }
 
-    /// Each of these by each of those, in the order in which they were measured.
+    /// Divides pairwise, in the order of measuring.
     pub(crate) fn divided_by(&self, others: &Self) -> Self {
         Self(self.0.iter().zip(&others.0).map(|(one, other)| one / other).collect())
     }
 
-    /// The median and the spread, with so many digits behind the point.
+    /// The median and the spread, with this number of decimals.
     pub(crate) fn show(&self, decimals: usize) -> String {
         let sorted = self.sorted();
         match sorted.as_slice() {
@@ -54,7 +54,7 @@ impl Samples {
     }
 }
 
-/// A number with so many digits behind the point, and a space between thousands.
+/// A number with this number of decimals, and a space between thousands.
 pub(crate) fn number(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let (whole, rest) =
@@ -73,27 +73,27 @@ pub(crate) fn number(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Whether a number was reached.
+/// Whether a target was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Reached {
-    /// It was.
+    /// Reached.
     Yes,
-    /// It was not.
+    /// Missed.
     No,
 }
 
 impl Reached {
-    /// `value` must be as large as this.
+    /// `value` must be at least `bound`.
     pub(crate) fn at_least(bound: f64, value: f64) -> Self {
         Self::when(value >= bound)
     }
 
-    /// `value` must be no larger than this.
+    /// `value` must be at most `bound`.
     pub(crate) fn at_most(bound: f64, value: f64) -> Self {
         Self::when(value <= bound)
     }
 
-    /// By any other comparison.
+    /// Any other comparison.
     pub(crate) const fn when(holds: bool) -> Self {
         if holds { Self::Yes } else { Self::No }
     }

@@ -1,4 +1,4 @@
-//! Number 2: the same rate with millions of charges as with none, and no more bytes written.
+//! Number 2: the rate and the bytes written for a charge stay the same with millions of charges.
 
 use super::figures::{Reached, Samples, number};
 use super::report::{Report, Table};
@@ -9,19 +9,19 @@ use crate::Outcome;
 use crate::place::{Account, Place, one_simulator};
 use crate::service::Service;
 
-/// Charges of the smaller databases.
+/// Number of charges of the smaller databases.
 const SMALLER: [u64; 2] = [10_000, 1_000_000];
 /// Connections of the closed loop.
 const CONNECTIONS: u32 = 64;
 /// Seconds before each measurement.
 const WARM_UP_SECONDS: u32 = 2;
-/// The part of the fresh rate that the large database must reach.
+/// The share of the fresh database's rate to reach with the large one.
 const RATIO_MIN: f64 = 0.8;
-/// KB that may be written for a charge.
+/// Most KB written for a charge.
 const WRITTEN_KIB_MAX: f64 = 25.0;
 const BYTES_PER_MB: f64 = 1e6;
 
-/// A database, and what was measured on it.
+/// A database with its measurements.
 struct Subject {
     what: String,
     place: Place,
@@ -37,7 +37,7 @@ struct Subject {
 
 impl Subject {
     async fn of(what: String, place: Place, mb_per_million: Option<f64>) -> Outcome<Self> {
-        // An account of its own: what is known of the others stays true.
+        // A new account, so that the known facts of the others stay true.
         let accounts = place.make_accounts(1, &one_simulator()).await?;
         Ok(Self {
             what,
@@ -53,12 +53,12 @@ impl Subject {
         })
     }
 
-    /// One round. A fresh database stays fresh: it is copied before.
+    /// One round. A fresh database is copied first, so that it stays fresh.
     fn measure(&mut self, bench: &Bench) -> Outcome {
         let place = if self.mb_per_million.is_none() { self.place.copy()? } else { self.place.clone() };
         let service = Service::start(&place)?;
         wrk::charges(&service, &self.accounts, CONNECTIONS, WARM_UP_SECONDS)?;
-        // Twice as long as elsewhere, so that the log begins anew several times.
+        // Twice as long as elsewhere, so that the log restarts several times.
         let load: Load = wrk::charges(&service, &self.accounts, CONNECTIONS, bench.seconds * 2)?;
         self.rate.add(load.rate);
         self.p99_ms.add(load.p99_ms);

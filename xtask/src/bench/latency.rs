@@ -12,13 +12,13 @@ use crate::Outcome;
 use crate::place::{Account, one_simulator};
 use crate::service::Service;
 
-/// Connections with which the largest rate is looked for.
+/// Numbers of connections to find the largest rate with.
 const CONNECTIONS_MAX_RATE: [u32; 2] = [64, 256];
 /// Connections of the open loop.
 const CONNECTIONS: usize = 256;
-/// The part of the largest rate that is offered.
+/// The share of the largest rate to offer.
 const LOAD: f64 = 0.5;
-/// Milliseconds above the provider's own time.
+/// Most milliseconds beyond the provider's own time.
 const P50_MS_MAX: f64 = 3.0;
 const P99_MS_MAX: f64 = 15.0;
 /// Seconds before each measurement.
@@ -97,7 +97,7 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     Ok(report)
 }
 
-/// The closed loop that gets most charges a second, with the number of connections that gets most.
+/// The closed loop with the most charges a second, and its number of connections.
 pub(super) fn largest_rate(service: &Service, accounts: &[Account], seconds: u32) -> Outcome<Load> {
     wrk::charges(service, accounts, CONNECTIONS_MAX_RATE[0], WARM_UP_SECONDS)?;
     let mut largest: Option<Load> = None;
@@ -110,20 +110,20 @@ pub(super) fn largest_rate(service: &Service, accounts: &[Account], seconds: u32
     Ok(largest.ok_or("nothing was measured")?)
 }
 
-/// Writes charges of these accounts in turn, each with a key of its own.
+/// Writes charges of these accounts in turn, each with its own key.
 pub(super) fn sender(accounts: &[Account]) -> Outcome<impl Fn(u64, &mut Vec<u8>) + 'static> {
     let charges = accounts.iter().map(Charge::of).collect::<Outcome<Vec<_>>>()?;
     Ok(write_in_turn(charges))
 }
 
-/// Writes these charges in turn, each with a key of its own.
+/// Writes these charges in turn, each with its own key.
 pub(super) fn write_in_turn(charges: Vec<Charge>) -> impl Fn(u64, &mut Vec<u8>) + 'static {
     let prefix = key_prefix();
     move |number, request| {
         let at = usize::try_from(number).unwrap_or(0) % charges.len().max(1);
         let Some(charge) = charges.get(at) else { return };
         request.extend_from_slice(charge.head.as_bytes());
-        // A vector takes everything.
+        // Writing to a vector cannot fail.
         drop(write!(request, "{prefix}-{number}"));
         request.extend_from_slice(charge.tail.as_bytes());
     }

@@ -1,4 +1,4 @@
-//! Number 6: memory when idle and under load, the time of a start with many charges, the size of the binary.
+//! Number 6: memory when idle and under load, start time with many charges, size of the binary.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use crate::service::Service;
 const IDLE_MIB_MAX: f64 = 40.0;
 const BINARY_MIB_MAX: f64 = 40.0;
 const READY_MS_MAX: f64 = 300.0;
-/// The most memory in the last burst may be this much more than in the second; the first one fills the caches.
+/// Most growth of the peak memory from the second burst to the last; the first burst fills the caches.
 const GROWTH_MAX: f64 = 1.1;
-/// How long an idle process is left alone.
+/// How long a process stays idle before it is measured.
 const IDLE: Duration = Duration::from_secs(2);
 /// Connections of the load.
 const CONNECTIONS: u32 = 256;
@@ -68,7 +68,7 @@ async fn idle(bench: &Bench, report: &mut Report, table: &mut Table) -> Outcome 
     Ok(())
 }
 
-/// The same load several times on one process: what it needs is reached soon.
+/// Repeats the same load on one process, whose memory must stop growing.
 async fn under_load(bench: &Bench, report: &mut Report, table: &mut Table) -> Outcome {
     let place = bench.place()?;
     let books = place.folder().join("books.db").display().to_string();

@@ -1,4 +1,4 @@
-//! What the figures were measured on.
+//! Describes the machine of the figures.
 
 #![allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
 
@@ -11,13 +11,13 @@ use std::time::Instant;
 use super::figures::{Samples, number};
 use crate::Outcome;
 
-/// Writes with a sync of which the median is taken.
+/// Number of synced writes for the median.
 const SYNCS: u32 = 200;
-/// Bytes of each.
+/// Bytes of each write.
 const SYNC_BYTES: usize = 4096;
 const KIB_PER_GIB: f64 = 1024.0 * 1024.0;
 
-/// The machine, with the disk that `folder` is on.
+/// Describes the machine, with the disk of `folder`.
 pub(crate) fn describe(folder: &Path) -> Outcome<Vec<(String, String)>> {
     let cores = std::thread::available_parallelism()?.get();
     let facts = [
@@ -47,7 +47,7 @@ fn memory_kib() -> f64 {
     line.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0.0)
 }
 
-/// The kind of the disk and of the file system on it.
+/// The kind of disk and its file system.
 fn disk(folder: &Path) -> String {
     let folder = folder.display().to_string();
     let source = printed("findmnt", &["-n", "-o", "SOURCE", "-T", &folder]);

@@ -1,4 +1,4 @@
-//! What the kernel knows of a process: processor time, bytes written, memory, threads.
+//! Reads a process's processor time, bytes written, memory and threads from the kernel.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,24 +7,24 @@ use std::time::Duration;
 
 /// Ticks of `/proc/<pid>/stat` in a second (`sysconf(_SC_CLK_TCK)`, 100 on every Linux).
 const TICKS_PER_SECOND: f64 = 100.0;
-/// How often memory is looked at.
+/// Interval between readings of memory.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// KiB in a MB of this report.
 const KIB_PER_MIB: f64 = 1024.0;
 
-/// What a process has used since it began, or between two looks.
+/// The usage of a process since its start, or between two readings.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
     /// Processor time in seconds.
     pub(crate) cpu_seconds: f64,
-    /// Bytes that reached the disk, or will.
+    /// Bytes written to the disk, now or later.
     pub(crate) written_bytes: f64,
-    /// Bytes handed to the kernel by calls that write.
+    /// Bytes passed to write calls.
     pub(crate) handed_over_bytes: f64,
 }
 
 impl Usage {
-    /// Of one process, with its threads.
+    /// The usage of one process with its threads.
     pub(crate) fn of(process_id: u32) -> Self {
         let io = read(process_id, "io");
         Self {
@@ -34,7 +34,7 @@ impl Usage {
         }
     }
 
-    /// Of a process, those that it started, and those of them that have ended.
+    /// The usage of a process and its children, also ended ones.
     pub(crate) fn of_family(process_id: u32) -> Self {
         let mut sum = Self::of(process_id);
         sum.cpu_seconds += ticks(process_id, &[CUTIME, CSTIME]) / TICKS_PER_SECOND;
@@ -47,12 +47,12 @@ impl Usage {
         sum
     }
 
-    /// Processor seconds of this very process and of those it has waited for: the load comes from here.
+    /// Processor seconds of this process, which makes the load, and of the children it has waited for.
     pub(crate) fn of_generator() -> f64 {
         ticks(std::process::id(), &[UTIME, STIME, CUTIME, CSTIME]) / TICKS_PER_SECOND
     }
 
-    /// What was used since then.
+    /// The usage since `earlier`.
     pub(crate) fn since(self, earlier: Self) -> Self {
         Self {
             cpu_seconds: self.cpu_seconds - earlier.cpu_seconds,
@@ -62,7 +62,7 @@ impl Usage {
     }
 }
 
-/// Processor seconds of everything that runs on the machine.
+/// Processor seconds of the whole machine.
 pub(crate) fn machine_cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     let all: Vec<&str> = stat.lines().next().unwrap_or_default().split_whitespace().collect();
@@ -70,9 +70,9 @@ pub(crate) fn machine_cpu_seconds() -> f64 {
     busy.sum::<f64>() / TICKS_PER_SECOND
 }
 
-// Places in the first line of /proc/stat: user, nice, system, and two kinds of interrupts; between them what was idle.
+// Fields of the first line of /proc/stat: user, nice, system and two kinds of interrupts, without the idle ones.
 const BUSY: [usize; 5] = [1, 2, 3, 6, 7];
-// Places in /proc/<pid>/stat behind the name of the program, which stands in brackets.
+// Fields of /proc/<pid>/stat after the name of the program, which is in brackets.
 const UTIME: usize = 11;
 const STIME: usize = 12;
 const CUTIME: usize = 13;
@@ -89,7 +89,7 @@ fn place_of(stat: &str, place: usize) -> f64 {
     behind_name.split_whitespace().nth(place).and_then(|word| word.parse().ok()).unwrap_or(0.0)
 }
 
-/// The processes that a process has started.
+/// The child processes.
 pub(crate) fn children(parent: u32) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
@@ -98,12 +98,12 @@ pub(crate) fn children(parent: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Resident memory in MB: the process's own and the parts of files that it maps.
+/// Resident memory in MB: the process's own, and the parts of files it maps.
 pub(crate) fn resident_mib(process_id: u32) -> f64 {
     member(&read(process_id, "status"), "VmRSS:") / KIB_PER_MIB
 }
 
-/// The process's own memory alone, in MB.
+/// The process's own memory, in MB.
 pub(crate) fn own_mib(process_id: u32) -> f64 {
     member(&read(process_id, "status"), "RssAnon:") / KIB_PER_MIB
 }
@@ -119,30 +119,30 @@ pub(crate) fn thread_ids(process_id: u32) -> Vec<u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The part of a thread's processor time that the kernel has used for it, from its `stat`.
+/// The share of a thread's processor time spent in the kernel, from its `stat`.
 pub(crate) fn kernel_part(stat: &str) -> f64 {
     let (user, kernel) = (place_of(stat, UTIME), place_of(stat, STIME));
     kernel / (user + kernel).max(1.0)
 }
 
-/// A file that the kernel has about a process; empty when it has ended.
+/// A file of the kernel about a process; empty when it has ended.
 pub(crate) fn read(process_id: u32, file: &str) -> String {
     std::fs::read_to_string(format!("/proc/{process_id}/{file}")).unwrap_or_default()
 }
 
-/// The number behind a name at the begin of a line.
+/// The number after a name at the start of a line.
 pub(crate) fn member(text: &str, name: &str) -> f64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
     line.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0.0)
 }
 
-/// Looks at a process until it is asked what it saw.
+/// Samples a process until it is stopped.
 pub(crate) struct Watch {
     stop: Arc<AtomicBool>,
     looking: JoinHandle<Peak>,
 }
 
-/// The most that was seen.
+/// The highest values seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Peak {
     /// The process's own memory, in MB.
@@ -152,7 +152,7 @@ pub(crate) struct Peak {
 }
 
 impl Watch {
-    /// Begins to look.
+    /// Starts to sample.
     pub(crate) fn begin(process_id: u32) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let looking = std::thread::spawn({
@@ -170,7 +170,7 @@ impl Watch {
         Self { stop, looking }
     }
 
-    /// What was seen.
+    /// Stops, and returns the highest values.
     pub(crate) fn end(self) -> Peak {
         self.stop.store(true, Ordering::Relaxed);
         self.looking.join().unwrap_or_default()

@@ -1,6 +1,5 @@
-//! An open loop: requests are sent when they are due, whether or not earlier ones are answered. What an answer takes is
-//! counted from the moment at which its request was due, so that a pause of the server shows in every request that it
-//! made wait (no coordinated omission).
+//! An open loop: requests are sent when due, whether or not earlier ones are answered. Latency counts from the due
+//! time, so that a pause of the server shows in every request it delays (no coordinated omission).
 
 #![allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
 
@@ -25,42 +24,41 @@ use crate::Outcome;
 use crate::service::Service;
 use connection::Connection;
 
-/// How often it is looked which requests have become due, at most.
+/// Interval between checks for due requests.
 const TICK: Duration = Duration::from_micros(250);
-/// What is later than this when the time is over is not sent any more.
+/// A request later than this when the time is over is not sent.
 const LATE_MAX: Duration = Duration::from_millis(250);
-/// How long the last answers are waited for.
+/// How long to wait for the last answers.
 const ANSWERS_WAIT_MAX: Duration = Duration::from_secs(30);
-/// The longest time that is told from longer ones: two minutes.
+/// The longest time that the histogram resolves: two minutes.
 const MICROS_MAX: u64 = 120_000_000;
-/// The server was overloaded.
+/// The server is overloaded.
 const UNAVAILABLE: u16 = 503;
-/// While this much or less lies between the moment a request is due and its sending, for 99 of 100, the load is what it
-/// was meant to be.
+/// Largest delay between due time and sending, for 99 of 100 requests, with which the load counts as on schedule.
 const LATE_MS_MAX: f64 = 5.0;
 
-/// What became of it.
+/// The measurements of one load.
 #[derive(Debug)]
 pub(crate) struct Measured {
-    /// Answers that were what was asked for, in microseconds from when they were due.
+    /// Expected answers, in microseconds from the due time.
     pub(crate) taken: Histogram<u64>,
-    /// Answers 503, in microseconds from when they were sent.
+    /// Answers 503, in microseconds from the sending.
     pub(crate) refused: Histogram<u64>,
     /// How late requests were sent, in microseconds.
     late: Histogram<u64>,
-    /// Of the answers 503, those without `Retry-After`.
+    /// Answers 503 without `Retry-After`.
     pub(crate) without_retry_after: u64,
-    /// Other answers, and requests without one.
+    /// Other answers, and requests without an answer.
     pub(crate) others: u64,
-    /// Requests that were due and not sent, since the time was over.
+    /// Requests that were due but not sent, since the time was over.
     pub(crate) unsent: u64,
-    /// Requests that waited for an answer at once: with as many as there are connections, the next ones had to wait.
+    /// Most requests in flight at once; at the number of connections, further ones had to wait.
     pub(crate) in_flight_max: usize,
-    /// From the first request to the last answer that was taken.
+    /// From the first request to the last expected answer.
     pub(crate) seconds: f64,
     /// Processor seconds of this process.
     pub(crate) generator_cpu_seconds: f64,
-    /// What the server used meanwhile.
+    /// The server's usage meanwhile.
     pub(crate) server: Usage,
 }
 
@@ -81,28 +79,28 @@ impl Measured {
         })
     }
 
-    /// Requests that were answered, in any way.
+    /// Number of requests answered in any way.
     pub(crate) fn answered(&self) -> u64 {
         self.taken.len() + self.refused.len() + self.others
     }
 
-    /// The part of something that was used meanwhile that falls to one request that was answered.
+    /// The share of `used` for each answered request.
     pub(crate) fn for_each(&self, used: f64) -> f64 {
         let answered = self.answered().max(1) as f64;
         used / answered
     }
 
-    /// Whether the requests were sent when they were due; otherwise the generator was the bottleneck.
+    /// Whether requests were sent on schedule; otherwise the generator was the bottleneck.
     pub(crate) fn kept_schedule(&self) -> bool {
         self.unsent == 0 && self.late_p99_ms() <= LATE_MS_MAX
     }
 
-    /// How late 99 of 100 requests were sent at most, in milliseconds.
+    /// Delay of sending that 99 of 100 requests stay within, in milliseconds.
     pub(crate) fn late_p99_ms(&self) -> f64 {
         quantile_ms(&self.late, 0.99)
     }
 
-    /// The same for any part of the answers that were taken.
+    /// A quantile of the expected answers, in milliseconds.
     pub(crate) fn taken_ms(&self, quantile: f64) -> f64 {
         quantile_ms(&self.taken, quantile)
     }
@@ -119,7 +117,7 @@ impl Measured {
     }
 }
 
-/// A part of what a histogram of microseconds holds, in milliseconds.
+/// A quantile of a histogram of microseconds, in milliseconds.
 pub(crate) fn quantile_ms(histogram: &Histogram<u64>, quantile: f64) -> f64 {
     let micros = histogram.value_at_quantile(quantile) as f64;
     micros / 1000.0
@@ -129,7 +127,7 @@ fn note(histogram: &mut Histogram<u64>, took: Duration) {
     histogram.saturating_record(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
 }
 
-/// Open connections over which loads can be sent, one after the other.
+/// Open connections for one load after the other.
 pub(crate) struct Line {
     connections: RefCell<Vec<Connection>>,
     process_id: u32,
@@ -141,7 +139,7 @@ impl Line {
         Self::to(&service.address(), service.process_id(), connections).await
     }
 
-    /// The same to an address at which this process listens.
+    /// Opens connections to an address of this process.
     async fn to(address: &str, process_id: u32, connections: usize) -> Outcome<Self> {
         let mut opened = Vec::with_capacity(connections);
         for _ in 0..connections {
@@ -150,7 +148,7 @@ impl Line {
         Ok(Self { connections: opened.into(), process_id })
     }
 
-    /// Sends requests at their time. `write` puts the request with this number into the buffer.
+    /// Sends requests when due. `write` writes the request of a number to the buffer.
     pub(crate) async fn send(
         &self,
         rate: f64,
@@ -211,15 +209,15 @@ impl Line {
     }
 }
 
-/// What is sent when, and what has come of it.
+/// The schedule of requests, and its measurements.
 struct Schedule<W> {
     begun: Instant,
     rate: f64,
     end: Duration,
     requests: u64,
-    /// The first one that nobody has taken to send.
+    /// The first request that no sender has taken.
     next: Cell<u64>,
-    /// Those whose connection has nothing to send. The last one is woken first: what it uses is still in the caches.
+    /// Idle senders. The last one is woken first: its data is still in the caches.
     idle: RefCell<Vec<Waker>>,
     in_flight: Cell<usize>,
     measured: RefCell<Measured>,
@@ -227,12 +225,12 @@ struct Schedule<W> {
 }
 
 impl<W> Schedule<W> {
-    /// How many have become due.
+    /// Number of requests due so far.
     fn due(&self) -> u64 {
         ((self.begun.elapsed().as_secs_f64() * self.rate) as u64 + 1).min(self.requests)
     }
 
-    /// The next one, once it is due; nothing when there is none.
+    /// Waits for the next due request; `None` when there is no more.
     async fn next(&self) -> Option<u64> {
         poll_fn(|context| {
             let number = self.next.get();
@@ -250,7 +248,7 @@ impl<W> Schedule<W> {
     }
 }
 
-/// Ticks. A thread of its own: the timers of the runtime are a millisecond wide.
+/// Ticks in its own thread: the runtime's timers have a resolution of a millisecond.
 fn tick(ticks: &Notify, over: &AtomicBool, pause: Duration) {
     while !over.load(Ordering::Relaxed) {
         ticks.notify_one();
@@ -258,14 +256,14 @@ fn tick(ticks: &Notify, over: &AtomicBool, pause: Duration) {
     }
 }
 
-/// With each tick, wakes as many senders as requests have become due.
+/// With each tick, wakes one sender for each request that has become due.
 async fn wake_when_due<W>(schedule: Rc<Schedule<W>>, ticks: Arc<Notify>) {
     loop {
         ticks.notified().await;
         let next = schedule.next.get();
         let is_over = next >= schedule.requests;
         let mut idle = schedule.idle.borrow_mut();
-        // Whoever still waits when nothing is left is told so.
+        // At the end, wake the senders that still wait.
         let waiting = if is_over { idle.len() } else { usize::try_from(schedule.due() - next).unwrap_or(0) };
         let keep = idle.len().saturating_sub(waiting);
         for waker in idle.drain(keep..).rev() {
@@ -274,7 +272,7 @@ async fn wake_when_due<W>(schedule: Rc<Schedule<W>>, ticks: Arc<Notify>) {
     }
 }
 
-/// Sends what is due over one connection, until nothing is left.
+/// Sends due requests over one connection until there is no more.
 async fn sender<W: Fn(u64, &mut Vec<u8>)>(
     mut connection: Connection,
     schedule: Rc<Schedule<W>>,

@@ -1,5 +1,4 @@
-//! Number 7: several times the largest rate, in an open loop. What becomes of the surplus, of the memory, and how soon
-//! service is normal again.
+//! Number 7: several times the largest rate, in an open loop: goodput, refusals, memory, and the time to recover.
 
 #![allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
 
@@ -17,37 +16,37 @@ use crate::Outcome;
 use crate::place::{Account, Place, one_simulator, slow_simulator};
 use crate::service::Service;
 
-/// How many times the largest rate is offered.
+/// The offered load, as a multiple of the largest rate.
 const FACTOR: f64 = 4.0;
-/// The part of the largest rate that is still carried.
+/// The share of the largest rate to keep serving.
 const GOODPUT_MIN: f64 = 0.9;
-/// Milliseconds for 99 of 100 refusals.
+/// Most milliseconds for 99 of 100 refusals.
 const REFUSAL_MS_MAX: f64 = 100.0;
-/// Until service is normal again.
+/// Most milliseconds until service is normal again.
 const NORMAL_AFTER_MS_MAX: f64 = 1000.0;
-/// The peak of the last burst may be this much more than that of the one before.
+/// Most growth of the peak memory from the last burst but one to the last.
 const GROWTH_MAX: f64 = 1.1;
-/// Tries until a charge is taken again.
+/// Most tries until a charge succeeds again.
 const SUCCESS_TRIES_MAX: u32 = 1000;
-/// Changes under way of the service that has little room, and how long its provider takes: it carries 800 a second, so
-/// that one machine can offer several times as much.
+/// The limit of changes under way of the small service, and the time of its provider: it serves 800 a second, so that
+/// one machine can offer several times as much.
 const LITTLE_ROOM: u32 = 32;
 const PROVIDER_MS: u64 = 40;
 
-/// A service and what limits it.
+/// A service with its bottleneck.
 struct Subject {
     what: &'static str,
     service: Service,
     accounts: Vec<Account>,
     /// The largest rate.
     carried: Load,
-    /// Cores that it has for itself.
+    /// Its own cores.
     halves: Option<Halves>,
-    /// More connections than requests can be under way.
+    /// More than the limit of requests under way.
     connections: usize,
 }
 
-/// What one burst has shown.
+/// The measurements of one burst.
 struct Burst {
     measured: Measured,
     peak_mib: f64,
@@ -126,27 +125,27 @@ impl Subject {
         let watch = Watch::begin(self.service.process_id());
         let seconds = f64::from(bench.seconds);
         let measured = line.send(self.carried.rate * FACTOR, seconds, sender(&self.accounts)?).await?;
-        // The last answers were waited for as well.
+        // Subtract the wait for the last answers.
         let waited = Duration::from_secs_f64((measured.seconds - seconds).max(0.0));
         let normal_after = waited + self.first_success().await?;
         Ok(Burst { measured, peak_mib: watch.end().own_mib, normal_after })
     }
 
-    /// What a refusal costs the service: what a burst has cost beyond its charges.
+    /// The cost of a refusal: the cost of a burst beyond its charges.
     fn refusal_cpu_us(&self, measured: &Measured) -> f64 {
         let charges_us = measured.taken.len() as f64 * self.carried.server_cpu_us();
         (measured.server.cpu_seconds * 1e6 - charges_us) / measured.refused.len().max(1) as f64
     }
 
-    /// The part of the largest rate that its cores can carry at most, when everything else is to be refused. What is offered
-    /// in a second, the largest rate `C` several times, takes no more than the seconds of all cores:
-    /// `part · C · charge + (FACTOR − part) · C · refusal ≤ cores`.
+    /// The largest share of the largest rate that the cores can serve while they refuse the rest. The offer of a
+    /// second, `FACTOR` times the largest rate `C`, takes no more than the seconds of all cores: `part · C · charge +
+    /// (FACTOR − part) · C · refusal ≤ cores`.
     fn part_max(&self, halves: &Halves, refusal_us: f64) -> f64 {
         let cores_us = halves.of_service().len() as f64 * 1e6 / self.carried.rate;
         ((cores_us - FACTOR * refusal_us) / (self.carried.server_cpu_us() - refusal_us)).clamp(0.0, 1.0)
     }
 
-    /// How soon a charge is taken again.
+    /// The time until a charge succeeds again.
     async fn first_success(&self) -> Outcome<Duration> {
         let begun = Instant::now();
         let line = Line::open(&self.service, 1).await?;

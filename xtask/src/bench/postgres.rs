@@ -1,4 +1,4 @@
-//! Number 5: charges a second on PostgreSQL, next to what `pgbench` does on the same server.
+//! Number 5: charges a second on PostgreSQL, relative to `pgbench` on the same server.
 
 mod nodes;
 mod pgbench;
@@ -18,7 +18,7 @@ use crate::service::Service;
 pub(super) const CONNECTIONS: u32 = 64;
 /// Seconds before each measurement.
 const WARM_UP_SECONDS: u32 = 1;
-/// Charges for each transaction of `pgbench`.
+/// Charges for each transaction of `pgbench` to reach.
 const RATIO_MIN: f64 = 1.5;
 
 #[derive(Default)]
@@ -85,7 +85,7 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     Ok(report)
 }
 
-/// A closed loop of charges, after a shorter one that is not measured, and what the database server used for them.
+/// A closed loop of charges after a shorter warm-up, with the usage of the database server.
 pub(super) fn charge(
     bench: &Bench,
     server: &TestPostgres,

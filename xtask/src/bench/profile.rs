@@ -1,5 +1,5 @@
-//! Where a charge's time goes: processor time by thread and by function, waits, and the pages that are written. No number
-//! to reach by itself, but what to look at when one is not reached.
+//! Shows where a charge's time goes: processor time by thread and by function, waits, and the pages written. It has
+//! no target; it helps to find why one was missed.
 
 mod counters;
 mod functions;
@@ -30,12 +30,12 @@ use write_ahead_log::WriteAheadLog;
 const CONNECTIONS: u32 = 64;
 /// Seconds before each measurement.
 const WARM_UP_SECONDS: u32 = 1;
-/// Groups of threads that use less for a charge are not shown, in microseconds.
+/// Groups of threads that use fewer microseconds for a charge are left out.
 const CPU_US_MIN: f64 = 0.05;
-/// Tables and indexes that take less of what is written are shown as one.
+/// Tables and indexes with a smaller share of the writes are shown as one.
 const SHARE_MIN: f64 = 0.005;
 
-/// A database on which charges are made.
+/// A database to charge on.
 struct Subject<'a> {
     what: String,
     place: Place,
@@ -43,11 +43,11 @@ struct Subject<'a> {
     postgres: Option<&'a TestPostgres>,
 }
 
-/// What was measured on it.
+/// Its measurements.
 struct Profile {
     what: String,
     load: Load,
-    /// Bytes that reached the disk for each charge, in KB: the service's, and PostgreSQL's.
+    /// KB written to the disk for each charge, by the service and by PostgreSQL.
     written_kib: f64,
     /// By group of threads.
     spent: Vec<(String, Spent)>,
@@ -56,7 +56,7 @@ struct Profile {
     pages: Option<Pages>,
 }
 
-/// What the write-ahead log held in the end.
+/// The content of the write-ahead log at the end.
 struct Pages {
     commits: u64,
     trees: Vec<Tree>,
@@ -125,7 +125,7 @@ impl<'a> Subject<'a> {
             Some(_) => None,
         };
         let functions = symbols.sample(service.process_id(), bench.seconds, || {
-            // Longer than it is looked at.
+            // The load lasts longer than the sampling.
             wrk::charges(&service, &self.accounts, CONNECTIONS, bench.seconds + 1).map(|_| ())
         })?;
         service.stop()?;
@@ -149,12 +149,12 @@ impl<'a> Subject<'a> {
         snapshot
     }
 
-    /// What PostgreSQL has used so far.
+    /// PostgreSQL's usage so far.
     fn database(&self) -> Usage {
         self.postgres.map_or_else(Usage::default, |server| Usage::of_family(server.process_id()))
     }
 
-    /// By table and index, once nobody has the database open.
+    /// Pages by table and index; the database must be closed.
     fn pages(&self, log: &WriteAheadLog) -> Outcome<Pages> {
         let trees = pages::by_tree(&self.place.folder().join("regente.db"), &log.pages)?;
         Ok(Pages { commits: log.commits, trees })

@@ -16,18 +16,18 @@ use queries::Query;
 
 /// Connections of the closed loop.
 const CONNECTIONS: u32 = 64;
-/// Charges that are read by id; without storage fewer, since each is read from the database once.
+/// Charges read by id; fewer without storage, since each is first read from the database.
 const IDS: usize = 20_000;
 const IDS_WITHOUT_STORAGE: usize = 500;
-/// The part of the rate without storage.
+/// The share of the rate without storage to reach.
 const RATIO_MIN: f64 = 0.6;
-/// Lists a second.
+/// Lists a second to serve.
 const LISTS_PER_SECOND: f64 = 200.0;
-/// Connections over which they are asked for.
+/// Connections for lists.
 const LIST_CONNECTIONS: usize = 64;
-/// Milliseconds for 99 of 100 lists.
+/// Most milliseconds for 99 of 100 lists.
 const LIST_P99_MS_MAX: f64 = 20.0;
-/// A list that takes longer when it is alone is not asked for 200 times a second.
+/// Lists that take longer than this alone are not asked for 200 times a second.
 const ALONE_MAX: Duration = Duration::from_millis(100);
 /// Seconds before each measurement by id.
 const WARM_UP_SECONDS: u32 = 1;
@@ -53,7 +53,7 @@ fn by_id(bench: &Bench, seeded: &Seeded, report: &mut Report) -> Outcome {
     for round in 1..=bench.rounds {
         println!("reads: by id, round {round} of {}", bench.rounds);
         let service = Service::start(&seeded.place.clone().without_storage(without_storage))?;
-        // Each id once, so that all of them are remembered.
+        // Read each id once, so that all are in the cache.
         read_by_id(&service, seeded, IDS_WITHOUT_STORAGE, WARM_UP_SECONDS)?;
         ceiling.add(read_by_id(&service, seeded, IDS_WITHOUT_STORAGE, bench.seconds)?.rate);
         service.stop()?;
@@ -93,7 +93,7 @@ fn by_id(bench: &Bench, seeded: &Seeded, report: &mut Report) -> Outcome {
 
 fn read_by_id(service: &Service, seeded: &Seeded, how_many: usize, seconds: u32) -> Outcome<wrk::Load> {
     let ids = &seeded.facts.ids;
-    // Far from each other in the file, as what merchants ask for is.
+    // Spread over the file, like merchants' requests.
     let step = (ids.len() / how_many).max(1);
     let spread = (0..step).flat_map(|first| ids.iter().skip(first).step_by(step)).take(how_many);
     let paths = spread.map(|id| format!("/v1/charges/{id}"));
@@ -152,7 +152,7 @@ async fn lists(bench: &Bench, seeded: &Seeded, report: &mut Report) -> Outcome {
     cut_hours(&service, seeded, report).await
 }
 
-/// p50, p99, the most and the processor time, as text; and p99 as a number.
+/// p50, p99, maximum and processor time, as text; and p99 as a number.
 async fn at_rate(
     bench: &Bench,
     service: &Service,
@@ -178,8 +178,8 @@ async fn at_rate(
     Ok(([p50.show(1), p99.show(1), most.show(0), cpu.show(0)], p99.median()))
 }
 
-/// The total that a query answers, and how long it takes when nothing else is done; the second time, since statements are
-/// prepared at the first.
+/// The total of a query, and its time without other load; measured the second time, since the first prepares
+/// statements.
 #[allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
 async fn ask(service: &Service, seeded: &Seeded, query: &Query) -> Outcome<(u64, Duration)> {
     service.get(&seeded.facts.account, &query.path()).await?;
@@ -189,7 +189,7 @@ async fn ask(service: &Service, seeded: &Seeded, query: &Query) -> Outcome<(u64,
     Ok((page["meta"]["totalItems"].as_u64().ok_or("a page without a total")?, took))
 }
 
-/// Totals before and after a moment within an hour add up to all.
+/// Checks that the totals before and after a moment within an hour add up to all.
 async fn cut_hours(service: &Service, seeded: &Seeded, report: &mut Report) -> Outcome {
     let all = seeded.facts.charges_of_account;
     let moments = queries::moments(&seeded.facts);
@@ -201,7 +201,7 @@ async fn cut_hours(service: &Service, seeded: &Seeded, report: &mut Report) -> O
         };
         let before = total(format!("created.lt={moment}")).await?;
         let at = total(format!("created.gt={moment}")).await?;
-        // What was made in that very millisecond is in neither.
+        // Charges of that same millisecond are in neither.
         wrong += u32::from(before + at > all || before + at + 5 < all);
     }
     report.number(

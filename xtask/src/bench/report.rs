@@ -1,5 +1,5 @@
-//! What a scenario has found: the numbers to reach and how they were met, and tables. Shown in the terminal, kept between
-//! runs, and written into the documentation.
+//! Reports the results of scenarios: targets and tables. Prints them, keeps them between runs, and writes them into
+//! the documentation.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,31 +11,31 @@ use super::Scenario;
 use super::figures::Reached;
 use crate::Outcome;
 
-/// Between these lines of the documentation stands what was measured.
+/// The results stand between these lines of the documentation.
 const BEGIN: &str = "<!-- measured: written by `cargo xtask bench --write` -->";
 const END: &str = "<!-- end of what was measured -->";
 
-/// What a scenario has found.
+/// The results of a scenario.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Report {
-    /// The numbers to reach.
+    /// The targets.
     pub(crate) numbers: Vec<Number>,
-    /// Everything that was measured.
+    /// The measurements.
     pub(crate) tables: Vec<Table>,
-    /// What a reader of the tables must know.
+    /// Notes for readers of the tables.
     pub(crate) notes: Vec<String>,
 }
 
-/// A number to reach.
+/// A target figure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Number {
-    /// What it is about.
+    /// Its subject.
     pub(crate) what: String,
-    /// What was measured.
+    /// The measured value.
     pub(crate) measured: String,
-    /// What it must be.
+    /// The target.
     pub(crate) to_reach: String,
-    /// Whether it is.
+    /// Whether it was reached.
     pub(crate) reached: Reached,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
 
-/// The reports of all scenarios that were run at full size, with the machine that they ran on.
+/// The reports of all full runs of scenarios, each with its machine.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Kept {
     machine: Vec<(String, String)>,
@@ -55,12 +55,12 @@ pub(crate) struct Kept {
 }
 
 impl Report {
-    /// Nothing yet.
+    /// An empty report.
     pub(crate) const fn new() -> Self {
         Self { numbers: Vec::new(), tables: Vec::new(), notes: Vec::new() }
     }
 
-    /// Adds a number to reach.
+    /// Adds a target.
     pub(crate) fn number(
         &mut self,
         what: impl Into<String>,
@@ -72,12 +72,12 @@ impl Report {
         self.numbers.push(Number { what, measured, to_reach, reached });
     }
 
-    /// Adds something that a reader must know.
+    /// Adds a note.
     pub(crate) fn note(&mut self, text: impl Into<String>) {
         self.notes.push(text.into());
     }
 
-    /// Shows it in the terminal.
+    /// Prints the report.
     pub(crate) fn print(&self, scenario: Scenario) {
         println!("\n== {} ==", scenario.word());
         for table in &self.tables {
@@ -93,18 +93,18 @@ impl Report {
 }
 
 impl Table {
-    /// Without rows.
+    /// A table without rows.
     pub(crate) fn new<'a>(title: impl Into<String>, columns: impl IntoIterator<Item = &'a str>) -> Self {
         let columns = columns.into_iter().map(str::to_owned).collect();
         Self { title: title.into(), columns, rows: Vec::new() }
     }
 
-    /// One more row.
+    /// Adds a row.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// With columns of equal width; numbers stand on the right.
+    /// With columns of equal width, numbers aligned to the right.
     fn aligned(&self) -> String {
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
@@ -134,7 +134,7 @@ impl Table {
     }
 }
 
-/// One row for each number to reach.
+/// One row for each target.
 fn numbers<'a>(reports: impl IntoIterator<Item = (Scenario, &'a Report)>) -> Table {
     let mut table = Table::new("", ["number", "measured", "to reach", "reached"]);
     for (scenario, report) in reports {
@@ -147,13 +147,13 @@ fn numbers<'a>(reports: impl IntoIterator<Item = (Scenario, &'a Report)>) -> Tab
 }
 
 impl Kept {
-    /// What earlier runs have kept in this file.
+    /// Reads the reports of earlier runs.
     pub(crate) fn read(file: &Path) -> Self {
         let text = std::fs::read(file).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
-    /// Puts a report in the place of an earlier one of the same scenario.
+    /// Replaces the earlier report of the same scenario.
     pub(crate) fn keep(
         &mut self,
         file: &Path,
@@ -166,7 +166,7 @@ impl Kept {
         Ok(std::fs::write(file, serde_json::to_vec_pretty(self)?)?)
     }
 
-    /// Writes everything into the marked part of a document.
+    /// Writes all reports into the marked part of a document.
     pub(crate) fn write(&self, document: &Path) -> Outcome {
         let text = std::fs::read_to_string(document)?;
         let missing = || format!("{} has no line {BEGIN} before a line {END}", document.display());

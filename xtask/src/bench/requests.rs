@@ -1,24 +1,24 @@
-//! The requests that make the load, as bytes that are ready to be sent but for the idempotency key.
+//! Builds the requests of the load as bytes, complete but for the idempotency key.
 
 use serde_json::{Value, json};
 
 use crate::Outcome;
 use crate::place::Account;
 
-/// Bytes of the body of a charge.
+/// Bytes of a charge's body.
 const BODY_BYTES: usize = 600;
 
-/// A request in two parts, between which the idempotency key stands.
+/// A request in two parts, with the idempotency key between them.
 #[derive(Clone, Debug)]
 pub(crate) struct Charge {
-    /// From the request line up to the name of the key's header.
+    /// From the request line to the name of the key's header.
     pub(crate) head: String,
-    /// The end of the headers, and the body.
+    /// The rest of the headers, and the body.
     pub(crate) tail: String,
 }
 
 impl Charge {
-    /// A charge by an inline card that the simulator approves, 600 bytes long.
+    /// A charge with an inline card that the simulator approves, with a body of 600 bytes.
     pub(crate) fn of(account: &Account) -> Outcome<Self> {
         let body = body(account, 600_usize.saturating_sub(body(account, 0)?.len()))?;
         debug_assert_eq!(body.len(), BODY_BYTES);
@@ -39,7 +39,7 @@ impl Charge {
     }
 }
 
-/// A body whose description is padded by so many letters.
+/// A body whose description is padded by this many letters.
 fn body(account: &Account, padding: usize) -> Outcome<String> {
     let body: Value = json!({
         "merchantId": account.merchant_id, "amount": 150, "currency": "BRL", "capture": true,
@@ -54,7 +54,7 @@ fn body(account: &Account, padding: usize) -> Outcome<String> {
     Ok(serde_json::to_string(&body)?)
 }
 
-/// A read of an account.
+/// A read with an account's key.
 pub(crate) fn get(account: &Account, path: &str) -> String {
     let Account { client_id, api_key, .. } = account;
     format!(
@@ -62,7 +62,7 @@ pub(crate) fn get(account: &Account, path: &str) -> String {
     )
 }
 
-/// What begins the idempotency keys of a run that no other has.
+/// A prefix of idempotency keys, unique to a run.
 pub(crate) fn key_prefix() -> String {
     crate::place::uuid()
 }

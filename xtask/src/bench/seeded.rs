@@ -1,5 +1,5 @@
-//! A database with many charges, made by the product itself: its router, flows and batches run in this process by a clock
-//! that moves through the past days. What a charge leaves behind is therefore what a charge leaves behind.
+//! Creates a database with many charges by the product itself: its router, flows and batches run in this process,
+//! with a clock that moves through the past days. So each charge leaves the same rows as in production.
 
 mod facts;
 
@@ -20,51 +20,51 @@ use crate::Outcome;
 use crate::place::{Account, Inside, Place, one_simulator};
 pub(super) use facts::{Facts, Kind};
 
-/// The charges lie in so many days before now.
+/// The charges are spread over this many past days.
 const DAYS: u64 = 30;
 const DAY: Duration = Duration::from_secs(86_400);
-/// Reservations are made in the last days alone: older ones would all run out when a service starts.
+/// Reservations are made only in the last days: older ones would all expire when a service starts.
 const RESERVATION_DAYS: u64 = 5;
-/// Accounts; the first one has half of all charges.
+/// Number of accounts; the first has half of all charges.
 const ACCOUNTS: usize = 100;
-/// Charges under way at once: so many share a commit.
+/// Charges in flight at once, which share a commit.
 const AT_ONCE: usize = 512;
-/// After so many charges the simulator begins with empty books, which are in memory.
+/// After this many charges the simulator's transaction log, which is in memory, is emptied.
 const PART: u64 = 250_000;
-/// For how long keys are kept where all of them stay.
+/// How long idempotency keys are kept where all of them stay.
 const KEY_LIFE_SECONDS: u64 = 10 * 365 * 86_400;
-/// Cards that the simulator approves, and one that it refuses.
+/// Cards that the simulator approves, and one that it declines.
 const APPROVED: [(&str, &str); 2] = [("4916745120294124", "560"), ("5214254988499590", "220")];
 const REFUSED: (&str, &str) = ("5171407375927752", "300");
 
 /// A database with many charges.
 pub(super) struct Seeded {
-    /// Where it is.
+    /// Its folder and settings.
     pub(super) place: Place,
-    /// What is in it.
+    /// Its content, as counted.
     pub(super) facts: Facts,
     keep: Keep,
 }
 
-/// What becomes of it when the run is over.
+/// Whether it is kept after the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keep {
-    /// It is taken again by later runs.
+    /// Later runs use it again.
     Yes,
-    /// It is removed.
+    /// Removed.
     No,
 }
 
-/// Which idempotency keys are in a database.
+/// The idempotency keys in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keys {
-    /// Those of the last day, as it is by default.
+    /// Those of the last day, the default.
     OfADay,
-    /// All of them, as if all charges were of one day.
+    /// All of them, as if all charges were made on one day.
     All,
 }
 
-/// The databases of a run, by their charges: made once, when somebody asks first.
+/// The databases of a run, by their number of charges; created on first use.
 pub(super) struct SeededDatabases {
     keep: Keep,
     keys: Keys,
@@ -76,12 +76,12 @@ impl SeededDatabases {
         Self { keep, keys, made: tokio::sync::Mutex::default() }
     }
 
-    /// Which idempotency keys are in them.
+    /// The idempotency keys in them.
     pub(super) const fn keys(&self) -> Keys {
         self.keys
     }
 
-    /// The one with so many charges: of this run, or kept by an earlier one, or a new one.
+    /// The database with this number of charges: of this run, kept by an earlier one, or new.
     pub(super) async fn of(&self, binary: &Path, charges: u64) -> Outcome<Arc<Seeded>> {
         let mut made = self.made.lock().await;
         if let Some(seeded) = made.get(&charges) {
@@ -149,7 +149,7 @@ fn now_millis() -> i64 {
     Clock::system().deployment().as_millis()
 }
 
-/// Accounts with merchants, and what they have charged so far.
+/// The accounts with their merchants, and the charges so far.
 struct Shop {
     accounts: Arc<Vec<Merchants>>,
     charges: u64,
@@ -160,7 +160,8 @@ struct Shop {
 /// An account and its merchants.
 struct Merchants {
     account: Account,
-    /// One with a simulator, one whose first provider refuses, one whose only provider this release cannot call.
+    /// One with a simulator, one whose first provider declines, one whose only provider has no adapter in this
+    /// release.
     ids: [String; 3],
 }
 
@@ -209,7 +210,7 @@ impl Shop {
     }
 }
 
-/// Makes one charge after the other, beside others that do so.
+/// Makes one charge after the other, in parallel with others.
 struct Maker {
     inside: Inside,
     clock: Clock,
@@ -241,7 +242,7 @@ impl Maker {
         }
     }
 
-    /// One charge, and what follows it.
+    /// Makes a charge and its follow-ups.
     async fn charge(&self, merchants: &Merchants, dice: &Dice, is_recent: bool) -> Outcome<Value> {
         let account = &merchants.account;
         let reserves = is_recent && dice.roll(2, 10) < 3;
@@ -297,12 +298,12 @@ fn first_refuses() -> Value {
     ])
 }
 
-/// A provider that can be configured, and refuses since nobody can call it yet.
+/// A provider that can be configured but declines, since it has no adapter yet.
 fn without_adapter() -> Value {
     json!([{ "name": "Other", "priority": 1, "credentials": { "type": "BARTE", "tokenApi": "any" } }])
 }
 
-/// What is left to chance for a charge: the same for the same number.
+/// The random choices for a charge, the same for the same number.
 struct Dice(u64);
 
 impl Dice {
@@ -310,12 +311,12 @@ impl Dice {
         Self(number)
     }
 
-    /// A number below `bound`; another one for each use.
+    /// A number below `bound`, different for each use.
     const fn roll(&self, usage: u64, bound: u64) -> u64 {
         self.mixed(usage) % bound
     }
 
-    /// A UUID; another one for each use.
+    /// A UUID, different for each use.
     fn key(&self, usage: u64) -> String {
         let (high, low) = (self.mixed(usage + 100), self.mixed(usage + 200));
         uuid::Uuid::from_u64_pair(high, low).to_string()

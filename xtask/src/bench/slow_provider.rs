@@ -1,4 +1,4 @@
-//! Number 8: many charges that wait for a provider: what each of them costs in memory, and that none has a thread.
+//! Number 8: many charges that wait for a provider: the memory of each, and that none needs a thread.
 
 use super::figures::{Reached, Samples, number};
 use super::latency::sender;
@@ -12,17 +12,17 @@ use crate::service::Service;
 
 /// Charges in flight.
 const IN_FLIGHT: usize = 2000;
-/// They are sent within a second.
+/// Time in which they are sent.
 const SEND_SECONDS: f64 = 1.0;
-/// How long the provider takes, and how long it is waited for.
+/// The provider's delay, and the timeout.
 const PROVIDER_MS: u64 = 3000;
 const DEADLINE_MS: u64 = 20_000;
-/// KB that one of them may cost.
+/// Most KB of one charge in flight.
 const KIB_MAX: f64 = 20.0;
-/// Load before, so that caches have their size and every thread has begun.
+/// Connections of the load before, which fills the caches and starts every thread.
 const WARM_UP_CONNECTIONS: u32 = 64;
 
-/// What the charges in flight at one process have shown.
+/// The measurements of the charges in flight at one process.
 pub(super) struct Measured {
     before_mib: f64,
     connected_mib: f64,
@@ -33,7 +33,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// KB of the process's own memory for each charge, its connection included.
+    /// KB of the process's own memory for each charge with its connection.
     pub(super) fn kib_each(&self) -> f64 {
         (self.peak_mib - self.before_mib) * 1024.0 / IN_FLIGHT as f64
     }
@@ -95,13 +95,13 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     Ok(report)
 }
 
-/// The place of a service that waits for this provider.
+/// The place of a service whose timeout fits this provider.
 pub(super) fn patient(place: Place) -> Place {
     place.with("REGENTE_SANDBOX__DEADLINE_MS", DEADLINE_MS)
 }
 
-/// Charges in flight at a service whose place is [`patient`]. The merchant of the account has a fast provider, which the load
-/// before is for.
+/// Puts charges in flight at a service whose place is [`patient`]. The account's merchant has a fast provider, for
+/// the load before.
 pub(super) async fn charge(bench: &Bench, service: &Service, account: &Account) -> Outcome<Measured> {
     let merchant_id = service.make_merchant(account, &slow_simulator(PROVIDER_MS)).await?;
     let slow = Account { merchant_id, ..account.clone() };

@@ -1,6 +1,6 @@
-//! Deliveries of events a second while one in ten endpoints hangs until its time-out, the delay from an event to its
-//! delivery, memory, and how two nodes share the work. The events are those of charges that are made through the API; each
-//! delivery is signed. The endpoints share the cores with the service, as the load does.
+//! Measures deliveries a second while one in ten endpoints hangs until its timeout, the delay from an event to its
+//! delivery, memory, and how two nodes share the work. The events are those of charges made through the API; each
+//! delivery is signed. The endpoints share the cores with the service, like the load.
 
 #![allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
 
@@ -29,29 +29,29 @@ use crate::service::{Role, Service};
 use receivers::{Books, Endpoint, Manner, Totals};
 use watch::Shares;
 
-/// Deliveries a second, in a burst.
+/// Deliveries a second to reach in a burst.
 const RATE_MIN: f64 = 1000.0;
-/// Accounts, and the webhooks of each of them for all events.
+/// Number of accounts, and of webhooks for all events of each.
 const ACCOUNTS: usize = 10;
 const WEBHOOKS: usize = 10;
-/// One endpoint in so many hangs.
+/// One endpoint in this many hangs.
 const HANGING_EACH: usize = 10;
-/// Events of one charge that is captured at once: `pending` and `authorized`.
+/// Events of a charge that is captured at once: `pending` and `authorized`.
 const EVENTS_OF_A_CHARGE: usize = 2;
-/// Deliveries to quick endpoints that a charge makes.
+/// Deliveries to fast endpoints for each charge.
 const DELIVERIES_OF_A_CHARGE: f64 = (EVENTS_OF_A_CHARGE * (WEBHOOKS - WEBHOOKS / HANGING_EACH)) as f64;
-/// The charges of a burst are made within this time, which is much less than their deliveries take.
+/// The charges of a burst are made within this time, much less than their deliveries take.
 const BURST_SECONDS: f64 = 0.5;
-/// Deliveries a second that the events of the steady part make.
+/// Deliveries a second in the steady part.
 const STEADY_RATE: f64 = 1000.0;
-/// Connections that charges are made over.
+/// Connections for charges.
 const CONNECTIONS: usize = 64;
-/// How long the last deliveries may take.
+/// How long to wait for the last deliveries.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How often it is looked whether all have arrived.
+/// Interval between checks whether all have arrived.
 const ARRIVAL_LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Where it is measured.
+/// The database and the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum On {
     Sqlite,
@@ -59,24 +59,24 @@ enum On {
     TwoNodes,
 }
 
-/// One thing that is measured.
+/// A deployment under test.
 struct Subject {
-    /// The first one serves, another one works alone.
+    /// The first node serves; the second, if any, is a worker.
     nodes: Vec<Service>,
     server: Option<TestPostgres>,
     accounts: Vec<Account>,
     books: Arc<Books>,
-    /// They listen until this ends.
+    /// The endpoints, which listen until this is dropped.
     _endpoints: JoinSet<()>,
 }
 
-/// Deliveries that were made, and how long that took from the first charge on.
+/// Number of deliveries, and their time from the first charge on.
 struct Delivered {
     deliveries: f64,
     seconds: f64,
 }
 
-/// Processor seconds that were used until now.
+/// Processor seconds so far.
 #[derive(Clone, Copy)]
 struct Processors {
     nodes: f64,
@@ -183,7 +183,7 @@ impl Subject {
         };
         let place = |stripe: usize| -> Outcome<Place> {
             let place = bench.place()?;
-            // Books in memory would grow with each charge, and what is measured here must not.
+            // A transaction log in memory would grow with each charge and disturb the measurement.
             let books = place.folder().join("books.db").display().to_string();
             let place = place
                 .with("REGENTE_SANDBOX__BOOKS", books)
@@ -207,7 +207,7 @@ impl Subject {
         Ok(Self { nodes, server, accounts, books, _endpoints: endpoints })
     }
 
-    /// A burst of events, then a steady stream of them.
+    /// A burst of events, then a steady stream.
     async fn round(&self, bench: &Bench, measured: &mut Measured) -> Outcome {
         let ids: Vec<u32> = self.nodes.iter().map(Service::process_id).collect();
         let memory: Vec<Watch> = ids.iter().map(|id| Watch::begin(*id)).collect();
@@ -242,7 +242,7 @@ impl Subject {
         Ok(())
     }
 
-    /// Makes charges, so many a second, and waits until the quick endpoints have all of their events.
+    /// Makes charges at this rate, and waits until the fast endpoints have all of their events.
     async fn deliver(&self, rate: f64, seconds: f64) -> Outcome<Delivered> {
         let [serving, ..] = self.nodes.as_slice() else { return Err("no node serves".into()) };
         let line = Line::open(serving, CONNECTIONS).await?;
@@ -281,7 +281,7 @@ impl Delivered {
     }
 }
 
-/// Accounts with a merchant and webhooks, whose endpoints listen.
+/// Creates accounts with a merchant and webhooks, and starts their endpoints.
 async fn open_accounts(
     inside: &Inside,
     books: &Arc<Books>,

@@ -1,4 +1,4 @@
-//! A closed loop, driven by `wrk`: each connection sends its next request when the last one is answered.
+//! Runs a closed loop with `wrk`: each connection sends its next request when the last one is answered.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -9,46 +9,46 @@ use crate::Outcome;
 use crate::place::Account;
 use crate::service::Service;
 
-/// What a closed loop has measured.
+/// The measurements of a closed loop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
-    /// Requests answered.
+    /// Number of answered requests.
     pub(crate) requests: f64,
-    /// In a second.
+    /// Requests a second.
     pub(crate) rate: f64,
-    /// Half of the answers took no longer, in milliseconds.
+    /// Median latency, in milliseconds.
     pub(crate) p50_ms: f64,
-    /// 99 of 100 answers took no longer, in milliseconds.
+    /// 99th percentile of the latency, in milliseconds.
     pub(crate) p99_ms: f64,
     /// Processor seconds of `wrk`.
     pub(crate) generator_cpu_seconds: f64,
-    /// What the server used meanwhile.
+    /// The server's usage meanwhile.
     pub(crate) server: Usage,
 }
 
 impl Load {
-    /// The part of something that was used meanwhile that falls to one request.
+    /// The share of `used` for each request.
     pub(crate) fn for_each(&self, used: f64) -> f64 {
         used / self.requests.max(1.0)
     }
 
-    /// Processor time of the server for each request, in microseconds.
+    /// The server's processor time for each request, in microseconds.
     pub(crate) fn server_cpu_us(&self) -> f64 {
         self.for_each(self.server.cpu_seconds * 1e6)
     }
 
-    /// Processor time of `wrk` for each request, in microseconds.
+    /// The processor time of `wrk` for each request, in microseconds.
     pub(crate) fn generator_cpu_us(&self) -> f64 {
         self.for_each(self.generator_cpu_seconds * 1e6)
     }
 
-    /// Bytes that reached the disk for each request, in KB.
+    /// KB written to the disk for each request.
     pub(crate) fn written_kib(&self) -> f64 {
         self.for_each(self.server.written_bytes / 1024.0)
     }
 }
 
-/// Fails when it cannot be run.
+/// Fails when `wrk` cannot be run.
 pub(crate) fn require() -> Outcome {
     if Command::new("wrk").arg("-v").output().is_err() {
         return Err("wrk is not installed; on Debian and Ubuntu: apt-get install wrk".into());
@@ -56,7 +56,7 @@ pub(crate) fn require() -> Outcome {
     Ok(())
 }
 
-/// Charges of these accounts in turn, each with an idempotency key of its own.
+/// Charges of these accounts in turn, each with its own idempotency key.
 pub(crate) fn charges(
     service: &Service,
     accounts: &[Account],
@@ -66,7 +66,7 @@ pub(crate) fn charges(
     run(service, &charge_script(accounts)?, connections, seconds, Refusals::Fail)
 }
 
-/// The same at a service that has no room for all of them: those that were taken.
+/// Charges at a service without room for all of them; counts those accepted.
 pub(crate) fn charges_taken(
     service: &Service,
     accounts: &[Account],
@@ -115,7 +115,7 @@ fn lua_list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     list
 }
 
-/// Prints what is measured as one line, in microseconds.
+/// Prints the measurements as one line, in microseconds.
 const DONE: &str = "done = function(summary, latency)
   local errors = summary.errors
   io.write(string.format('measured %d %d %d %d %d %d\\n', summary.requests, summary.duration,
@@ -124,10 +124,10 @@ const DONE: &str = "done = function(summary, latency)
 end
 ";
 
-/// What answers other than 2xx and 3xx mean.
+/// How to treat answers other than 2xx and 3xx.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusals {
-    /// The measurement is worth nothing.
+    /// They make the measurement invalid.
     Fail,
     /// They are not counted.
     LeaveOut,

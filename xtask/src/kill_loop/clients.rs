@@ -1,5 +1,5 @@
-//! The clients: each does one thing after the other until the service is gone, and writes down what it asked for and what
-//! it was told. What was not answered is asked for again with the same key, as a good client does.
+//! The clients: each sends one operation after the other until the service is gone, and records requests and answers.
+//! It repeats an unanswered request with the same key.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use crate::service::Service;
 
 /// Longer than any request takes: a service that hangs is a finding.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Cards of the simulator: most are approved, some declined, some not answered.
+/// Cards of the simulator: most are approved, some declined, some get no answer.
 const CARDS: [(&str, &str); 8] = [
     ("4916745120294124", "560"),
     ("5214254988499590", "220"),
@@ -29,7 +29,7 @@ const CARDS: [(&str, &str); 8] = [
     ("4556613630132678", "850"),
 ];
 
-/// Where and as whom the clients call.
+/// The address and account of the clients.
 #[derive(Clone)]
 pub(super) struct Caller {
     http: Client,
@@ -42,7 +42,7 @@ pub(super) struct Caller {
 impl Caller {
     pub(super) fn of(service: &Service, account: &Account, merchants: Vec<String>) -> Self {
         Self {
-            // Its own, so that no connection is left from before a kill.
+            // A new client, so that no connection is left from before a kill.
             http: Client::new(),
             url: service.url.clone(),
             client_id: account.client_id.clone(),
@@ -51,7 +51,7 @@ impl Caller {
         }
     }
 
-    /// Sends an operation; nothing when the service is gone.
+    /// Sends an operation; `None` when the service is gone.
     pub(super) async fn send(&self, operation: &Operation) -> Option<Answer> {
         let request = self
             .http
@@ -73,7 +73,7 @@ impl Caller {
     }
 }
 
-/// Something that a client asked for.
+/// An operation that a client requested.
 #[derive(Clone)]
 pub(super) struct Operation {
     pub(super) path: String,
@@ -81,7 +81,7 @@ pub(super) struct Operation {
     pub(super) body: Value,
 }
 
-/// What it was told.
+/// The answer to it.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -93,13 +93,13 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// Whether the truth comes later.
+    /// Whether the outcome comes later.
     pub(super) fn is_pending(&self) -> bool {
         self.json()["status"].as_str().is_some_and(|status| status.ends_with("pending"))
     }
 }
 
-/// What all clients asked for and were told.
+/// The operations and answers of all clients.
 #[derive(Default)]
 pub(super) struct Ledger {
     acknowledged: Mutex<Vec<(Operation, Answer)>>,
@@ -125,7 +125,7 @@ impl Ledger {
         )
     }
 
-    /// Writes down what came back.
+    /// Records an answer.
     fn enter(&self, operation: Operation, answer: Option<Answer>) -> Result<(), Finding> {
         let Some(answer) = answer else {
             lock(&self.unanswered).push(operation);
@@ -134,7 +134,7 @@ impl Ledger {
         match answer.status {
             201 => {
                 let told = answer.json();
-                // There is nothing to be done with one that failed.
+                // A failed charge has no follow-ups.
                 if operation.path == "/v1/charges"
                     && told["status"] != "failed"
                     && let Some(id) = told["id"].as_str()
@@ -143,7 +143,7 @@ impl Ledger {
                 }
                 lock(&self.acknowledged).push((operation, answer));
             }
-            // Not possible in this state, or something is under way.
+            // Not allowed in this state, or another operation is under way.
             400 | 409 => {
                 self.refused.fetch_add(1, Ordering::Relaxed);
             }
@@ -164,7 +164,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Something that must not be.
+/// A broken guarantee.
 #[derive(Debug)]
 pub(super) struct Finding(pub(super) String);
 
@@ -176,7 +176,7 @@ impl fmt::Display for Finding {
 
 impl std::error::Error for Finding {}
 
-/// The clients of one life of the service.
+/// The clients during one run of the service.
 pub(super) struct Crowd(JoinSet<Result<(), Finding>>);
 
 impl Crowd {
@@ -224,7 +224,7 @@ async fn go_on(caller: Caller, mut dice: Dice, ledger: Arc<Ledger>) -> Result<()
     }
 }
 
-/// The same key twice at once: one of them does it, and the other one is told the same or to come back.
+/// Sends the same key twice at once: one request is carried out, the other gets the same answer or must come back.
 async fn send_twice(caller: &Caller, operation: &Operation) -> Result<Option<Answer>, Finding> {
     let (Some(one), Some(other)) = tokio::join!(caller.send(operation), caller.send(operation)) else {
         return Ok(None);
@@ -240,7 +240,7 @@ async fn send_twice(caller: &Caller, operation: &Operation) -> Result<Option<Ans
     Err(Finding(format!("the same key twice at once was answered\n{one}\nand\n{other}")))
 }
 
-/// The same key again: the same answer, or one that is still being found out.
+/// Repeats a key: the answer is the same, or the outcome is still unknown.
 async fn repeat(caller: &Caller, operation: &Operation, first: &Answer) -> Result<(), Finding> {
     let Some(again) = caller.send(operation).await else { return Ok(()) };
     let may_differ = first.is_pending() || matches!(again.status, 503);
@@ -255,7 +255,7 @@ fn invent(caller: &Caller, dice: &mut Dice, ledger: &Ledger) -> Operation {
     let key = format!("key {}", ledger.keys.fetch_add(1, Ordering::Relaxed));
     let charge = {
         let charges = lock(&ledger.charges);
-        // Mostly the latest: the older ones have been captured and voided.
+        // Mostly the latest charges: the older ones have been captured and voided.
         let latest = charges.len().saturating_sub(200);
         charges.get(latest + dice.place(charges.len() - latest)).cloned()
     };

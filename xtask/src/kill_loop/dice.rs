@@ -1,4 +1,4 @@
-//! A generator whose numbers never change with a library: a seed draws the same for ever (splitmix64).
+//! A random generator of our own, so that a seed gives the same numbers whatever libraries change (splitmix64).
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ impl Dice {
         Self(seed)
     }
 
-    /// Another one, with a sequence of its own.
+    /// Another generator with its own sequence.
     pub(super) fn split(&mut self) -> Self {
         Self(self.next())
     }
@@ -31,7 +31,7 @@ impl Dice {
         self.within(0..n) == 0
     }
 
-    /// A place in a list of this length.
+    /// An index into a list of this length.
     pub(super) fn place(&mut self, length: usize) -> usize {
         usize::try_from(self.within(0..length.max(1) as u64)).unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! What goes wrong: plans of the simulator, and of the providers of a merchant.
+//! Draws fault plans for the simulator, and the providers of merchants.
 
 use serde_json::{Value, json};
 
@@ -7,13 +7,13 @@ use super::dice::Dice;
 /// Most faults of one plan.
 const FAULTS_MAX: u64 = 6;
 
-/// A plan of the simulator.
+/// A fault plan of the simulator.
 pub(super) fn plan(dice: &mut Dice) -> Value {
     let faults: Vec<Value> = (0..dice.within(1..FAULTS_MAX)).map(|_| fault(dice)).collect();
     Value::Array(faults)
 }
 
-/// So many providers of a merchant; the first ones often fail.
+/// The providers of a merchant; the first ones often fail.
 pub(super) fn providers(count: u64, dice: &mut Dice) -> Value {
     let one = |priority: u64, dice: &mut Dice| {
         let mut provider = json!({

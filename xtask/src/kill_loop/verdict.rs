@@ -1,4 +1,4 @@
-//! Holds what Regente says against what the simulator's books say, and against what the clients were told.
+//! Compares Regente's charges with the simulator's transaction log and with the clients' answers.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,10 +11,10 @@ use crate::service::Simulator;
 
 /// Charges on a page of the list.
 const PAGE: usize = 100;
-/// Differences that are printed; the rest is counted.
+/// Differences to print; the rest is counted.
 const SHOWN_MAX: usize = 10;
 
-/// What was found, when everything agrees.
+/// The counts when everything agrees.
 pub(super) struct Verdict {
     charges: usize,
     by_status: HashMap<String, usize>,
@@ -25,13 +25,13 @@ pub(super) struct Verdict {
     reserved: Money,
 }
 
-/// Minor units, as both sides have them.
+/// Amounts in minor units, as both sides report them.
 struct Money {
     regente: i64,
     simulator: i64,
 }
 
-/// What the books say of one authorization.
+/// The holdings of one authorization in the transaction log.
 pub(super) struct Balance {
     pub(super) reserved: i64,
     pub(super) kept: i64,
@@ -91,7 +91,7 @@ pub(super) async fn examine(caller: &Caller, simulator: &Simulator, ledger: &Led
     })
 }
 
-/// What was acknowledged and is not there, or is answered in another way now.
+/// Finds acknowledged operations that are missing or answered differently now.
 async fn unkept_promises(caller: &Caller, ledger: &Ledger, charges: &HashMap<String, Value>) -> Vec<String> {
     let mut broken = Vec::new();
     for (operation, first) in ledger.acknowledged() {
@@ -119,7 +119,7 @@ async fn unkept_promises(caller: &Caller, ledger: &Ledger, charges: &HashMap<Str
     broken
 }
 
-/// The keys of a charge's authorizations.
+/// The provider keys of a charge's authorizations.
 pub(super) fn keys(charge: &Value) -> impl Iterator<Item = &str> {
     let requests = charge["transactionRequests"].as_array().into_iter().flatten();
     requests.filter_map(|request| request["idempotencyKey"].as_str())
@@ -140,7 +140,7 @@ async fn all_charges(caller: &Caller) -> Outcome<HashMap<String, Value>> {
     Ok(charges)
 }
 
-/// What the books say, by the key of the authorization.
+/// The holdings in the transaction log, by the provider key of the authorization.
 pub(super) async fn balances(simulator: &Simulator) -> Outcome<HashMap<String, Balance>> {
     let mut balances = HashMap::new();
     let mut path = "/v1/balances?limit=10000".to_owned();

@@ -1,6 +1,6 @@
-//! `cargo xtask kill-workers`: a node that takes purchases and two that work, on PostgreSQL, with one simulator that often
-//! fails and an endpoint that is told of everything. Again and again one of the two is killed in the middle. After every
-//! round each purchase has ended, all of its cards are charged in the simulator's books or none is, and every event has
+//! `cargo xtask kill-workers`: a serving node and two workers on PostgreSQL, with one simulator that often fails and
+//! an endpoint for all events. Again and again one of the workers is killed during its work. After every round each
+//! purchase has ended, all of its cards or none are charged in the simulator's transaction log, and every event has
 //! arrived.
 
 mod receiver;
@@ -24,18 +24,18 @@ use receiver::Receiver;
 use shoppers::{Crowd, Shop};
 use verdict::Examiner;
 
-/// How long both workers live at the beginning of a round.
+/// How long both workers run at the start of a round.
 const LIFE_MS: std::ops::Range<u64> = 300..2_000;
-/// How long the killed one is gone.
+/// How long the killed one stays down.
 const AWAY_MS: std::ops::Range<u64> = 100..2_000;
-/// How long both go on together after that.
+/// How long both run together after that.
 const TOGETHER_MS: std::ops::Range<u64> = 100..1_000;
-/// Waits between the looks at an unknown outcome, and between the attempts to deliver.
+/// Waits between probes of an unknown outcome, and between attempts to deliver.
 const WAITS_SECONDS: &str = "1,1,1,2,2,2,5,5,5,10,10,10,20,20,20";
-/// Nodes that only work.
+/// Number of worker nodes.
 const WORKERS: usize = 2;
 
-/// How often, and with how many.
+/// The number of kills and of clients.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// How often a worker is killed
@@ -104,7 +104,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
     service.doctor()
 }
 
-/// What takes its time otherwise takes little of it here.
+/// Settings that shorten the usual waits.
 fn settings(simulator: &Simulator) -> [(&'static str, &str); 9] {
     [
         ("REGENTE_SANDBOX__URL", simulator.url.as_str()),

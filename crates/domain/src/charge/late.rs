@@ -17,7 +17,7 @@ impl Charge {
         }
         let void = Next::Void { request: found.id };
         match &written.outcome {
-            // Whoever was faster has written the same, or what the provider said first counts.
+            // Another node stored the same outcome first, or the provider's first answer counts.
             Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) => Next::Rest,
             Outcome::NoEffect(_) => void,
             Outcome::Pending(_) => {

@@ -1,5 +1,5 @@
-//! Who may call what: every operation of the document, with no key, a wrong key, another account's key, a key
-//! without the scope, and with the ids of another account's records.
+//! Access to every operation of the document: without a key, with a wrong key, another account's key, a key without the
+//! scope, and with ids of another account's records.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -21,20 +21,20 @@ stories! {
     a_key_that_ended_opens_nothing,
 }
 
-/// What an operation demands of a client token. Secret keys may call everything.
+/// What an operation demands of a client token. A secret key may call every operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Demand {
     /// This scope, or `*`.
     Scope(&'static str),
     /// `*`: a list of people or payments.
     Everything,
-    /// No client token at all.
+    /// A secret key; every client token is refused.
     SecretKey,
 }
 
 use Demand::{Everything, Scope, SecretKey};
 
-/// What `docs/interface/auth.md#routes` says, written down by hand: what the code says of itself proves nothing.
+/// The table of `docs/interface/auth.md#routes`, written by hand: derived from the code it would prove nothing.
 const DEMANDS: &[(&str, Demand)] = &[
     ("POST /v1/auth", Scope("auth")),
     ("DELETE /v1/auth/{publicKey}", SecretKey),
@@ -78,7 +78,7 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("POST /v1/webhooks/{id}/ping", Scope("webhooks")),
 ];
 
-/// The scopes there are (`docs/interface/auth.md#scopes`).
+/// Every scope (`docs/interface/auth.md#scopes`).
 const SCOPES: [&str; 12] = [
     "customers",
     "cards",
@@ -122,7 +122,7 @@ fn demand(operation: &Operation) -> Demand {
     DEMANDS.iter().find(|(stated, _)| *stated == name).unwrap_or_else(|| panic!("{name} is not in DEMANDS")).1
 }
 
-/// Sends exactly these headers, and a body that nobody may come to read.
+/// Sends only these headers, and a body that may stay unread.
 async fn knock(app: &TestApp, operation: &Operation, headers: &[(&str, &str)]) -> Reply {
     let ids = vec![NOBODYS_ID; operation.parameters()];
     let mut request = Request::builder().method(&operation.method).uri(operation.path_with(&ids));
@@ -229,7 +229,8 @@ async fn a_client_token_may_call_what_its_scopes_open_and_nothing_else(app: Test
     }
 }
 
-/// A client token gives away no more than it has: with `auth` alone it cannot make the token of the example.
+/// Whether the reply is the refusal to grant more than the token has: a token with `auth` alone cannot make the
+/// example's token.
 fn is_narrower(operation: &Operation, reply: &Reply) -> bool {
     operation.name() == "POST /v1/auth" && reply.bytes == FORBIDDEN.as_bytes()
 }
@@ -241,7 +242,7 @@ async fn records_of_another_account_are_not_found(app: TestApp) {
     for operation in guarded().filter(|operation| operation.parameters() > 0) {
         let name = operation.name();
         let call = theirs.call(operation).await;
-        // A body that would be right: what is wrong with the request is the record's owner alone.
+        // The body is valid, so that only the record's owner is wrong.
         let own = Records { app: &app, client: &app.client }.call(operation).await;
         let keys: &[&Client] =
             if demand(operation) == SecretKey { &[&app.client] } else { &[&app.client, &public_key] };
@@ -261,7 +262,7 @@ async fn records_of_another_account_are_not_found(app: TestApp) {
                 refused(&reply, 404, body, &format!("{name} of {id}"));
             }
         }
-        // Nothing happened to it: its owner can still do the same.
+        // The refusal changed nothing: the owner can still do the same.
         let path = call.path(operation);
         let fresh = fresh_key();
         let (method, headers) = (operation.method.clone(), operation.headers(&fresh));
@@ -270,7 +271,7 @@ async fn records_of_another_account_are_not_found(app: TestApp) {
     }
 }
 
-/// Each member that names a record, in a request that is right but for the owner of that record.
+/// Each member that names a record, in a request that is valid except for the owner of that record.
 async fn bodies_that_name_records_of_another_account_are_refused_like_unknown_ones(app: TestApp) {
     let other = app.another_client().await;
     let theirs = Records { app: &app, client: &other };
@@ -324,7 +325,7 @@ async fn bodies_that_name_records_of_another_account_are_refused_like_unknown_on
         }
     }
     assert_eq!(app.books.effects().await.unwrap(), 0, "nothing was charged");
-    // Nothing of it was used up: their tokens and cards still work for them.
+    // The refusals used up nothing: the tokens and cards still work for their owner.
     let charge = charge_body(&theirs.merchant().await, APPROVED);
     app.call(&other, Method::POST, "/v1/charges", &[], Some(&charge)).await.expect(201);
 }
@@ -338,7 +339,7 @@ fn set(body: &Value, pointer: &str, value: &str) -> Value {
 
 async fn a_key_that_ended_opens_nothing(app: TestApp) {
     let (revoked, expiring) = (app.client_token(json!("*")).await, app.client_token(json!("*")).await);
-    // Both have worked, so that what is remembered of them is put to the test too.
+    // Both have worked before, so that cached credentials are tested too.
     for token in [&revoked, &expiring] {
         app.call(token, Method::POST, "/v1/tokens", &[], Some(&token_body(APPROVED))).await.expect(201);
     }
@@ -353,7 +354,7 @@ async fn a_key_that_ended_opens_nothing(app: TestApp) {
     }
 }
 
-/// The gate stands in front of the reading that `HEAD` is, too.
+/// The gate applies to `HEAD` requests too.
 #[tokio::test]
 async fn head_is_no_way_around_the_gate() {
     let app = TestApp::sqlite().await;
@@ -365,7 +366,8 @@ async fn head_is_no_way_around_the_gate() {
     }
 }
 
-/// What is no operation says the same to everybody: nothing about who is asking, and nothing about what there is.
+/// A path that is no operation gets the same answer for every caller, and the answer shows nothing about callers or
+/// records.
 #[tokio::test]
 async fn what_is_no_operation_is_not_found_for_anybody() {
     let app = TestApp::sqlite().await;

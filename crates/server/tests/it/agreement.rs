@@ -1,4 +1,4 @@
-//! Whether a charge and the simulator's books say the same about its money.
+//! Compares the money of charges with the simulator's transaction log.
 
 use regente_providers::sandbox::TransactionLog;
 use regente_store::transaction_requests;
@@ -7,19 +7,19 @@ use serde_json::Value;
 use crate::charges::text;
 use crate::harness::TestApp;
 
-/// What both sides say of the money of a charge, in minor units.
+/// The money of a charge, in minor units, by the charge or by the log.
 #[derive(Debug, PartialEq, Eq)]
 struct Money {
-    /// Held and not taken.
+    /// Authorized and not captured.
     reserved: i64,
-    /// Taken and not given back.
+    /// Captured and not refunded.
     kept: i64,
-    /// How many providers hold or have taken something.
+    /// How many providers hold or have captured an amount.
     effects: usize,
 }
 
-/// Holds every charge of a deployment against the books: each agrees, and the books have nothing besides. Money that was
-/// taken for a charge that nobody has written down is found in no other way.
+/// Compares every charge of a deployment with the log: each agrees, and the log has no other effects. That finds money
+/// captured for a charge that was never recorded.
 pub async fn agree_on_all(books: &TransactionLog, charges: &[Value]) {
     let mut effects = 0;
     for charge in charges {
@@ -28,13 +28,13 @@ pub async fn agree_on_all(books: &TransactionLog, charges: &[Value]) {
     nothing_besides(books, effects).await;
 }
 
-/// The books have these effects of charges that agree, and no other.
+/// The log has these effects and no others.
 pub async fn nothing_besides(books: &TransactionLog, effects: usize) {
     assert_eq!(books.effects().await.unwrap(), effects, "the books have effects that no charge has");
 }
 
-/// Holds a charge, as the interface shows it, against the books: authorized with one effect, or failed with none. How
-/// many effects it has.
+/// Compares a charge, as an answer shows it, with the log: an authorized one has one effect, a failed one none. Returns
+/// the number of effects.
 pub async fn agree(books: &TransactionLog, charge: &Value) -> usize {
     let (status, amount) = (text(&charge["status"]), charge["amount"].as_i64().unwrap());
     let told = match status {
@@ -45,7 +45,7 @@ pub async fn agree(books: &TransactionLog, charge: &Value) -> usize {
     };
     let mut booked = Money { reserved: 0, kept: 0, effects: 0 };
     for request in charge["transactionRequests"].as_array().unwrap() {
-        // What follows an authorization shows no key and stands in its balance.
+        // A follow-up shows no key; its money is part of its authorization's.
         let Some(key) = request["idempotencyKey"].as_str() else { continue };
         if let Some(balance) = books.holding(key.parse().unwrap()).await.unwrap() {
             booked.reserved += balance.reserved.minor_units();
@@ -57,7 +57,7 @@ pub async fn agree(books: &TransactionLog, charge: &Value) -> usize {
     told.effects
 }
 
-/// Every charge of the account, as the interface shows it.
+/// Every charge of the account, as answers show it.
 pub async fn all_charges(app: &TestApp) -> Vec<Value> {
     let mut charges = Vec::new();
     for page in 1.. {
@@ -71,13 +71,13 @@ pub async fn all_charges(app: &TestApp) -> Vec<Value> {
     charges
 }
 
-/// Whether nobody is asked for an answer any more.
+/// Whether no outcome is unknown.
 pub async fn is_nothing_open(app: &TestApp) -> bool {
     let far = regente_domain::time::Timestamp::from_millis(i64::MAX / 2);
     transaction_requests::open(&app.app.store, far, 1).await.unwrap().is_empty()
 }
 
-/// Nobody is waiting for an answer any more, and nobody was given up.
+/// No outcome is unknown, and no request was given up.
 pub async fn nothing_is_open(app: &TestApp) {
     let far = regente_domain::time::Timestamp::from_millis(i64::MAX / 2);
     let open = transaction_requests::open(&app.app.store, far, 10).await.unwrap();

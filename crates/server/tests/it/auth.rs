@@ -1,4 +1,4 @@
-//! The gate and the client tokens, through HTTP: who is let in, what for, and until when (`docs/interface/auth.md`).
+//! The gate and client tokens through HTTP: who gets access, to what, and until when (`docs/interface/auth.md`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,10 +45,10 @@ use uuid::Uuid;
 
 const OPERATOR: Actor = Actor::Operator;
 const YEAR_SECONDS: i64 = 31_536_000;
-/// Where the probes of the scopes stand: `/probe/<scope>`, its list, and what only secret keys may call.
+/// A probe that only secret keys may call. The others are `/probe/<scope>` and its list.
 const SECRET_ONLY: &str = "/probe/secret-only";
 
-/// A database and what its nodes share.
+/// A database and the state that its nodes share.
 struct Deployment {
     store: Store,
     clock: Clock,
@@ -57,7 +57,7 @@ struct Deployment {
     database: TestDatabase,
 }
 
-/// One node: the routes under test, and one probe for each way of guarding a route.
+/// A node: the routes under test, and a probe route for each way to guard one.
 struct Node {
     app: App,
     router: Router,
@@ -414,7 +414,7 @@ on_both_databases! {
         let longer = node.ask_token(account.id, &parent, json!({ "scope": "tokens", "expires": 500 })).await;
         assert_eq!(longer.json()["error"]["details"], json!(["expires must not be greater than 499"]));
 
-        // A grandchild by way of a child gains nothing either: whoever asks for the longest gets what is left.
+        // A token made through another one gains nothing: the longest lifetime is what is left of the first one's.
         let child = node.ask_token(account.id, &parent, json!({ "scope": ["auth", "tokens"] })).await.json();
         assert_eq!(child["expires"], 499);
         let child = child["publicKey"].as_str().unwrap();
@@ -452,7 +452,7 @@ on_both_databases! {
         let token = node.token(&account, json!({ "scope": "*" })).await;
         assert_eq!(node.get("/probe/tokens", account.id, &token).await, StatusCode::OK);
 
-        // Not by another account, not by a token, not by a name that is none.
+        // Another account, a token and an invalid name cannot revoke it.
         assert_eq!(node.revoke(&other, &token).await.status, StatusCode::NOT_FOUND);
         let client_id = account.id.to_string();
         let by_itself = [("x-client-id", client_id.as_str()), ("x-api-key", token.as_str())];
@@ -593,7 +593,7 @@ on_both_databases! {
         assert_eq!(last_used().await, None);
         let today = d.clock.deployment().as_millis() / 86_400_000;
         assert_eq!(node.get(SECRET_ONLY, account.id, account.key.key.expose()).await, StatusCode::OK);
-        // It is written beside the request: look until it is there.
+        // The record is written in a task of its own, so the test polls for it.
         let mut looks = 0;
         while last_used().await.is_none() {
             looks += 1;

@@ -1,5 +1,5 @@
-//! Charges that wait for their payer: the provider has given instructions, which are an answer like any other, and what the
-//! payer does is told later, by a probe, by the provider itself, or too late.
+//! Charges that await their payer: the answer carries the provider's instructions, and the payer's decision arrives by
+//! a probe, by the provider's notification, or too late.
 
 mod crashes;
 
@@ -37,7 +37,7 @@ sql! {
 const KEY: &str = "the key of the charge";
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A merchant whose first provider asks its payers and whose second decides by itself.
+/// A merchant whose first provider asks payers and whose second provider decides at once.
 async fn merchant(app: &TestApp) -> String {
     app.merchant_with(json!([asking_payers("Asks", 1), sandbox("Decides", 2)])).await
 }
@@ -69,7 +69,7 @@ async fn stored(app: &TestApp, charge: &Value) -> Vec<TransactionRequest> {
     stored.into_iter().map(|stored| stored.request).collect()
 }
 
-/// The provider tells by itself what it knows of the first request.
+/// The provider notifies Regente of the state of the first request.
 async fn notify(app: &TestApp, charge: &Value) {
     let request = stored(app, charge).await.remove(0);
     let finding = app.wire.payers().finding(request.provider_key()).unwrap();
@@ -77,7 +77,7 @@ async fn notify(app: &TestApp, charge: &Value) {
 }
 
 async fn agrees(app: &TestApp, charge: &Value) {
-    // The request that asked the payer and the one that tells what he did have the same key.
+    // The request with the instructions and the one with the payer's decision have the same key.
     let mut charge = charge.clone();
     let requests = charge["transactionRequests"].as_array_mut().unwrap();
     requests.retain(|request| request["requestType"] != "pending");
@@ -95,7 +95,7 @@ async fn the_instructions_are_the_answer_of_the_key(app: TestApp) {
     assert!(text(&request["transactionId"]).starts_with("pending-"), "{request:#}");
     assert_eq!(held(&app).await, 1);
     let id = text(&charge["id"]);
-    // The second one tells of what the payer has to do, and comes with it.
+    // The second event is announced together with the instructions.
     assert_eq!(announced(&app, id).await, ["pending", "pending"]);
     let page = app.get("/v1/charges?status=pending").await.expect(200);
     assert_eq!((&page["meta"]["totalItems"], &page["items"][0]), (&json!(1), &charge));
@@ -178,7 +178,7 @@ async fn a_security_code_is_held_for_fifteen_minutes(app: TestApp) {
     assert_eq!(app.wire.payers().codes(), [false; 0]);
     let told = app.get(&format!("/v1/charges/{id}/explanation")).await.expect(200);
     assert_eq!(told["stopped"], "interrupted", "{told:#}");
-    // A charge that is alone at its provider leaves no code behind.
+    // A charge with a single provider stores no security code.
     let alone = app.merchant_with(json!([asking_payers("Alone", 1)])).await;
     app.post("/v1/charges", &charge_body(&alone, APPROVED)).await.expect(201);
     assert_eq!(held(&app).await, 0);
@@ -224,7 +224,7 @@ async fn what_two_providers_have_taken_is_given_back_to_one(app: TestApp) {
     let charge = awaiting(&app).await;
     let id = text(&charge["id"]);
     let first = stored(&app, &charge).await.remove(0);
-    // The provider says that the payer has turned back, and takes the money all the same.
+    // The provider reports the payer's refusal, and captures the money nevertheless.
     let refused = regente_domain::decline::Decline::of(regente_domain::decline::DeclinedCode::TryAgain);
     let refused = regente_domain::charge::attempt::Outcome::Declined(refused);
     finding::notified(&app.app, &first, refused).await.unwrap();

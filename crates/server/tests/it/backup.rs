@@ -1,4 +1,4 @@
-//! Backups and their way back, by the real binary: with a server that runs, with none, and what is refused.
+//! Backups and restores by the real binary: with a running server, without one, and refusals.
 
 mod load;
 mod refused;
@@ -13,7 +13,7 @@ use crate::cli::process::{Server, mode, regente, run, run_on};
 
 const CARD: &str = "4916745120294124";
 
-/// Has the binary write a backup of a data folder.
+/// Runs the binary's backup of a data folder.
 async fn back_up(folder: &Path, file: &Path) -> Value {
     run_on(folder, &["backup", file.to_str().unwrap(), "--json"]).await.json()
 }
@@ -38,7 +38,7 @@ async fn charge(server: &Server) -> Value {
     answer.json().await.unwrap()
 }
 
-/// What lies in a folder and begins with `prefix`.
+/// The files of a folder whose names begin with `prefix`.
 fn files(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let mut files: Vec<_> =
@@ -76,7 +76,7 @@ async fn a_backup_is_restored_under_the_server_that_runs() {
     assert_eq!(charges(&server).await, [before["id"].as_str().unwrap()], "as it was");
     assert_eq!(server.status_with(&key).await, 403, "a key made since then is not known any more");
 
-    // What was sealed before opens: the card is charged again.
+    // Data that was sealed before the restore opens: the card is charged again.
     let mut again = server.charge("REGENTE_MERCHANT_ID", CARD);
     let card_id = &before["paymentSource"]["cardId"];
     again["paymentSource"] = serde_json::json!({ "sourceType": "card", "cardId": card_id, "cardCvv": "600" });
@@ -84,7 +84,7 @@ async fn a_backup_is_restored_under_the_server_that_runs() {
     assert_eq!(again["status"], "authorized", "{again}");
     assert_eq!(files(folder.path(), "regente.db.restoring"), Vec::<PathBuf>::new());
 
-    // What was replaced is a backup itself.
+    // The replaced database is kept as a backup.
     let kept = files(folder.path(), "regente.db.before-restore-").remove(0);
     assert_eq!(mode(&kept), 0o600);
     restore(folder.path(), &kept).await;
@@ -100,14 +100,14 @@ async fn a_restored_backup_passes_the_doctor_and_serves_elsewhere() {
     let before = charge(&server).await;
     server.stop().await;
     let file = folder.path().join("backup.db");
-    // Without a server the command does it itself.
+    // Without a server the command writes the backup itself.
     back_up(folder.path(), &file).await;
 
-    // The key, and the books of the simulator with their log.
+    // The key, and the simulator's transaction log with its write-ahead log.
     for from in files(folder.path(), "kek").into_iter().chain(files(folder.path(), "sandbox-books.db")) {
         std::fs::copy(&from, elsewhere.path().join(from.file_name().unwrap())).unwrap();
     }
-    // Nothing is there that could be lost: no consent is needed.
+    // No database exists there, so the restore needs no consent.
     let restored = run_on(elsewhere.path(), &["restore", file.to_str().unwrap(), "--json"]).await.json();
     assert_eq!(restored["kept"], Value::Null);
     assert_eq!(mode(&database(elsewhere.path())), 0o600);
@@ -177,7 +177,7 @@ async fn a_backup_of_an_earlier_release_is_brought_up_to_date() {
     assert!(!restored["migrated"].as_array().unwrap().is_empty(), "{restored}");
     let report = run_on(folder.path(), &["doctor"]).await.stdout;
     assert!(report.contains("nothing pending, checksums fit"), "{report}");
-    // The recurring jobs are there again, and the keys in use are kept: a backup that has none yet needs one.
+    // The recurring jobs are enqueued again, and the keys in use are kept: a backup without keys needs one.
     let recurring = "SELECT count(*) FROM jobs";
     let connection = rusqlite::Connection::open(database(folder.path())).unwrap();
     assert!(connection.query_row(recurring, [], |row| row.get::<_, i64>(0)).unwrap() > 0);
@@ -191,7 +191,7 @@ async fn a_process_that_dies_in_a_restore_has_restored_all_or_nothing() {
     let server = Server::start(folder.path(), &[]).await;
     charge(&server).await;
     server.stop().await;
-    // Enough that the copy takes longer than noticing that it has begun.
+    // Enough data that the copy is still running when the test sees it begin.
     let connection = rusqlite::Connection::open(database(folder.path())).unwrap();
     let much = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
         INSERT INTO audit (id, client_id, actor, action, object_kind, object_id)
@@ -222,7 +222,7 @@ async fn a_process_that_dies_in_a_restore_has_restored_all_or_nothing() {
     assert!(left == 1 || left == 2, "{left}");
     let report = run_on(folder.path(), &["doctor"]).await.stdout;
     assert!(report.contains("read, and whole") && report.contains("agree with the charges"), "{report}");
-    // What the dead process left behind is no obstacle.
+    // The file that the killed process left does not prevent a restore.
     restore(folder.path(), &file).await;
     assert_eq!(charges(&server).await.len(), 1);
     assert_eq!(files(folder.path(), "regente.db.restoring"), Vec::<PathBuf>::new());
@@ -240,7 +240,7 @@ async fn data_keys_that_were_rotated_since_go_on_opening() {
     charge(&server).await;
 
     restore(folder.path(), &file).await;
-    // The key of the backup is the current one again, and the one that was current meanwhile still opens.
+    // The key of the backup is the current one again, and the key that was current meanwhile still opens.
     let found = run_on(folder.path(), &["doctor"]).await;
     assert!(found.stdout.contains("opens the data keys (2 known)"), "{}", found.stdout);
     let mut again = server.charge("REGENTE_MERCHANT_ID", CARD);

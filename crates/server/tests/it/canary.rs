@@ -1,5 +1,5 @@
-//! Card data never rests in the clear: known numbers and codes go through every route that takes or could
-//! repeat them, and are looked for everywhere afterwards.
+//! Card data is never stored in the clear: known numbers and codes go through every route that takes or could repeat
+//! them, and the test then searches all data for them.
 
 mod cards;
 mod places;
@@ -46,13 +46,13 @@ async fn no_card_data_rests_anywhere_on_postgres() {
     no_card_data_rests_anywhere(TestDatabase::fresh_postgres().await).await;
 }
 
-/// One thread for all, so that the log of everything is heard.
+/// One thread for everything, so that its whole log is captured.
 async fn no_card_data_rests_anywhere(database: TestDatabase) {
     let log = Log::listen();
     let books = tempfile::tempdir().unwrap();
     let disk = Disk::of(&database);
     let app = TestApp::on(database, Settings::default()).await;
-    // A busy machine syncs the books slowly, and only the silent cards shall be silent.
+    // A busy machine syncs the transaction log slowly, and only the cards that time out may time out.
     let app = app.with_sandbox_deadline(Duration::from_secs(1)).await;
     let app = app.with_books(TransactionLog::file(&books.path().join("books.db")).unwrap()).await;
     let mut story = Story::new(&app, disk.clone()).await;
@@ -68,7 +68,7 @@ async fn no_card_data_rests_anywhere(database: TestDatabase) {
     story.what_went_out(merchants).await;
     story.look_into_the_tables();
 
-    // Everything that was ever written, the copies, and what is left of what was deleted.
+    // All data ever written, its copies, and the remains of deleted data.
     let Story { secrets, own_words, answers, .. } = story;
     assert!(secrets.len() > 40, "{} cards", secrets.len());
     let search = Search::of(&secrets);
@@ -91,7 +91,7 @@ async fn no_card_data_rests_anywhere(database: TestDatabase) {
     the_search_finds(&app, &disk, &log).await;
 }
 
-/// A search that finds nothing proves nothing unless it can find.
+/// Shows that the search finds planted card data; otherwise an empty result would prove nothing.
 async fn the_search_finds(app: &TestApp, disk: &Disk, log: &Log) {
     let planted = Canary::new(Fate::Approved);
     let search = Search::of(std::slice::from_ref(&planted));
@@ -162,7 +162,7 @@ async fn a_token_is_gone_after_its_use(app: TestApp) {
     assert!(stored_token(&app, &token).await.is_none(), "after it became a card");
 }
 
-/// Whoever has the database and its key-encryption key, but not the token's id, which only its owner has.
+/// An attacker with the database and its key-encryption key, but without the token's id, which only its owner has.
 #[tokio::test]
 async fn nothing_in_the_database_opens_a_token() {
     let database = TestDatabase::fresh_sqlite();

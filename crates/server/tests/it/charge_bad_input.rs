@@ -1,5 +1,5 @@
-//! Charges that are asked for wrongly: every problem is named with its path, nothing is stored, and the idempotency
-//! key is as free as before (`docs/interface/charges.md#creating`).
+//! Invalid charges: every problem is named with its path, nothing is stored, and the idempotency key stays unused
+//! (`docs/interface/charges.md#creating`).
 
 mod sources;
 
@@ -28,12 +28,12 @@ stories! {
 
 const KEY: &str = "the key of every try";
 
-/// Charges with a body that is wrong, under the key that must stay free.
+/// Sends an invalid body under the key that must stay unused.
 async fn refused(app: &TestApp, body: &Value) -> Reply {
     app.post_with_key("/v1/charges", KEY, body).await
 }
 
-/// What is wrong, after the answer was a 400 of the validation.
+/// The details of a 400 answer of the validation.
 #[track_caller]
 fn problems(reply: &Reply) -> Vec<String> {
     let error = reply.expect(400)["error"].clone();
@@ -42,7 +42,7 @@ fn problems(reply: &Reply) -> Vec<String> {
     reply.details(400)
 }
 
-/// Nothing was stored, nobody was asked, and the key is free.
+/// Nothing was stored, no provider was called, and the key is unused.
 async fn nothing_happened(app: &TestApp, merchant: &str) {
     for list in ["/v1/charges", "/v1/cards"] {
         assert_eq!(app.get(list).await.expect(200)["meta"]["totalItems"], 0, "{list}");

@@ -48,7 +48,7 @@ fn id(charge: &Value) -> String {
     text(&charge["id"]).to_owned()
 }
 
-/// This many charges a second apart, the newest first.
+/// Makes charges one second apart; the newest comes first.
 async fn some(app: &TestApp, count: usize) -> Vec<String> {
     let merchant = single_merchant(app).await;
     let mut ids = Vec::new();
@@ -98,7 +98,7 @@ async fn the_order_can_be_turned(app: TestApp) {
         assert_eq!(ids(&app, ascending).await, all);
     }
     assert_eq!(ids(&app, "sort=ASC&limit=2&page=2").await, all[2..]);
-    // Also where another index serves the list.
+    // The same where another index serves the list.
     let listed = all.join(",");
     assert_eq!(ids(&app, &format!("sort=ASC&id={listed}")).await, all);
 }
@@ -137,7 +137,7 @@ async fn wrong_parameters_are_named(app: TestApp) {
     assert_eq!(details.len(), 4, "all together: {details:?}");
 }
 
-/// Charges that differ in everything that can be asked for.
+/// Charges that differ in every property of the filters.
 struct Mixed {
     merchant: String,
     other_merchant: String,

@@ -1,4 +1,4 @@
-//! Charges by card: what is answered, what is stored, which provider is asked.
+//! Charges by card: the answer, the stored records, and the provider that is called.
 
 mod routing;
 mod sources;
@@ -34,12 +34,12 @@ pub(crate) fn text(value: &Value) -> &str {
     value.as_str().unwrap()
 }
 
-/// Charges and answers with the charge.
+/// Makes a charge; returns the answered charge.
 pub(crate) async fn charged(app: &TestApp, body: &Value) -> Value {
     app.post("/v1/charges", body).await.expect(201)
 }
 
-/// The first transaction request, which is the newest.
+/// The newest transaction request, which comes first.
 pub(crate) fn newest(charge: &Value) -> &Value {
     &charge["transactionRequests"][0]
 }
@@ -78,7 +78,7 @@ async fn a_charge_is_declined_by_the_first_provider_and_approved_by_the_second(a
     assert_eq!(requests[1]["providerError"]["declinedCode"], "try_again");
     assert_eq!(requests[1]["providerError"]["retryable"], true);
 
-    // The answer repeats the token; nothing of it is kept.
+    // The answer repeats the token; the token is not stored.
     let mut charge = charge;
     let echoed = charge["paymentSource"].as_object_mut().unwrap().remove("tokenId");
     assert_eq!(echoed, Some(token.clone().into()));

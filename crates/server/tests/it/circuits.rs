@@ -1,5 +1,5 @@
-//! A provider that does not answer is left out for a while, tried by one charge at a time, and never left out when it is
-//! the only one.
+//! Circuits: a provider that does not answer is skipped for a while, probed by one charge at a time, and never skipped
+//! when it is the only one.
 
 use std::time::Duration;
 
@@ -24,13 +24,13 @@ stories! {
     switched_off_it_leaves_nobody_out,
 }
 
-/// Charges that nobody answers before a circuit opens.
+/// Unanswered charges that open a circuit.
 const FAILURES: usize = 5;
 
-/// A deployment whose simulator can lose its books, and with them every answer.
+/// A deployment whose simulator can lose its transaction log, and with it every answer.
 async fn ill(app: TestApp) -> (TestApp, FileBooks) {
     let file = FileBooks::new();
-    // These books answer at once that they are lost; when they are found, a busy machine may take its time.
+    // A missing log fails at once; once it is back, a busy machine may need this long.
     let app = app.with_sandbox_deadline(Duration::from_secs(5)).await.with_books(file.books.clone()).await;
     (app, file)
 }
@@ -40,7 +40,7 @@ async fn explanation(app: &TestApp, charge: &Value) -> Explanation {
     charges::find(&app.app.store, app.client_id(), id).await.unwrap().unwrap().charge.explanation
 }
 
-/// For each provider: why it was skipped, and what its circuit had to say.
+/// For each provider: why it was skipped, and the note of its circuit.
 async fn told(app: &TestApp, charge: &Value) -> Vec<(Option<Skipped>, Option<CircuitNote>)> {
     let explanation = explanation(app, charge).await;
     explanation.considered.iter().map(|considered| (considered.skipped, considered.circuit)).collect()
@@ -55,7 +55,7 @@ fn asked(charge: &Value) -> usize {
     charge["transactionRequests"].as_array().unwrap().len()
 }
 
-/// Charges that stay unknown, until the first provider's circuit is open.
+/// Makes charges with unknown outcomes until the first provider's circuit is open.
 async fn silence(app: &TestApp, file: &FileBooks, merchant: &str) {
     file.lose();
     let open_before = app.app.circuits.open_of(ProviderType::Sandbox);
@@ -95,7 +95,7 @@ async fn one_charge_at_a_time_tries_it(app: TestApp) {
     silence(&app, &file, &merchant).await;
     file.find();
     app.clock.advance_machine(OPEN_FOR);
-    // The books are busy: whoever asks waits for its answer, and keeps its circuit probe meanwhile.
+    // The log is locked: a charge waits for its answer and holds its circuit probe meanwhile.
     let occupied = file.occupy();
     let body = charge_body(&merchant, APPROVED);
     let post = || app.begin(request(&app.client, axum::http::Method::POST, "/v1/charges", &[], Some(&body)));
@@ -145,7 +145,7 @@ async fn the_only_provider_is_asked_all_the_same(app: TestApp) {
     let charge = charged(&app, &charge_body(&merchant, APPROVED)).await;
     assert_eq!(told(&app, &charge).await, [USABLE], "its answer has closed the circuit");
 
-    // Where all are silent, all are asked, in the order of their priority.
+    // When no provider answers, all are called in the order of their priority.
     let both = app.merchant().await;
     silence(&app, &file, &both).await;
     for _ in 0..FAILURES {
@@ -156,7 +156,7 @@ async fn the_only_provider_is_asked_all_the_same(app: TestApp) {
     assert!(told(&app, &charge).await.iter().all(|(skipped, _)| skipped.is_none()));
 }
 
-/// The buyer waited, also where a probe proved that nothing had happened.
+/// A time-out counts even where a probe proved that it had no effect: the buyer waited.
 async fn time_outs_without_effect_count(app: TestApp) {
     let mut ill = sandbox("Ill", 1);
     let fault = json!({ "when": { "operation": "authorization" }, "then": { "timeout": "before_effect" } });

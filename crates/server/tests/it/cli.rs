@@ -125,7 +125,7 @@ async fn a_credential_of_systemd_is_private_though_an_access_list_opens_it_to_th
     {
         set_mode(&kek, mode);
         let refused = run(&mut serve(credentials)).await;
-        // The books in memory are refused each time, so that nothing starts.
+        // The transaction log in memory is refused each time, so that no server starts.
         assert_eq!(refused.complaint().contains("can be read by others"), is_refused, "{}", refused.stderr);
     }
 }
@@ -136,7 +136,7 @@ async fn production_refuses_a_database_in_which_the_sample_key_works() {
     let server = Server::start(folder.path(), &[]).await;
     let (client_id, kek) = (server.value("REGENTE_CLIENT_ID").to_owned(), folder.path().join("kek"));
     server.stop().await;
-    // Without its mark, the file looks like any other.
+    // Without its mark, the file looks like any other key file.
     let text = std::fs::read_to_string(&kek).unwrap();
     std::fs::write(&kek, text.lines().last().unwrap()).unwrap();
 
@@ -202,7 +202,7 @@ async fn a_new_key_never_replaces_another() {
 #[tokio::test]
 async fn commands_go_through_the_server_that_runs() {
     let folder = tempfile::tempdir().unwrap();
-    // What a server that was killed leaves behind.
+    // The socket that a killed server leaves.
     drop(std::os::unix::net::UnixListener::bind(folder.path().join("admin.sock")).unwrap());
     let server = Server::start(folder.path(), &[]).await;
     let socket = folder.path().join("admin.sock");
@@ -217,7 +217,7 @@ async fn commands_go_through_the_server_that_runs() {
 
     let unknown = run_on(folder.path(), &["keys", "list", "0190a7f4-0000-7000-8000-000000000000"]).await;
     assert_eq!(unknown.complaint(), "regente: there is no client 0190a7f4-0000-7000-8000-000000000000\n");
-    // How much room the disk of this machine has is not this story's business.
+    // This machine's free disk space is not under test.
     assert!(!run_on(folder.path(), &["doctor"]).await.text().contains("FAILURE"));
 
     let log = server.stop().await;
@@ -256,7 +256,7 @@ async fn data_keys_rotate_while_the_server_runs() {
 
     assert!(run_on(folder.path(), &["vault", "rotate"]).await.text().contains("is in use"));
 
-    // The same card as before is known again, and charged with what was sealed under the former key.
+    // The stored card is found again, and charged with data sealed under the former key.
     let mut stored = charge.clone();
     stored["paymentSource"] = serde_json::json!({ "sourceType": "card", "cardId": before["paymentSource"]["cardId"], "cardCvv": "600" });
     let after: serde_json::Value =
@@ -344,7 +344,7 @@ async fn health_asks_the_server_that_runs() {
         let by_base = run(regente(&["health", "--url", &base]).env("REGENTE_DATA_DIR", "/nowhere")).await;
         assert!(by_base.text().contains("\"status\":\"ready\""), "{base}");
     }
-    // It was started with a port that nobody else is told of.
+    // Its port was chosen at the start and is in no setting.
     assert!(run_on(folder.path(), &["health"]).await.text().contains("\"status\":\"ready\""));
     let elsewhere = run(regente(&["health", "--url"]).arg(server.url("/v1/nothing"))).await;
     assert_eq!(elsewhere.status.code(), Some(1));

@@ -1,4 +1,4 @@
-//! Settings: where they come from, what is refused, what is shown.
+//! Settings: their sources, refusals, and their listing.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -373,7 +373,7 @@ fn postgres_settings_reach_the_pool() {
     assert_eq!(postgres.commit_groups, regente_store::CommitGroups::ByClient);
 }
 
-/// A configuration for real money, with the key in a file of this folder.
+/// A production configuration with the key in a file of this folder.
 fn production(folder: &Path) -> (Config, PathBuf) {
     let kek_file = folder.join("kek");
     std::fs::write(&kek_file, KEK).unwrap();

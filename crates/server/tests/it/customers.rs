@@ -1,5 +1,5 @@
-//! Buyers: created, read, changed, listed, deleted (`docs/interface/customers.md`). Who is found instead is told in
-//! [`matching`].
+//! Buyers: created, read, changed, listed, deleted (`docs/interface/customers.md`). [`matching`] tests which customer
+//! is found instead of created.
 
 mod matching;
 
@@ -138,7 +138,7 @@ fn without<'a>(value: &Value, members: impl IntoIterator<Item = &'a str>) -> Val
     value
 }
 
-/// Without `force`: 409, and the sentences of the fields that clash.
+/// Without `force`: 409 and a sentence for each conflicting field.
 async fn refused(app: &TestApp, customer: &Value, clashing: &[&str]) {
     let before = everybody(app).await;
     let answer = app.post("/v1/customers", &customer.clone()).await;

@@ -1,4 +1,4 @@
-//! `regente dev` as the real binary, and the life of a server process.
+//! `regente dev` as the real binary, and the lifecycle of a server process.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::cli::process::{Server, mode, regente, run, run_on};
 
-/// Nothing that a test waits for takes this long.
+/// Longer than anything that a test waits for.
 const SOON: Duration = Duration::from_secs(10);
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn started_again_it_has_the_same_account() {
     first.signal("-KILL").await;
     assert!(!first.ended().await.0.success());
 
-    // Also without the file: the account is in the database, and the key follows from the key-encryption key.
+    // The same without the file: the account is in the database, and the key is derived from the key-encryption key.
     std::fs::remove_file(folder.path().join("dev.env")).unwrap();
     let second = Server::start(folder.path(), &[]).await;
     for name in
@@ -95,7 +95,7 @@ async fn the_printed_lines_can_be_pasted() {
     let pasted = server.introduction.split("Take the values:").nth(1).unwrap();
     let lines: String =
         pasted.lines().filter(|line| line.starts_with("  ")).map(|line| format!("{line}\n")).collect();
-    // The last line ends with the keys, which are read only after the test has seen enough.
+    // The last line is completed by the flags with the keys.
     let keys = "-H \"X-Client-Id: $REGENTE_CLIENT_ID\" -H \"X-Api-Key: $REGENTE_API_KEY\"";
     let output =
         tokio::process::Command::new("sh").args(["-euc", &format!("{lines} {keys}")]).output().await.unwrap();
@@ -191,7 +191,7 @@ async fn http_2_is_spoken() {
     let mut frame = [0; 9];
     timeout(SOON, connection.read_exact(&mut frame)).await.unwrap().unwrap();
     assert_eq!(frame[3], 4, "{frame:?}");
-    // A peer that answers nothing would be waited for.
+    // Otherwise the stop would wait for this silent connection.
     drop(connection);
     server.stop().await;
 }

@@ -1,5 +1,4 @@
-//! What `regente doctor` finds: money against the simulator's books, the file, the clock. Schema, keys, rights and counters
-//! are in `cli`.
+//! The checks of `regente doctor` on money, the file and the clock. `cli` tests schema, keys, rights and counters.
 
 use std::path::Path;
 
@@ -15,12 +14,12 @@ use crate::harness::{APPROVED, TIMED_OUT, TestApp, WRONG_CVV, charge_body, stori
 
 const CARD: &str = "4916745120294124";
 
-/// What is done with a charge, and for how much; nothing is all of it.
+/// An operation on a charge and its amount; `None` is the whole amount.
 type Step = (&'static str, Option<i64>);
 
 stories! { charges_are_compared_with_the_books_by_their_state }
 
-/// One check of `regente doctor`, with the exit status that follows from it.
+/// The verdict and text of one check, after the exit status was compared with the verdict.
 async fn check(folder: &Path, name: &str) -> (String, String) {
     let ran = run_on(folder, &["doctor", "--json"]).await;
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -135,7 +134,7 @@ async fn captures_voids_and_refunds_agree_and_one_that_is_missing_in_the_books_i
     assert_eq!((verdict.as_str(), found.as_str()), ("ok", "5 charges agree with the books of the simulator"));
     server.stop().await;
 
-    // The last refund of the first charge.
+    // Deletes the last refund of the first charge.
     let delete = "DELETE FROM entries WHERE operation = 'void' AND amount = 100";
     change(&folder.path().join("sandbox-books.db"), delete);
     let (verdict, found) = check(folder.path(), "books").await;
@@ -180,7 +179,7 @@ async fn a_clock_that_went_back_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     with_two_charges(folder.path()).await;
     assert_eq!(check(folder.path(), "clock").await.0, "ok");
-    // The newest entry of the audit trail, in the year 2100.
+    // Moves the newest entry of the audit trail to the year 2100.
     let ahead =
         "UPDATE audit SET id = x'03bb2cc3d80070008000000000000001' WHERE id = (SELECT max(id) FROM audit)";
     change(&folder.path().join("regente.db"), ahead);
@@ -208,7 +207,7 @@ async fn a_damaged_file_is_noticed() {
     assert!(verdict == "failure" && found.starts_with("damaged: "), "{found}");
 }
 
-/// The pure comparison, on charges as the store reads them.
+/// The comparison itself, on charges as the store reads them.
 async fn charges_are_compared_with_the_books_by_their_state(app: TestApp) {
     let merchant = app.merchant().await;
     for (card, capture) in [(APPROVED, true), (APPROVED, false), (WRONG_CVV, true), (TIMED_OUT, true)] {
@@ -236,7 +235,7 @@ async fn charges_are_compared_with_the_books_by_their_state(app: TestApp) {
     let page = money::page(&app.app.store, client, Some(taken.id), 1).await.unwrap();
     assert_eq!(page[0].id, reserved.id, "pages follow one another");
 
-    // What is not known yet is no difference, and neither is what the caller of the sandbox decided.
+    // An unknown outcome is no difference, nor is a status set by hand in the sandbox.
     let mut open = silent.clone();
     open.requests[0].request.outcome = regente_domain::charge::attempt::Outcome::Open;
     assert_eq!(is(&open, kept), Comparison::Waits);

@@ -1,5 +1,5 @@
-//! SIGTERM under load: not ready, what has begun is finished, the log of the database is empty, and nothing that was
-//! answered is lost.
+//! SIGTERM under load: the server becomes not ready, finishes requests, leaves an empty write-ahead log, and loses no
+//! answered charge.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,13 +15,13 @@ use tokio::time::timeout;
 use crate::cli::process::{LOOK_EVERY, Server, regente, run_on};
 use crate::metrics::{metrics_setting, until_calls_in_flight};
 
-/// Clients that charge without a pause.
+/// Clients that charge continuously.
 const CLIENTS: usize = 16;
 /// Clients whose provider does not answer.
 const SLOW_CLIENTS: usize = 4;
 /// Answers before the signal.
 const ANSWERED_BEFORE_THE_END: usize = 50;
-/// Nothing that a test waits for takes this long.
+/// Longer than anything that a test waits for.
 const SOON: Duration = Duration::from_secs(30);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -45,7 +45,7 @@ async fn under_load_it_stops_in_order_and_loses_nothing() {
     .await
     .unwrap();
 
-    // Whoever is connected and has said nothing is served, too, as long as the notice lasts.
+    // A connection that has sent nothing is served too while the notice lasts.
     let mut silent = TcpStream::connect(server.address()).await.unwrap();
     server.signal("-TERM").await;
     server.until_logged("stopping").await;
@@ -54,7 +54,7 @@ async fn under_load_it_stops_in_order_and_loses_nothing() {
     timeout(SOON, silent.read_to_string(&mut answer)).await.unwrap().unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer:?}");
 
-    // A load balancer is told first, while requests are still taken.
+    // The load balancer sees "not ready" first, while requests are still served.
     let balancer = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
     let told = timeout(SOON, async {
         loop {
@@ -68,7 +68,7 @@ async fn under_load_it_stops_in_order_and_loses_nothing() {
         }
     });
     assert_eq!(told.await.unwrap(), json!({ "status": "not_ready", "failing": ["draining"] }));
-    // What had begun is finished: those that wait for the provider get their answers.
+    // Requests under way are finished: those that wait for the provider get their answers.
     for slow in slow {
         assert_eq!(slow.await.unwrap().unwrap().status(), StatusCode::CREATED);
     }
@@ -151,8 +151,7 @@ struct Seen {
     answered: Mutex<BTreeMap<String, Value>>,
 }
 
-/// Charges until the server does not take connections any more. Every answer is a good one: nobody is told 5xx because
-/// the process stops.
+/// Charges until the server refuses connections. Every answer is a success: stopping causes no 5xx.
 async fn charge_until_refused(server: Arc<Server>, seen: Arc<Seen>) {
     while !seen.is_over.load(Ordering::SeqCst) {
         let body = server.charge("REGENTE_MERCHANT_ID", "4916745120294124");
@@ -187,6 +186,6 @@ async fn a_service_without_certificates_outlives_a_hangup() {
     for signal in ["-HUP", "-TERM"] {
         tokio::process::Command::new("kill").args([signal, &id]).status().await.unwrap();
     }
-    // A process that a signal ends has no exit code.
+    // A process ended by a signal has no exit code.
     assert_eq!(timeout(SOON, service.wait()).await.unwrap().unwrap().code(), Some(0));
 }

@@ -1,4 +1,4 @@
-//! Why a charge went the way it went, as its account and its payer are told.
+//! Explanations of charges, for a secret key and for the payer's public key.
 
 use std::time::Duration;
 

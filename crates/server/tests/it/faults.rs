@@ -1,5 +1,5 @@
-//! The machine fails: a full disk, a database that cannot be written to, a PostgreSQL that goes and comes back, a clock
-//! that jumps. Callers are told 503 and when to come back, nothing is lost, and service goes on without a restart.
+//! Faults of the machine: a full disk, a read-only database, a PostgreSQL that crashes and restarts, a clock that
+//! jumps. Callers get 503 with `Retry-After`, nothing is lost, and service continues without a restart.
 
 mod clock;
 mod disk;
@@ -14,18 +14,18 @@ use serde_json::Value;
 
 use crate::harness::{APPROVED, Reply, TestApp, charge_body};
 
-/// Nothing that is waited for here takes as many looks, one each [`PAUSE`].
+/// More polls, one each [`PAUSE`], than anything here needs.
 const LOOKS_MAX: usize = 1200;
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// A charge under a key, which is also its reference.
+/// A charge whose key is also its reference.
 async fn charge(app: &TestApp, merchant: &str, key: &str) -> Reply {
     let mut body = charge_body(merchant, APPROVED);
     body["orderId"] = key.into();
     app.post_with_key("/v1/charges", key, &body).await
 }
 
-/// The refusal of a request that the database cannot take now: what to do is in it.
+/// The 503 of a request that the database cannot take, with its `Retry-After`.
 #[track_caller]
 fn assert_unavailable(reply: &Reply) {
     assert_eq!(reply.expect(503)["error"]["code"], 503);
@@ -34,7 +34,7 @@ fn assert_unavailable(reply: &Reply) {
     assert!((1..=60).contains(&seconds), "{seconds}");
 }
 
-/// Charges under keys of this name until one is taken; that key.
+/// Charges under numbered keys until one succeeds; returns that key.
 async fn until_charged(app: &TestApp, merchant: &str, name: &str) -> String {
     for look in 0..LOOKS_MAX {
         let key = format!("{name}-{look}");
@@ -48,7 +48,7 @@ async fn until_charged(app: &TestApp, merchant: &str, name: &str) -> String {
     panic!("service does not go on");
 }
 
-/// Every charge by its reference, after recovery has had its time.
+/// Every charge by its reference, after recovery.
 async fn settled(app: &TestApp) -> BTreeMap<String, Value> {
     app.later(Duration::from_secs(60 * 60)).await;
     let mut charges = BTreeMap::new();
@@ -66,7 +66,7 @@ async fn settled(app: &TestApp) -> BTreeMap<String, Value> {
     charges
 }
 
-/// What is believed is what the simulator's books say: an effect for each authorized charge, and no other.
+/// Compares the charges with the simulator's transaction log: one effect for each authorized charge, and no others.
 async fn assert_agrees(books: &TransactionLog, charges: &BTreeMap<String, Value>) {
     let mut authorized = 0;
     for charge in charges.values() {

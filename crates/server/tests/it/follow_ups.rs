@@ -1,6 +1,6 @@
-//! Captures, voids and refunds of card charges: every rule and state of `docs/interface/charges.md#states`, and the
-//! status that a tester sets by hand (`docs/interface/sandbox.md#status`). What the merchant sees is what the
-//! simulator's books say.
+//! Captures, voids and refunds of card charges: every rule and state of `docs/interface/charges.md#states`, and
+//! statuses set by hand (`docs/interface/sandbox.md#status`). Answers are compared with the simulator's transaction
+//! log.
 
 mod status;
 mod unknown;
@@ -33,12 +33,12 @@ stories! {
     a_reservation_that_nobody_captures_is_let_go_after_a_week,
 }
 
-/// A reservation of 100; its id.
+/// Makes a pre-authorized charge of 100; returns its id.
 pub async fn reserved(app: &TestApp) -> String {
     made(app, 100, false).await
 }
 
-/// A captured charge of 100; its id.
+/// Makes a captured charge of 100; returns its id.
 pub async fn captured(app: &TestApp) -> String {
     made(app, 100, true).await
 }
@@ -80,7 +80,7 @@ pub fn is(
     (status.to_owned(), amount, original, kind.to_owned(), ended.to_owned(), of)
 }
 
-/// What was announced of a charge.
+/// The names of the charge's events.
 pub async fn announced(app: &TestApp, id: &str) -> Vec<String> {
     let events = events::of_object(&app.app.store, app.client_id(), id.parse().unwrap()).await.unwrap();
     events.into_iter().map(|event| event.name).collect()
@@ -104,7 +104,7 @@ async fn a_part_is_captured_and_the_rest_released(app: TestApp) {
     let charge = capture(&app, &id, json!({ "amount": 60 })).await.expect(201);
     assert_eq!(told(&charge), is("authorized", 60, 100, ("capture", "success", 60)));
     capture(&app, &id, json!({ "amount": 40 })).await.expect(400);
-    // What was captured is all that can be given back.
+    // Only the captured amount can be refunded.
     void(&app, &id, json!({ "amount": 61 })).await.expect(400);
     let charge = void(&app, &id, json!({})).await.expect(201);
     assert_eq!(told(&charge), is("voided", 0, 100, ("void", "success", 60)));
@@ -154,7 +154,7 @@ async fn the_provider_refuses_991_and_nothing_changes(app: TestApp) {
     let charge = void(&app, &id, json!({})).await.expect(201);
     assert_eq!(told(&charge), is("pre_authorized", 991, 991, ("void", "failed", 991)));
     assert_eq!(announced(&app, &id).await, ["pending", "pre_authorized"]);
-    // Another amount goes through.
+    // Another amount succeeds.
     let charge = capture(&app, &id, json!({ "amount": 990 })).await.expect(201);
     assert_eq!(told(&charge), is("authorized", 990, 991, ("capture", "success", 990)));
 }
@@ -249,7 +249,7 @@ async fn the_same_key_with_another_amount_is_a_409(app: TestApp) {
     let path = format!("/v1/charges/{id}/void");
     app.post_with_key(&path, "one", &json!({ "amount": 10 })).await.expect(201);
     app.post_with_key(&path, "one", &json!({ "amount": 11 })).await.expect(409);
-    // The key counts for one operation on one charge.
+    // A key belongs to one operation on one charge.
     let other = captured(&app).await;
     app.post_with_key(&format!("/v1/charges/{other}/void"), "one", &json!({ "amount": 11 }))
         .await

@@ -1,5 +1,5 @@
-//! A whole Regente in the test's process: the real router on a fresh database, with a clock that the test moves, ids and
-//! chance from a seed, and the simulator's books in memory, where the test can read them.
+//! Runs a whole Regente in the test's process: the real router on a new database, a clock that the test controls, ids
+//! and chance from a seed, and the simulator's transaction log in memory, where the test can read it.
 
 pub mod payers;
 
@@ -48,19 +48,19 @@ use tower::ServiceExt;
 use self::payers::Payers;
 use crate::openapi::document::Document;
 
-/// When every test begins.
+/// The time at the start of every test.
 pub const START: &str = "2026-03-23T15:12:38.379Z";
-/// How long the simulator's silence lasts in tests.
+/// The deadline of calls to the simulator.
 pub const SANDBOX_DEADLINE: Duration = Duration::from_millis(60);
 
-/// How often a database that is locked is opened before somebody else has it.
+/// How often a locked database is opened before the test fails.
 const OPEN_ATTEMPTS: u32 = 100;
 
 /// Approved by the simulator (`docs/interface/sandbox.md#cards`).
 pub const APPROVED: (&str, &str) = ("4916745120294124", "560");
 /// Not answered by the simulator.
 pub const TIMED_OUT: (&str, &str) = ("4485401945979546", "600");
-/// Refused for its security code, which no other provider is asked after.
+/// Declined for its security code; no other provider is tried.
 pub const WRONG_CVV: (&str, &str) = ("4716866286004545", "965");
 
 /// Runs each story on SQLite and on PostgreSQL.
@@ -89,11 +89,11 @@ pub struct TestApp {
     pub books: TransactionLog,
     pub worker: Worker,
     pub client: Client,
-    /// Stops the process at a step of the test's choice.
+    /// Stops the process at a step chosen by the test.
     pub fuse: Fuse,
-    /// What lies between it and its provider.
+    /// The connection to the provider.
     pub wire: Wire,
-    /// Where names lead.
+    /// The addresses of host names.
     pub names: Names,
     router: Router,
     kek: String,
@@ -105,14 +105,14 @@ pub struct TestApp {
     database: TestDatabase,
 }
 
-/// An account and a key of it.
+/// An account and one of its keys.
 #[derive(Clone, Debug)]
 pub struct Client {
     pub id: String,
     pub key: String,
 }
 
-/// What came back.
+/// The answer to a request.
 #[derive(Debug)]
 pub struct Reply {
     pub status: StatusCode,
@@ -126,7 +126,7 @@ impl Reply {
         if self.bytes.is_empty() { Value::Null } else { serde_json::from_slice(&self.bytes).unwrap() }
     }
 
-    /// The body as JSON, after the status was what it must be.
+    /// The body as JSON; the status must be `status`.
     #[track_caller]
     pub fn expect(&self, status: u16) -> Value {
         let body = String::from_utf8_lossy(&self.bytes);
@@ -157,7 +157,7 @@ impl TestApp {
         Self::on(TestDatabase::fresh_postgres().await, Settings::default()).await
     }
 
-    /// On a fresh database of `database`'s kind, with settings of the test's own.
+    /// On a new database of `database`'s kind, with these settings.
     pub async fn on(database: TestDatabase, settings: Settings) -> Self {
         let clock = Clock::manual(Timestamp::parse(START).unwrap());
         let kek = Kek::generate(&Chance::seeded(99)).expose_text().to_string();
@@ -198,7 +198,7 @@ impl TestApp {
         }
     }
 
-    /// The same deployment after its process has ended and begun again; only what was stored is left.
+    /// The deployment after a restart of its process: only stored data is left.
     pub async fn restart(self) -> Self {
         self.app.store.close().await;
         let generation = self.generation + 1;
@@ -208,7 +208,7 @@ impl TestApp {
         Self { app, worker, router, fuse, generation, prepared: OnceCell::new(), ..self }
     }
 
-    /// A worker of another node of the same deployment; only where several processes share the database.
+    /// A worker of another node of the deployment, where several processes share the database.
     pub async fn another_worker(&self) -> Worker {
         Worker::new(build(self.ground(), &Fuse::default(), self.generation + 1000).await.engine.clone())
     }
@@ -227,31 +227,31 @@ impl TestApp {
         }
     }
 
-    /// The same deployment with other settings, from now on.
+    /// The deployment with changed settings.
     pub async fn with_settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(&mut self.settings);
         self.restart().await
     }
 
-    /// The same deployment whose callers may ask for another amount, from now on.
+    /// The deployment with changed limits on callers.
     pub async fn with_limits(mut self, change: impl FnOnce(&mut HttpLimits)) -> Self {
         change(&mut self.limits);
         self.restart().await
     }
 
-    /// The same deployment with other books of the simulator, from now on.
+    /// The deployment with another transaction log of the simulator.
     pub async fn with_books(mut self, books: TransactionLog) -> Self {
         self.books = books;
         self.restart().await
     }
 
-    /// The same deployment with a simulator that is waited for this long, from now on.
+    /// The deployment with another deadline of the simulator.
     pub async fn with_sandbox_deadline(mut self, deadline: Duration) -> Self {
         self.sandbox_deadline = deadline;
         self.restart().await
     }
 
-    /// Another account of the same deployment.
+    /// Another account of the deployment.
     pub async fn another_client(&self) -> Client {
         new_client(&self.app, "Outra Loja").await
     }
@@ -261,12 +261,12 @@ impl TestApp {
         self.client.id.parse().unwrap()
     }
 
-    /// Sends a request as it is, with no headers of the harness's own. Whatever is answered must be in the document.
+    /// Sends a request without the harness's headers. The answer must match the document.
     pub async fn send(&self, request: Request<Body>) -> Reply {
         self.begin(request).await.unwrap()
     }
 
-    /// Sends a request and does not wait for its answer.
+    /// Sends a request without waiting for its answer.
     pub fn begin(&self, mut request: Request<Body>) -> tokio::task::JoinHandle<Reply> {
         request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 50_000))));
         let router = self.router.clone();
@@ -313,32 +313,32 @@ impl TestApp {
         self.call(&self.client, Method::DELETE, path, &[], None).await
     }
 
-    /// A merchant with these providers; its id.
+    /// Makes a merchant with these providers; returns its id.
     pub async fn merchant_with(&self, providers: Value) -> String {
         let body =
             self.post("/v1/merchants", &json!({ "mcc": "5812", "providers": providers })).await.expect(201);
         body["id"].as_str().unwrap().to_owned()
     }
 
-    /// A merchant with two healthy simulators; its id.
+    /// Makes a merchant with two healthy simulators; returns its id.
     pub async fn merchant(&self) -> String {
         self.merchant_with(json!([sandbox("Main", 1), sandbox("Spare", 2)])).await
     }
 
-    /// A merchant whose first simulator declines everything with `try_again`; its id.
+    /// Makes a merchant whose first simulator declines everything with `try_again`; returns its id.
     pub async fn fallback_merchant(&self) -> String {
         let mut first = sandbox("Declines", 1);
         first["options"] = json!({ "type": "SANDBOX", "faults": [{ "then": { "decline": "try_again" } }] });
         self.merchant_with(json!([first, sandbox("Approves", 2)])).await
     }
 
-    /// A card token; its id.
+    /// Makes a card token; returns its id.
     pub async fn card_token(&self, card: (&str, &str)) -> String {
         let body = self.post("/v1/tokens", &token_body(card)).await.expect(201);
         body["tokenId"].as_str().unwrap().to_owned()
     }
 
-    /// A stored card that nothing has checked; its id.
+    /// Makes a stored card without a check; returns its id.
     pub async fn card(&self, card: (&str, &str)) -> String {
         let token = self.card_token(card).await;
         self.post("/v1/cards", &json!({ "tokenId": token })).await.expect(201)["id"]
@@ -353,7 +353,7 @@ impl TestApp {
         Client { id: self.client.id.clone(), key: body["publicKey"].as_str().unwrap().to_owned() }
     }
 
-    /// Runs everything that is due now.
+    /// Runs every job that is due now.
     pub async fn run_jobs(&self) {
         self.prepare().await;
         loop {
@@ -364,8 +364,8 @@ impl TestApp {
         }
     }
 
-    /// Lets time pass; everything that falls due on the way runs at its own time. The recurring jobs run with it, and
-    /// once in the end: visiting each of their times took longer than everything else in the stories.
+    /// Advances the clock; each job that falls due runs at its own time. Recurring jobs run along with them and once at
+    /// the end: stopping at each of their times took most of the tests' time.
     pub async fn later(&self, by: Duration) {
         self.pass(by, async || self.worker.next_due().await).await;
         if self.next_job().await.unwrap().is_some_and(|due| due <= self.clock.deployment()) {
@@ -373,7 +373,7 @@ impl TestApp {
         }
     }
 
-    /// Lets time pass; each recurring job runs at each of its times, for the stories of what such a job does how often.
+    /// Advances the clock and runs each recurring job at each of its times.
     pub async fn later_with_every_recurrence(&self, by: Duration) {
         let next_due = async || {
             let due = [self.worker.next_due().await?, self.next_job().await?];
@@ -404,7 +404,7 @@ impl TestApp {
         self.clock.set(target);
     }
 
-    /// Makes sure of the recurring jobs, once for each start of the process.
+    /// Enqueues the recurring jobs, once for each start of the process.
     pub async fn prepare(&self) {
         self.prepared.get_or_init(async || self.worker.prepare().await.unwrap()).await;
     }
@@ -458,7 +458,7 @@ async fn new_client(app: &App, name: &str) -> Client {
     Client { id: id.to_string(), key: key.key.expose().to_owned() }
 }
 
-/// What lies between a deployment and its provider.
+/// The connection between a deployment and its provider.
 #[derive(Clone, Debug, Default)]
 pub struct Wire(Arc<WireState>);
 
@@ -470,23 +470,23 @@ struct WireState {
 }
 
 impl Wire {
-    /// Keeps authorizations from arriving until [`Self::let_go`].
+    /// Holds authorizations back until [`Self::let_go`].
     pub fn hold(&self) {
         self.0.is_holding.send_replace(true);
     }
 
-    /// Lets what was held arrive.
+    /// Delivers what was held back.
     pub fn let_go(&self) {
         self.0.is_holding.send_replace(false);
     }
 
-    /// From now on the provider says of every key that it knows nothing of it, and does not remember that it said so:
-    /// what arrives later is done all the same. The simulator is better than that.
+    /// Makes the provider answer every probe with "absent" without recording that, so that it still carries out a call
+    /// that arrives later. The simulator itself keeps its word.
     pub fn forget(&self) {
         self.0.is_forgetful.store(true, Ordering::SeqCst);
     }
 
-    /// Whom providers ask that cannot decide by themselves.
+    /// The payers of providers that cannot decide by themselves.
     pub fn payers(&self) -> &Payers {
         &self.0.payers
     }
@@ -498,7 +498,7 @@ impl Wire {
     }
 }
 
-/// The simulator behind a wire and a fuse: the process may stop before a call leaves it, and before the answer is read.
+/// The simulator behind a wire and a fuse: the process may stop before a call is sent, and before its answer is read.
 struct Wired {
     sandbox: Sandbox,
     wire: Wire,
@@ -555,7 +555,7 @@ impl Provider for Wired {
     }
 }
 
-/// What a deployment is made of, besides what its process makes itself.
+/// The parts of a deployment that outlive its process.
 struct Ground<'a> {
     database: &'a TestDatabase,
     clock: &'a Clock,
@@ -568,8 +568,7 @@ struct Ground<'a> {
     names: &'a Names,
 }
 
-/// Where names lead: nowhere, until a test says otherwise. A name with several answers gives them one after the other,
-/// the last one for ever.
+/// The addresses of host names; none by default. Several answers of a name are given in order, the last one repeatedly.
 #[derive(Clone, Debug, Default)]
 pub struct Names(Arc<Mutex<HashMap<String, VecDeque<Vec<IpAddr>>>>>);
 
@@ -592,18 +591,18 @@ impl Lookup for Names {
     }
 }
 
-/// Calls to other hosts where no name leads anywhere.
+/// Outbound calls without any known host name.
 pub fn outbound() -> Outbound {
     Outbound::new(rules(), Names::default())
 }
 
-/// What may be called: the public internet and this machine.
+/// The allowed addresses: the public internet and this machine.
 fn rules() -> Rules {
     Rules { plain: Plain::Allowed, ports: Ports::Any, networks: vec!["127.0.0.0/8".parse().unwrap()] }
 }
 
-/// Opens the database. A process that another test has just forked holds every open file until it becomes its program, so
-/// the lock of a store that was closed may outlive it by a moment.
+/// Opens the database. A process that another test has just forked holds every open file until it executes its program,
+/// so the lock of a closed store may last a moment longer.
 async fn open(database: &TestDatabase) -> Store {
     for _ in 0..OPEN_ATTEMPTS {
         let opened = Store::open(database.options()).await;
@@ -617,7 +616,7 @@ async fn open(database: &TestDatabase) -> Store {
 
 async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     let Ground { database, clock, books, kek, settings, limits, sandbox_deadline, wire, names } = ground;
-    // What went wrong inside, for whoever reads a failed test.
+    // Internal errors, for the output of a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
     let store = open(database).await;
     store.migrate(clock.deployment()).await.unwrap();

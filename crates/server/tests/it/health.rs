@@ -1,4 +1,4 @@
-//! Health: what a load balancer is told.
+//! The health endpoints of a load balancer.
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};

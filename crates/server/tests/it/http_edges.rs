@@ -1,5 +1,5 @@
-//! What HTTP itself asks of every route, through the real router: cross-origin headers on good and bad answers, request
-//! ids, methods, sizes, rates, empty bodies, the case of headers.
+//! The HTTP rules of every route, through the real router: cross-origin headers, request ids, methods, sizes, rates,
+//! empty bodies, the case of headers.
 
 use std::net::SocketAddr;
 
@@ -115,7 +115,7 @@ async fn a_public_key_makes_ten_tokens_a_second_and_a_secret_key_any_number(app:
     let make = async |client| {
         app.call(client, Method::POST, "/v1/tokens", &[SHOP], Some(&token_body(APPROVED))).await
     };
-    // Machine time goes on meanwhile, so the burst is larger than what it can refill.
+    // Machine time continues meanwhile, so the burst is larger than what it can refill.
     let mut refused = None;
     for count in 0..200 {
         let reply = make(&one).await;
@@ -153,8 +153,8 @@ async fn a_database_that_is_gone_is_a_reason_to_come_back(app: TestApp) {
     }
 }
 
-/// Past the bound nothing is parsed, and who may not charge learns nothing of it. The connection goes on, with the body off
-/// it.
+/// Over the limit a charge is refused before parsing, and without permission only the permission is answered. The
+/// connection stays usable, with the body read off it.
 async fn a_charge_without_room_is_refused_unread(app: TestApp) {
     let merchant = app.merchant().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -183,7 +183,7 @@ async fn a_charge_without_room_is_refused_unread(app: TestApp) {
     serving.abort();
 }
 
-/// Charges over a connection that stays open.
+/// Sends a charge over a connection that stays open.
 async fn next_answer(stream: &mut TcpStream, headers: &str, body: &str) -> String {
     let head =
         format!("POST /v1/charges HTTP/1.1\r\nhost: x\r\n{headers}content-length: {}\r\n\r\n", body.len());
@@ -259,7 +259,7 @@ async fn head_is_get_without_the_body() {
     }
 }
 
-/// Operations that mean everything where no amount is said.
+/// Operations for which an absent amount means everything.
 const TAKES_ALL: [&str; 2] = ["POST /v1/charges/{id}/capture", "POST /v1/charges/{id}/void"];
 
 /// Shipped clients send `Content-Type: application/json` with every request, and often no body
@@ -277,7 +277,7 @@ async fn no_body_is_no_body() {
         let asks_for_nothing =
             operation.method == Method::PATCH || TAKES_ALL.contains(&operation.name().as_str());
         match (call.body, asks_for_nothing) {
-            // A change of nothing, or of everything.
+            // The empty body changes nothing, or means the whole amount.
             (None, _) | (Some(_), true) => {
                 assert!(reply.status.is_success(), "{}: {reply:?}", operation.name())
             }
@@ -288,7 +288,7 @@ async fn no_body_is_no_body() {
             }
         }
     }
-    // And one where none is needed is not read.
+    // Where no body is needed, one is not read.
     let card = records.card().await;
     let path = format!("/v1/cards/{card}");
     let request = |method| {
@@ -336,7 +336,7 @@ async fn a_body_has_a_largest_size_however_it_comes() {
     bare(&app, Method::POST, "/v1/tokens", &credentials, exact).await.expect(201);
 }
 
-/// Over a real connection, where the spelling of headers and the end of a body are bytes.
+/// Over a real connection, to control the bytes of headers and the end of the body.
 #[tokio::test]
 async fn headers_in_any_case_and_bodies_in_chunks_arrive() {
     let app = TestApp::sqlite().await;
@@ -380,7 +380,7 @@ async fn exchange(address: SocketAddr, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let (mut reading, mut writing) = stream.split();
     let mut answer = Vec::new();
-    // Both at once: a server that refuses does not read to the end.
+    // Both at once: a server that refuses does not read the whole body.
     let (written, read) = tokio::join!(writing.write_all(request), reading.read_to_end(&mut answer));
     drop((written, read));
     String::from_utf8_lossy(&answer).into_owned()

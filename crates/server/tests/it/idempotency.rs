@@ -71,7 +71,7 @@ fn assert_same(again: &Reply, first: &Reply) {
     assert_eq!(again.header("content-type"), first.header("content-type"));
 }
 
-/// Sends the same charge this often at once, and holds every answer against the others.
+/// Sends the same charge this often at once, and compares all answers.
 async fn one_of_many(app: &TestApp, body: &Value) {
     const REQUESTS: usize = 64;
     let replies = join_all((0..REQUESTS).map(|_| charge_with(app, "same", body))).await;
@@ -101,7 +101,7 @@ async fn many_identical_charges_at_once_are_one(app: TestApp) {
     one_of_many(&app, &charge_body(&merchant, APPROVED)).await;
 }
 
-/// The token is used up by the one that comes first; the others must not be told so.
+/// The first charge uses up the token; the others must not be told so.
 async fn many_identical_charges_by_token_at_once_are_one(app: TestApp) {
     let merchant = app.merchant().await;
     let token = app.card_token(APPROVED).await;
@@ -235,7 +235,7 @@ async fn an_answer_is_kept_for_a_day(app: TestApp) {
     app.clock.advance(Duration::from_millis(1));
     let other = app.post_with_key("/v1/tokens", "k", &token_body(WRONG_CVV)).await;
     other.expect(201);
-    // The day of a charge begins when it has moved last, a millisecond after its key was claimed.
+    // A charge's day begins with its last change, a millisecond after its key was claimed.
     assert_same(&charge_with(&app, "k", &body).await, &first);
     app.clock.advance(Duration::from_millis(1));
     let later = charge_with(&app, "k", &body).await;

@@ -1,4 +1,4 @@
-//! Jobs: rows that are leased while they run, tried again when they fail, and there after a restart.
+//! Jobs: rows that are leased while they run, retried when they fail, and kept across restarts.
 
 mod queues;
 
@@ -79,7 +79,7 @@ async fn run(app: &TestApp, statement: &'static Sql) {
     assert_eq!(apply(app, DEPLOYMENT, fill).await, Commit::Applied);
 }
 
-/// A purge of the account's own, due at `run_at`.
+/// Enqueues a purge of the account, due at `run_at`.
 async fn enqueue(app: &TestApp, kind: &str, run_at: Timestamp) {
     let id = app.app.chance.id(app.clock.deployment());
     let job = NewJob { id, kind, queue: QUEUE, key: "k", payload: "{}", run_at };
@@ -92,7 +92,7 @@ async fn due(app: &TestApp) -> Option<Job> {
     jobs::due(&app.app.store, app.client_id(), due, 10).await.unwrap().pop()
 }
 
-/// A worker that took the job and was not heard of again.
+/// Leases a job like a worker that then dies.
 async fn lease(app: &TestApp, job: &Job, until: Timestamp) -> Uuid {
     let owner = Uuid::from_u128(0xdead);
     assert_eq!(
@@ -186,7 +186,7 @@ async fn a_failing_job_is_tried_again_with_growing_waits(app: TestApp) {
     assert!(healed.run_at.since(app.clock.deployment()) <= 10 * MINUTE);
 }
 
-/// Housekeeping that stopped for good would go unnoticed until the disk is full.
+/// A recurring job is retried for ever: nobody would notice its end before the disk is full.
 async fn a_recurring_job_is_never_given_up(app: TestApp) {
     app.run_jobs().await;
     run(&app, &LOSE_TOKENS).await;

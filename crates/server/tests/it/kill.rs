@@ -1,5 +1,5 @@
-//! The process dies at a moment that it did not choose, while 64 clients charge. After a restart every answered charge is
-//! there, and every other one is what the simulator's books say.
+//! SIGKILL at an arbitrary moment while 64 clients charge. After a restart every answered charge exists, and every
+//! other one agrees with the simulator's transaction log.
 
 mod workers;
 
@@ -19,9 +19,9 @@ use tempfile::TempDir;
 use crate::harness::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body};
 
 const CLIENTS: usize = 64;
-/// The process is killed when so many charges have been answered.
+/// Answered charges before the kill.
 const ANSWERED_BEFORE_THE_END: usize = 300;
-/// Looks at a process that is starting, or at charges that are being resolved; one each [`PAUSE`].
+/// Polls, one each [`PAUSE`], for a process that starts or for charges that are resolved.
 const LOOKS_MAX: usize = 600;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -74,7 +74,7 @@ async fn kill_and_compare(postgres: Option<String>) {
         }
         assert_eq!(charge, answer, "what was answered is what is there");
     }
-    // The same key leads to the final answer, and never to a second effect.
+    // A retried key leads to the final answer and to no second effect.
     for key in &unanswered {
         let again = deployment.api.charge(key, &merchants[0]).await.unwrap();
         assert!(
@@ -88,7 +88,7 @@ async fn kill_and_compare(postgres: Option<String>) {
     deployment.compare_with_books(&charges).await;
 }
 
-/// What the clients saw.
+/// The answers to the clients.
 #[derive(Default)]
 struct Seen {
     answers: AtomicUsize,
@@ -130,8 +130,7 @@ impl Api {
             .header("X-Api-Key", &self.key)
     }
 
-    /// One charge whose reference and idempotency key are the same. Most cards are approved; some are refused, some
-    /// are not answered.
+    /// A charge whose reference is also its idempotency key. Most cards are approved, some declined, some not answered.
     async fn charge(&self, key: &str, merchant: &str) -> Result<reqwest::Response, reqwest::Error> {
         let card = match key.bytes().map(usize::from).sum::<usize>() % 16 {
             0 => TIMED_OUT,
@@ -148,7 +147,7 @@ impl Api {
     }
 }
 
-/// A process that dies by SIGKILL when it is dropped, so that a test that fails leaves none behind.
+/// A process that is killed on drop, also when a test fails.
 struct Process(Child);
 
 impl Drop for Process {
@@ -158,7 +157,7 @@ impl Drop for Process {
     }
 }
 
-/// A database, the simulator's books, and an account.
+/// A database, the simulator's transaction log, and an account.
 struct Deployment {
     folder: TempDir,
     postgres: Option<String>,
@@ -244,7 +243,7 @@ impl Deployment {
         merchants
     }
 
-    /// Every charge by its reference, once the outcome of each is known.
+    /// Every charge by its reference, once no outcome is unknown.
     async fn charges_when_none_is_pending(&self) -> BTreeMap<String, Value> {
         for _ in 0..LOOKS_MAX {
             let charges = self.charges().await;
@@ -275,7 +274,7 @@ impl Deployment {
         unreachable!()
     }
 
-    /// Each approved request has an entry in the simulator's books, and each entry with an effect belongs to an
+    /// Each approved request has an entry in the transaction log, and each entry with an effect belongs to an
     /// authorized charge.
     async fn compare_with_books(&self, charges: &BTreeMap<String, Value>) {
         let books = TransactionLog::file(&self.folder.path().join("books.db")).unwrap();

@@ -1,4 +1,4 @@
-//! The page for Prometheus: what it counts, what it never shows, and that dashboard and alerts speak of it.
+//! The Prometheus page: its counts, what it must not show, and the metric names in the dashboard and alerts.
 
 mod deliveries;
 
@@ -25,12 +25,12 @@ stories! {
     an_unknown_outcome_is_counted_until_the_end_of_its_schedule_and_after_it,
 }
 
-/// Nothing that a test waits for takes this long.
+/// Longer than anything that a test waits for.
 const SOON: Duration = Duration::from_secs(20);
 /// A day of business time.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A page: each line's value by its name with labels.
+/// A page: the value of each line by its name with labels.
 struct Page {
     text: String,
     values: BTreeMap<String, f64>,
@@ -66,14 +66,14 @@ impl Page {
 
 const CIRCUITS: &str = "regente_provider_circuits_open{provider_type=\"SANDBOX\"}";
 
-/// An address for metrics that is free at the moment, and the setting that names it.
+/// A free address for metrics, and the setting that names it.
 pub fn metrics_setting() -> (String, String) {
     let address = format!("127.0.0.1:{}", free_port());
     let setting = format!("metrics.listen={address}");
     (address, setting)
 }
 
-/// Waits until a server waits for so many calls to providers.
+/// Waits until a server has this many calls to providers in flight.
 pub async fn until_calls_in_flight(address: &str, calls: u32) {
     until(address, |page| page.value("regente_provider_calls_in_flight") == f64::from(calls)).await;
 }
@@ -118,13 +118,13 @@ async fn what_happens_is_counted_and_no_caller_is_named() {
     assert_eq!(charge("REGENTE_FALLBACK_MERCHANT_ID", "4916745120294124", "one").await, 201);
     assert_eq!(charge("REGENTE_FALLBACK_MERCHANT_ID", "4916745120294124", "one").await, 201);
     assert_eq!(charge("REGENTE_MERCHANT_ID", "4916745120294124", "one").await, 409);
-    // The simulator does not answer for this card, and says afterwards that nothing happened.
+    // The simulator does not answer for this card, and the probe reports it absent.
     assert_eq!(charge("REGENTE_MERCHANT_ID", "4485401945979546", "two").await, 201);
     let lost = format!("/v1/charges/4916745120294124?orderId={}", server.value("REGENTE_CLIENT_ID"));
     server.get(&lost).send().await.unwrap();
     server.get("/4916745120294124").send().await.unwrap();
 
-    // Two charges, each announced twice.
+    // Two charges with two deliveries each.
     let are_delivered = |page: &Page| page.values.get(&attempts("delivered")) == Some(&4.0);
     let is_quiet = |page: &Page| page.value("regente_admissions_in_use") == 0.0;
     let page = until(&address, |page| are_delivered(page) && is_quiet(page)).await;
@@ -132,7 +132,7 @@ async fn what_happens_is_counted_and_no_caller_is_named() {
     assert_eq!(page.value(&requests("/v1/charges", 201)), 3.0);
     assert_eq!(page.value(&requests("/v1/charges", 409)), 1.0);
     assert_eq!(page.value(&calls("authorization", "declined")), 1.0);
-    // The second provider of the healthy merchant approves what the first one did not answer.
+    // The first provider does not answer, the second approves.
     assert_eq!(page.value(&calls("authorization", "unknown")), page.value(&calls("probe", "absent")));
     assert!(page.value(&calls("authorization", "approved")) >= 1.0);
     assert_eq!(page.value("regente_idempotency_replays_total"), 1.0);
@@ -206,7 +206,7 @@ async fn unknown_outcomes_calls_in_flight_and_open_circuits_are_seen_while_they_
     let settings = [listen.as_str(), "charges.reconcile_grace_ms=3600000", "routing.circuit_failures=1"];
     let arguments: Vec<&str> = settings.into_iter().flat_map(|setting| ["--set", setting]).collect();
     let server = Server::start(folder.path(), &arguments).await;
-    // For two seconds the simulator does not answer; then its books are gone, and nobody can say what it did.
+    // The simulator does not answer for two seconds; then its log is gone, so the outcome is unknown.
     let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");
     let running = tokio::spawn(server.post("/v1/charges", &slow).send());
     until_calls_in_flight(&address, 1).await;
@@ -262,7 +262,7 @@ async fn nothing_is_served_unless_it_is_asked_for_and_a_taken_port_is_told() {
     assert!(complaint.starts_with(&format!("regente: {address} is in use")), "{complaint}");
 }
 
-/// One database after the other: what is measured belongs to the process.
+/// The databases in sequence: metrics belong to the process.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_is_away_does_not_take_the_page_with_it() {
     lose_the_database(TestApp::sqlite().await).await;
@@ -324,7 +324,7 @@ fn docs(name: &str) -> String {
     std::fs::read_to_string(std::path::Path::new(path).join(name)).unwrap()
 }
 
-/// The names of metrics in a text; those of the parts of a histogram count as the histogram's.
+/// The names of metrics in a text; the parts of a histogram count as the histogram.
 fn names_in(text: &str) -> BTreeSet<String> {
     let words = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_');
     let metrics = words.filter(|word| {

@@ -1,4 +1,4 @@
-//! The OpenAPI document is complete, current and true: what it says of bodies and answers is what the service does.
+//! The OpenAPI document is complete and current, and bodies and answers match it.
 
 mod bodies;
 pub mod document;
@@ -25,7 +25,7 @@ stories! {
     every_example_succeeds,
 }
 
-/// Where nobody needs a key.
+/// Operations without a key.
 const OPEN_TO_ALL: [&str; 2] = ["/health/live", "/health/ready"];
 
 #[test]
@@ -79,7 +79,7 @@ fn the_schemas_speak_of_nothing_that_readers_do_not_have() {
         }
     }
     let document = Document::current();
-    // Each reference of the text is followed once, also where no test meets the answer.
+    // Follows every reference of the document, also those in answers that no test gets.
     let text = document.value.to_string();
     for reference in text.split(r#""$ref":"#).skip(1) {
         let reference = reference.split('"').nth(1).unwrap();
@@ -94,7 +94,7 @@ fn the_schemas_speak_of_nothing_that_readers_do_not_have() {
         let is_of_code = name.ends_with("View") || name.ends_with("Body");
         assert!(is_of_errors || !is_of_code, "{name} is a name of the code");
         if let Some(example) = schema.get("example") {
-            // Credentials have members that depend on their type.
+            // The members of credentials depend on their type.
             let members = if name == "NewCredentials" { Members::Any } else { Members::DocumentedAlone };
             let problems = schema::problems(document, schema, example, members);
             assert!(problems.is_empty(), "{name}: its own example: {problems:#?}");
@@ -102,7 +102,7 @@ fn the_schemas_speak_of_nothing_that_readers_do_not_have() {
     }
 }
 
-/// Every function that describes an operation is in the router, and the router has no route that describes nothing.
+/// Every described operation is in the router, and every route of the router is described.
 #[test]
 fn every_described_route_is_served() {
     fn sources(folder: &Path, found: &mut Vec<String>) {
@@ -146,7 +146,7 @@ async fn only_what_is_documented_is_served() {
     }
 }
 
-/// Each operation with its own example, and then what every caller may meet. The harness compares each answer with the
+/// Each operation with its own example, then with the errors of every caller. The harness compares each answer with the
 /// document.
 async fn every_example_succeeds(app: TestApp) {
     let document = Document::current();
@@ -167,7 +167,7 @@ async fn every_example_succeeds(app: TestApp) {
             reply.status,
             String::from_utf8_lossy(&reply.bytes)
         );
-        // The same again: a record that is gone, a token that is used.
+        // The same request again: the record is gone, or the token is used.
         send(&[], call.body.as_ref()).await;
         if call.body.is_some() {
             let reply = send(&[], Some(&json!({ "\u{0}": 1 }))).await;
@@ -190,7 +190,7 @@ async fn every_example_succeeds(app: TestApp) {
     }
 }
 
-/// What every test relies on through the harness.
+/// Shows that the harness notices an answer that does not match, on which every test relies.
 #[test]
 fn an_answer_that_is_not_as_documented_is_noticed() {
     let document = Document::current();
@@ -266,7 +266,7 @@ async fn the_document_and_its_page_are_served_without_asking_another_host() {
     }
     let initializer = texts.iter().find(|(name, _)| name.contains("initializer")).expect("an initializer");
     assert!(initializer.1.contains("/openapi.json"), "{}", initializer.1);
-    // Left out, the page would ask a validator of its makers, and tell it the address of this server.
+    // Without this setting the page sends the server's address to a validator on the internet.
     assert!(initializer.1.contains(r#""validatorUrl": "none""#), "{}", initializer.1);
     for (name, text) in texts.iter().filter(|(name, _)| name.ends_with(".css")) {
         let loaded =

@@ -1,4 +1,4 @@
-//! Who pays: customers in charges, and what a public key may learn of them.
+//! Customers in charges, and what a public key may see of them.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -89,7 +89,7 @@ async fn a_card_linked_by_an_alias_does_not_lead_to_the_person(app: TestApp) {
     assert_eq!(seen["customerId"], Value::Null);
     assert_eq!(seen.get("customer"), None);
     assert!(!seen.to_string().contains(&customer));
-    // The merchant's own server sees who it is.
+    // A secret key sees the customer.
     assert_eq!(app.get(&format!("/v1/cards/{own}")).await.expect(200)["customer"]["id"], customer);
 }
 

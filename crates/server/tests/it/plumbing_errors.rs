@@ -1,4 +1,4 @@
-//! Every kind of error is answered byte for byte as published, and nothing of the inside shows.
+//! Every kind of error is answered byte for byte as published, without internal details.
 
 #![allow(clippy::unwrap_used)]
 
@@ -127,7 +127,7 @@ async fn what_may_be_tried_again_says_when() {
             ),
         ),
         (
-            // A rest of a second is a whole second: whoever came back before would be sent away again.
+            // Part of a second counts as a whole one: a caller who came back earlier would be refused again.
             ApiError::TooManyRequests { retry_after: Duration::from_millis(1_001) },
             (
                 429,

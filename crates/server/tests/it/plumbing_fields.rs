@@ -1,4 +1,4 @@
-//! A caller who gets a body wrong learns everything that is wrong with it, at once and by path.
+//! The answer to an invalid body lists all problems at once, each with its path.
 
 #![allow(clippy::unwrap_used)]
 
@@ -18,7 +18,7 @@ fn refused(bytes: &[u8]) -> Vec<String> {
     answer.error.unwrap().details
 }
 
-/// What one reader says to the member `x` of a body `{"x": …}`.
+/// The problems of one reader with the member `x` of a body `{"x": …}`.
 fn one<T>(value: &serde_json::Value, read: impl FnOnce(Field<'_>) -> Option<T>) -> Result<Option<T>, String> {
     let body = body(&json!({ "x": value }).to_string());
     body.read(|fields| Some(read(fields.optional("x"))))
@@ -298,7 +298,7 @@ fn nesting_has_a_limit() {
     let sentence = format!("body must not be nested deeper than {BODY_DEPTH_MAX} levels");
     assert_eq!(refused(nested(BODY_DEPTH_MAX + 1).as_bytes()), [sentence.as_str()]);
     assert_eq!(refused("[".repeat(1_000_000).as_bytes()), [sentence.as_str()]);
-    // Brackets inside of text nest nothing.
+    // Brackets inside of strings do not nest.
     let text = json!({ "a": "[{\"\\".repeat(1000) }).to_string();
     assert!(Body::parse(text.as_bytes()).is_ok());
 }

@@ -1,4 +1,4 @@
-//! Headers are read exactly once.
+//! Headers that may occur only once.
 
 #![allow(clippy::unwrap_used)]
 

@@ -119,8 +119,8 @@ impl std::io::Write for Log {
 
 #[tokio::test]
 async fn a_fault_is_logged_once_with_its_chain_and_request() {
-    // A line of code that logs asks only once, when it first runs, whether anybody listens, and other tests run it in
-    // threads where nobody does. So it runs before the listener comes, whose coming asks again.
+    // A log statement asks only once, when it first runs, whether a subscriber listens, and other tests run it in
+    // threads without one. So it runs before the subscriber is set, which makes it ask again.
     send(Method::GET, "/v1/fault", &[], "").await;
     let log = Log::default();
     let writer = log.clone();
@@ -247,7 +247,7 @@ fn a_public_key_makes_ten_tokens_a_second_from_each_address() {
     millis.store(100, Ordering::SeqCst);
     limiter.check(&here).unwrap();
     assert!(limiter.check(&here).is_err());
-    // One network of IPv6, and IPv4 in its IPv6 spelling, are one address.
+    // An IPv6 network, and IPv4 in its IPv6 notation, count as one address.
     assert_eq!(key("2001:db8::1"), key("2001:db8::ffff:1"));
     assert_ne!(key("2001:db8::1"), key("2001:db8:0:1::1"));
     assert_eq!(key("::ffff:192.0.2.1"), here);

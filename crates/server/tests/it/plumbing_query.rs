@@ -1,4 +1,4 @@
-//! Lists are asked for by clients that do not percent-encode.
+//! Query strings of clients that do not percent-encode.
 
 #![allow(clippy::unwrap_used)]
 

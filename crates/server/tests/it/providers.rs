@@ -1,4 +1,5 @@
-//! `PATCH /v1/providers/{id}` (`docs/interface/merchants-and-providers.md#masks`): secrets survive their own masks.
+//! `PATCH /v1/providers/{id}` (`docs/interface/merchants-and-providers.md#masks`): a masked value in a change keeps the
+//! secret.
 
 use futures_util::future::join_all;
 use regente::api::providers::open_credentials;

@@ -1,5 +1,5 @@
-//! Purchases: every path of `docs/interface/purchases.md#states`, through HTTP, with the simulator's books held against
-//! what is answered.
+//! Purchases: every path of `docs/interface/purchases.md#states` through HTTP. Answers are compared with the
+//! simulator's transaction log.
 
 mod abandoned;
 mod bad_input;
@@ -18,13 +18,13 @@ use crate::agreement::all_charges;
 use crate::charges::text;
 use crate::harness::{Reply, TestApp, sandbox};
 
-/// What is reserved by a test's first, second and third card.
+/// The amounts of a test's first, second and third card.
 const AMOUNTS: [i64; 3] = [10_000, 20_000, 5_000];
-/// Long enough for everything that is due soon, and too short for anything to be given up.
+/// Long enough for every job that is due soon, too short for a request to be given up.
 const SOON: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A card of the simulator that is refused as `generic`, by every provider.
+/// A card that the simulator declines as `generic` at every provider.
 const REFUSED: (&str, &str) = ("4916878170842862", "650");
 
 /// The body of a purchase with these cards.
@@ -42,7 +42,7 @@ pub async fn send(app: &TestApp, path: &str, body: &Value) -> Reply {
     app.post_with_key(path, &app.app.chance.uuid().to_string(), body).await
 }
 
-/// A purchase that was accepted; nothing of it is done yet.
+/// An accepted purchase before its job has run.
 pub async fn accepted(app: &TestApp, merchant: &str, cards: &[(&str, &str)], capture: bool) -> String {
     let body = body(app, merchant, cards, capture).await;
     let answer = send(app, "/v1/purchases", &body).await.expect(202);
@@ -50,7 +50,7 @@ pub async fn accepted(app: &TestApp, merchant: &str, cards: &[(&str, &str)], cap
     text(&answer["id"]).to_owned()
 }
 
-/// A purchase of which everything that is due at once was done.
+/// A purchase after every job that was due at once.
 async fn made(app: &TestApp, merchant: &str, cards: &[(&str, &str)], capture: bool) -> Value {
     let id = accepted(app, merchant, cards, capture).await;
     app.later(Duration::from_secs(1)).await;
@@ -95,7 +95,7 @@ fn line(entry: &Value) -> String {
     }
 }
 
-/// What the simulator's books keep, and hold reserved, of all charges of the account.
+/// The captured and the reserved sum of all the account's charges, by the simulator's transaction log.
 pub async fn booked(app: &TestApp) -> (i64, i64) {
     let (mut kept, mut reserved) = (0, 0);
     for charge in all_charges(app).await {
@@ -110,7 +110,7 @@ pub async fn booked(app: &TestApp) -> (i64, i64) {
     (kept, reserved)
 }
 
-/// A merchant with one simulator for which this goes wrong.
+/// A merchant with one simulator that has these faults.
 async fn faulty(app: &TestApp, faults: Value) -> String {
     let mut provider = sandbox("Faulty", 1);
     provider["options"] = json!({ "type": "SANDBOX", "faults": faults });

@@ -1,5 +1,5 @@
-//! What becomes of calls whose outcome nobody wrote down: the process died, or the provider did not tell. The
-//! provider's books decide, nobody is asked twice, and nobody else is asked meanwhile
+//! Calls whose outcome was not recorded, because the process died or the provider did not answer. The provider's
+//! transaction log decides; no call is repeated, and no other provider is called meanwhile
 //! (`docs/interface/charges.md#unknown-outcomes`).
 
 mod checks;
@@ -42,14 +42,14 @@ stories! {
     a_call_that_arrives_after_the_probe_is_refused,
 }
 
-/// Longer than any test: a call that is not answered hangs.
+/// Longer than any test: an unanswered call hangs.
 const FOR_EVER: Duration = Duration::from_secs(60 * 60);
-/// When the reconcile job has asked for such a call.
+/// The time by which the reconcile job has probed such a call.
 const ASKED_FOR: Duration = Duration::from_secs(60 * 60 + 60);
 const KEY: &str = "the key of the charge";
 
-/// Begins a charge that its first provider does not answer, and ends the process while it waits. The request as it is
-/// stored, and the deployment after its next start.
+/// Begins a charge that its first provider does not answer, and ends the process while it waits. Returns the stored
+/// request, and the deployment after its restart.
 async fn dies_during(app: TestApp, body: &Value) -> (TestApp, StoredRequest) {
     dies_in_call(app, body, 0).await
 }
@@ -79,7 +79,7 @@ async fn open(app: &TestApp) -> Vec<StoredRequest> {
     transaction_requests::open(&app.app.store, Timestamp::from_millis(i64::MAX / 2), 100).await.unwrap()
 }
 
-/// The simulator gets the call after all, and does what it does with this card.
+/// Delivers the call to the simulator, which treats it by this card.
 async fn provider_gets(app: &TestApp, request: &TransactionRequest, operation: Operation) -> Answer {
     let options = SandboxOptions::new(7, zeroize::Zeroizing::new(vec![5; 32]));
     let call = Call {
@@ -129,7 +129,7 @@ async fn again(app: &TestApp, body: &Value) -> Reply {
     app.post_with_key("/v1/charges", KEY, body).await
 }
 
-/// The key is taken and has no answer yet.
+/// The key is claimed and has no answer yet.
 async fn is_processing(app: &TestApp, body: &Value) {
     let running = again(app, body).await;
     assert_eq!(running.expect(409)["error"]["message"], "Transaction is processing");
@@ -142,7 +142,7 @@ async fn the_only_charge(app: &TestApp) -> Value {
     page["items"][0].clone()
 }
 
-/// The same key leads to the charge as it is read now.
+/// A retried key is answered with the charge as it reads now.
 async fn replays(app: &TestApp, body: &Value) {
     let replay = again(app, body).await;
     assert_eq!(replay.expect(201), the_only_charge(app).await);
@@ -161,7 +161,7 @@ async fn stopped(app: &TestApp, charge: &Value) -> Option<Stopped> {
     charges::find(&app.app.store, app.client_id(), id).await.unwrap().unwrap().charge.explanation.stopped
 }
 
-/// Nothing is left to be asked for, and two days later everything is as it was.
+/// Nothing is left to reconcile, and two days later everything is unchanged.
 async fn it_stays_so(app: &TestApp) {
     let (charge, entries) = (the_only_charge(app).await, app.books.entries().await.unwrap());
     assert!(open(app).await.is_empty());
@@ -234,7 +234,7 @@ async fn a_refusal_before_the_crash_is_adopted_and_nobody_else_is_asked(app: Tes
     let merchant = app.merchant().await;
     let body = charge_body(&merchant, TIMED_OUT);
     let (app, stored) = dies_during(app, &body).await;
-    // Digit 7: a retryable refusal, after which daily life would ask the spare one.
+    // Digit 7: a retryable decline, after which a caller's own request would try the spare provider.
     provider_gets(&app, &stored.request, authorization(&stored.request, ("4485406132091427", "170"))).await;
     app.later(ASKED_FOR).await;
     let charge = the_only_charge(&app).await;

@@ -1,7 +1,7 @@
-//! Random sequences of operations with random faults and crashes, each from a seed. Whatever happens, in the end every
-//! charge is what the simulator's books say, to the cent, and nothing is unknown.
+//! Random sequences of operations with random faults and crashes, each from a seed. At the end every charge agrees with
+//! the simulator's transaction log to the cent, and no outcome is unknown.
 //!
-//! `REGENTE_SEEDS=2000` runs more of them, `REGENTE_FIRST_SEED=17 REGENTE_SEEDS=1` runs one again.
+//! `REGENTE_SEEDS=2000` runs that many seeds; `REGENTE_FIRST_SEED=17 REGENTE_SEEDS=1` repeats one.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use crate::agreement::{agree, is_nothing_open, nothing_besides, nothing_is_open}
 use crate::charges::text;
 use crate::harness::{Reply, TestApp, charge_body, request, sandbox};
 
-/// Seeds of an ordinary run, for each database.
+/// Seeds for each database by default.
 const SEEDS_DEFAULT: u64 = 150;
-/// Short, so that time-outs cost little; a busy machine then has more of them, which does no harm.
+/// Short, so that time-outs take little time; a busy machine has more of them, which is harmless.
 const DEADLINE: Duration = Duration::from_millis(8);
-/// A part of the schedule of unknown outcomes, and how many of them are enough for it many times over.
+/// One of several equal steps of time; together they exceed the schedule of probes many times over.
 const LATER: Duration = Duration::from_secs(6 * 60 * 60);
 const LATERS_MAX: usize = 4 * 60;
 
@@ -39,7 +39,7 @@ async fn run(database: TestDatabase) {
             .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
     };
     let first = number("REGENTE_FIRST_SEED", 1);
-    // Circuits go by the machine's time, which no seed decides.
+    // Circuits depend on machine time, which the seed does not control.
     let settings = Settings { circuits: None, ..Settings::default() };
     let mut app = TestApp::on(database, settings).await.with_sandbox_deadline(DEADLINE).await;
     let mut told = Told::default();
@@ -53,7 +53,7 @@ async fn run(database: TestDatabase) {
     assert!(!is_enough || told.is_varied(), "the sequences no longer meet what they are for: {told:?}");
 }
 
-/// What the sequences met, so that a generator that meets nothing is noticed.
+/// Counts what the sequences contained, to notice a generator that produces too little.
 #[derive(Debug, Default)]
 struct Told {
     charges: usize,
@@ -75,7 +75,7 @@ impl Told {
     }
 }
 
-/// A small generator of its own: the sequence of a seed must not change with a library.
+/// A random generator of our own, so that no library update changes a seed's sequence.
 struct Dice(u64);
 
 impl Dice {
@@ -101,7 +101,7 @@ impl Dice {
     }
 }
 
-/// The cards of the simulator: approved, declined in several ways, not answered, either.
+/// The simulator's cards: approved, declined in several ways, unanswered, and either.
 const CARDS: [(&str, &str); 10] = [
     ("4916745120294124", "560"),
     ("4916745120294124", "560"),
@@ -170,7 +170,7 @@ impl Sequence {
             return app;
         }
         let (is_reserved, rest) = (charge["status"] == "pre_authorized", charge["amount"].as_u64().unwrap());
-        // Most of what is asked for is possible.
+        // Most requested operations are possible.
         let operation = if is_reserved == self.dice.one_in(6) { "void" } else { "capture" };
         let operation =
             if is_reserved { operation } else { self.dice.pick(&["void", "void", "void", operation]) };
@@ -194,8 +194,8 @@ impl Sequence {
         app
     }
 
-    /// Sends a request; sometimes the process stops on the way, sometimes the request is repeated. Without a reply the
-    /// charge may or may not be there.
+    /// Sends a request; sometimes the process stops meanwhile, sometimes the request is repeated. Without a reply the
+    /// charge may or may not exist.
     async fn send(
         &mut self,
         mut app: TestApp,
@@ -229,7 +229,7 @@ impl Sequence {
             told.replays += 1;
             let again = app.post_with_key(path, &key, body).await;
             let is_same = |first: &Reply| first.status == again.status && first.bytes == again.bytes;
-            // What was pending or refused at first may have its answer by now.
+            // A pending or refused request may have its final answer by now.
             let was_final = reply.as_ref().is_some_and(|first| first.status == 201 && !is_pending(first));
             assert!(!was_final || reply.as_ref().is_some_and(is_same), "seed {}: another answer", self.seed);
             let has_answer = again.status == 201;
@@ -254,7 +254,7 @@ impl Sequence {
         body
     }
 
-    /// Up to three faults that do not happen every time, so that in the end an answer comes.
+    /// Up to three faults that do not occur every time, so that each call is answered eventually.
     fn faults(&mut self) -> Vec<Value> {
         (0..self.dice.below(4)).map(|_| self.fault()).collect()
     }
@@ -278,7 +278,7 @@ impl Sequence {
     }
 }
 
-/// Lets time pass until nobody waits for an answer. What was given up is taken up again, as an operator would.
+/// Advances the clock until no outcome is unknown. Requests that were given up are retried, as by an operator.
 async fn resolve(app: &TestApp) {
     for _ in 0..LATERS_MAX {
         let given_up = transaction_requests::given_up(&app.app.store, 100).await.unwrap();

@@ -1,5 +1,5 @@
-//! The simulator over HTTP: calls and probes, books that can be looked at, what is no answer. Who may talk to it,
-//! faults on the wire and the process are in files of their own.
+//! The simulator over HTTP: calls and probes, its transaction log, invalid answers. `access`, `faults` and `process`
+//! test access, faults on the wire and the process.
 
 mod access;
 mod faults;
@@ -30,11 +30,11 @@ use tokio::net::TcpListener;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-/// How long a caller waits; long enough for a busy machine, and waited for only where nothing is answered.
+/// The deadline of callers: long enough for a busy machine, and reached only where nothing is answered.
 const DEADLINE: Duration = Duration::from_millis(1_500);
 const SEED: u64 = 7;
 
-/// A simulator that listens, in the process of the test. It ends with the test's runtime.
+/// A listening simulator in the test's process. It ends with the test's runtime.
 struct Listening {
     address: SocketAddr,
     books: TransactionLog,
@@ -110,7 +110,7 @@ fn call(number: u128, operation: Operation) -> Call {
     }
 }
 
-/// Each call a second after the one before.
+/// The time of a call, a second after the previous one.
 fn at(number: u128) -> Timestamp {
     Timestamp::from_millis(1_767_225_600_000 + i64::try_from(number).unwrap() * 1_000)
 }
@@ -179,8 +179,8 @@ fn found(probe: Probe) -> Approval {
     approval
 }
 
-/// One call of every kind: a reservation of which a part is captured and a part of that given back, a charge, a refusal,
-/// a probe that comes first, and a card check.
+/// One call of every kind: a reservation with a partial capture and a partial refund of it, a charge, a decline, a
+/// probe before its call, and a card check.
 async fn some_of_everything(providers: &Providers) {
     approved(providers.call(authorization(1, CaptureMode::Manual)).await);
     approved(providers.call(call(2, Operation::Capture(follow_up(1, 1200)))).await);
@@ -205,7 +205,7 @@ async fn a_simulator_in_another_process_answers_like_one_in_this() {
         assert_eq!(remote.probe(inquiry(number)).await, own.probe(inquiry(number)).await);
     }
 
-    // A repetition, a seed and options of the provider reach it.
+    // A repeated call, a seed and the provider's options reach the simulator.
     assert_eq!(remote.call(charge(4)).await, own.call(charge(4)).await);
     let Value::Object(options) =
         json!({ "faults": [{ "when": { "installments": 3 }, "then": "lost_card" }] })
@@ -369,7 +369,7 @@ async fn an_answer_about_another_call_is_no_answer() {
             json!({ "key": key(2), "answer": approved }),
             json!({ "key": key(1), "answer": approved }),
             json!({ "key": key(2), "found": null }),
-            // The answer to the call itself, come too late: the last thing it says is that nothing happened.
+            // The answer to the call itself, read too late: its last member says that nothing happened.
             json!({ "key": key(1), "answer": approved }),
             json!({ "key": key(1) }),
             json!({ "key": key(1), "found": null }),

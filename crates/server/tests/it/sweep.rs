@@ -1,6 +1,6 @@
 //! The crash sweep: the process stops after every write and around every provider call of each flow, one step after the
-//! other, until the flow runs through. It is started again, what is due is done, and the end state is what the simulator's
-//! books say: authorized with one effect, or failed with none, and nothing unknown.
+//! other, until the flow completes. After a restart and all due jobs, the charge agrees with the simulator's
+//! transaction log: authorized with one effect, or failed with none, and no outcome is unknown.
 
 use std::time::Duration;
 
@@ -28,32 +28,32 @@ stories! {
 
 /// Everything is due by then.
 const LATER: Duration = Duration::from_secs(60 * 60);
-/// A flow of more steps would not be one of these.
+/// More steps than any of these flows has.
 const STEPS_MAX: u64 = 40;
 
-/// What is interrupted.
+/// The request that is interrupted.
 struct Interrupted {
     path: String,
     body: Value,
 }
 
-/// Stops the process at each step of what `prepare` makes ready, until it runs through.
+/// Stops the process at each step of the request that `prepare` makes, until it completes.
 async fn sweep(app: TestApp, prepare: impl AsyncFn(&TestApp) -> Interrupted, steps_min: u64) {
     sweep_with(app, prepare, steps_min, Recovery::Undisturbed).await;
 }
 
-/// What happens while the deployment gets over a crash.
+/// What happens during the recovery.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Recovery {
     /// Nothing.
     Undisturbed,
-    /// It stops again, one step later each time.
+    /// The process stops again, one step later each time.
     Interrupted,
-    /// The caller does not wait and sends his request again.
+    /// The caller sends the request again without waiting.
     Repeated,
 }
 
-/// The deployment after everything that was due is done.
+/// The deployment after all due jobs.
 async fn recovered(
     mut app: TestApp,
     recovery: Recovery,
@@ -78,7 +78,7 @@ async fn recovered(
         }
         Recovery::Repeated => {
             let again = app.post_with_key(path, key, body).await;
-            // Done now if the first try had not claimed the key, otherwise still under way or just answered.
+            // 201 if the first try had not claimed the key; otherwise it is under way or just answered.
             assert!(matches!(again.status.as_u16(), 201 | 409), "{}", again.status);
         }
     }
@@ -113,7 +113,7 @@ async fn sweep_with(
         app = recovered(app, recovery, &interrupted, &key).await;
         nothing_is_open(&app).await;
         agree_on_all(&app.books, &all_charges(&app).await).await;
-        // The same key leads to one answer, whether or not the first try had come so far as to claim it.
+        // A retried key has one answer, whether or not the first try had claimed it.
         let answer = app.post_with_key(path, &key, body).await;
         let answer = answer.expect(201);
         let charges = all_charges(&app).await;
@@ -133,8 +133,8 @@ async fn sweep_with(
     panic!("the flow does not end");
 }
 
-/// Requests of the newest kind that were done: what was asked for was done once. A charge that failed because of the
-/// crash is one that was done as well.
+/// The number of completed requests of the newest kind: the operation happened once. A charge that failed because of
+/// the crash counts as completed.
 fn effects_of(charge: &Value) -> usize {
     let requests = charge["transactionRequests"].as_array().unwrap();
     let kind = &requests[0]["requestType"];
@@ -166,7 +166,7 @@ async fn while_a_charge_is_not_answered(app: TestApp) {
     sweep(app, async |app| made_by(app, &merchant, TIMED_OUT, true).await, 7).await;
 }
 
-/// A charge that is ready for `operation` of `amount`.
+/// A charge on which `operation` with `amount` is possible.
 async fn ready(app: &TestApp, merchant: &str, capture: bool, operation: &str, body: Value) -> Interrupted {
     let Interrupted { path, body: charge } = made_by(app, merchant, APPROVED, capture).await;
     let charge = app.post(&path, &charge).await.expect(201);

@@ -1,4 +1,4 @@
-//! The log: no card number leaves the process in it.
+//! The log contains no card number.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -63,7 +63,7 @@ fn what_is_no_card_number_stays() {
 
 #[test]
 fn ids_are_no_card_numbers_whatever_digits_they_have() {
-    // The digits of the first groups pass the check.
+    // The first groups' digits pass the check of card numbers.
     let id = "49167451-2029-4124-8000-000000000000";
     assert_ne!(scrubbed("49167451-2029-4124"), "49167451-2029-4124");
     for line in [

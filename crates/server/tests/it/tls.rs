@@ -1,4 +1,4 @@
-//! HTTPS: a real client, certificates that are replaced while it is connected, and callers that waste time.
+//! HTTPS: a real client, certificates that are replaced while it is connected, and slow callers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use tokio_rustls::client::TlsStream;
 use crate::cli::process::{LOOK_EVERY, Server, regente, run, run_on, set_mode};
 use crate::metrics::{metric, metrics_setting, until_calls_in_flight};
 
-/// Nothing that a test waits for takes this long.
+/// Longer than anything that a test waits for.
 const SOON: Duration = Duration::from_secs(20);
 
-/// A certificate that signs itself, with its key.
+/// A self-signed certificate and its key.
 struct Pair {
     certificate: String,
     key: String,
@@ -51,7 +51,7 @@ impl Files {
         files
     }
 
-    /// One after the other, as whoever renews a certificate does.
+    /// Writes one after the other, as a renewal does.
     fn write(&self, certificate: &str, key: &str) {
         std::fs::write(&self.certificate, certificate).unwrap();
         std::fs::write(&self.key, key).unwrap();
@@ -80,12 +80,12 @@ fn client(trusted: &[&Pair]) -> reqwest::Client {
     reqwest::Client::builder().no_proxy().tls_info(true).tls_certs_only(roots).build().unwrap()
 }
 
-/// Asks, and answers the certificate that the server showed on this connection.
+/// Sends a request; returns the certificate that the server showed on this connection.
 async fn certificate_shown(client: &reqwest::Client, server: &Server) -> Vec<u8> {
     let answer = client.get(server.url("/health/live")).send().await.unwrap();
     assert_eq!(answer.status(), StatusCode::OK);
     let certificate = answer.extensions().get::<TlsInfo>().unwrap().peer_certificate().unwrap().to_vec();
-    // Read to the end, so that the connection is used again.
+    // Read to the end, so that the connection is reused.
     answer.bytes().await.unwrap();
     certificate
 }
@@ -131,11 +131,11 @@ async fn what_cannot_be_used_changes_nothing() {
     let files = Files::new(folder.path(), &first);
     let server = start(folder.path(), &files, &[]).await;
 
-    // A certificate of somebody else's key, as between the two steps of a renewal.
+    // A certificate that does not match the key, as between the two steps of a renewal.
     files.write(&second.certificate, &first.key);
     server.until_logged(REFUSED).await;
     assert_eq!(certificate_shown(&client(&[&first]), &server).await, first.der.as_ref());
-    // Each thing is told once, unless it is asked again.
+    // Each problem is logged once, unless SIGHUP asks again.
     server.signal("-HUP").await;
     server.until_logged_times(REFUSED, 2).await;
     for (certificate, key, complaint) in [
@@ -188,7 +188,7 @@ async fn what_cannot_be_used_at_the_start_is_told() {
     assert!(complaint.contains("`server.tls_key_file`") && complaint.contains("mode 644"), "{complaint}");
 }
 
-/// Shakes hands and says which protocols it speaks.
+/// Makes a handshake that offers these protocols.
 async fn shake_hands(server: &Server, trusted: &Pair, protocols: &[&str]) -> TlsStream<TcpStream> {
     connect(server, trusted, protocols, rustls::DEFAULT_VERSIONS).await.unwrap()
 }
@@ -241,7 +241,7 @@ async fn callers_that_waste_time_are_cut_off_behind_the_handshake_too() {
     let pair = Pair::new();
     let files = Files::new(folder.path(), &pair);
     let server = start(folder.path(), &files, &["server.header_timeout_ms=200"]).await;
-    // A record that announces a handshake and never holds one; and one that is none.
+    // A handshake without content, and bytes that are no TLS record.
     for begun in [b"".as_slice(), b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\n\r\n"] {
         let mut connection = TcpStream::connect(server.address()).await.unwrap();
         connection.write_all(begun).await.unwrap();
@@ -272,7 +272,7 @@ async fn connections_past_the_limit_are_told_to_come_back_and_what_has_begun_is_
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(refused.headers()["retry-after"], "1");
     assert_eq!(metric(&address, "regente_connections_refused_total").await, 1.0);
-    // The first one and the question itself; those before take a moment to close.
+    // The first connection and this request's own; the others take a moment to close.
     timeout(SOON, async {
         while metric(&address, "regente_connections_open").await != 2.0 {
             tokio::time::sleep(LOOK_EVERY).await;

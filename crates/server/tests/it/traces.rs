@@ -1,4 +1,4 @@
-//! Traces: what a collector is sent, by which variables, and what it never sees.
+//! Traces: what a collector gets, which variables control it, and what is never sent.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -22,17 +22,17 @@ use crate::cli::process::{Server, regente, run};
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const CALLER: &str = "b7ad6b7169203331";
 const CARD: &str = "4916745120294124";
-/// The simulator does not answer for this card.
+/// A card that the simulator does not answer.
 const UNANSWERED: &str = "4485401945979546";
-/// A process whose collector does not answer still ends by then.
+/// The time by which a process with an unresponsive collector still ends.
 const SOON: Duration = Duration::from_secs(20);
 
-/// A collector that keeps what it is sent.
+/// A collector that keeps the received spans.
 #[derive(Clone, Default)]
 struct Collector(Arc<Mutex<Vec<Bytes>>>);
 
 impl Collector {
-    /// Starts one; answers its address.
+    /// Starts a collector; returns its address.
     async fn start() -> (Self, String) {
         let collector = Self::default();
         let keep = async |State(collector): State<Collector>, body: Bytes| {
@@ -80,7 +80,7 @@ fn named<'a>(spans: &'a [Span], name: &str) -> Vec<&'a Span> {
     spans.iter().filter(|span| span.name == name).collect()
 }
 
-/// Charges in a trace; answers the charge.
+/// Makes a charge within a trace; returns it.
 async fn charge(server: &Server, merchant: &str, card: &str, flags: &str) -> Value {
     let request = server
         .post("/v1/charges", &server.charge(merchant, card))
@@ -101,12 +101,12 @@ async fn a_request_and_its_calls_are_part_of_the_callers_trace() {
         ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()),
         ("OTEL_SERVICE_NAME", "loja"),
         ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=teste"),
-        // Nothing but the end of the process makes it send.
+        // Only the end of the process makes it send.
         ("OTEL_BSP_SCHEDULE_DELAY", "600000"),
-        // Nor are certificates of authorities needed where no TLS is spoken.
+        // Without TLS no root certificates are needed.
         ("SSL_CERT_FILE", "/nowhere"),
         ("SSL_CERT_DIR", "/nowhere"),
-        // A proxy that is not there must not be asked.
+        // An unreachable proxy, which must not be used.
         ("HTTP_PROXY", "http://127.0.0.1:1"),
         ("http_proxy", "http://127.0.0.1:1"),
     ];
@@ -171,7 +171,7 @@ async fn a_request_and_its_calls_are_part_of_the_callers_trace() {
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let answered = lines.iter().find(|line| line["span"]["route"] == "/v1/charges").unwrap();
     assert_eq!(answered["span"]["trace_id"], TRACE);
-    // A charge goes on in a task of its own, and its lines still belong to the request.
+    // A charge runs in a task of its own, and its lines still belong to the request.
     let unanswered = lines.iter().find(|line| line["transaction_request"].is_string()).unwrap();
     assert_eq!(unanswered["span"]["trace_id"], TRACE);
     assert_eq!(unanswered["span"]["request_id"], "[card 491674…4124]");
@@ -185,9 +185,9 @@ async fn a_caller_that_does_not_sample_is_followed_and_the_log_has_its_trace_all
     let (collector, endpoint) = Collector::start().await;
     let json = ["--set", "log.format=json"];
     for environment in [
-        // The caller decides.
+        // The caller's flag decides.
         vec![("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", format!("{endpoint}/v1/traces"))],
-        // Nobody exports.
+        // The exporter is disabled.
         vec![("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.clone()), ("OTEL_SDK_DISABLED", "true".to_owned())],
         vec![("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.clone()), ("OTEL_TRACES_EXPORTER", "none".to_owned())],
         vec![],

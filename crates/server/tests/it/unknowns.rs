@@ -1,5 +1,5 @@
-//! What nobody knows, as the operator sees it: listed with age and reason, given up at the end of its schedule, and asked
-//! for anew when he says so.
+//! Unknown outcomes for operators: listed with age and reason, given up at the end of their schedule, and retried by
+//! command.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ async fn retry(app: &TestApp, request_id: TransactionRequestId) -> Result<Transa
     }
 }
 
-/// What an examination says of unknown outcomes.
+/// The doctor's check of unknown outcomes.
 async fn examined(app: &TestApp) -> (Verdict, String) {
     match ask(app, Command::Doctor).await.map_err(|error| error.to_string()) {
         Ok(Answer::Doctor(report)) => {
@@ -53,11 +53,11 @@ async fn examined(app: &TestApp) -> (Verdict, String) {
     }
 }
 
-/// A deployment with a short schedule whose simulator can lose its books, and with them every answer.
+/// A deployment with a short schedule whose simulator can lose its transaction log, and with it every answer.
 async fn forgetful(app: TestApp) -> (TestApp, FileBooks) {
     let file = FileBooks::new();
     let app = app.with_settings(|settings| settings.reconcile_waits = vec![Duration::from_secs(60); 2]).await;
-    // These books answer at once that they are lost; when they are found, a busy machine may take its time.
+    // A missing log fails at once; once it is back, a busy machine may need this long.
     (app.with_sandbox_deadline(Duration::from_secs(5)).await.with_books(file.books.clone()).await, file)
 }
 
@@ -109,7 +109,7 @@ async fn what_was_given_up_is_asked_for_anew_and_ends(app: TestApp) {
     let told = app.get(&format!("{path}/explanation")).await.expect(200);
     assert!(text(&told["text"]).contains("nobody asks any more since "), "{}", told["text"]);
 
-    // In vain: the whole schedule once more.
+    // The retry fails too: the whole schedule runs once more.
     assert_eq!(retry(&app, given_up.request_id).await.unwrap(), given_up.request_id);
     let resumed = unknowns(&app).await.remove(0);
     assert_eq!((resumed.probes, resumed.given_up_at), (0, None));

@@ -1,4 +1,4 @@
-//! Rotations: new data keys under load, new key-encryption keys, nodes that know less than others.
+//! Rotations: new data keys under load, new key-encryption keys, nodes with outdated keys.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -129,7 +129,7 @@ impl Deployment {
         rows.iter().map(|row| (row.get("id").unwrap(), sealed(row, "pan"), sealed(row, "private"))).collect()
     }
 
-    /// Opens every card of the client, and answers under which keys they stand.
+    /// Opens every card of the client; returns the data keys in use.
     async fn open_cards(&self, node: &Vault, client_id: ClientId) -> Vec<Uuid> {
         let mut keys = Vec::new();
         for (id, pan, holder) in self.cards(client_id).await {
@@ -235,7 +235,7 @@ on_both_databases! {
         }
         let kept = d.cards(clients[0]).await;
 
-        // Another node, which learns of the rotation late, goes on adding and rewriting cards.
+        // Another node learns of the rotation late, and continues to add and rewrite cards.
         let stop = Arc::new(AtomicBool::new(false));
         let load = tokio::spawn({
             let (d, stop, writing) = (Arc::clone(&d), Arc::clone(&stop), writing.clone());
@@ -275,7 +275,7 @@ on_both_databases! {
         let written = load.await.unwrap();
         assert!(written > 0);
 
-        // Within the grace the old key stays, since a node might still seal under it.
+        // The old key stays during the grace, since a node might still seal under it.
         assert!(matches!(d.reseal(&rotating).await, ResealProgress::Again { .. }));
         assert_eq!(d.states().await, [KeyState::Retiring, KeyState::Current]);
         d.clock.advance(RETIREMENT_GRACE);
@@ -289,7 +289,7 @@ on_both_databases! {
         }
         assert_eq!(count, 120 + written);
 
-        // A copy of the old rows opens nowhere any more: not here, not on another node, not on a new one.
+        // A copy of the old rows opens on no node any more, whether old or new.
         let wrapped = data_keys::all(&d.store).await.unwrap().remove(0).wrapped;
         assert!(wrapped.is_empty());
         writing.refresh().await.unwrap();
@@ -409,11 +409,11 @@ on_both_databases! {
         }
         assert_eq!(d.open_cards(&node, client_id).await, [new]);
 
-        // The secret was sealed again, not replaced: hashes stay what they were, also on a node that starts now.
+        // The secret was sealed again and not replaced: hashes stay the same, also on a new node.
         let fresh = d.node().await;
         assert_eq!(fresh.client_keys(client_id).await.unwrap().request_fingerprint(b"x"), keys_before);
 
-        // Every number that was opened on the way is on record.
+        // Every number that was opened is in the audit trail.
         let entries = audit::of_object(&d.store, client_id, card.uuid(), 10).await.unwrap();
         let actions: Vec<&str> = entries.iter().map(|entry| entry.action.as_str()).collect();
         assert_eq!(actions, ["card.pan_resealed"]);
@@ -547,7 +547,7 @@ on_both_databases! {
         let clients = [d.client(), d.client()];
         let (pan, holder) = ([7_u8; 40], [8_u8; 40]);
         for client_id in clients {
-            // More rows than one page, none of which opens: only the walk is looked at.
+            // More rows than a page; none of them opens, since only the paging is tested.
             let mut batch = Batch::new(client_id);
             for _ in 0..6000 {
                 let args = args! {
@@ -575,12 +575,12 @@ on_both_databases! {
         let new = Kek::generate(&d.chance);
         assert_eq!(rewrap(&d.store, &d.kek, &new, &d.chance, d.clock.deployment(), OPERATOR).await.unwrap(), 2);
 
-        // The node that runs goes on, and a rotation under its former key is refused.
+        // The running node continues, and a rotation under its former key is refused.
         node.refresh().await.unwrap();
         assert_eq!(d.open_cards(&node, client_id).await.len(), 2);
         assert!(matches!(node.rotate(OPERATOR).await, Err(VaultError::RotatedMeanwhile)));
 
-        // The former key-encryption key starts no node any more, the new one does.
+        // A node cannot start with the former key-encryption key, only with the new one.
         assert!(matches!(d.node_with(&d.kek).await, Err(VaultError::OtherKek { .. })));
         let restarted = d.node_with(&new).await.unwrap();
         assert_eq!(d.open_cards(&restarted, client_id).await.len(), 2);

@@ -1,4 +1,4 @@
-//! What the vault promises about one ciphertext, one key, one hash.
+//! The vault's guarantees about one ciphertext, one key, one hash.
 
 use std::collections::HashSet;
 
@@ -167,7 +167,7 @@ async fn a_token_row_alone_opens_nothing() {
     let f = fixture(8).await;
     let (client, token) = (ClientId::new(f.chance.uuid()), f.chance.secret_id());
     let sealed = f.vault.seal(Binding::new(Purpose::TokenContents, client, TokenId::uuid(token)), PAN);
-    // Everything that the row holds: the digest, whole or in halves, client, key id.
+    // Everything in the row: the digest, whole or in halves, client, key id.
     let digest = token_digest(token);
     let from_row = [
         Binding::new(Purpose::TokenContents, client, Uuid::from_slice(&digest[..16]).unwrap()),
@@ -204,7 +204,7 @@ async fn hashes_of_a_client_are_its_own_and_of_one_kind() {
     }
 }
 
-/// These values are in databases: a change of them makes every stored card, customer and claim unfindable.
+/// These values are in databases: if they changed, no stored card, customer or claim could be found.
 #[tokio::test]
 async fn hashes_stay_what_they_are_from_release_to_release() {
     let f = fixture(10).await;
@@ -226,7 +226,7 @@ async fn hashes_stay_what_they_are_from_release_to_release() {
     assert_eq!(known, KNOWN_HASHES);
 }
 
-/// Computed apart from this code, by RFC 5869 and RFC 2104.
+/// Computed independently of this code, by RFC 5869 and RFC 2104.
 const KNOWN_HASHES: [&str; 7] = [
     "5bd2c47e-5540-5a0c-8568-1c56a6ecd2da",
     "0b525b7f4f7507b1a1b19d509e3800ffc598c3136ddabe84be208e10dd0c5994",

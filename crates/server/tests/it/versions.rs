@@ -1,4 +1,4 @@
-//! The version of a charge is its lock: what was decided from a charge that has moved on is not written.
+//! The version of a charge is its lock: a decision about an older version is not written.
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::explanation::Stopped;
@@ -23,7 +23,7 @@ async fn write(app: &TestApp, before: &Charge, after: &Charge) -> Commit {
     app.app.store.apply(batch).await.unwrap()
 }
 
-/// A pending charge has no earlier version that is kept, so nothing else stands between the two.
+/// A pending charge has no earlier version in the store, so only the lock can refuse the second decision.
 async fn the_second_of_two_decisions_is_refused(app: TestApp) {
     let mut body = charge_body(&app.merchant().await, TIMED_OUT);
     let silent = json!({ "when": { "operation": "probe" }, "then": { "timeout": "before_effect" } });

@@ -1,4 +1,4 @@
-//! Webhooks: made, shown, changed, deleted (`docs/interface/webhooks.md#resource`).
+//! Webhooks: created, shown, changed, deleted (`docs/interface/webhooks.md#resource`).
 
 mod addresses;
 mod crashes;

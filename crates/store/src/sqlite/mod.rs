@@ -128,7 +128,7 @@ impl SqliteStore {
         rows.await.unwrap_or_else(|_ended| Err(StoreError::closed()))
     }
 
-    /// Runs `task` alone on the write connection, between two groups.
+    /// Runs something alone on the write connection, between two groups.
     pub(crate) async fn exclusively<T: Send + 'static>(
         &self,
         run: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,

@@ -212,7 +212,7 @@ fn set_aside(database: &Path, kept: &Path) -> Result<(), BackupError> {
         settled.map_err(|error| failure::store_error("wal_checkpoint", error))
     });
     if let Err(error) = settled {
-        tracing::warn!(error = &error as &dyn std::error::Error, "what is replaced cannot be read");
+        tracing::warn!(error = &error as &dyn std::error::Error, "the replaced database cannot be read");
     }
     let wal = connection::wal_path(database);
     if wal.exists() {

@@ -1,21 +1,21 @@
-//! One connection over which one request after the other is sent, with as little work as possible: it shares the
-//! processor with what is measured.
+//! A connection that sends one request after the other with little processor time, since it shares the machine with
+//! the service.
 
 use std::io;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Headers that an answer may have.
+/// Most headers of an answer.
 const HEADERS_MAX: usize = 64;
-/// Bytes that are read at once: an answer, and no more memory than that for each of thousands of connections.
+/// Bytes of one read: enough for an answer, and little memory for thousands of connections.
 const READ_BYTES: usize = 4 * 1024;
 
 /// An open connection.
 pub(super) struct Connection {
     address: String,
     stream: TcpStream,
-    /// What was read and belongs to the answer that is waited for.
+    /// The bytes read of the awaited answer.
     buffer: Vec<u8>,
 }
 
@@ -34,7 +34,7 @@ impl Connection {
         Ok(Self { address, stream, buffer: Vec::new() })
     }
 
-    /// Sends a request and waits for the whole answer. A connection that breaks is opened again for the next one.
+    /// Sends a request and waits for the whole answer. A broken connection is opened again for the next request.
     pub(super) async fn ask(&mut self, request: &[u8]) -> io::Result<Answer> {
         let answer = self.try_ask(request).await;
         if answer.as_ref().map_or(true, |answer| answer.is_last) {
@@ -52,7 +52,7 @@ impl Connection {
                 while self.buffer.len() < all {
                     self.read().await?;
                 }
-                // Nothing is sent before the answer is here, so nothing can stand behind it.
+                // Requests are not pipelined, so nothing follows the answer.
                 self.buffer.clear();
                 return Ok(answer);
             }
@@ -75,7 +75,7 @@ async fn connect(address: &str) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// The head of an answer and its length, once all of it is here.
+/// The head of an answer and its length, once it is complete.
 fn parse(bytes: &[u8]) -> io::Result<Option<(Answer, usize)>> {
     let wrong = |error: httparse::Error| io::Error::new(io::ErrorKind::InvalidData, error);
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];

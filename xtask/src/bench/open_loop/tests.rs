@@ -1,4 +1,4 @@
-//! A measurement that cannot show a pause is worth nothing.
+//! Tests that the open loop shows a pause of the server.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ const REFUSAL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nc
 const BEFORE_PAUSE: Duration = Duration::from_millis(100);
 const PAUSE: Duration = Duration::from_millis(400);
 
-/// Half a second of 400 requests a second over four connections, to a server that says this, and stands still once.
+/// Sends 400 requests a second for half a second over four connections, to a server that gives this answer and pauses
+/// once.
 async fn measure(answer: &'static [u8], pause: Duration) -> Measured {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -32,7 +33,7 @@ async fn answer_everybody(listener: std::net::TcpListener, answer: &'static [u8]
     let listener = TcpListener::from_std(listener).unwrap();
     tokio::spawn(async move {
         tokio::time::sleep(BEFORE_PAUSE).await;
-        // Everybody waits: the thread stands still, not the task.
+        // Blocks the thread, not the task, so that every connection waits.
         std::thread::sleep(pause);
     });
     while let Ok((mut stream, _)) = listener.accept().await {
@@ -49,7 +50,7 @@ async fn answer_everybody(listener: std::net::TcpListener, answer: &'static [u8]
 async fn a_pause_shows_in_every_request_that_waited_for_it() {
     let measured = measure(ANSWER, PAUSE).await;
     assert_eq!(measured.taken.len(), 200, "{measured:?}");
-    // A closed loop of four connections would have noticed it four times in two hundred.
+    // A closed loop of four connections would have seen it in four of two hundred requests.
     let noticed = 200 - measured.taken.count_between(0, 150_000);
     assert!(noticed > 60, "{noticed} of 200 took longer than 150 ms");
 }

@@ -1,5 +1,5 @@
-//! Two nodes that serve and one that works, on one database and with one simulator: how fast they are together, and
-//! whether anything is done twice.
+//! Measures two serving nodes and a worker on one database with one simulator: their joint rate, and whether anything
+//! is done twice.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -17,16 +17,16 @@ use crate::bench::{Bench, wrk};
 use crate::place::{Account, Place, one_simulator};
 use crate::service::{Role, Service, Simulator};
 
-/// Requests that are sent to both nodes at once, each with one key.
+/// Number of requests sent to both nodes at once, each with one key.
 const KEYS: usize = 400;
-/// Purchases with two cards, whose steps are jobs.
+/// Number of purchases with two cards, whose steps are jobs.
 const PURCHASES: usize = 100;
-/// Pairs under way at once.
+/// Pairs in flight at once.
 const AT_ONCE: usize = 16;
-/// How often it is looked whether everything has ended, and how many times.
+/// Interval and number of checks whether everything has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 const LOOKS_MAX: usize = 480;
-/// Entries that the simulator shows at once.
+/// Entries of one page of the simulator.
 const PAGE: usize = 1000;
 /// Seconds before each measurement.
 const WARM_UP_SECONDS: u32 = 1;
@@ -92,7 +92,7 @@ impl Nodes {
         Ok(wrk::charges(one, accounts, CONNECTIONS, bench.seconds)?.rate)
     }
 
-    /// Half of the connections each, at the same time.
+    /// Charges at both nodes at once, with half of the connections each.
     fn charge_at_both(&self, bench: &Bench) -> Outcome<f64> {
         let accounts = std::slice::from_ref(&self.account);
         let half = |node| {
@@ -108,7 +108,7 @@ impl Nodes {
         Ok(first.map_err(|_| "the load ended badly")?? + second?)
     }
 
-    /// Sends the same to both nodes at once, and counts what came of it.
+    /// Sends each request to both nodes at once, and counts the results.
     async fn prove_keys(&self, report: &mut Report) -> Outcome {
         let begin = self.quiet_since().await?;
         let prefix = key_prefix();
@@ -141,7 +141,7 @@ impl Nodes {
         tokio::try_join!(self.post(&one, &key, &body), self.post(&other, &key, &body))
     }
 
-    /// Purchases, whose steps any of the three workers may run.
+    /// Creates purchases, whose steps any of the three workers may run.
     async fn prove_jobs(&self, report: &mut Report) -> Outcome {
         let cards = [self.make_card().await?, self.make_card().await?];
         let begin = self.quiet_since().await?;
@@ -159,7 +159,7 @@ impl Nodes {
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
-        // Were a step done twice, the second time would come a little later.
+        // A step done twice would show a little later.
         tokio::time::sleep(LOOK_EVERY * 4).await;
         let payments = self.authorizations_after(begin).await?;
         report.number(
@@ -175,7 +175,7 @@ impl Nodes {
         self.serving.each_ref().map(|service| format!("{}{path}", service.url))
     }
 
-    /// The id of what was made; nothing when another request with the key was under way.
+    /// The id of the created object; `None` when another request with the key was under way.
     async fn post(&self, url: &str, key: &str, body: &Value) -> Outcome<Option<String>> {
         let request = self.http.post(url);
         let request = request
@@ -203,8 +203,8 @@ impl Nodes {
         Ok(made.ok_or("no card was made")?)
     }
 
-    /// The place of the newest entry in the books, once nothing is under way any more: requests whose caller has hung up
-    /// are carried out all the same.
+    /// The number of the newest entry in the transaction log once nothing is under way: requests are carried out even
+    /// when their caller hangs up.
     async fn quiet_since(&self) -> Outcome<u64> {
         let mut last = self.last_entry().await?;
         for _ in 0..LOOKS_MAX {
@@ -218,13 +218,13 @@ impl Nodes {
         Err("the nodes do not come to rest".into())
     }
 
-    /// The place of the newest entry in the books.
+    /// The number of the newest entry in the transaction log.
     async fn last_entry(&self) -> Outcome<u64> {
         let page = self.simulator.get("/v1/entries?order=DESC&limit=1").await?;
         Ok(page["items"][0]["sequence"].as_u64().unwrap_or(0))
     }
 
-    /// How many payments were authorized after that entry.
+    /// Number of authorizations after that entry.
     async fn authorizations_after(&self, begin: u64) -> Outcome<usize> {
         let (mut after, mut authorizations) = (Some(begin), 0);
         while let Some(place) = after {

@@ -1,4 +1,4 @@
-//! `pgbench`, which comes with PostgreSQL, and its default script.
+//! Runs `pgbench`, which comes with PostgreSQL, with its default script.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,7 +11,7 @@ fn program() -> PathBuf {
     TestPostgres::programs().join("pgbench")
 }
 
-/// Fails when it cannot be run.
+/// Fails when `pgbench` cannot be run.
 pub(super) fn require() -> Outcome {
     if Command::new(program()).arg("--version").output().is_err() {
         return Err(
@@ -21,7 +21,7 @@ pub(super) fn require() -> Outcome {
     Ok(())
 }
 
-/// A database with its tables; its address.
+/// Creates a database with its tables; returns its address.
 pub(super) async fn prepare(server: &TestPostgres, scale: u32) -> Outcome<String> {
     let database = server.empty_database().await;
     let output = Command::new(program())
@@ -34,7 +34,7 @@ pub(super) async fn prepare(server: &TestPostgres, scale: u32) -> Outcome<String
     }
 }
 
-/// Transactions a second.
+/// Measures transactions a second.
 pub(super) fn run(database: &str, clients: u32, seconds: u32) -> Outcome<f64> {
     let output = Command::new(program())
         .args(["--client", &clients.to_string(), "--time", &seconds.to_string(), database])

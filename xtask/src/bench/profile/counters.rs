@@ -1,33 +1,33 @@
-//! What the service counts itself, from its page of metrics.
+//! Reads the service's own counters from its metrics page.
 
 use std::net::TcpListener;
 
 use crate::Outcome;
 use crate::place::Place;
 
-/// Where the page is.
+/// The address of the page.
 pub(super) struct Counters {
     url: String,
 }
 
-/// Commits so far, or between two looks.
+/// Commits so far, or between two readings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Commits {
-    /// Groups of batches, each with one sync.
+    /// Commit groups, each with one sync.
     pub(super) commits: f64,
-    /// Batches in them.
+    /// The batches in them.
     pub(super) batches: f64,
 }
 
 impl Counters {
-    /// Of a service that is about to be started; with the place that it starts from.
+    /// For a service that is about to start; returns the place to start it from.
     pub(super) fn of(place: Place) -> Outcome<(Self, Place)> {
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let place = place.with("REGENTE_METRICS__LISTEN", address);
         Ok((Self { url: format!("http://{address}/metrics") }, place))
     }
 
-    /// Now.
+    /// Reads the counters.
     pub(super) async fn read(&self) -> Outcome<Commits> {
         let page = reqwest::get(&self.url).await?.error_for_status()?.text().await?;
         let value = |name: &str| -> Outcome<f64> {
@@ -42,12 +42,12 @@ impl Counters {
 }
 
 impl Commits {
-    /// Between two looks.
+    /// The difference to an earlier reading.
     pub(super) fn since(self, earlier: Self) -> Self {
         Self { commits: self.commits - earlier.commits, batches: self.batches - earlier.batches }
     }
 
-    /// How many share a sync.
+    /// Batches that share a sync, on average.
     pub(super) fn batches_a_commit(self) -> f64 {
         self.batches / self.commits.max(1.0)
     }

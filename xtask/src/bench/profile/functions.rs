@@ -1,4 +1,4 @@
-//! Processor time by function, as `perf` samples it, added up by layer.
+//! Samples processor time by function with `perf`, summed by layer.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,22 +10,22 @@ use crate::bench::figures::number;
 use crate::bench::report::Table;
 use crate::bench::{Bench, FOLDER, Size};
 
-/// Samples a second of each thread that runs. Not a divisor of what runs by a clock.
+/// Samples a second of each running thread; a prime, so that it does not follow periodic work.
 const SAMPLES_PER_SECOND: u32 = 499;
-/// Where a binary with symbols is built: its settings differ, so everything is built for it.
+/// The folder of a binary with symbols: other build settings, so a full build.
 const BUILD: &str = "target/profile";
 
-/// Whether functions can be told, and of which binary.
+/// Whether `perf` can name functions, and in which binary.
 pub(super) struct Symbols {
     binary: PathBuf,
     missing: Option<&'static str>,
 }
 
-/// The part of all samples that fell to each layer.
+/// The share of samples in each layer.
 pub(super) struct Functions(BTreeMap<&'static str, f64>);
 
 impl Symbols {
-    /// Of the binary that is measured, or of the same one built again with symbols.
+    /// For the binary under test, or the same built with symbols.
     pub(super) fn of(bench: &Bench) -> Outcome<Self> {
         let has_perf = Command::new("perf").arg("--version").output().is_ok();
         let binary = bench.binary.clone();
@@ -40,17 +40,17 @@ impl Symbols {
         }
     }
 
-    /// What is profiled.
+    /// The binary to profile.
     pub(super) fn binary(&self) -> &Path {
         &self.binary
     }
 
-    /// Why functions cannot be told.
+    /// Why functions cannot be named.
     pub(super) const fn missing(&self) -> Option<&'static str> {
         self.missing
     }
 
-    /// Looks at a process for so many seconds while `load` runs.
+    /// Samples a process for a number of seconds while `load` runs.
     pub(super) fn sample(
         &self,
         process_id: u32,
@@ -85,7 +85,7 @@ impl Symbols {
 }
 
 impl Functions {
-    /// Lines such as `1.28%|libc.so.6|[.] malloc|-      -`.
+    /// Parses lines such as `1.28%|libc.so.6|[.] malloc|-      -`.
     fn of(report: &str) -> Self {
         let mut layers: BTreeMap<&'static str, f64> = BTreeMap::new();
         for line in report.lines() {
@@ -100,7 +100,7 @@ impl Functions {
     }
 }
 
-/// One column for each database: what was profiled, its microseconds for a charge, and its functions.
+/// One column for each database: its name, microseconds for a charge, and functions.
 pub(super) fn table<'a>(
     profiles: impl Iterator<Item = (&'a str, f64, Option<&'a Functions>)>,
 ) -> Option<Table> {
@@ -147,7 +147,7 @@ fn has_symbols(binary: &Path) -> Outcome<bool> {
         let bytes = bytes.get(at..at + length)?;
         Some(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
     };
-    // e_shoff, e_shentsize and e_shnum of a file of 64 bits, the low byte first; sh_type is the second word of a section.
+    // e_shoff, e_shentsize and e_shnum of a 64-bit file, little-endian; sh_type is the second word of a section.
     let (Some(sections_at), Some(section_bytes), Some(sections)) =
         (number(40, 8), number(58, 2), number(60, 2))
     else {

@@ -1,4 +1,4 @@
-//! Which layer of the service a function belongs to, by its name.
+//! Maps a function to a layer of the service by its name.
 
 #[cfg(test)]
 mod tests;
@@ -19,13 +19,13 @@ const STORE: &str = "regente-store";
 const DOMAIN: &str = "regente-domain, regente-providers";
 const REST: &str = "the rest: standard library, ids, caches";
 
-/// All of them, in the order in which they are shown.
+/// All layers, in the order of display.
 pub(super) const LAYERS: &[&str] = &[
     KERNEL, SQLITE, POSTGRES, STORE, SERVER, DOMAIN, HTTP, JSON, SEALING, TOKIO, WATCHING, MEMORY, COPYING,
     LIBC, REST,
 ];
 
-/// Crates that have a layer.
+/// Crates with their layers.
 const CRATES: &[(&str, &str)] = &[
     ("regente", SERVER),
     ("regente_store", STORE),
@@ -67,13 +67,13 @@ const CRATES: &[(&str, &str)] = &[
     ("metrics_exporter_prometheus", WATCHING),
 ];
 
-/// What the functions of the C library that give memory and take it back have in their names.
+/// Parts of the names of the C library's allocator functions.
 const ALLOCATORS: &[&str] = &["alloc", "free", "tcache", "unlink_chunk", "arena"];
 
-/// What the names of aws-lc's functions begin with; those in assembly are not prefixed.
+/// Prefixes of aws-lc's functions; those in assembly have no common one.
 const CIPHERS: &[&str] = &["aws_lc_", "sha256_", "aes", "gcm", "AES", "GCM"];
 
-/// A function that `perf` has found in an object: the kernel, a library, or the binary itself.
+/// The layer of a function that `perf` found in the kernel, a library or the binary.
 pub(super) fn layer_of(object: &str, symbol: &str) -> &'static str {
     let name = symbol.split_once("] ").map_or(symbol, |(_, name)| name);
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
@@ -82,7 +82,7 @@ pub(super) fn layer_of(object: &str, symbol: &str) -> &'static str {
     } else if object.starts_with("libc.") || object.starts_with("ld-") || object.starts_with('[') {
         libc_layer(name)
     } else if begins(&["__rustc::", "mi_", "_mi_"]) {
-        // What stands between Rust and the allocator, and mimalloc.
+        // The glue between Rust and the allocator, and mimalloc.
         MEMORY
     } else if name.contains("::") {
         rust_layer(name)
@@ -91,7 +91,7 @@ pub(super) fn layer_of(object: &str, symbol: &str) -> &'static str {
     } else if begins(&["0x", "__rust"]) {
         REST
     } else {
-        // Everything else that is written in C.
+        // All other C code.
         SQLITE
     }
 }
@@ -106,8 +106,8 @@ fn libc_layer(name: &str) -> &'static str {
     }
 }
 
-/// The first crate that a name speaks of: of `<hyper::Server as tower::Service<regente::App>>::call` it is hyper. What
-/// takes part in reading and writing JSON is called so, whosever type it is.
+/// The first crate in a name: for `<hyper::Server as tower::Service<regente::App>>::call` it is hyper. Functions of
+/// reading and writing JSON count as such for any type.
 fn rust_layer(name: &str) -> &'static str {
     let parts = || name.split(|letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == ':'));
     let crates = || parts().filter_map(|part| part.split_once("::").map(|(first, _)| first));

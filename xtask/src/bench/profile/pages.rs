@@ -1,4 +1,4 @@
-//! Which table or index a page of an SQLite database belongs to.
+//! Finds the table or index of a page of an SQLite database.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,25 +9,25 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::Outcome;
 
-/// All pages of tables and indexes, with what they belong to. `dbstat` walks through the whole file.
+/// All pages with their table or index. `dbstat` reads the whole file.
 const PAGES: &str =
     "SELECT s.pageno, CASE WHEN m.type = 'index' THEN m.tbl_name || ' · ' || s.name ELSE s.name END
      FROM dbstat AS s LEFT JOIN sqlite_schema AS m ON m.name = s.name";
-/// What belongs to no table and no index.
+/// The name for pages of no table or index.
 const NO_TREE: &str = "free pages";
 
-/// A table or an index, and what was written of it.
+/// The writes of a table or an index.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     /// The table; for an index also its own name.
     pub(super) name: String,
-    /// Pages written, each as often as it was written.
+    /// Pages written, counted each time.
     pub(super) frames: u64,
-    /// Different ones among them.
+    /// Different pages among them.
     pub(super) distinct: u64,
 }
 
-/// By table and index, the most first: how often their pages were written, from how often each page was.
+/// Sums the writes of pages by table and index, most first.
 pub(super) fn by_tree(database: &Path, written: &BTreeMap<u32, u64>) -> Outcome<Vec<Tree>> {
     let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let mut statement = connection.prepare(PAGES)?;

@@ -1,4 +1,4 @@
-//! Processor time, waits and switches of each thread, by what the threads are for.
+//! Measures processor time, waits and context switches of threads, grouped by purpose.
 
 use std::collections::BTreeMap;
 use std::iter::Sum;
@@ -8,22 +8,22 @@ use crate::bench::meter;
 
 const NANOSECONDS: f64 = 1e9;
 
-/// What threads have used so far, or between two looks.
+/// The usage of threads so far, or between two readings.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spent {
-    /// On a core.
+    /// Seconds on a core.
     pub(super) cpu_seconds: f64,
-    /// The part of it that was spent in calls of the kernel.
+    /// The part of them in the kernel.
     pub(super) kernel_seconds: f64,
-    /// Ready to run, without a core.
+    /// Seconds ready to run without a core.
     pub(super) waited_seconds: f64,
-    /// How often a thread had nothing left to do, or waited for a disk or a lock.
+    /// Voluntary context switches: the thread had nothing to do, or waited for a disk or a lock.
     pub(super) gave_up: f64,
-    /// How often the kernel gave its core to another one.
+    /// Involuntary context switches.
     pub(super) lost: f64,
 }
 
-/// All threads at one moment: process, thread, and what for.
+/// All threads at one moment: process, thread, and group.
 #[derive(Debug, Default)]
 pub(super) struct Snapshot(BTreeMap<(u32, u32), (String, Spent)>);
 
@@ -38,7 +38,7 @@ impl Snapshot {
         snapshot
     }
 
-    /// The processes of a PostgreSQL server, by what they call themselves.
+    /// The processes of a PostgreSQL server, by their titles.
     pub(super) fn add_postgres(&mut self, first: u32) {
         for process_id in meter::children(first).into_iter().chain([first]) {
             let title = meter::read(process_id, "cmdline");
@@ -62,7 +62,7 @@ impl Snapshot {
         self.0.insert((process_id, thread_id), (group, spent));
     }
 
-    /// What each group has used since then, the most first. What has ended meanwhile is not counted.
+    /// The usage of each group since `earlier`, most first, without threads that ended meanwhile.
     pub(super) fn since(&self, earlier: &Self) -> Vec<(String, Spent)> {
         let mut groups: BTreeMap<&str, Spent> = BTreeMap::new();
         for (id, (group, spent)) in &self.0 {
@@ -81,13 +81,13 @@ fn service_group(name: &str) -> String {
         "tokio-rt-worker" => "tokio-rt-worker: HTTP, JSON, flows, rendering".to_owned(),
         "sqlite-writer" => "sqlite-writer: batches and their commits".to_owned(),
         "sqlite-reader" => "sqlite-reader: reads".to_owned(),
-        // The kernel keeps fifteen letters.
+        // The kernel keeps fifteen characters of a name.
         "sqlite-checkpoi" => "sqlite-checkpoint: the log into the database".to_owned(),
         other => other.to_owned(),
     }
 }
 
-/// `postgres: walwriter` is a part of the server, `postgres: <user> <database> <host>(<port>) <activity>` serves a
+/// `postgres: walwriter` is a process of the server, `postgres: <user> <database> <host>(<port>) <activity>` serves a
 /// connection.
 fn postgres_group(title: &str) -> String {
     match title.strip_prefix("postgres: ") {

@@ -1,4 +1,4 @@
-//! The write-ahead log of SQLite: which pages the last commits have written
+//! Reads from SQLite's write-ahead log which pages the last commits have written
 //! (<https://www.sqlite.org/fileformat2.html#walformat>).
 
 #[cfg(test)]
@@ -11,28 +11,28 @@ use crate::Outcome;
 
 const HEADER_BYTES: usize = 32;
 const FRAME_HEADER_BYTES: usize = 24;
-/// Where the header has the size of a page, and where header and frames have the salts of this turn of the log.
+/// Offsets of the page size in the header, and of the salts of this run of the log in header and frames.
 const PAGE_BYTES_AT: usize = 8;
 const HEADER_SALTS_AT: usize = 16;
 const FRAME_SALTS_AT: usize = 8;
 const SALTS_BYTES: usize = 8;
 
-/// What the log held.
+/// The content of the log.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct WriteAheadLog {
-    /// Commits in it.
+    /// Number of commits.
     pub(super) commits: u64,
-    /// How often these commits have written each page.
+    /// How often the commits have written each page.
     pub(super) pages: BTreeMap<u32, u64>,
 }
 
 impl WriteAheadLog {
-    /// Reads it, also while others write.
+    /// Reads the log, also while it is written.
     pub(super) fn read(file: &Path) -> Outcome<Self> {
         Self::of(&std::fs::read(file)?).ok_or_else(|| format!("{} is no log", file.display()).into())
     }
 
-    /// Up to the last commit: behind it stands what is just being written, or what is left of an earlier turn.
+    /// Up to the last commit: what follows is incomplete, or from an earlier run of the log.
     fn of(log: &[u8]) -> Option<Self> {
         let (header, frames) = log.split_at_checked(HEADER_BYTES)?;
         let page_bytes = usize::try_from(number(header, PAGE_BYTES_AT)?).ok()?;

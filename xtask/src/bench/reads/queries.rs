@@ -1,5 +1,5 @@
-//! The pages that are asked for: every documented filter, alone and in the combinations in which shops use them, filters
-//! that leave many charges, few and none, and pages far from the first.
+//! The lists to read: every documented filter, alone and in usual combinations, filters that match many charges, few
+//! and none, and pages far from the first.
 
 use regente_domain::time::Timestamp;
 
@@ -10,24 +10,24 @@ const LIMIT: u64 = 20;
 const HOUR_MILLIS: i64 = 3_600_000;
 const DAY_HOURS: i64 = 24;
 
-/// A page.
+/// A list to read.
 pub(super) struct Query {
-    /// What a reader calls it.
+    /// Its name for readers.
     pub(super) what: String,
-    /// Its parameters, without the size of the page.
+    /// Its parameters, without the page size.
     pub(super) query: String,
-    /// What its total must be, where that was counted.
+    /// Its expected total, where it was counted.
     pub(super) total: Option<u64>,
 }
 
 impl Query {
-    /// Where it is asked for.
+    /// Its path.
     pub(super) fn path(&self) -> String {
         format!("/v1/charges?limit={LIMIT}&{}", self.query)
     }
 }
 
-/// All of them.
+/// Every list.
 pub(super) fn all(facts: &Facts) -> Vec<Query> {
     let mut list = List { facts, queries: Vec::new() };
     single(&mut list);
@@ -37,7 +37,7 @@ pub(super) fn all(facts: &Facts) -> Vec<Query> {
     list.queries
 }
 
-/// Moments that are no whole hours, over all the time.
+/// Moments within hours, spread over all the time.
 pub(super) fn moments(facts: &Facts) -> Vec<String> {
     let hours = [1, 5 * DAY_HOURS + 7, 12 * DAY_HOURS, 29 * DAY_HOURS + 3];
     hours
@@ -61,7 +61,7 @@ impl List<'_> {
         self.queries.push(Query { what: what.to_owned(), query: query.into(), total: None });
     }
 
-    /// The beginning of an hour, counted from the oldest charge.
+    /// The start of an hour, counted from the oldest charge.
     fn hour(&self, hours: i64) -> (i64, Timestamp) {
         let hour = self.facts.first_hour + hours;
         (hour, Timestamp::from_millis(hour * HOUR_MILLIS))

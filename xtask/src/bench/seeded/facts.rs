@@ -1,4 +1,4 @@
-//! What is known of a database with many charges, counted while they were made: what totals must be, and ids to ask for.
+//! The known content of a database with many charges, counted while they were made: expected totals, and sample ids.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,25 +10,25 @@ use serde_json::Value;
 use crate::Outcome;
 use crate::place::Account;
 
-/// The file beside the database. It is written last: a database without it is not complete.
+/// The file beside the database. It is written last, so a database without it is incomplete.
 pub(super) const FILE: &str = "facts.json";
-/// One charge in so many is remembered by its id.
+/// One id in this many is kept as a sample.
 const SAMPLE_EVERY: usize = 29;
 
-/// What is known of the account that has half of the charges.
+/// The known content of the account with half of the charges.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::bench) struct Facts {
-    /// Charges of all accounts.
+    /// Number of charges of all accounts.
     pub(in crate::bench) charges: u64,
     /// The account.
     pub(in crate::bench) account: Account,
     /// Its merchants.
     pub(in crate::bench) merchants: Vec<String>,
-    /// Charges of it.
+    /// Its number of charges.
     pub(in crate::bench) charges_of_account: u64,
     /// The hour of the oldest charge.
     pub(in crate::bench) first_hour: i64,
-    /// Ids of some, over all the time.
+    /// Sample ids, spread over all the time.
     pub(in crate::bench) ids: Vec<String>,
     /// Their references.
     pub(in crate::bench) order_ids: Vec<String>,
@@ -36,7 +36,7 @@ pub(in crate::bench) struct Facts {
     tally: BTreeMap<Kind, u64>,
 }
 
-/// What the filters of lists tell apart.
+/// The values that the filters of lists select by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(in crate::bench) struct Kind {
     /// The hour of creation.
@@ -65,7 +65,7 @@ impl Facts {
         }
     }
 
-    /// Counts a charge of the account, as it was answered.
+    /// Counts a charge of the account from its answer.
     pub(super) fn add(&mut self, charge: &Value) -> Outcome {
         let text = |pointer: &str| charge.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
         let created = text("/createdAt").and_then(|text| Timestamp::parse(&text)).ok_or("no time")?;
@@ -93,13 +93,13 @@ impl Facts {
         Ok(serde_json::from_slice(&std::fs::read(folder.join(FILE))?)?)
     }
 
-    /// How many charges of the account fit.
+    /// Number of charges of the account that match.
     pub(in crate::bench) fn count(&self, fits: impl Fn(&Kind) -> bool) -> u64 {
         self.tally.iter().filter(|(kind, _)| fits(kind)).map(|(_, charges)| charges).sum()
     }
 }
 
-/// A map whose keys are no texts, as a list.
+/// Serializes a map whose keys are not texts as a list.
 mod pairs {
     use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The merchants' side: endpoints that take what they get at once, and endpoints that take a connection and never answer.
-//! As little as possible of HTTP is spoken here, because what is measured shares the machine with it.
+//! The endpoints of merchants: some answer at once, others accept a connection and never answer. They parse as little
+//! HTTP as possible, because they share the machine with the service.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -13,17 +13,17 @@ use tokio::task::JoinSet;
 
 use crate::Outcome;
 
-/// Bytes that a head and a body may have.
+/// Most bytes of a head and a body.
 const REQUEST_BYTES_MAX: usize = 512 * 1024;
-/// One in so many deliveries has its signature verified: the endpoints are not to be what is measured.
+/// One delivery in this many has its signature verified, so that the endpoints do not become the bottleneck.
 const VERIFIED_EACH: u64 = 16;
-/// Bytes of an Ed25519 key; what stands before them in a document says what it is.
+/// Bytes of an Ed25519 key, at the end of its document.
 const KEY_BYTES: usize = 32;
-/// The longest delay that is told from longer ones: five minutes.
+/// The longest delay that the histogram resolves: five minutes.
 const DELAY_MICROS_MAX: u64 = 300_000_000;
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
-/// How an endpoint behaves.
+/// The behaviour of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
     /// It answers 200 at once.
@@ -32,9 +32,9 @@ pub(super) enum Manner {
     Hanging,
 }
 
-/// One endpoint, at a port of its own.
+/// An endpoint on its own port.
 pub(super) struct Endpoint {
-    /// Where it listens.
+    /// Its address.
     pub(super) url: String,
     manner: Manner,
     public_key: OnceLock<Vec<u8>>,
@@ -49,34 +49,34 @@ pub(super) struct Connection {
     pub(super) endpoint_port: u16,
 }
 
-/// What all endpoints together have got.
+/// Everything that the endpoints have received.
 pub(super) struct Books(Mutex<Entries>);
 
 struct Entries {
     totals: Totals,
-    /// Events by the port of the endpoint that has taken them.
+    /// Received events, by the port of the endpoint.
     events: HashSet<(u16, u128)>,
     delays: Histogram<u64>,
     by_connection: HashMap<Connection, u64>,
 }
 
-/// Deliveries, counted.
+/// Counts of deliveries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Totals {
-    /// Taken by quick endpoints, each event of each endpoint once.
+    /// Accepted by fast endpoints, each event once for each endpoint.
     pub(super) taken: u64,
-    /// Those that the endpoint had taken before.
+    /// Repeated deliveries.
     pub(super) twice: u64,
-    /// Never answered.
+    /// Deliveries never answered.
     pub(super) hung: u64,
-    /// Of those whose signature was verified, those where it was right.
+    /// Verified signatures that were valid.
     pub(super) right: u64,
-    /// And where it was wrong, or there was none.
+    /// Invalid or missing signatures.
     pub(super) wrong: u64,
 }
 
 impl Totals {
-    /// Both together.
+    /// The sum of both.
     pub(super) const fn and(self, other: Self) -> Self {
         Self {
             taken: self.taken + other.taken,
@@ -89,7 +89,7 @@ impl Totals {
 }
 
 impl Endpoint {
-    /// Starts one, which listens as long as `listening` is there.
+    /// Starts an endpoint, which listens until `listening` is dropped.
     pub(super) async fn start(
         manner: Manner,
         books: &Arc<Books>,
@@ -107,7 +107,7 @@ impl Endpoint {
         Ok(endpoint)
     }
 
-    /// What its webhook signs with, as it stands in a PEM document.
+    /// Sets the key of its webhook, from a PEM document.
     pub(super) fn expect_key(&self, document: &[u8]) -> Outcome {
         let key = document.last_chunk::<KEY_BYTES>().ok_or("the public key is too short")?;
         self.public_key.set(key.to_vec()).map_err(|_| "an endpoint has one key")?;
@@ -123,7 +123,7 @@ impl Endpoint {
 }
 
 impl Books {
-    /// Empty ones.
+    /// No deliveries yet.
     pub(super) fn new() -> Outcome<Self> {
         Ok(Self(Mutex::new(Entries {
             totals: Totals::default(),
@@ -133,12 +133,12 @@ impl Books {
         })))
     }
 
-    /// What was counted until now.
+    /// The counts so far.
     pub(super) fn totals(&self) -> Totals {
         self.entries().totals
     }
 
-    /// From each event to its delivery, since the last call, in microseconds; told by the millisecond.
+    /// The delays from event to delivery since the last call, in microseconds; their resolution is a millisecond.
     pub(super) fn take_delays(&self) -> Histogram<u64> {
         let mut entries = self.entries();
         let delays = entries.delays.clone();
@@ -146,7 +146,7 @@ impl Books {
         delays
     }
 
-    /// Deliveries by their connection, since the last call.
+    /// Number of deliveries by connection, since the last call.
     pub(super) fn take_by_connection(&self) -> HashMap<Connection, u64> {
         std::mem::take(&mut self.entries().by_connection)
     }
@@ -191,7 +191,7 @@ fn now_ms() -> u64 {
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// One connection, until the sender ends it.
+/// Serves one connection until the sender closes it.
 async fn serve(mut stream: TcpStream, endpoint: Arc<Endpoint>, books: Arc<Books>) {
     let (Ok(sender), Ok(own)) = (stream.peer_addr(), stream.local_addr()) else { return };
     let connection = Connection { sender_port: sender.port(), endpoint_port: own.port() };
@@ -213,7 +213,7 @@ async fn serve(mut stream: TcpStream, endpoint: Arc<Endpoint>, books: Arc<Books>
     }
 }
 
-/// Reads one request: how many bytes its head has, and how many it has in all.
+/// Reads one request: returns the bytes of its head, and of all of it.
 async fn request(stream: &mut TcpStream, received: &mut Vec<u8>) -> Option<(usize, usize)> {
     loop {
         if let Some(at) = received.windows(4).position(|window| window == b"\r\n\r\n") {

@@ -1,4 +1,4 @@
-//! Which of two processes makes the deliveries, as the kernel's lists of connections tell.
+//! Finds out which of two processes makes the deliveries, from the kernel's lists of connections.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use super::receivers::{Books, Connection};
 
-/// How often it is looked.
+/// Interval between readings.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// Looks at two processes until it is asked what it saw.
+/// Watches two processes until it is stopped.
 pub(super) struct Shares {
     stop: Arc<AtomicBool>,
     looking: JoinHandle<Seen>,
 }
 
-/// Deliveries over connections of each process.
+/// Number of deliveries over the connections of each process.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     one: u64,
@@ -26,7 +26,7 @@ struct Seen {
 }
 
 impl Shares {
-    /// Begins to look.
+    /// Starts to watch.
     pub(super) fn begin(one: u32, second: u32, books: Arc<Books>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let looking = std::thread::spawn({
@@ -35,7 +35,7 @@ impl Shares {
                 let mut seen = Seen::default();
                 loop {
                     let is_last = stop.load(Ordering::Relaxed);
-                    // First the deliveries: their connections have been opened before.
+                    // Read the deliveries first: their connections are already open.
                     let deliveries = books.take_by_connection();
                     seen.one += made_by(one, &deliveries);
                     seen.second += made_by(second, &deliveries);
@@ -49,7 +49,7 @@ impl Shares {
         Self { stop, looking }
     }
 
-    /// The part of the deliveries that the second process has made.
+    /// The share of the second process in the deliveries.
     pub(super) fn end(self) -> f64 {
         self.stop.store(true, Ordering::Relaxed);
         let seen = self.looking.join().unwrap_or_default();
@@ -63,7 +63,7 @@ fn made_by(process_id: u32, deliveries: &HashMap<Connection, u64>) -> u64 {
     own.map(|(_, deliveries)| deliveries).sum()
 }
 
-/// The connections that a process has opened over IPv4.
+/// The IPv4 connections of a process.
 fn connections(process_id: u32) -> HashSet<Connection> {
     let sockets = sockets(process_id);
     let table = std::fs::read_to_string(format!("/proc/{process_id}/net/tcp")).unwrap_or_default();

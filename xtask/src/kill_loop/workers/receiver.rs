@@ -1,5 +1,5 @@
-//! The merchant's side: an endpoint that takes whatever comes and counts how often each event has come. As little of HTTP
-//! as that needs.
+//! The merchant's endpoint: accepts every event and counts how often each has arrived, with as little HTTP as that
+//! needs.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,10 +9,10 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::Outcome;
 
-/// Bytes that a head and a body may have together.
+/// Most bytes of a head and a body together.
 const REQUEST_BYTES_MAX: usize = 512 * 1024;
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
-/// The header that names the event, the same in each attempt.
+/// The header with the event's id, the same in each attempt.
 const EVENT_HEADER: &str = "x-idempotency-key";
 
 /// An endpoint.
@@ -36,12 +36,12 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Whether an event has come.
+    /// Whether an event has arrived.
     pub(super) fn has(&self, event_id: &str) -> bool {
         lock(&self.got).contains_key(event_id)
     }
 
-    /// Events that have come, and how often one came again.
+    /// Number of events, and of repeated deliveries.
     pub(super) fn count(&self) -> (u64, u64) {
         let got = lock(&self.got);
         let (events, deliveries) = (got.len() as u64, got.values().sum::<u64>());
@@ -53,7 +53,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Answers one request after the other, until the sender leaves or breaks off.
+/// Answers one request after the other, until the sender closes or breaks the connection.
 async fn serve(mut stream: TcpStream, got: Arc<Mutex<HashMap<String, u64>>>) {
     let mut buffer = Vec::new();
     loop {
@@ -67,7 +67,7 @@ async fn serve(mut stream: TcpStream, got: Arc<Mutex<HashMap<String, u64>>>) {
                 Ok(_) | Err(_) => return,
             }
         };
-        // Counted before it is answered: what is counted may come again, never the other way round.
+        // Count before answering: a counted event may arrive again, but an answered one must be counted.
         *lock(&got).entry(whole.event_id).or_insert(0) += 1;
         buffer.drain(..whole.length);
         if stream.write_all(ANSWER).await.is_err() {
@@ -81,7 +81,7 @@ struct Request {
     length: usize,
 }
 
-/// The first request, once all of it is there.
+/// The first request, once it is complete.
 fn request(bytes: &[u8]) -> Option<Request> {
     let head_length = bytes.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     let head = String::from_utf8_lossy(bytes.get(..head_length)?).into_owned();

@@ -1,4 +1,4 @@
-//! The clients: each makes purchases and, now and then, captures or voids one of those before, until it is told to stop.
+//! The clients: each creates purchases and sometimes captures or voids an earlier one, until it is stopped.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,18 +16,18 @@ use crate::service::Service;
 
 /// Longer than any request takes: a service that hangs is a finding.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Between one thing that a client asks for and the next.
+/// Pause between two operations of a client.
 const PAUSE_MS: std::ops::Range<u64> = 10..80;
-/// What a card is charged: below the amount that the simulator never captures nor voids.
+/// Amounts of a card: below the amount that the simulator never captures or voids.
 const AMOUNTS: std::ops::Range<u64> = 100..900;
 /// An approved card of the simulator.
 const CARD: (&str, &str) = ("4916745120294124", "560");
 /// Stored cards that all purchases share.
 const CARDS: usize = 6;
-/// The names that a webhook must ask for by themselves.
+/// Events that a webhook must ask for by name.
 const NAMED_EVENTS: [&str; 3] = ["purchase.paid", "purchase.failed", "purchase.cancelled"];
 
-/// An account with a merchant, stored cards, and webhooks for everything.
+/// An account with a merchant, stored cards, and webhooks for all events.
 pub(super) struct Shop {
     http: Client,
     url: String,
@@ -59,7 +59,7 @@ impl Shop {
             let card = shop.must("/v1/cards", &card, &format!("card {number}")).await?;
             shop.cards.push(card["id"].as_str().ok_or("a card without an id")?.to_owned());
         }
-        // A card whose first charge is refused is not taken again: nothing goes wrong yet.
+        // A card whose first charge is refused cannot be used again, so there are no faults yet.
         for card in &shop.cards {
             let body = json!({ "merchantId": shop.merchant_id, "amount": 100, "capture": false,
                 "paymentMethod": { "paymentType": "credit", "installments": 1 },
@@ -82,7 +82,7 @@ impl Shop {
         request.header("X-Idempotency-Key", key).send().await
     }
 
-    /// Makes a purchase; its id.
+    /// Creates a purchase and returns its id.
     async fn buy(&self, dice: &mut Dice, key: &str) -> Result<Option<String>, Finding> {
         let first = dice.place(self.cards.len());
         let cards = self.cards.iter().cycle().skip(first).take(2 + dice.place(2));
@@ -103,7 +103,7 @@ impl Shop {
         }
     }
 
-    /// Captures or voids a purchase, as far as that is possible now.
+    /// Captures or voids a purchase, if its state allows it.
     async fn operate(&self, dice: &mut Dice, id: &str, key: &str) -> Result<(), Finding> {
         let operation = *dice.pick(&["capture", "void"]);
         let path = format!("/v1/purchases/{id}/{operation}");
@@ -139,7 +139,7 @@ impl Crowd {
         Self { tasks, is_over, accepted }
     }
 
-    /// Waits until all of them have stopped; the purchases that were accepted.
+    /// Waits until all of them have stopped; returns the accepted purchases.
     pub(super) async fn end(mut self) -> Outcome<Vec<String>> {
         self.is_over.store(true, Ordering::Relaxed);
         while let Some(ended) = self.tasks.join_next().await {

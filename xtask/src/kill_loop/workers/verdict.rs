@@ -1,4 +1,5 @@
-//! Whether every purchase has ended, whole, in the simulator's own books, and whether every event has arrived.
+//! Checks that every purchase has ended as a whole in the simulator's transaction log, and that every event has
+//! arrived.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
@@ -14,14 +15,14 @@ use crate::Outcome;
 use crate::place::Account;
 use crate::service::{Service, Simulator};
 
-/// How long everything may take to end once nothing goes wrong any more. A delivery that was under way when its worker
-/// died counts as lost half a minute after its time; what is given back again waits up to five minutes.
+/// How long everything may take to end after the last fault. A delivery whose worker died counts as lost half a
+/// minute after its timeout; a retried void or refund waits up to five minutes.
 const ENDED_WITHIN: Duration = Duration::from_secs(400);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Findings that are printed; the rest is counted.
+/// Findings to print; the rest is counted.
 const SHOWN_MAX: usize = 10;
 
-/// Looks at purchases.
+/// Checks purchases.
 pub(super) struct Examiner<'a> {
     store: Store,
     service: &'a Service,
@@ -48,7 +49,7 @@ impl<'a> Examiner<'a> {
         })
     }
 
-    /// Waits until these purchases have ended, and holds them against the books and against what has arrived.
+    /// Waits until these purchases have ended, and compares them with the transaction log and the events.
     pub(super) async fn examine(
         &mut self,
         ids: Vec<String>,
@@ -102,7 +103,7 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// All cards are charged, or all are reserved, or none is; as the status says.
+    /// Checks that all cards are charged, all reserved, or none, as the status says.
     async fn whole(
         &mut self,
         purchase: &Purchase,
@@ -152,9 +153,9 @@ impl<'a> Examiner<'a> {
         Ok(())
     }
 
-    /// All rounds together.
+    /// Checks the totals of all rounds.
     pub(super) async fn sum(&self, simulator: &Simulator, receiver: &Receiver) -> Outcome<String> {
-        // Whatever a purchase that is not known here holds would be money that nobody answers for.
+        // Money held by a purchase unknown here would be an orphaned authorization.
         let strays: Vec<String> = balances(simulator)
             .await?
             .into_iter()

@@ -1,5 +1,5 @@
-//! The process stops at each write and around each call while a charge waits for its payer: while it is made, and while a
-//! job goes on with it. In the end the charge is what the providers have.
+//! The process stops at each write and around each call while a charge that awaits its payer is made, and while a job
+//! continues it. At the end the charge agrees with the providers.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ stories! {
 
 /// Everything is due by then.
 const LATER: Duration = Duration::from_secs(4 * 60 * 60);
-/// When the provider is asked about the payer for the first time.
+/// The time of the first probe for the payer's decision.
 const FIRST_LOOK: Duration = Duration::from_secs(5);
-/// A flow of more steps would not be one of these.
+/// More steps than any of these flows has.
 const STEPS_MAX: u64 = 40;
 
-/// The charge of a key, once all is done.
+/// The charge of a key after all jobs have run.
 async fn in_the_end(app: &TestApp, key: &str, body: &Value) -> Value {
     app.later(LATER).await;
     nothing_is_open(app).await;
@@ -39,7 +39,7 @@ async fn charges(app: &TestApp) -> u64 {
     app.get("/v1/charges").await.expect(200)["meta"]["totalItems"].as_u64().unwrap()
 }
 
-/// The process stops while the charge is made; its payer pays afterwards.
+/// The process stops while the charge is made; the payer pays afterwards.
 async fn while_instructions_are_issued(mut app: TestApp) {
     let body = charge_body(&merchant(&app).await, APPROVED);
     for steps in 0..STEPS_MAX {
@@ -60,7 +60,7 @@ async fn while_instructions_are_issued(mut app: TestApp) {
         }
         app.wire.payers().act(Act::Pays, &app.books).await;
         app.later(LATER).await;
-        // Claimed only now, the key makes a charge whose payer is asked now.
+        // A key that is claimed only now makes a new charge, whose payer is asked now.
         let again = app.post_with_key("/v1/charges", &key, &body).await.expect(201);
         app.wire.payers().act(Act::Pays, &app.books).await;
         let charge = in_the_end(&app, &key, &body).await;
@@ -76,7 +76,7 @@ async fn while_instructions_are_issued(mut app: TestApp) {
     panic!("the flow does not end");
 }
 
-/// The process stops while a job goes on with a charge whose payer has acted.
+/// The process stops while a job continues a charge whose payer has decided.
 async fn while_a_job_goes_on(mut app: TestApp, act: Act, steps_min: u64) {
     let body = charge_body(&merchant(&app).await, APPROVED);
     for steps in 0..STEPS_MAX {
@@ -84,7 +84,7 @@ async fn while_a_job_goes_on(mut app: TestApp, act: Act, steps_min: u64) {
         let answer = app.post_with_key("/v1/charges", &key, &body).await.expect(201);
         assert_eq!(answer["status"], "pending");
         app.wire.payers().act(act, &app.books).await;
-        // Housekeeping is done before, so that the steps are those of the charge.
+        // Housekeeping runs first, so that the steps are those of the charge.
         app.run_jobs().await;
         app.clock.advance(FIRST_LOOK);
         app.fuse.arm(steps);

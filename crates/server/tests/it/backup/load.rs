@@ -1,5 +1,5 @@
-//! A backup and a restore while sixteen clients charge: nobody is disturbed by the first, and the second leaves nothing
-//! that does not fit together.
+//! A backup and a restore while sixteen clients charge: the backup disturbs no client, and the restored data is
+//! consistent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use super::{CARD, back_up, charges, restore};
 use crate::cli::process::{Server, run_on};
 
 const CLIENTS: usize = 16;
-/// Charges that are answered before anything is done, and between two things that are done.
+/// Charges answered before the first command and between two commands.
 const ANSWERED_BETWEEN: usize = 60;
 
 #[derive(Default)]
@@ -52,14 +52,14 @@ async fn service_goes_on_while_a_backup_is_made_and_restored() {
     for client in clients {
         client.await.unwrap();
     }
-    // Whoever was being charged at the moment of a restore may be told that it failed, and nobody else.
+    // Only a charge under way during a restore may fail.
     assert!(counts.others.load(Ordering::SeqCst) <= 2 * CLIENTS, "{:?}", counts.others);
 
     assert!(charges(&server).await.len() >= ANSWERED_BETWEEN);
     let found = run_on(folder.path(), &["doctor", "--json"]).await;
     let found: serde_json::Value = serde_json::from_str(&found.stdout).unwrap();
     for check in found["checks"].as_array().unwrap() {
-        // The books know of charges that the restored database does not: that is what a restore means.
+        // The log has charges that the restored database lacks; a restore implies that.
         let is_known = check["name"] == "books";
         assert!(is_known || check["verdict"] != "failure", "{check}");
     }

@@ -1,4 +1,4 @@
-//! What is not restored, and that everything stays as it was then.
+//! Restores that are refused; each leaves everything as it was.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ async fn what_is_no_backup_is_refused_with_and_without_a_server() {
     let bytes = std::fs::read(&file).unwrap();
     std::fs::write(&cut_off, &bytes[..bytes.len() / 2]).unwrap();
     let mut spoilt = bytes.clone();
-    // Every page but the first, whose header alone would be noticed anyway.
+    // Every page but the first, whose header is checked anyway.
     spoilt[4096..].iter_mut().step_by(64).for_each(|byte| *byte ^= 0xff);
     std::fs::write(&changed, spoilt).unwrap();
     std::fs::write(&with_log, &bytes).unwrap();

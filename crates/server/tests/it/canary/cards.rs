@@ -1,17 +1,17 @@
-//! Card numbers and security codes that are found again wherever they come to rest.
+//! Card numbers and security codes that are recognizable wherever they are stored.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
-/// A card that nobody else in these tests has.
+/// A card that no other test uses.
 #[derive(Clone, Debug)]
 pub struct Canary {
     pub number: String,
     pub cvv: String,
 }
 
-/// What the simulator makes of a card (`docs/interface/sandbox.md#cards`).
+/// The simulator's answer to a card (`docs/interface/sandbox.md#cards`).
 #[derive(Clone, Copy, Debug)]
 pub enum Fate {
     Approved,
@@ -21,8 +21,8 @@ pub enum Fate {
 }
 
 impl Canary {
-    /// A number of 16 digits with an unusual BIN and a right check digit, and a code of four digits. The code begins with
-    /// a zero: no count, duration or port that stands somewhere by itself does.
+    /// A number of 16 digits with an unusual BIN and a valid check digit, and a code of four digits. The code begins
+    /// with a zero, unlike any count, duration or port.
     pub fn new(fate: Fate) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let nth = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -32,7 +32,7 @@ impl Canary {
             Fate::TimedOut => (6, 0),
             Fate::WrongCvv => (4, 7),
         };
-        // Steps of a prime: the numbers have no long digits in common.
+        // Multiples of a prime: the numbers have no long runs of digits in common.
         let middle = nth * 738_598_319 % 1_000_000_000;
         let number = (0..10).map(|digit| format!("527391{}{digit}{last}", &format!("{middle:09}")[1..]));
         let number = number.into_iter().find(|number| passes_luhn(number)).expect("one of ten digits fits");
@@ -46,7 +46,7 @@ impl Canary {
         })
     }
 
-    /// The number as people write it.
+    /// The number in groups of four digits.
     pub fn spaced(&self, separator: &str) -> String {
         [&self.number[..4], &self.number[4..8], &self.number[8..12], &self.number[12..]].join(separator)
     }

@@ -1,5 +1,4 @@
-//! Where something may have come to rest: every table value by value, every file byte by byte, the log, and what was
-//! answered.
+//! The places that are searched: every table value by value, every file byte by byte, the log, and all answers.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,12 +13,12 @@ use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::{Registry, fmt};
 
-/// A database as it lies on the disk.
+/// A database as it is stored.
 #[derive(Clone, Debug)]
 pub enum Disk {
-    /// The folder of the file, with everything beside it.
+    /// The folder of the file, and all other files in it.
     Sqlite(PathBuf),
-    /// The address of the database, and where the server's log of writes stood at first.
+    /// The database's address, and the position in the server's write-ahead log at the start.
     Postgres { url: String, from: String },
 }
 
@@ -34,17 +33,17 @@ impl Disk {
         }
     }
 
-    /// Every value of every table, each on a line of its own.
+    /// Every value of every table, each on its own line.
     pub fn values(&self) -> Vec<u8> {
         match self {
             Self::Sqlite(folder) => sqlite_values(&folder.join("regente.db")),
-            // One INSERT for each row, as a backup has them.
+            // One INSERT for each row, as in a backup.
             Self::Postgres { url, .. } => run("pg_dump", &["--inserts", url]),
         }
     }
 
-    /// Every file: the database with its free pages, logs and copies; the simulator's books; of a server, its tables
-    /// and its log.
+    /// Every file: the database with its free pages, logs and copies; the simulator's transaction log; for a server,
+    /// its tables and its write-ahead log.
     pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut paths = Vec::new();
         match self {
@@ -79,7 +78,7 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// What the server answers, without the line end.
+/// The server's result without its line end.
 fn ask(url: &str, query: &str) -> String {
     String::from_utf8(run("psql", &["-At", "-c", query, url])).expect("text").trim().to_owned()
 }
@@ -120,7 +119,7 @@ pub fn sqlite_values(file: &Path) -> Vec<u8> {
     values
 }
 
-/// Lines that were written.
+/// Captured lines.
 #[derive(Clone, Default)]
 pub struct Lines(Arc<Mutex<Vec<u8>>>);
 
@@ -140,7 +139,7 @@ impl Write for Lines {
     }
 }
 
-/// Everything that is logged in this thread, at every level: as the product writes it, and before it is scrubbed.
+/// All log output of this thread at every level, as it is written and before card numbers are removed.
 pub struct Log {
     pub written: Lines,
     pub raw: Lines,

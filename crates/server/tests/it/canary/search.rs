@@ -1,4 +1,4 @@
-//! Finds card numbers and security codes in bytes of any kind, however they are written.
+//! Finds card numbers and security codes in bytes, in every encoding.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,13 +7,13 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 use super::cards::Canary;
 
-/// Digits in a row that tell a number: more than the first six or the last four, which may be shown.
+/// How many consecutive digits identify a number: more than the first six or last four, which may be shown.
 const WINDOW: usize = 9;
 
-/// What is looked for.
+/// The patterns to find.
 pub struct Search {
     patterns: Vec<Pattern>,
-    /// Patterns by their first two bytes, and which pairs there are.
+    /// The patterns by their first two bytes, and the pairs that occur.
     by_head: HashMap<[u8; 2], Vec<usize>>,
     heads: Vec<bool>,
 }
@@ -26,9 +26,9 @@ struct Pattern {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Found wherever the bytes are.
+    /// Matches at any position.
     Anywhere,
-    /// Four digits: found where they stand by themselves, as a value does.
+    /// Four digits: match only as a separate value.
     Alone,
 }
 
@@ -52,7 +52,7 @@ impl Search {
         Self { patterns, by_head, heads }
     }
 
-    /// What is found, each once, with its surroundings.
+    /// The matches, each once, with their surroundings.
     pub fn hits(&self, bytes: &[u8]) -> Vec<String> {
         let mut found = BTreeMap::new();
         for at in 0..bytes.len().saturating_sub(1) {
@@ -85,11 +85,11 @@ impl Pattern {
     }
 }
 
-/// The ways to write a number: as text, spaced, in hexadecimal, Base64 and UTF-16, as an integer, two digits a byte.
+/// The encodings of a number: text, spaced, hexadecimal, Base64, UTF-16, integer, two digits per byte.
 fn forms(canary: &Canary) -> Vec<(&'static str, Vec<u8>)> {
     let number = canary.number.as_bytes();
     let mut forms = Vec::new();
-    // Not from the first digit on: the first six may stand anywhere, and three digits behind them by chance.
+    // Windows start after the first digit: the first six may appear anywhere, followed by three digits by chance.
     for window in number.windows(WINDOW).skip(1) {
         forms.push(("digits", window.to_vec()));
         forms.push(("hexadecimal digits", hex::encode(window).into_bytes()));
@@ -99,7 +99,7 @@ fn forms(canary: &Canary) -> Vec<(&'static str, Vec<u8>)> {
         forms.push(("groups", canary.spaced(separator).into_bytes()));
     }
     for (index, shift) in ["", "x", "xx"].into_iter().enumerate() {
-        // What the bytes around it do not change: whole groups of three bytes.
+        // The part that does not depend on surrounding bytes: whole groups of three bytes.
         let encoded = STANDARD_NO_PAD.encode([shift.as_bytes(), number].concat());
         let from = [0, 2, 3][index];
         let whole = encoded.len() - encoded.len() % 4;

@@ -1,5 +1,5 @@
-//! Card data on every way in: accepted, declined, timed out, refused, malformed, in the wrong place, and while something
-//! is broken inside.
+//! Sends card data to every input: accepted, declined, timed out, refused, malformed, in the wrong member, and during
+//! internal faults.
 
 mod outside;
 
@@ -16,7 +16,7 @@ use crate::harness::payers::{Act, asking_payers};
 use crate::harness::{Client, Reply, TestApp, sandbox};
 use crate::openapi::records::{Records, put};
 
-/// What was sent, and what came back.
+/// What was sent and what was answered.
 pub struct Story<'a> {
     app: &'a TestApp,
     disk: Disk,
@@ -24,7 +24,7 @@ pub struct Story<'a> {
     fallback: String,
     customer: String,
     pub secrets: Vec<Canary>,
-    /// Numbers that the caller wrote into texts of its own, which are kept and shown: only the log must not have them.
+    /// Numbers in the caller's own texts, which are stored and shown: only the log must not contain them.
     pub own_words: Vec<Canary>,
     pub answers: Vec<u8>,
 }
@@ -48,7 +48,7 @@ impl<'a> Story<'a> {
         self.own_words.last().unwrap().number.clone()
     }
 
-    /// Sends a request, keeps the answer, and looks into the tables while what it wrote is still there.
+    /// Sends a request, keeps the answer, and reads the tables while they still hold what it wrote.
     async fn send(
         &mut self,
         client: &Client,
@@ -145,7 +145,7 @@ impl<'a> Story<'a> {
             let reply = self.post_twice("/v1/cards", &format!("check {fate:?}"), &body).await;
             assert!(reply.status == status || reply.status == 201, "{fate:?}: {reply:?}");
         }
-        // The token is used up: the card cannot be stored once more.
+        // The token is used up, so the card cannot be stored again.
         self.post("/v1/cards", &json!({ "tokenId": token })).await.expect(400);
     }
 
@@ -188,7 +188,7 @@ impl<'a> Story<'a> {
         self.post("/v1/charges", &put(self.inline(&canary), "paymentMethod", voucher)).await.expect(201);
     }
 
-    /// Nothing of what is refused is repeated or kept.
+    /// Refused requests: nothing of them is repeated or stored.
     pub async fn what_is_refused(&mut self) {
         let client = self.app.client.clone();
         for path in ["/v1/tokens", "/v1/cards", "/v1/charges", "/v1/customers", "/v1/auth", "/v1/merchants"] {
@@ -249,7 +249,7 @@ impl<'a> Story<'a> {
         self.post("/v1/merchants", &json!({ "mcc": number, "providers": [provider] })).await.expect(400);
         let foreign = put(self.inline(&canary), "merchantId", "3f1c1b1e-2a7b-4a57-9d35-000000000000");
         self.post("/v1/charges", &foreign).await.expect(404);
-        // A key that is used for something else.
+        // A key that was used for another request.
         let body = self.inline(&canary);
         self.post_twice("/v1/charges", "reused", &body).await.expect(201);
         let client = self.app.client.clone();
@@ -259,7 +259,7 @@ impl<'a> Story<'a> {
             .expect(409);
     }
 
-    /// Numbers in places that are nobody's business but the caller's.
+    /// Numbers in the caller's own texts.
     pub async fn words_of_the_caller(&mut self) {
         let client = self.app.client.clone();
         for member in ["description", "orderId", "statementDescriptor", "providerReferenceKey"] {
@@ -306,7 +306,7 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// What goes wrong inside is logged, and what is logged is heard.
+    /// Internal faults, which are logged; the log is captured.
     pub async fn faults(&mut self) {
         let store = self.app.app.store.clone();
         for (table, path) in [("tokens", "/v1/tokens"), ("charges", "/v1/charges"), ("cards", "/v1/charges")]

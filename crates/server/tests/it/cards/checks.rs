@@ -123,7 +123,7 @@ async fn a_brand_that_the_provider_cannot_check_goes_to_the_next_one(app: TestAp
     assert_eq!(card["transactionRequests"][0]["providerType"], "SANDBOX");
 }
 
-/// A type without adapter refuses the merchant, which says nothing about the card.
+/// A type without adapter refuses the merchant; the card is not judged.
 async fn a_provider_that_cannot_be_asked_makes_no_card(app: TestApp) {
     let merchant = app.merchant_with(json!([cielo(1)])).await;
     let sent = body(&app, APPROVED, &merchant).await;
@@ -149,7 +149,7 @@ async fn a_check_is_made_once_for_its_key(app: TestApp) {
     let sent = body(&app, APPROVED, &merchant).await;
     let first = app.post_with_key("/v1/cards", "k", &sent).await;
     let card = first.expect(201);
-    // The card moves on; the answer does not.
+    // The card changes later; the stored answer does not.
     charged(&app, &by_source(&merchant, json!({ "sourceType": "card", "cardId": card["id"] }))).await;
     app.delete(&format!("/v1/cards/{}", text(&card["id"]))).await.expect(204);
     let app = app.restart().await;

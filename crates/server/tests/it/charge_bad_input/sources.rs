@@ -1,4 +1,4 @@
-//! Cards, tokens and buyers that cannot pay.
+//! Cards, tokens and buyers with which a charge is refused.
 
 use serde_json::{Value, json};
 

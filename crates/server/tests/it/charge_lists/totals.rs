@@ -1,4 +1,4 @@
-//! Totals come from counters: whatever is asked for, they say what a naive count of all charges says.
+//! Totals come from counters: with every filter they equal a plain count of all charges.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ stories! {
     counters_agree_with_the_rows,
 }
 
-/// Many charges over five hours, as a list shows them.
+/// Charges over five hours, as a list shows them.
 async fn many(app: &TestApp, chance: &Chance) -> Vec<Value> {
     let cielo = json!({ "name": "C", "priority": 1,
         "credentials": { "type": "CIELO", "merchantId": "m", "merchantKey": "k" } });
@@ -27,7 +27,7 @@ async fn many(app: &TestApp, chance: &Chance) -> Vec<Value> {
         app.merchant_with(json!([cielo.clone(), sandbox("Main", 2)])).await,
         app.merchant_with(json!([cielo])).await,
     ];
-    // Confirmed, so that a refused charge leaves it usable.
+    // Checked first, so that a refused charge leaves the card usable.
     let check =
         json!({ "tokenId": app.card_token(APPROVED).await, "merchantId": merchants[0], "cvvCheck": true });
     let card = app.post("/v1/cards", &check).await.expect(201)["id"].clone();
@@ -58,7 +58,7 @@ async fn many(app: &TestApp, chance: &Chance) -> Vec<Value> {
     page["items"].as_array().unwrap().clone()
 }
 
-/// One parameter and what it leaves of a charge.
+/// A parameter, and the charges that it selects.
 type Filter = (String, Box<dyn Fn(&Value) -> bool>);
 
 fn random_filter(chance: &Chance, all: &[Value]) -> Filter {

@@ -1,5 +1,4 @@
-//! Which provider is asked, which is skipped, and what the stored explanation says about it
-//! (`docs/interface/routing.md`).
+//! Which provider is called, which is skipped, and the stored explanation (`docs/interface/routing.md`).
 
 use std::time::Duration;
 
@@ -74,7 +73,7 @@ async fn a_provider_with_fewer_installments_is_skipped(app: TestApp) {
         let charge = charged(&app, &body).await;
         assert_eq!(skipped(&app, &charge).await, [expected, None]);
     }
-    // The installments of a voucher mean nothing.
+    // A voucher ignores installments.
     body["paymentMethod"]["paymentType"] = json!("voucher");
     assert_eq!(skipped(&app, &charged(&app, &body).await).await, [None, None]);
 }

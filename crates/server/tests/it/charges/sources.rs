@@ -1,4 +1,4 @@
-//! With what a charge is paid (`docs/interface/charges.md#payment-sources`): every source ends as a stored card.
+//! Payment sources (`docs/interface/charges.md#payment-sources`): every one ends as a stored card.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ async fn status_of_card(app: &TestApp, card: &str) -> Value {
 
 async fn a_stored_card_is_charged_without_its_security_code(app: TestApp) {
     let merchant = single_merchant(&app).await;
-    // The code that the token had is wrong, and forgotten: charged without one, the number alone decides.
+    // The token's code was wrong and is deleted: a charge without a code is decided by the number alone.
     let card = app.card((APPROVED.0, "321")).await;
     let charge = charged(&app, &by_source(&merchant, stored(&card))).await;
     assert_eq!(charge["status"], "authorized");
@@ -145,7 +145,7 @@ async fn a_customer_pays_with_the_card_linked_last(app: TestApp) {
     assert_eq!(status_of_card(&app, &first).await, "active");
     assert_eq!(status_of_card(&app, &second).await, "pending", "it was not used");
 
-    // A card that has failed is no default, however late it was linked.
+    // A failed card is never the default, even when it was linked last.
     let failed = app.card(WRONG_CVV).await;
     let mut source = stored(&failed);
     source["cardCvv"] = json!("965");
@@ -222,7 +222,7 @@ async fn an_alias_serves_the_secret_key_and_no_public_key(app: TestApp) {
     let refused = post("/v1/charges", &body).await;
     assert_eq!(refused.details(400), ["paymentSource.customerId must be a customer whose cards may be used"]);
 
-    // With a card of his own the typed buyer pays, and stays hidden behind the alias.
+    // A described buyer pays with a card in the body and stays hidden behind the alias.
     let mut inline = charge_body(&merchant, APPROVED);
     inline["customerId"] = json!(alias);
     let charge = post("/v1/charges", &inline).await.expect(201);

@@ -1,4 +1,4 @@
-//! `regente explain`: the story of a charge for operators, who name the charge alone.
+//! `regente explain`: the timeline of a charge for operators, who give only its id.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! The command line on PostgreSQL, which many processes share: nothing is migrated unasked, there is no socket, and
-//! workers run alone.
+//! The command line on PostgreSQL, which several processes share: migrations run only on request, there is no socket,
+//! and workers are separate processes.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -44,7 +44,7 @@ impl Deployment {
         run(&mut self.command(arguments)).await
     }
 
-    /// Starts a process and waits until it logs `word`; answers the line.
+    /// Starts a process and waits until it logs `word`; returns the line.
     async fn start(&self, arguments: &[&str], word: &str) -> (Child, Lines<BufReader<ChildStderr>>, String) {
         let mut child = self.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines();

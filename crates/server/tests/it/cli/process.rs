@@ -1,4 +1,4 @@
-//! The real binary as a child process.
+//! Runs the real binary as a child process.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,12 +12,12 @@ use tokio::process::{Child, ChildStderr, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Nothing that a test waits for takes this long.
+/// Longer than anything that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often a condition is looked at.
+/// The interval of polling.
 pub const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// The binary, without the settings of whoever runs the tests.
+/// The binary without the settings of the user's environment.
 pub fn regente(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_regente"));
     for (name, _) in std::env::vars_os() {
@@ -30,7 +30,7 @@ pub fn regente(arguments: &[&str]) -> Command {
     command
 }
 
-/// What a command printed and how it ended.
+/// The output and exit status of a command.
 pub struct Ran {
     pub status: ExitStatus,
     pub stdout: String,
@@ -38,32 +38,32 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// The JSON that a command printed, which must have succeeded.
+    /// The JSON output of a command that succeeded.
     pub fn json(&self) -> Value {
         assert!(self.status.success(), "{}{}", self.stdout, self.stderr);
         serde_json::from_str(&self.stdout).unwrap()
     }
 
-    /// The text that a command printed, which must have succeeded.
+    /// The text output of a command that succeeded.
     pub fn text(&self) -> &str {
         assert!(self.status.success(), "{}{}", self.stdout, self.stderr);
         &self.stdout
     }
 
-    /// What a command complained of, which must have failed with 1.
+    /// The error output of a command that failed with status 1.
     pub fn complaint(&self) -> &str {
         assert_eq!(self.status.code(), Some(1), "{}{}", self.stdout, self.stderr);
         &self.stderr
     }
 }
 
-/// Runs a command to its end.
+/// Runs a command until it ends.
 pub async fn run(command: &mut Command) -> Ran {
     let Output { status, stdout, stderr } = timeout(PATIENCE, command.output()).await.unwrap().unwrap();
     Ran { status, stdout: String::from_utf8(stdout).unwrap(), stderr: String::from_utf8(stderr).unwrap() }
 }
 
-/// Runs the binary to its end on a data folder.
+/// Runs the binary on a data folder until it ends.
 pub async fn run_on(folder: &Path, arguments: &[&str]) -> Ran {
     run(regente(arguments).arg("--data-dir").arg(folder)).await
 }
@@ -73,7 +73,7 @@ pub struct Server {
     child: Child,
     log: Arc<Mutex<String>>,
     reading_log: JoinHandle<()>,
-    /// What it printed before it served.
+    /// The text printed before it served.
     pub introduction: String,
     /// The values of its `dev.env`.
     pub values: BTreeMap<String, String>,
@@ -92,7 +92,7 @@ impl Server {
         command.args(arguments).arg("--data-dir").arg(folder).envs(environment.iter().copied());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        // Read from the beginning: a process whose log is full stands still.
+        // Read from the beginning: a process whose pipe is full blocks.
         let log = Arc::new(Mutex::new(String::new()));
         let mut reading_log = tokio::spawn(read_all(child.stderr.take().unwrap(), log.clone()));
         let mut introduction = String::new();
@@ -133,7 +133,7 @@ impl Server {
         self.signed(self.http.post(self.url(path)), self.value("REGENTE_API_KEY")).json(body)
     }
 
-    /// The status that a key gets for a list.
+    /// The status of a list for a key.
     pub async fn status_with(&self, key: &str) -> u16 {
         let request = self.signed(self.http.get(self.url("/v1/merchants")), key);
         request.send().await.unwrap().status().as_u16()
@@ -155,12 +155,12 @@ impl Server {
         assert!(Command::new("kill").args([signal, &pid]).status().await.unwrap().success());
     }
 
-    /// Waits until the log says something.
+    /// Waits until the log contains a text.
     pub async fn until_logged(&self, what: &str) {
         self.until_logged_times(what, 1).await;
     }
 
-    /// Waits until the log has said something so often.
+    /// Waits until the log contains a text this many times.
     pub async fn until_logged_times(&self, what: &str, times: usize) {
         let logged = async {
             while self.log.lock().unwrap().matches(what).count() < times {
@@ -172,7 +172,7 @@ impl Server {
         }
     }
 
-    /// Waits for its end; answers how it ended and what it logged.
+    /// Waits until it ends; returns its status and log.
     pub async fn ended(mut self) -> (ExitStatus, String) {
         let status = timeout(PATIENCE, self.child.wait()).await.unwrap().unwrap();
         self.reading_log.await.unwrap();
@@ -180,7 +180,7 @@ impl Server {
         (status, log)
     }
 
-    /// Asks it to stop, and answers what it logged.
+    /// Stops it; returns its log.
     pub async fn stop(self) -> String {
         self.signal("-TERM").await;
         let (status, log) = self.ended().await;

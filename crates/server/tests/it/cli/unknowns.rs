@@ -1,4 +1,4 @@
-//! `regente unknowns`: what nobody knows, on the command line.
+//! `regente unknowns`: requests with unknown outcomes on the command line.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ async fn an_unknown_refund_is_listed_given_up_and_asked_for_anew() {
     let server = Server::start(folder.path(), &SETTINGS).await;
     assert_eq!(run_on(folder.path(), &["unknowns"]).await.text(), "No outcome is unknown.\n");
     let mut body = server.charge("REGENTE_MERCHANT_ID", APPROVED);
-    // Two looks at once, two on the schedule; the fifth is answered.
+    // Two probes at once, two on the schedule; the fifth is answered.
     let fault = json!({ "when": { "operation": "void" }, "then": { "timeout": "before_effect" },
         "sequence": [1, 2, 3, 4] });
     body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": [fault] } });

@@ -93,7 +93,7 @@ async fn a_span_of_deliveries_is_sent_again() {
     let id = webhook(&server, &receiver, "*").await;
     receiver.say(&[Say::Status(500), Say::Status(500)]);
     charge(&server).await;
-    // Twice what is lost, and what comes after it.
+    // The first delivery fails twice and is lost; the second one follows.
     until(&receiver, 3).await;
     for _ in 0..3 {
         charge(&server).await;
@@ -144,7 +144,7 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// Starts it, and waits until it listens.
+    /// Starts it and waits until it is connected.
     pub async fn start(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -168,7 +168,7 @@ impl Listening {
         line.split("  ").map(str::trim).filter(|column| !column.is_empty()).map(str::to_owned).collect()
     }
 
-    /// What Ctrl+C does; answers what it printed at last.
+    /// Sends SIGINT; returns the last output.
     pub async fn interrupt(mut self) -> String {
         let pid = self.child.id().unwrap().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().await.unwrap().success());
@@ -180,7 +180,7 @@ impl Listening {
         rest
     }
 
-    /// Both signatures of what came.
+    /// Verifies both signatures of a delivery.
     pub fn verify(&self, got: &Got) {
         let key = UnparsedPublicKey::new(&ED25519, &self.key);
         let (date, body) = (got.header("x-plug-date").unwrap(), got.body.as_slice());
@@ -226,7 +226,7 @@ async fn what_happens_is_printed_and_sent_on_while_it_happens() {
         assert_eq!((&*got.path, got.json()["data"]["id"].as_str()), ("/hooks", Some(id)));
     }
 
-    // Many at once: each is there once, those of one charge in their order.
+    // Many at once: each appears once, those of one charge in order.
     let many = futures_util::future::join_all((0..10).map(|_| charge(&server))).await;
     let mut heard = Vec::new();
     for _ in 0..20 {
@@ -240,7 +240,7 @@ async fn what_happens_is_printed_and_sent_on_while_it_happens() {
     let printed: Vec<&str> = heard.iter().map(|line| line[1].as_str()).collect();
     assert_eq!(receiver.events()[2..], printed, "sent in the order in which it is printed");
 
-    // The server is started again; its API gets another port, and what happens then is heard with the same key.
+    // The restarted server's API has another port, and later events arrive with the same key.
     server.stop().await;
     let server = Server::start(folder.path(), &[]).await;
     let void = server.post(&format!("/v1/charges/{id}/void"), &json!({})).send().await.unwrap();

@@ -1,5 +1,5 @@
-//! Who is found, created or updated: every row of the table of `docs/interface/customers.md#matching`, with `force`,
-//! without it, and with a public key; and who wins when several ask at once.
+//! Which customer is found, created or updated: every row of `docs/interface/customers.md#matching`, with `force`,
+//! without it, and with a public key; and which of several concurrent requests succeeds.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The clock of the business jumps, forward and back.
+//! The clock jumps forward and back.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ async fn what_was_written_keeps_its_order_when_the_clock_goes_back(app: TestApp)
     assert!(time(&after["updatedAt"]) > time(&before["updatedAt"]), "{before} {after}");
     assert_eq!(after["name"], "Loja Dois");
 
-    // A charge that ends while the clock stands earlier than at its beginning.
+    // A charge that ends at an earlier time than its beginning.
     let app = app.with_sandbox_deadline(Duration::from_millis(5)).await;
     let mut body = charge_body(&id, TIMED_OUT);
     body["orderId"] = "back".into();
@@ -45,7 +45,7 @@ async fn nothing_ends_early_when_the_clock_goes_back(app: TestApp) {
     let first = charge(&app, &merchant, "key").await.expect(201);
     app.clock.set(app.clock.deployment() - DAY);
     app.run_jobs().await;
-    // The token is still good, the key of the charge still leads to its answer, the public key still opens.
+    // The token is still valid, the charge's key still replays its answer, the public key still opens.
     assert_eq!(charge(&app, &merchant, "key").await.expect(201), first);
     let mut body = charge_body(&merchant, APPROVED);
     body["orderId"] = "by token".into();

@@ -1,4 +1,4 @@
-//! A disk that is full, and a file that cannot be written to: on a small disk of the test's own.
+//! A full disk and a read-only file, on a small disk of the test's own.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,16 +15,16 @@ use super::{LOOKS_MAX, PAUSE, assert_agrees, assert_unavailable, charge, settled
 use crate::cli::process::{regente, run, run_on};
 use crate::harness::{APPROVED, TestApp, charge_body, request};
 
-/// Enough for a database and its log, little enough to be full at once.
+/// Enough for a database and its log, and soon full.
 const DISK_BYTES: &str = "size=8m";
-/// Longer than the test holds the books of the simulator back.
+/// Longer than the test locks the simulator's transaction log.
 const PATIENT_DEADLINE: Duration = Duration::from_secs(30);
 
-/// A small disk in memory, gone with this.
+/// A small disk in memory, removed on drop.
 struct Disk(TempDir);
 
 impl Disk {
-    /// Only root may mount. Anybody else sees that these stories did not run.
+    /// Mounts the disk, which needs root. `None` for other users: the test then prints that it did not run.
     fn mount() -> Option<Self> {
         let id = Command::new("id").arg("-u").output().unwrap();
         if id.stdout.trim_ascii() != b"0" {
@@ -45,7 +45,7 @@ impl Disk {
         self.0.path()
     }
 
-    /// Takes all room that is left, to the last page.
+    /// Fills the disk to the last page.
     fn fill(&self) {
         use std::io::Write;
         let mut filler = std::fs::OpenOptions::new().create(true).append(true).open(self.filler()).unwrap();
@@ -72,7 +72,7 @@ impl Drop for Disk {
     }
 }
 
-/// An application whose database is on the disk; the books of the simulator are elsewhere.
+/// An application whose database is on the disk, and the simulator's transaction log elsewhere.
 async fn app_on(disk: &Disk) -> TestApp {
     let folder = tempfile::tempdir_in(disk.path()).unwrap();
     TestApp::on(TestDatabase::Sqlite(folder), Settings::default()).await
@@ -95,7 +95,7 @@ async fn a_full_disk_refuses_charges_and_loses_none() {
 
     disk.free();
     let after = until_charged(&app, &merchant, "after").await;
-    // A key that was refused is as good as new.
+    // A refused key can be used again.
     charge(&app, &merchant, "full-0").await.expect(201);
     let charges = settled(&app).await;
     assert_eq!(charges.keys().collect::<Vec<_>>(), [&after, "before", "full-0"]);
@@ -111,7 +111,7 @@ async fn what_the_provider_took_while_the_disk_was_full_is_written_afterwards() 
     let app = app.with_books(TransactionLog::file(&file).unwrap()).await;
     let merchant = app.merchant().await;
 
-    // The simulator waits for its books, so the call is under way for as long as the test wants.
+    // The simulator waits for its locked log, so the call stays under way as long as the test wants.
     let books = rusqlite::Connection::open(&file).unwrap();
     books.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut body = charge_body(&merchant, APPROVED);
@@ -148,7 +148,7 @@ async fn a_database_that_becomes_read_only_refuses_charges_until_it_can_be_writt
     let app = TestApp::sqlite().await;
     let merchant = app.merchant().await;
     let before = charge(&app, &merchant, "before").await.expect(201);
-    // The error is that of a file system that was mounted read-only under the process.
+    // The same error as on a file system that was remounted read-only.
     run_script(&app.app.store, "PRAGMA query_only = ON").await.unwrap();
     assert_unavailable(&charge(&app, &merchant, "read-only").await);
     let id = before["id"].as_str().unwrap();

@@ -1,5 +1,5 @@
-//! Four times what can be carried: the surplus is refused at once, memory does not grow with it, and afterwards service
-//! is normal. How much can be carried follows from the settings: so many places, each taken for so long.
+//! Four times the capacity: the surplus is refused at once, memory does not grow with it, and service is normal
+//! afterwards. The settings determine the capacity: the number of places, and how long each is taken.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,17 +10,17 @@ use tokio::task::JoinSet;
 use crate::cli::process::Server;
 use crate::harness::{APPROVED, TIMED_OUT};
 
-/// Changes under way at once.
+/// The limit of changes under way.
 const PLACES: u64 = 8;
-/// How long the silent simulator is waited for; the merchant has two.
+/// The deadline of the unresponsive simulator; the merchant has two.
 const DEADLINE_MS: u64 = 100;
-/// What can be carried: each charge has a place while both simulators are silent.
+/// The capacity: a charge holds its place while both simulators time out.
 const CARRIED_PER_SECOND: u64 = PLACES * 1000 / (2 * DEADLINE_MS);
 const OFFERED_PER_SECOND: u64 = 4 * CARRIED_PER_SECOND;
 const BURST: Duration = Duration::from_secs(2);
-/// A refusal costs nothing and waits for nothing; this is for a machine that is busy with other tests.
+/// A refusal waits for nothing; this allows for a machine that is busy with other tests.
 const REFUSAL_TIME_MAX: Duration = Duration::from_secs(2);
-/// How much more memory a second burst may take than the first one, in KiB.
+/// How much more memory than the first burst a second one may take, in KiB.
 const GROWTH_KIB_MAX: u64 = 8 * 1024;
 
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ async fn the_surplus_is_refused_and_service_goes_on() {
     let grown_kib = second.resident_kib_max.saturating_sub(first.resident_kib_max);
     assert!(grown_kib < GROWTH_KIB_MAX, "memory grows by {grown_kib} KiB with each burst");
 
-    // Afterwards everybody is served again, at once.
+    // Afterwards every charge is served at once.
     for _ in 0..2 * PLACES {
         let body = server.charge("REGENTE_MERCHANT_ID", APPROVED.0);
         let answer = server.post("/v1/charges", &body).send().await.unwrap();
@@ -60,7 +60,7 @@ async fn the_surplus_is_refused_and_service_goes_on() {
     Arc::try_unwrap(server).ok().unwrap().stop().await;
 }
 
-/// Sends at a fixed rate, whatever is answered.
+/// Sends requests at a fixed rate, independent of the answers.
 async fn offer(server: &Arc<Server>) -> Burst {
     let mut senders = JoinSet::new();
     let mut burst = Burst::default();

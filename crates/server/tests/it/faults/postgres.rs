@@ -1,4 +1,4 @@
-//! PostgreSQL crashes under load and comes back.
+//! PostgreSQL crashes under load and restarts.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use super::{LOOKS_MAX, PAUSE, assert_agrees, assert_unavailable, charge, settled
 use crate::harness::TestApp;
 
 const CLIENTS: usize = 8;
-/// Answers of a kind that are waited for before something is done.
+/// Answers of one kind that are awaited before the next step.
 const ANSWERS: usize = 40;
 
 #[derive(Default)]
@@ -70,7 +70,7 @@ async fn postgres_crashes_under_load_and_nothing_is_lost() {
             assert_eq!(charge, answer, "what was answered is what is there");
         }
     }
-    // A key whose charge was refused leads to one outcome, whatever was under way when the server crashed.
+    // A retried key has one outcome, whatever was under way when the server crashed.
     let refused: Vec<String> = seen.refused_keys.lock().unwrap().iter().step_by(7).cloned().collect();
     for key in &refused {
         charge(&app, &merchant, key).await.expect(201);

@@ -1,5 +1,5 @@
-//! Captures and refunds whose outcome the provider does not tell: pending, never guessed, ended by the same request sent
-//! again, and given up loudly when the provider stays silent.
+//! Captures and refunds with unknown outcomes: they stay pending, end when the same request is sent again, and are
+//! given up with a warning when the provider never answers.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ stories! {
     faults_that_cannot_be_read_are_named,
 }
 
-/// A charge whose operation `operation` is not answered the first `times` times; its id.
+/// Makes a charge whose operation `operation` gets no answer the first `times` times; returns its id.
 async fn silent(app: &TestApp, captured: bool, operation: &str, then: &str, times: &[u32]) -> String {
     let mut body = charge_body(&app.merchant().await, APPROVED);
     body["amount"] = json!(100);
@@ -60,7 +60,7 @@ async fn a_refund_without_an_answer_is_announced_and_then_done(app: TestApp) {
         app.later(Duration::from_secs(120)).await;
         assert_eq!(told(&read(&app, &id).await), is("authorized", 70, 100, ("void", "success", 30)));
         assert_eq!(announced(&app, &id).await, ["pending", "authorized", "refund_pending", "voided"]);
-        // Once, whatever was lost on the way.
+        // The effect happens once, despite the lost answers.
         let charge = void(&app, &id, json!({})).await.expect(201);
         assert_eq!(told(&charge), is("voided", 0, 100, ("void", "success", 70)));
     }
@@ -104,7 +104,7 @@ async fn what_stays_unknown_is_given_up_after_the_whole_schedule(app: TestApp) {
     assert!(given_up[0].open_reason.is_some());
 }
 
-/// Another node sends the request again while the first call is only slow, and both get the answer.
+/// Another node sends the request again while the first call is only slow, and both get an answer.
 async fn an_outcome_that_another_node_has_written_is_left_alone(app: TestApp) {
     let id = silent(&app, true, "void", "before_effect", &[1]).await;
     let charge = void(&app, &id, json!({ "amount": 30 })).await.expect(201);
@@ -129,7 +129,7 @@ async fn faults_that_cannot_be_read_are_named(app: TestApp) {
 
 async fn a_refund_that_a_crash_cut_off_is_announced_when_its_answer_does_not_come(app: TestApp) {
     let id = silent(&app, true, "void", "before_effect", &[1]).await;
-    // The intent is written, the call is not made.
+    // The process stops after the intent is written and before the call.
     app.fuse.arm(2);
     let path = format!("/v1/charges/{id}/void");
     let body = json!({ "amount": 30 });

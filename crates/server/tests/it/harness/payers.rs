@@ -1,5 +1,5 @@
-//! Payers of a provider that cannot decide an authorization by itself: it gives them an address to go to, and the test says
-//! what they do there. Behind it is the simulator, so that its log has what was taken.
+//! Simulates payers of a provider that cannot decide an authorization by itself: it returns an address for the payer,
+//! and the test decides what the payer does. The simulator behind it keeps the transaction log.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,19 +14,19 @@ use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// How long a payer has.
+/// How long a payer may take.
 pub const EXPIRES_IN: Duration = Duration::from_secs(20 * 60);
-/// Where the payer is sent.
+/// The address for the payer.
 pub const ADDRESS: &str = "https://bank.example/authenticate";
-/// Providers with this key ask their payers.
+/// The API key of providers that ask their payers.
 const ASKS_PAYERS: &str = "asks-payers-1234";
 
-/// What a payer does.
+/// A payer's decision.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Act {
     /// Pays.
     Pays,
-    /// Turns back: the provider declines, and another one may be asked.
+    /// Refuses: the provider declines, and another one may be tried.
     TurnsBack,
 }
 
@@ -43,11 +43,11 @@ impl std::fmt::Debug for Payers {
 #[derive(Default)]
 struct State {
     waiting: Vec<Waiting>,
-    /// Whether a security code came with each authorization that no payer is asked about.
+    /// For each authorization without a payer's decision: whether a security code came with it.
     codes: Vec<bool>,
 }
 
-/// An authorization that a payer is asked about.
+/// An authorization that awaits its payer.
 struct Waiting {
     key: Uuid,
     call: Option<Call>,
@@ -60,7 +60,7 @@ pub fn asking_payers(name: &str, priority: i64) -> Value {
 }
 
 impl Payers {
-    /// The answer to a call whose payer is asked; otherwise the call.
+    /// The instructions, when the provider asks its payers; otherwise the call.
     pub fn take_up(&self, call: Call) -> Result<Answer, Call> {
         let Operation::Authorize(authorization) = &call.operation else { return Err(call) };
         let mut state = self.0.lock().unwrap();
@@ -79,13 +79,13 @@ impl Payers {
         Ok(Answer::Pending(pending))
     }
 
-    /// What is known under a key.
+    /// The state of a key.
     pub fn finding(&self, key: Uuid) -> Option<Finding> {
         let state = self.0.lock().unwrap();
         state.waiting.iter().find(|waiting| waiting.key == key).map(|waiting| waiting.finding.clone())
     }
 
-    /// Every payer who is asked does this now. Their providers know it then; they tell when they are asked.
+    /// All waiting payers decide this way. Their providers report it when they are probed.
     pub async fn act(&self, act: Act, log: &TransactionLog) {
         let calls: Vec<Call> = {
             let mut state = self.0.lock().unwrap();
@@ -109,13 +109,13 @@ impl Payers {
         }
     }
 
-    /// Whether a security code came with each authorization that no payer was asked about.
+    /// For each authorization without a payer's decision: whether a security code came with it.
     pub fn codes(&self) -> Vec<bool> {
         self.0.lock().unwrap().codes.clone()
     }
 }
 
-/// A finding as a request's outcome.
+/// The outcome that a finding stands for.
 pub fn outcome(finding: Finding) -> Outcome {
     match finding {
         Finding::Approved(approval) => Outcome::Approved(approval),

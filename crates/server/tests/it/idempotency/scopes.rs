@@ -1,4 +1,4 @@
-//! Within what a key counts, and how it is sent (`docs/interface/conventions.md#idempotency`).
+//! The scope of a key, and the headers that carry it (`docs/interface/conventions.md#idempotency`).
 
 use axum::http::Method;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What runs side by side: a provider that hangs holds up whoever waits for it and nobody else.
+//! Jobs in parallel: a provider that does not answer delays only the jobs that wait for it.
 
 use std::time::Duration;
 
@@ -28,10 +28,10 @@ sql! {
 /// Longer than any test.
 const FOR_EVER: Duration = Duration::from_secs(3600);
 const A_WHILE: Duration = Duration::from_millis(5);
-/// Nothing that a test waits for takes this long.
+/// Longer than anything that a test waits for.
 const SOON: Duration = Duration::from_secs(30);
 
-/// Waits until something is so.
+/// Polls until a condition holds.
 async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     let looking = async {
         while !is_so().await {
@@ -41,14 +41,14 @@ async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     assert!(tokio::time::timeout(SOON, looking).await.is_ok(), "{what}");
 }
 
-/// A worker that runs by itself until the sender is used.
+/// A worker that runs in the background until the sender is used.
 fn begin_working(app: &TestApp) -> (tokio::sync::oneshot::Sender<()>, JoinHandle<()>) {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let worker = Worker::new(app.app.engine.clone());
     (stop, tokio::spawn(worker.run_until(async move { drop(stopped.await) })))
 }
 
-/// A provider that does not answer when it is asked for this.
+/// A provider that never answers this operation.
 fn silent(operation: &str) -> Value {
     let mut provider = sandbox("Silent", 1);
     let faults = json!([{ "when": { "operation": operation }, "then": { "timeout": "before_effect" } }]);
@@ -78,7 +78,7 @@ async fn a_provider_that_hangs_holds_up_no_other_merchant(app: TestApp) {
     working.abort();
 }
 
-/// A reservation of an account with this provider; the way to read it.
+/// Makes a pre-authorized charge at this provider; returns its path.
 async fn reserved(app: &TestApp, client: &Client, providers: &Value) -> String {
     let merchant = json!({ "mcc": "5812", "providers": providers });
     let merchant = app.call(client, Method::POST, "/v1/merchants", &[], Some(&merchant)).await.expect(201);
@@ -91,7 +91,7 @@ async fn reserved(app: &TestApp, client: &Client, providers: &Value) -> String {
 async fn what_one_account_waits_for_leaves_room_for_another(app: TestApp) {
     let app = app.with_sandbox_deadline(FOR_EVER).await;
     let other = app.another_client().await;
-    // More than a process does at once.
+    // More than a process runs at once.
     for _ in 0..20 {
         reserved(&app, &app.client, &silent("void")).await;
     }
@@ -115,7 +115,7 @@ async fn a_worker_that_stops_finishes_what_it_has_begun(app: TestApp) {
     let (stop, working) = begin_working(&app);
     calls_under_way(&app, 1).await;
     stop.send(()).unwrap();
-    // What comes later is left to others.
+    // Jobs enqueued later are left to other workers.
     let later = accepted(&app, &merchant, &[APPROVED, APPROVED], true).await;
     assert!(!working.is_finished());
     app.wire.let_go();
@@ -125,7 +125,7 @@ async fn a_worker_that_stops_finishes_what_it_has_begun(app: TestApp) {
     assert_eq!(leased(&app).await, None, "no lease is left");
 }
 
-/// Until when the job of the account is leased.
+/// The end of the lease of the account's job.
 async fn leased(app: &TestApp) -> Option<Timestamp> {
     let row = app.app.store.row(&LEASED, args! { client_id: app.client_id() }).await.unwrap().unwrap();
     row.get("until").unwrap()

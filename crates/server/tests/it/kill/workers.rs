@@ -1,6 +1,6 @@
-//! One of two worker nodes dies again and again in the middle of purchases and deliveries. Every purchase ends, all of its
-//! cards are charged in the simulator's books or none is, and every event arrives. `cargo xtask kill-workers` does so for
-//! longer, with the simulator over HTTP.
+//! Kills one of two worker nodes repeatedly during purchases and deliveries. Every purchase ends with all or none of
+//! its cards charged in the simulator's transaction log, and every event arrives. `cargo xtask kill-workers` does the
+//! same for longer, with the simulator over HTTP.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,15 +20,15 @@ use crate::charges::text;
 use crate::harness::{APPROVED, token_body};
 use crate::webhooks::receiver::Receiver;
 
-/// Clients at once.
+/// Concurrent clients.
 const SHOPPERS: usize = 8;
-/// How often a worker is killed.
+/// Kills of a worker.
 const KILLS: usize = 2;
-/// Purchases that are accepted between a kill and what comes next.
+/// Accepted purchases between a kill and the next step.
 const ACCEPTED_BETWEEN: usize = 15;
-/// A delivery that was under way when its worker died counts as lost half a minute after its time.
+/// An attempt whose worker died counts as lost half a minute after its time limit.
 const ENDED_WITHIN: Duration = Duration::from_secs(120);
-/// What the cards of each purchase are charged.
+/// The amounts of each purchase's cards.
 const AMOUNTS: [i64; 3] = [500, 600, 700];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -96,7 +96,7 @@ impl Deployment {
     }
 }
 
-/// A merchant whose provider often fails, stored cards, and webhooks for everything.
+/// A merchant whose provider fails often, its stored cards, and webhooks for all events.
 struct Shop {
     api: Api,
     merchant: String,
@@ -114,7 +114,7 @@ impl Shop {
             let card = api.must("/v1/cards", &json!({ "tokenId": token["tokenId"] }), 201).await;
             cards.push(text(&card["id"]).to_owned());
         }
-        // A card whose first charge is refused is not taken again: nothing goes wrong yet.
+        // A card whose first charge fails cannot be used again, so the first charges meet no faults.
         let healthy = deployment.make_merchants().await.swap_remove(0);
         for card in &cards {
             let charge = json!({ "merchantId": healthy, "amount": 100, "capture": true,
@@ -147,7 +147,7 @@ impl Shop {
         until("purchases are accepted", async || accepted() >= enough).await;
     }
 
-    /// A purchase once nothing is under way with it.
+    /// The purchase, once no operation is under way.
     async fn when_ended(&self, id: &str) -> Value {
         let path = format!("/v1/purchases/{id}");
         let has_ended = async || is_at_rest(&self.api.must_get(&path).await);
@@ -193,7 +193,7 @@ fn is_at_rest(purchase: &Value) -> bool {
     }
 }
 
-/// Holds a purchase against the books: all of its cards are charged or none is. Whether they are.
+/// Compares a purchase with the log: all of its cards are charged or none is. Returns whether they are.
 async fn is_whole(api: &Api, books: &TransactionLog, purchase: &Value) -> bool {
     let is_paid = purchase["status"] == "paid";
     if is_paid {
@@ -222,7 +222,7 @@ impl Api {
         request.json(body).send().await.unwrap()
     }
 
-    /// What is answered to a request that must succeed.
+    /// Sends a request that must be answered with `status`.
     async fn must(&self, path: &str, body: &Value, status: u16) -> Value {
         let answer = self.request(Method::POST, path).json(body).send().await.unwrap();
         let (told, body) = (answer.status().as_u16(), answer.json::<Value>().await.unwrap());

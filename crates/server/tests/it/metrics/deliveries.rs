@@ -1,4 +1,4 @@
-//! What is counted of messages to webhooks and of purchases, and what an operator is told.
+//! The metrics of deliveries and purchases, and the alerts to operators.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ async fn a_message_that_is_lost_and_a_webhook_that_is_switched_off_are_counted_a
     }
 }
 
-/// What is counted belongs to the process, where other tests may count as well.
+/// Metrics belong to the process, in which other tests may count too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_purchase_that_is_given_up_is_counted() {
     let app = TestApp::sqlite().await;

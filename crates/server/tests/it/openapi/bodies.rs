@@ -1,4 +1,4 @@
-//! The rules of each body are kept: each required member, each type and each bound, and what breaks one is named.
+//! The rules of each body: every required member, type and bound is enforced, and the answer names the broken one.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::mutation::{Mutation, mutations};
 use super::records::{Call, Records, address, customer_body, fresh_key, put, unique};
 use crate::harness::{APPROVED, TestApp, sandbox, token_body};
 
-/// Members that are looked at only together with others: one body for each way.
+/// Bodies for an operation, one for each combination of members that are only read together.
 async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
     let call = records.call(operation).await;
     let with = |body: Value| Call { ids: call.ids.clone(), body: Some(body) };
@@ -59,7 +59,7 @@ fn merchant() -> Value {
     })
 }
 
-/// A purchase by each source, with every member there is.
+/// A purchase by each source, with all members.
 async fn purchases(records: &Records<'_>, example: Value) -> Vec<Value> {
     let mut complete = records.purchase_body(example).await;
     for (member, value) in [
@@ -86,7 +86,7 @@ async fn purchases(records: &Records<'_>, example: Value) -> Vec<Value> {
     bodies
 }
 
-/// A charge by each source, one of them with every member there is.
+/// A charge by each source, one of them with all members.
 async fn charges(records: &Records<'_>) -> Vec<Value> {
     let merchant = records.merchant().await;
     let customer = records.customer_with_card().await;
@@ -128,7 +128,7 @@ async fn every_rule_of_a_body_is_kept_and_named() {
             .map(|mutation| (mutation.to_string(), mutation))
             .collect();
         if operation.name() == "POST /v1/tokens" {
-            // What the description says, which a schema cannot: a card has all of its members.
+            // A rule of the description that the schema cannot express: a card has all of its members.
             for member in ["cardHolderName", "cardNumber", "cardCvv", "cardExpirationDate"] {
                 let mutation = Mutation::leave_out(member);
                 open.insert(mutation.to_string(), mutation);
@@ -163,11 +163,11 @@ async fn every_rule_of_a_body_is_kept_and_named() {
 }
 
 enum Outcome {
-    /// The body has no such place.
+    /// The body lacks this place.
     NotHere,
-    /// 400, and the place is named.
+    /// 400 with the place named.
     Refused,
-    /// The member is not looked at in this body.
+    /// The member is ignored in this body.
     Taken,
     /// Anything else.
     Other(String),

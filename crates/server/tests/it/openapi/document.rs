@@ -1,4 +1,4 @@
-//! The OpenAPI document as the tests read it: its operations, and whether an answer is one that it promises.
+//! Reads the OpenAPI document for tests: its operations, and whether an answer matches it.
 
 use std::sync::OnceLock;
 
@@ -41,12 +41,12 @@ impl Operation {
         self.path.split('/').map(segment).collect::<Vec<_>>().join("/")
     }
 
-    /// How many parameters the path has.
+    /// The number of the path's parameters.
     pub fn parameters(&self) -> usize {
         self.path.matches('{').count()
     }
 
-    /// The headers that a request cannot do without, with `key` as its idempotency key.
+    /// The required headers of a request, with `key` as its idempotency key.
     pub fn headers<'k>(&self, key: &'k str) -> Vec<(&'static str, &'k str)> {
         let parameters = self.value["parameters"].as_array().into_iter().flatten();
         let mut required =
@@ -54,7 +54,7 @@ impl Operation {
         required.next().map(|_| ("X-Idempotency-Key", key)).into_iter().collect()
     }
 
-    /// Literal segments in common with `path`, when it is one of this operation.
+    /// The number of literal segments shared with `path`; `None` when it is another operation's path.
     fn literals_of(&self, path: &str) -> Option<usize> {
         let (own, other): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());
         let fits =
@@ -103,28 +103,28 @@ impl Document {
         }
     }
 
-    /// The schema of the body that an operation takes.
+    /// The schema of an operation's body.
     pub fn body_schema<'a>(&'a self, operation: &'a Operation) -> Option<&'a Value> {
         let content = operation.value.pointer("/requestBody/content/application~1json")?;
         Some(self.resolve(&content["schema"]))
     }
 
-    /// An example of the body that an operation takes.
+    /// An example of an operation's body.
     pub fn body_example<'a>(&'a self, operation: &'a Operation) -> Option<&'a Value> {
         let content = operation.value.pointer("/requestBody/content/application~1json")?;
         content.get("example").or_else(|| self.body_schema(operation)?.get("example"))
     }
 
-    /// Holds the service to its document: each event that a test's receiver gets comes through here.
+    /// Checks an event that a test's receiver got against the document.
     ///
     /// # Panics
-    /// When there is something in the event that the document does not promise.
+    /// The event contains something that the document does not describe.
     pub fn assert_promised_event(&self, event: &Value) {
         let problems = self.problems_of_event(event);
         assert!(problems.is_empty(), "{event}: not as documented: {problems:#?}");
     }
 
-    /// What an event has that the section `webhooks` does not promise.
+    /// The differences between an event and the section `webhooks`.
     pub fn problems_of_event(&self, event: &Value) -> Vec<String> {
         let word = |member: &str| event[member].as_str().unwrap_or_default();
         let name = match word("object") {
@@ -138,10 +138,10 @@ impl Document {
         schema::problems(self, schema, event, Members::DocumentedAlone)
     }
 
-    /// Holds the service to its document: each answer of each test comes through here.
+    /// Checks an answer of a test against the document.
     ///
     /// # Panics
-    /// When there is something in the answer that the document does not promise.
+    /// The answer contains something that the document does not describe.
     pub fn assert_promised(&self, method: &Method, path: &str, reply: &Reply) {
         let problems = self.problems_of(method, path, reply);
         let body = String::from_utf8_lossy(&reply.bytes);
@@ -152,7 +152,7 @@ impl Document {
         );
     }
 
-    /// What an answer has that the document does not promise. Nothing for paths and methods that are not in it.
+    /// The differences between an answer and the document; none for paths and methods outside of it.
     pub fn problems_of(&self, method: &Method, path: &str, reply: &Reply) -> Vec<String> {
         let Some(operation) = self.operation(method, path) else { return Vec::new() };
         let status = reply.status.as_u16().to_string();

@@ -1,5 +1,5 @@
-//! Types are generated from `openapi.json` by programs of others, for two languages, and programs that use them compile
-//! (`tests/generators`). `scripts/install-generators` puts what they need into `target/generators`.
+//! Third-party programs generate types from `openapi.json` for two languages, and programs that use the types compile
+//! (`tests/generators`). `scripts/install-generators` installs the programs into `target/generators`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +8,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The folder of the generators, which are installed when they are missing.
+/// The folder of the generators; installs them when they are missing.
 fn generators() -> PathBuf {
     let place = repository().join("target/generators");
     run(Command::new(repository().join("scripts/install-generators")).arg(&place));
@@ -23,7 +23,7 @@ fn document() -> PathBuf {
     repository().join("openapi.json")
 }
 
-/// Runs a program to its end.
+/// Runs a program until it ends.
 fn run(command: &mut Command) {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let (said, complained) =
@@ -52,7 +52,7 @@ fn typescript_types_compile_with_a_program_that_uses_them() {
 fn rust_types_compile_with_a_program_that_uses_them() {
     let place = generators();
     let package = place.join("crate");
-    // What has not changed is not compiled again.
+    // An unchanged file is not compiled again.
     let types = place.join("types.rs");
     run(Command::new(place.join("bin/oas3-gen"))
         .args(["generate", "types", "--quiet", "--all-schemas"])

@@ -1,4 +1,4 @@
-//! Ways to make a right body wrong: each required member left out, each member with values that its schema refuses.
+//! Makes valid bodies invalid: leaves out each required member, and gives each member values that its schema refuses.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use super::document::Document;
 use super::schema::{self, Members};
 
-/// Where a value stands in a body.
+/// A step from a value to one inside of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Step {
     Member(String),
     First,
 }
 
-/// The place of a member, as problems name it: `providers[0].name`.
+/// The path of a member as problems name it: `providers[0].name`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place(Vec<Step>);
 
@@ -48,14 +48,14 @@ impl Place {
         self.0.iter().map(step).collect()
     }
 
-    /// Whether a problem is about this place or something inside of it.
+    /// Whether a problem is about this path or one below it.
     pub fn is_named_by(&self, problem: &str) -> bool {
         let rest = problem.strip_prefix(&self.to_string());
         rest.is_some_and(|rest| rest.starts_with([' ', '.', '[']))
     }
 }
 
-/// One change that makes a body wrong.
+/// A change that makes a body invalid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mutation {
     pub place: Place,
@@ -85,7 +85,7 @@ impl Mutation {
         Self { place: Place::default().member(member), change: Change::LeaveOut }
     }
 
-    /// The body with this change; nothing when the body has no such place.
+    /// The changed body; `None` when the body lacks the place.
     pub fn apply(&self, body: &Value) -> Option<Value> {
         let (last, parents) = self.place.0.split_last()?;
         let mut body = body.clone();
@@ -104,7 +104,7 @@ impl Mutation {
     }
 }
 
-/// Every change that the schema of a body says is wrong.
+/// Every change that the schema of a body forbids.
 pub fn mutations(document: &Document, schema: &Value) -> Vec<Mutation> {
     let mut found = Vec::new();
     inside(document, schema, &Place::default(), &mut found);
@@ -134,7 +134,7 @@ fn inside(document: &Document, schema: &Value, place: &Place, found: &mut Vec<Mu
     }
 }
 
-/// A schema without references, and without the null of an optional member.
+/// A schema without references and without the null of an optional member.
 fn plain<'a>(document: &'a Document, schema: &'a Value) -> &'a Value {
     let schema = document.resolve(schema);
     let choices = schema.get("oneOf").and_then(Value::as_array).map(Vec::as_slice);

@@ -1,4 +1,4 @@
-//! What each operation needs to succeed: real records of an account, and a body that names them.
+//! Makes a successful request for each operation: records of an account, and a body that names them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::document::{Document, Operation};
 use crate::harness::{APPROVED, Client, TestApp, sandbox, token_body};
 
-/// A request that succeeds, once.
+/// A request that succeeds once.
 #[derive(Debug)]
 pub struct Call {
     /// The values of the path's parameters.
@@ -32,15 +32,15 @@ impl Call {
     }
 }
 
-/// The makers of records for one account.
+/// Makes records for one account.
 pub struct Records<'a> {
     pub app: &'a TestApp,
     pub client: &'a Client,
 }
 
 impl Records<'_> {
-    /// A request of an operation that succeeds: the document's own example where there is a body, with the ids of
-    /// records that are there. An operation without an entry here fails its tests.
+    /// A successful request of an operation: the document's example body, if any, with ids of existing records. An
+    /// operation without an entry here fails its tests.
     pub async fn call(&self, operation: &Operation) -> Call {
         let none = Call { ids: Vec::new(), body: None };
         let example = || Document::current().body_example(operation).expect("an example").clone();
@@ -88,7 +88,7 @@ impl Records<'_> {
         }
     }
 
-    /// Makes a record; the answer.
+    /// Makes a record; returns the answer.
     pub async fn make(&self, path: &str, body: &Value) -> Value {
         self.app.call(self.client, Method::POST, path, &[], Some(body)).await.expect(201)
     }
@@ -114,7 +114,7 @@ impl Records<'_> {
         text(&self.make("/v1/customers", &unique(customer_body())).await["id"])
     }
 
-    /// A customer who can pay with a card.
+    /// A customer with a linked card.
     pub async fn customer_with_card(&self) -> String {
         let (customer, card) = (self.customer().await, self.card().await);
         let path = format!("/v1/customers/{customer}/cards");
@@ -128,7 +128,7 @@ impl Records<'_> {
         text(&self.make("/v1/merchants", &body).await["id"])
     }
 
-    /// A provider of the type that the example of a change is about.
+    /// A provider of the type in the example of a change.
     async fn pagseguro(&self) -> String {
         let credentials = json!({ "type": "PAGSEGURO", "token": "OLDTOKEN", "email": "old@example.com" });
         let provider = json!({ "name": "PagSeguro", "priority": 1, "credentials": credentials });
@@ -136,18 +136,18 @@ impl Records<'_> {
         text(&merchant["providers"][0]["id"])
     }
 
-    /// A webhook for everything.
+    /// A webhook for all events.
     pub async fn webhook(&self) -> String {
         text(&self.make("/v1/webhooks", &json!({ "event": "*", "endpoint": unique_endpoint() })).await["id"])
     }
 
-    /// A charge that is not captured.
+    /// A pre-authorized charge.
     async fn reserved(&self) -> String {
         let body = put(crate::harness::charge_body(&self.merchant().await, APPROVED), "capture", false);
         text(&self.make("/v1/charges", &body).await["id"])
     }
 
-    /// The example with records that are there.
+    /// The example with existing records.
     pub async fn purchase_body(&self, example: Value) -> Value {
         let mut body = put(example, "merchantId", self.merchant().await);
         body["payments"][0]["cardId"] = self.card().await.into();
@@ -155,7 +155,7 @@ impl Records<'_> {
         body
     }
 
-    /// A purchase whose cards are all reserved.
+    /// A purchase whose cards are all pre-authorized.
     pub async fn purchase(&self) -> String {
         let operation = Document::current().operation(&Method::POST, "/v1/purchases").expect("purchases");
         let example = Document::current().body_example(operation).expect("an example").clone();
@@ -174,13 +174,13 @@ impl Records<'_> {
     }
 }
 
-/// An idempotency key that nobody has used.
+/// An unused idempotency key.
 pub fn fresh_key() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     format!("key {}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// An address that no webhook has.
+/// An address without a webhook.
 fn unique_endpoint() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     format!("https://shop.example/hooks/{}", NEXT.fetch_add(1, Ordering::Relaxed))
@@ -203,7 +203,7 @@ pub fn address() -> Value {
     })
 }
 
-/// A buyer whom nobody else is.
+/// A buyer with an unused e-mail address and document.
 pub fn unique(mut customer: Value) -> Value {
     static NEXT: AtomicU64 = AtomicU64::new(10_000_000_000);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -212,7 +212,7 @@ pub fn unique(mut customer: Value) -> Value {
     customer
 }
 
-/// The body with another value of one member.
+/// The body with one member replaced.
 pub fn put(mut body: Value, member: &str, value: impl Into<Value>) -> Value {
     body[member] = value.into();
     body

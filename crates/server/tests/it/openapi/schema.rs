@@ -1,5 +1,4 @@
-//! Whether a value is what a schema of the document says. Only the keywords that the document uses are known; a new one
-//! is a problem of its own, so that nothing is passed over.
+//! Validates values against schemas of the document. An unknown keyword is a problem, so that no rule is skipped.
 
 use serde_json::{Value, json};
 
@@ -8,13 +7,13 @@ use super::document::Document;
 /// Whether an object may have members that its schema does not name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Members {
-    /// As JSON Schema has it: requests, where unknown members are ignored.
+    /// As in JSON Schema: requests, where unknown members are ignored.
     Any,
-    /// Answers: what is shown is documented, and what is shown as null is documented to be always there.
+    /// Answers: every member is described, and a member that is null is described as required.
     DocumentedAlone,
 }
 
-/// What is wrong with a value; each with its path.
+/// The problems of a value, each with its path.
 pub fn problems(document: &Document, schema: &Value, value: &Value, members: Members) -> Vec<String> {
     let mut found = Vec::new();
     Check { document, members }.value(schema, value, "", &mut found);
@@ -56,7 +55,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks one keyword; answers what is wrong with the value itself, and notes what is wrong inside of it.
+    /// Checks one keyword; returns the problem of the value itself and notes those inside of it.
     fn keyword(
         &self,
         keyword: &str,
@@ -70,14 +69,14 @@ impl Check<'_> {
         let wrong = |is_wrong: bool| is_wrong.then(|| format!("breaks {keyword}: {argument}"));
         match (keyword, value) {
             ("title" | "description" | "example" | "default" | "deprecated" | "discriminator", _) => None,
-            // What is not in `properties` is found with the whole object in hand.
+            // `properties` checks the unknown members.
             ("additionalProperties", _) => wrong(!argument.is_boolean()),
             ("type", _) => wrong(!types_of(argument).any(|name| has_type(name, value))),
             ("enum", _) => wrong(!argument.as_array().expect("choices").contains(value)),
             ("oneOf", _) => {
                 let fitting = self.fitting(argument, value);
                 if fitting.len() == 1 {
-                    // Again, for what it says about members.
+                    // Checked again, to note the members that it describes.
                     self.value(fitting[0], value, path, found);
                 }
                 wrong(fitting.len() != 1)
@@ -122,7 +121,7 @@ impl Check<'_> {
         }
     }
 
-    /// The variant of a sum that the value's tag names.
+    /// The variant of a sum type that the value's tag names.
     fn variant(&self, discriminator: &Value, value: &Value) -> Option<Value> {
         let tag = value.get(discriminator["propertyName"].as_str().expect("a name"))?.as_str()?;
         Some(json!({ "$ref": discriminator["mapping"].get(tag)? }))
@@ -179,19 +178,19 @@ fn has_type(name: &str, value: &Value) -> bool {
 fn has_format(name: &str, text: &str) -> bool {
     match name {
         "uuid" => text.len() == 36 && uuid::Uuid::try_parse(text).is_ok(),
-        // Times that are shown are in UTC with milliseconds (`docs/interface/conventions.md#values`).
+        // Times in answers are in UTC with milliseconds (`docs/interface/conventions.md#values`).
         "date-time" => {
             let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
             shape == "0000-00-00T00:00:00.000Z"
         }
         "email" => text.contains('@'),
-        // Of numbers; that this is none, its type says.
+        // Formats of numbers; `type` checks that it is a number.
         "int32" | "int64" | "double" => true,
         other => panic!("the format {other} is not known to this check"),
     }
 }
 
-/// The few patterns there are, and choices between words.
+/// The patterns in use, and choices between words.
 fn fits_pattern(pattern: &str, text: &str) -> bool {
     let digits = |text: &str, counts: &[usize]| {
         counts.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())

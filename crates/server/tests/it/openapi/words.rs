@@ -1,4 +1,4 @@
-//! Closed lists are enums in the document, with the words of the table that the parser reads.
+//! Closed lists are enums in the document, with the words of the parser's table.
 
 use std::collections::BTreeMap;
 
@@ -76,7 +76,7 @@ fn the_words_of_a_closed_list_are_those_of_the_parser() {
     }
 }
 
-/// Members that hold a word of a closed list wherever they stand.
+/// Names of members that always hold a word of a closed list.
 const NAMES: [&str; 23] = [
     "action",
     "actions",
@@ -129,7 +129,7 @@ fn members_with_a_closed_list_are_enums() {
     assert!(NAMES.iter().all(|name| met.contains(name)), "a name that no schema has: {met:?}");
 }
 
-/// Whether a schema takes words of a list alone, or is no string at all.
+/// Whether a schema accepts only words of a list, or is no string.
 fn is_closed(document: &Document, schema: &Value) -> bool {
     let schema = document.resolve(schema);
     if let Some(choices) = schema.get("oneOf").and_then(Value::as_array) {
@@ -141,7 +141,7 @@ fn is_closed(document: &Document, schema: &Value) -> bool {
     schema.get("enum").is_some() || !types_of(&schema["type"]).any(|name| name == "string")
 }
 
-/// Every event that a webhook may ask for has its entry in the section `webhooks`, and its words in the body of the entry.
+/// Every event for webhooks has its entry in the section `webhooks`, and its words in the body of that entry.
 #[test]
 fn each_event_is_described() {
     let document = Document::current();
@@ -158,7 +158,7 @@ fn each_event_is_described() {
     }
 }
 
-/// What every test of webhooks relies on through its receiver.
+/// Shows that the receiver notices an event that does not match, on which every webhook test relies.
 #[test]
 fn an_event_that_is_not_as_documented_is_noticed() {
     let document = Document::current();

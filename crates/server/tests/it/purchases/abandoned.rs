@@ -1,4 +1,4 @@
-//! What takes too long: no result for 15 minutes, no capture for seven days.
+//! Time limits of purchases: 15 minutes for a result, seven days for a capture.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ async fn what_nobody_captures_is_released_after_seven_days(app: TestApp) {
 }
 
 async fn without_a_result_a_purchase_is_abandoned(app: TestApp) {
-    // Neither the authorization nor any question about it is answered.
+    // Neither the authorization nor any probe is answered.
     let faults = json!([
         { "when": { "operation": "authorization", "amount": AMOUNTS[1] }, "then": { "timeout": "after_effect" } },
         { "when": { "operation": "probe" }, "then": { "timeout": "before_effect" }, "sequence": [1, 2, 3, 4, 5, 6] },
@@ -119,7 +119,7 @@ async fn what_nobody_works_on_in_time_is_not_begun_any_more(app: TestApp) {
 }
 
 async fn captures_without_a_result_are_given_back(app: TestApp) {
-    // The second card is taken, and it is not told before the purchase has been given up.
+    // The second card is captured, and the provider reports it only after the purchase was given up.
     let faults = json!([{ "when": { "operation": "capture", "amount": AMOUNTS[1] },
         "then": { "timeout": "after_effect" }, "sequence": [1, 2, 3, 4, 5, 6, 7, 8] }]);
     let merchant = faulty(&app, faults).await;

@@ -1,4 +1,4 @@
-//! What is refused, in the order of `docs/interface/purchases.md#checks`, and in the envelope of purchases.
+//! Refused purchases, in the order of `docs/interface/purchases.md#checks` and in the envelope of purchases.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ stories! {
 
 const NOBODYS_ID: &str = "3f1c1b1e-2a7b-4a57-9d35-000000000000";
 
-/// The code and the details of a body that is refused.
+/// The code and the details of a refused body.
 async fn refusal(app: &TestApp, body: &Value) -> (String, Vec<String>) {
     let reply = send(app, "/v1/purchases", body).await;
     let error = reply.expect(400)["error"].clone();
@@ -88,7 +88,7 @@ async fn each_rule_has_its_code(app: TestApp) {
 
 async fn the_first_rule_that_is_broken_is_named(app: TestApp) {
     let merchant = app.merchant().await;
-    // Each step breaks one rule more, from the last to the first.
+    // Each body breaks one more rule, from the last to the first.
     let steps = [
         ("/merchantId", json!(NOBODYS_ID), "invalid_request"),
         ("/amount", json!(1), "payments_amount_mismatch"),
@@ -175,8 +175,8 @@ async fn whoever_may_not_ask_is_told_nothing_else(app: TestApp) {
     }
 }
 
-/// A body that breaks a rule is refused whatever its key was used for, and a key that was used is answered whatever has
-/// become of what the body names (`docs/interface/purchases.md#checks`).
+/// A body that breaks a rule is refused whatever its key was used for; a used key is replayed whatever has become of
+/// the records (`docs/interface/purchases.md#checks`).
 async fn the_key_is_looked_up_after_the_rules_and_before_the_records(app: TestApp) {
     let merchant = app.merchant().await;
     let good = body(&app, &merchant, &[APPROVED, APPROVED], true).await;

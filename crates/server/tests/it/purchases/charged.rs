@@ -1,4 +1,4 @@
-//! Every card is reserved, and then every card is charged.
+//! All cards are pre-authorized and then captured.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What comes late, and what never comes: outcomes after giving back was given up, errors that last, a node that slept.
+//! Late and missing outcomes: answers after the rollback was given up, lasting errors, a node that was suspended.
 
 use std::time::Duration;
 
@@ -35,8 +35,8 @@ sql! {
     LOSE_REQUESTS = "DELETE FROM transaction_requests WHERE object_id = :object_id AND client_id = :client_id";
 }
 
-/// A merchant whose provider takes the second card without saying so, and tells neither the call itself, which asks once,
-/// nor so many looks.
+/// A merchant whose provider captures the second card and answers neither the call, which is sent once, nor this many
+/// probes.
 async fn silent(app: &TestApp, looks: u32) -> String {
     let looks: Vec<u32> = (1..=1 + looks).collect();
     let faults = json!([
@@ -95,7 +95,7 @@ async fn an_error_that_lasts_is_given_up_too(app: TestApp) {
     let mut batch = Batch::new(app.client_id());
     batch.push(&LOSE_REQUESTS, args! { object_id: charge, client_id: app.client_id() });
     assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
-    // Nobody captures it, and it cannot be released: that a provider reserved it is not written anywhere any more.
+    // Nobody captures or releases it: no record of the authorization is left.
     app.later(7 * DAY).await;
     app.later(5 * DAY).await;
     let purchase = read(&app, text(&purchase["id"])).await;
@@ -147,7 +147,7 @@ async fn a_refund_counts_only_what_it_gave_back_itself(app: TestApp) {
     let purchase = made(&app, &merchant, &[APPROVED, APPROVED], true).await;
     let first = format!("/v1/charges/{}/void", text(&purchase["payments"][0]["chargeId"]));
     app.post(&first, &json!({})).await.expect(201);
-    // The second time as the first: it has ended, and may be asked for again.
+    // Twice: the operation has ended each time and may be requested again.
     for count in 1..=2 {
         let purchase = operate(&app, &purchase, "void").await;
         assert_eq!((&purchase["status"], &purchase["amount"]), (&json!("paid"), &json!(AMOUNTS[1])));
@@ -159,13 +159,13 @@ async fn a_refund_counts_only_what_it_gave_back_itself(app: TestApp) {
     assert_eq!(booked(&app).await, (AMOUNTS[1], 0));
 }
 
-/// The sentence with which something is refused.
+/// The sentence of a refusal.
 async fn refused(app: &TestApp, path: &str, body: &Value) -> String {
     text(&send(app, path, body).await.expect(400)["error"]["message"]).to_owned()
 }
 
 async fn single_cards_are_never_captured_and_voided_only_at_rest(app: TestApp) {
-    // The first try and each of those after a wait.
+    // The first try, and one after each wait.
     let tries: Vec<usize> = (1..=regente_domain::purchase::UNDO_WAITS.len() + 1).collect();
     let faults =
         json!([{ "when": { "operation": "void" }, "then": { "decline": "generic" }, "sequence": tries }]);

@@ -1,4 +1,4 @@
-//! What may be asked for, and what the same key answers.
+//! The operations on purchases, and replays of their keys.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
-//! Every order of what can become of the cards of a purchase: approved, declined, not answered before and after the
-//! effect, not answered for a while; while they are reserved, captured and given back. In the end, in the simulator's own
-//! books, every card is charged or none is, and the history tells it completely and in order.
+//! Every combination of outcomes for the cards of a purchase: approved, declined, timed out before or after the effect,
+//! unanswered for a while; during authorization, capture and void. At the end, by the simulator's transaction log,
+//! every card is charged or none is, and the history is complete and in order.
 //!
-//! `REGENTE_ORDERS=all` takes all of them to both databases, adds each order of captures with each order of giving back,
-//! and stops the process at each step of every order.
+//! `REGENTE_ORDERS=all` runs every combination on both databases, combines every order of captures with every order of
+//! voids, and stops the process at each step of each.
 
 mod crashes;
 mod order;
@@ -27,15 +27,15 @@ stories! {
     every_order_of_outcomes_of_three_cards,
 }
 
-/// A part of the time in which everything is due, and how many of them are enough for it many times over.
+/// One of several equal steps of time; together they exceed every schedule many times over.
 const LATER: Duration = Duration::from_secs(60);
 const LATERS_MAX: usize = 4 * 60;
-/// Short, so that time-outs cost little.
+/// Short, so that time-outs take little time.
 const DEADLINE: Duration = Duration::from_millis(15);
-/// Purchases that are under way at once: their time-outs pass side by side.
+/// Concurrent purchases, so that their time-outs overlap.
 const AT_ONCE: usize = 125;
 
-/// Whether the long form was asked for.
+/// Whether `REGENTE_ORDERS=all` is set.
 fn is_long() -> bool {
     std::env::var("REGENTE_ORDERS").is_ok_and(|orders| orders == "all")
 }
@@ -52,7 +52,7 @@ async fn every_order(app: TestApp, cards: usize) {
     let (app, shop) = Shop::open(app).await;
     let orders = match (is_long(), app.app.store.database_kind(), cards) {
         (true, _, _) => [Order::all(cards), Order::captures_and_voids(cards)].concat(),
-        // The database has no part in how captures and voids follow one another.
+        // The database has no influence on the order of captures and voids.
         (false, DatabaseKind::Postgres, 3..) => Order::authorized(cards),
         (false, DatabaseKind::Sqlite | DatabaseKind::Postgres, _) => Order::all(cards),
     };
@@ -78,7 +78,7 @@ async fn every_order(app: TestApp, cards: usize) {
     println!("{cards} cards, {} orders: {paid} paid, {failed} failed, {cancelled} cancelled", ends.len());
 }
 
-/// A merchant and stored cards; what goes wrong is said with each purchase.
+/// A merchant and stored cards; each purchase brings its own faults.
 struct Shop {
     merchant: String,
     cards: Vec<String>,
@@ -94,13 +94,13 @@ impl Shop {
             cards.push(app.card(APPROVED).await);
         }
         let shop = Self { merchant, cards };
-        // A card whose first charge is refused is not taken again.
+        // A card whose first charge fails cannot be used again.
         let first = shop.accepted(&app, &Order::smooth(AMOUNTS.len(), Wish::CaptureAtOnce)).await;
         settle(&app, &[first]).await;
         (app, shop)
     }
 
-    /// A purchase to which this will happen; nothing of it is done yet.
+    /// An accepted purchase with this order's faults, before its job has run.
     async fn accepted(&self, app: &TestApp, order: &Order) -> String {
         let payments: Vec<Value> = order
             .amounts()
@@ -116,7 +116,7 @@ impl Shop {
         text(&answer["id"]).to_owned()
     }
 
-    /// What the merchant asks for once every card is reserved or charged; an order that has failed is asked nothing.
+    /// Sends the merchant's operation once every card is reserved or charged; a failed purchase gets none.
     async fn wish(&self, app: &TestApp, order: &Order, id: &str) {
         let operation = match order.wish {
             Wish::CaptureAtOnce => return,
@@ -127,7 +127,7 @@ impl Shop {
     }
 }
 
-/// Lets time pass until nothing is under way with any of these purchases and nobody waits for an answer.
+/// Advances the clock until none of these purchases is under way and no outcome is unknown.
 async fn settle(app: &TestApp, ids: &[String]) {
     for _ in 0..LATERS_MAX {
         app.later(LATER).await;

@@ -1,4 +1,4 @@
-//! A card is refused: what is held of the others is given back, until it is done or an operator is called.
+//! A card is declined: the other cards are released, until all are or an operator is alerted.
 
 use serde_json::{Value, json};
 

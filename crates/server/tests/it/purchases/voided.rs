@@ -1,4 +1,4 @@
-//! The merchant releases what is reserved, or gives back what was taken.
+//! The merchant voids a purchase: reservations are released, captured amounts refunded.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Card checks whose outcome nobody wrote down.
+//! Card checks whose outcome was not recorded.
 
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ stories! {
     a_check_that_nobody_answers_is_given_up,
 }
 
-/// Begins a check that the provider is slow to answer, and ends the process while it waits: the deployment after its
-/// next start, with empty books.
+/// Begins a check that the provider answers slowly, and ends the process while it waits. Returns the deployment after
+/// its restart, with an empty transaction log.
 async fn dies_during_a_check(app: TestApp) -> (TestApp, Value) {
     let file = FileBooks::new();
     let app = app.with_sandbox_deadline(FOR_EVER).await.with_books(file.books.clone()).await;
@@ -105,7 +105,7 @@ async fn a_card_that_is_being_checked_is_not_there_yet(app: TestApp) {
     assert_eq!(link.details(404), ["cardId was not found"]);
 }
 
-/// In daily life the caller is told that there is no card. Whatever the books say later, there is none.
+/// The caller is told that there is no card. Whatever the log says later, there is none.
 async fn a_check_that_nobody_answers_is_given_up(app: TestApp) {
     let file = FileBooks::new();
     let app = app.with_sandbox_deadline(Duration::from_secs(5)).await.with_books(file.books.clone()).await;

@@ -1,5 +1,5 @@
-//! A provider that breaks its word: it says that it knows nothing of a request, and does it when it arrives late. The
-//! charge has ended by then, so the money is given back, and the merchant is told.
+//! Orphaned authorizations: a provider reports a request absent and carries it out when it arrives late. The charge has
+//! ended by then, so the authorization is voided and the merchant is notified.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ async fn an_outcome_whose_charge_is_gone_is_no_201() {
     let app = TestApp::sqlite().await.with_sandbox_deadline(FOR_EVER).await;
     app.wire.hold();
     let (pending, _) = super::begin(&app, &charge_body(&app.merchant().await, APPROVED), 0).await;
-    // As after a restore of an older backup.
+    // The state after a restore of an older backup.
     let mut batch = Batch::new(app.client_id());
     batch.push_any(&FORGET_CHARGES, args! { client_id: app.client_id() });
     assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
@@ -54,7 +54,7 @@ async fn what_a_provider_took_after_it_had_denied_it_is_given_back() {
     let headers = [("X-Idempotency-Key", KEY)];
     let body = charge_body(&merchant, APPROVED);
     let (pending, _) = super::begin(&app, &body, 0).await;
-    // Another node thinks that this one has died, and is told that nothing has happened.
+    // Another node takes this one for dead, and its probe is answered with "absent".
     app.clock.advance(ASKED_FOR);
     let other = app.another_worker().await;
     assert_eq!(other.round().await.unwrap().resolved, 1);
@@ -75,7 +75,7 @@ async fn what_a_provider_took_after_it_had_denied_it_is_given_back() {
     let balance = app.books.holding(key.parse().unwrap()).await.unwrap().unwrap();
     assert_eq!((balance.captured, balance.refunded.minor_units()), (balance.authorized, 150));
     assert_eq!(announced(&app, id).await, ["pending", "failed", "probe_void"]);
-    // The key still leads to what was answered first.
+    // The key still replays the first answer.
     let again = app.send(request(&app.client, Method::POST, "/v1/charges", &headers, Some(&body))).await;
     assert_eq!(again.expect(201)["transactionRequests"].as_array().unwrap().len(), 1);
 }

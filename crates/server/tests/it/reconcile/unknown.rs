@@ -1,4 +1,4 @@
-//! A provider that fails and cannot say what it did: the caller gets `pending`, and the truth comes later.
+//! A provider that fails with an unknown outcome: the caller gets `pending`, and the outcome is found later.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ sql! {
     COUNT_KEYS = "SELECT COUNT(*) AS n FROM idempotency WHERE client_id = :client_id";
 }
 
-/// A transaction log in a file, which a test takes away from the simulator and gives back.
+/// A transaction log in a file that a test takes from the simulator and gives back.
 pub(crate) struct FileBooks {
     pub(crate) books: TransactionLog,
     folder: TempDir,
@@ -38,17 +38,17 @@ impl FileBooks {
         Self { books, folder }
     }
 
-    /// From now on the simulator can neither write down nor look up what it does.
+    /// Takes the log away: the simulator can neither record nor look up a call.
     pub(crate) fn lose(&self) {
         drop(self.execute("ALTER TABLE entries RENAME TO entries_away"));
     }
 
-    /// The books are back as they were.
+    /// Gives the log back unchanged.
     pub(crate) fn find(&self) {
         drop(self.execute("ALTER TABLE entries_away RENAME TO entries"));
     }
 
-    /// The simulator does not come to write down what it does until the answer is dropped.
+    /// Locks the log: the simulator cannot record a call until the result is dropped.
     pub(crate) fn occupy(&self) -> rusqlite::Connection {
         self.execute("BEGIN IMMEDIATE")
     }
@@ -60,10 +60,10 @@ impl FileBooks {
     }
 }
 
-/// A charge whose outcome the provider did not tell.
+/// A charge whose outcome is unknown.
 async fn unknown(app: TestApp) -> (TestApp, FileBooks, Value, Value) {
     let file = FileBooks::new();
-    // These books answer at once that they are lost; when they are found, a busy machine may take its time.
+    // A missing log fails at once; once it is back, a busy machine may need this long.
     let app = app.with_sandbox_deadline(Duration::from_secs(5)).await.with_books(file.books.clone()).await;
     let merchant = app.merchant().await;
     let body = charge_body(&merchant, APPROVED);
@@ -123,7 +123,7 @@ async fn a_running_claim_is_never_purged(app: TestApp) {
     file.find();
     app.later(Duration::from_secs(4 * 60 * 60)).await;
     replays(&app, &body).await;
-    // Its time counts from the answer.
+    // The retention counts from the answer.
     app.later(Duration::from_secs(19 * 60 * 60)).await;
     assert_eq!(again(&app, &body).await.header("idempotent-replayed"), Some("true"));
     app.later(Duration::from_secs(6 * 60 * 60)).await;

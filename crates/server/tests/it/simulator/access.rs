@@ -1,4 +1,4 @@
-//! Who may talk to the simulator.
+//! Access to the simulator.
 
 use regente::sandbox_provider::Access;
 use regente_providers::outcome::{Answer, Probe, UnknownReason};
@@ -35,7 +35,7 @@ async fn without_its_key_nobody_learns_anything() {
             Err(RemoteError::Refused { status: StatusCode::UNAUTHORIZED, .. })
         ));
         let providers = providers(remote);
-        // The key may have been changed between two repetitions: only the books know.
+        // The key may have changed since the first try, so only a probe can tell the outcome.
         assert_eq!(providers.call(charge(1)).await, Answer::Unknown(UnknownReason::ProviderFailed));
         assert_eq!(providers.probe(inquiry(1)).await, Probe::Unknown);
     }

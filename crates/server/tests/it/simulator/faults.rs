@@ -1,4 +1,4 @@
-//! Faults on the wire: what a caller sees of them, what the connection does, and what the books say afterwards.
+//! Faults on the wire: what the caller gets, what the connection does, and what the transaction log says afterwards.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ fn with(then: Value, mut call: Call) -> Call {
     call
 }
 
-/// Every fault that hides what was done, and what the caller sees.
+/// Faults that hide the effect, and the reason that the caller gets.
 const HIDING: [(&str, UnknownReason); 4] = [
     ("timeout", UnknownReason::TimedOut),
     ("reset", UnknownReason::ConnectionLost),
@@ -110,7 +110,7 @@ async fn a_duplicate_is_one_effect_and_its_second_answer_is_taken_for_no_other_c
     let providers = listening.providers();
     let duplicate = json!({ "duplicate": true });
     for number in 1..40 {
-        // Either the connection was thrown away in time, or the answer was found to be about another call.
+        // Either the connection was closed in time, or the answer was recognized as another call's.
         match providers.call(with(duplicate.clone(), charge(number))).await {
             Answer::Approved(approval) => {
                 let entry = listening.books.find(key(number)).await.unwrap().unwrap();
@@ -149,7 +149,7 @@ async fn what_a_duplicate_leaves_on_a_connection_never_makes_a_probe_deny_what_w
     }
 }
 
-/// Sends a call by hand, and reads until nothing more comes.
+/// Sends a call as bytes, and reads until the connection is silent.
 async fn raw(listening: &Listening, call: &Call, silence: Duration) -> (Vec<u8>, Option<std::io::Error>) {
     let body = serde_json::to_vec(&CallMessage::of(call)).unwrap();
     let head = format!(

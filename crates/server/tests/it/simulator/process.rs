@@ -1,4 +1,4 @@
-//! `regente sandbox-provider` as a process: books that survive its death, a service that uses it, what it refuses.
+//! `regente sandbox-provider` as a process: a transaction log that survives SIGKILL, a service that uses it, refusals.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use super::{approved, charge, found, inquiry, key, providers, remote};
 use crate::cli::process::{Server, regente, run_on};
 
-/// Nothing that a test waits for takes this long.
+/// Longer than anything that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running `regente sandbox-provider`. It dies with the test.
@@ -95,7 +95,7 @@ fn folders() -> (TempDir, TempDir) {
     (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap())
 }
 
-/// A service that asks soon what became of a charge.
+/// A service that probes soon after a lost answer.
 async fn service(folder: &Path, simulator: &Process) -> Server {
     let url = format!("sandbox.url=http://{}", simulator.address);
     let grace = "charges.reconcile_grace_ms=300";
@@ -128,13 +128,13 @@ async fn a_service_charges_at_a_simulator_of_another_process_and_outlives_it() {
     assert_eq!(charge["transactionRequests"][0]["idempotencyKey"], json!(balances[0].0));
     assert!(!own.path().join("sandbox-books.db").exists(), "no books of its own");
 
-    // The answer is lost on the way: the probe that follows finds what was done.
+    // The answer is lost: the probe that follows finds the effect.
     let url = format!("http://{}/v1/faults", simulator.address);
     let plan = json!([{ "then": { "reset": "after_effect" } }]);
     service.http.put(&url).json(&plan).send().await.unwrap().error_for_status().unwrap();
     assert_eq!(charged(&service).await["status"], "authorized");
 
-    // Nobody is there: nothing is known, until somebody is there again.
+    // The simulator is down: the outcome stays unknown until it is back.
     let address = simulator.kill().await;
     let pending = charged(&service).await;
     assert_eq!(pending["status"], "pending", "{pending}");

@@ -1,5 +1,5 @@
-//! Which addresses of users may be called: every spelling of those that may not, names that lead to them, and names that
-//! lead there a moment later.
+//! Addresses given by users: every spelling of a forbidden address, names that resolve to one, and names that resolve
+//! to one a moment later.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -188,8 +188,8 @@ async fn a_name_that_leads_inside_is_refused_when_it_is_given() {
     }
 }
 
-/// The receiver stands on this machine and must not be reached: the name is public when it is given, and leads here
-/// afterwards, at once or between two looks of the same call.
+/// The receiver is on this machine and must not be reached: the name resolves to a public address at registration, and
+/// to this machine later, at once or between two lookups of the same call.
 #[tokio::test]
 async fn a_name_that_leads_elsewhere_a_moment_later_reaches_nobody() {
     let receiver = Receiver::start().await;
@@ -212,7 +212,7 @@ async fn a_name_that_leads_elsewhere_a_moment_later_reaches_nobody() {
     assert_eq!(post("http://nowhere.example/").await, Err(NoAnswer::Broken));
     assert_eq!(receiver.received().len(), 0);
 
-    // The same, where it is allowed: what kept it from arriving above was the check alone.
+    // The same address, allowed: only the check kept the events above from arriving.
     let networks = vec!["127.0.0.0/8".parse().unwrap()];
     let rules = Rules { plain: Plain::Allowed, ports: Ports::Any, networks };
     let outbound = Outbound::new(rules, names.clone());
@@ -221,7 +221,7 @@ async fn a_name_that_leads_elsewhere_a_moment_later_reaches_nobody() {
     assert_eq!((answer.status, receiver.received().len()), (200, 1));
 }
 
-/// One look for each call: what was checked is what is connected to, and nobody looks a second time in between.
+/// One lookup for each call: the checked address is the one connected to, without a second lookup in between.
 #[tokio::test]
 async fn a_call_looks_once() {
     let receiver = Receiver::start().await;

@@ -1,6 +1,6 @@
-//! The process stops after every write and around every send while events become deliveries and deliveries are handed
-//! over, one step after the other, until all of it runs through. Nothing is lost, nothing is made twice;
-//! what was being sent at that moment may arrive twice, with the same id and the same bytes.
+//! The process stops after every write and around every send while events become deliveries and deliveries are sent,
+//! one step after the other, until the work completes. Nothing is lost or duplicated, except that the request under way
+//! may arrive twice, with the same id and bytes.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -25,16 +25,17 @@ stories! {
 /// Everything is due by then.
 const LATER: Duration = Duration::from_secs(60 * 60);
 const MINUTE: Duration = Duration::from_secs(60);
-/// Work of more steps would not be one of these.
+/// More steps than any of this work has.
 const STEPS_MAX: u64 = 120;
 
-/// Does everything that is due for webhooks now.
+/// Runs all webhook work that is due.
 async fn deliver(app: &TestApp) {
     let delivery_worker = DeliveryWorker::new(app.app.engine.clone());
     while delivery_worker.round().await.unwrap() > 0 {}
 }
 
-/// Stops the process at a step of `work`, unless it ends before; whether it did. What it had begun goes no further.
+/// Stops the process at a step of `work`, unless it ends before; returns whether it stopped. The interrupted work does
+/// not continue.
 async fn stops(app: &TestApp, receiver: &Receiver, steps: u64, work: impl Future<Output = ()>) -> bool {
     receiver.stops_with(&app.fuse);
     app.fuse.arm(steps);
@@ -49,7 +50,7 @@ async fn stops(app: &TestApp, receiver: &Receiver, steps: u64, work: impl Future
     has_stopped
 }
 
-/// The ids of what arrived at a path since `from`, in the order of their first arrival; what arrived twice is the same.
+/// The ids that arrived at a path since `from`, in the order of their first arrival; repeated arrivals are equal.
 fn arrived(receiver: &Receiver, path: &str, from: usize) -> Vec<(String, String)> {
     let mut bodies: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut order = Vec::new();
@@ -154,7 +155,7 @@ async fn while_messages_are_lost_and_their_webhook_is_switched_off(app: TestApp)
         assert_eq!(arrived(&receiver, "/", from).len(), 2, "after {steps} steps");
         if !has_stopped {
             assert_eq!(found.len() as u64, (2 * (steps + 1)).min(100), "nothing was made twice");
-            // Both attempts of a round are begun by one write.
+            // One write begins both attempts of a round.
             assert!(steps >= 18, "writes and sends are missing: {steps}");
             return;
         }
@@ -168,14 +169,14 @@ async fn while_a_purchase_is_announced(mut app: TestApp) {
     let merchant = app.merchant().await;
     app.run_jobs().await;
     let mut expected = Vec::new();
-    // Every third step is enough of a way this long: the purchase's own is swept elsewhere.
+    // Every third step suffices for this long a flow: another test sweeps the purchase's own steps.
     for steps in (0..STEPS_MAX).step_by(3) {
         let purchase = accepted(&app, &merchant, &[APPROVED, APPROVED], true).await;
         let has_stopped = stops(&app, &receiver, steps, app.run_jobs()).await;
         if has_stopped {
             app = app.restart().await;
             receiver.stops_with(&app.fuse);
-            // Its worker's jobs fall free with their leases, by machine time; here at once.
+            // A dead worker's jobs become free when their lease ends by machine time; here at once.
             let mut batch = Batch::new(app.client_id());
             jobs::void_leases(&mut batch, uuid::Uuid::nil());
             assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);

@@ -1,4 +1,4 @@
-//! Events on their way: from the change of a charge to the merchant's server and, when that fails, again.
+//! Deliveries: from the change of a charge to the merchant's server, with retries.
 
 use std::time::Duration;
 
@@ -277,7 +277,7 @@ async fn no_card_number_is_kept_of_an_answer(app: TestApp) {
         (format!("{{\"pan\":\"{number}\"}}"), format!("{{\"pan\":\"{cut}\"}}")),
         ("4916 7451 2029 4124!".to_owned(), format!("{cut}!")),
         (padded(1000), format!("{}{cut} and", "x".repeat(1000))),
-        // Cut off in its middle it would be no card number to look at, and too much of one.
+        // Cut in the middle it would not look like a card number, yet show too much of one.
         (padded(1010), format!("{}[card 491674", "x".repeat(1010))),
         ("ç".repeat(1000), "ç".repeat(512)),
     ] {
@@ -306,7 +306,7 @@ async fn later_events_of_a_charge_wait_for_one_retry(app: TestApp) {
     app.later(6 * MINUTE).await;
     assert_eq!(receiver.events()[3..], ["transaction.pending", "transaction.authorized"]);
 
-    // One that fails twice holds up no longer.
+    // An endpoint that fails twice no longer delays others.
     receiver.say(&[Say::Status(500), Say::Status(500)]);
     charge(&app).await;
     app.run_jobs().await;
@@ -365,7 +365,7 @@ async fn an_endpoint_that_has_answered_gets_several_at_once(app: TestApp) {
         charge(&app).await;
     }
     until(|| receiver.received().len() == 4).await;
-    // Another endpoint gets its own in rounds that come later, and this one nothing more.
+    // Another endpoint is served in later rounds; this one gets nothing more.
     let other = Receiver::start().await;
     webhook(&app, &other, "transaction.authorized", "/other").await;
     charge(&app).await;
@@ -444,7 +444,7 @@ async fn two_nodes_deliver_each_event_once(app: TestApp) {
         if one.unwrap().delivered + two.unwrap().delivered == 0 && receiver.received().len() >= 40 {
             break;
         }
-        // Whoever came second leaves the webhook to the other one for a while.
+        // The second worker leaves the webhook to the first one for a while.
         app.clock.advance_machine(Duration::from_secs(1));
     }
     let mut ids: Vec<String> = receiver.received().iter().map(|got| got.json()["id"].to_string()).collect();

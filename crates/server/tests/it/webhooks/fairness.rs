@@ -1,4 +1,4 @@
-//! Nobody takes all of the room: neither an endpoint, nor an account, nor whoever comes first in every round.
+//! Fairness: no endpoint, account or early request takes all of the capacity.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Deliveries are verified by receivers that share no line with Regente: programs in other languages, with packages of
-//! others (`tests/receivers`), and with the examples of `docs/webhooks.md` as they stand there.
+//! Independent receivers verify deliveries: programs in other languages with third-party packages (`tests/receivers`),
+//! and the examples of `docs/webhooks.md` as they are.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -23,7 +23,7 @@ stories! {
     both_keys_are_good_in_the_overlap_and_the_new_one_afterwards,
 }
 
-/// Ways to verify: a receiver, and its path.
+/// A language's receiver, and the path for one kind of signature.
 const WAYS: [(Language, &str); 4] = [
     (Language::JavaScript, "/standard"),
     (Language::JavaScript, "/contract"),
@@ -46,7 +46,7 @@ enum Language {
     Python,
 }
 
-/// Which of the two signatures a way looks at.
+/// Which of the two signatures is verified.
 fn is_dated((language, path): (Language, &str)) -> bool {
     match language {
         Language::JavaScript => path != "/standard",
@@ -70,7 +70,7 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
 }
 
-/// The example of the documentation in a language.
+/// The documentation's example in a language.
 fn example(language: &str) -> String {
     let page = std::fs::read_to_string(folder("docs/webhooks.md")).unwrap();
     let (_, rest) = page.split_once(&format!("```{language}\n")).unwrap();
@@ -105,7 +105,7 @@ impl Others {
         format!("{}{path}", program.url)
     }
 
-    /// From now on these keys are trusted, and it is this late.
+    /// Sets the trusted keys and the time.
     async fn trust(&self, keys: &[&Value], now: Timestamp) {
         let trust = json!({ "keys": keys, "now": now.as_millis() });
         for program in [&self.javascript, &self.python] {
@@ -114,7 +114,7 @@ impl Others {
         }
     }
 
-    /// The ways by which what came is genuine, sent on as it is.
+    /// The ways that accept a delivery, forwarded unchanged.
     async fn genuine(&self, got: &Got) -> Vec<(Language, &'static str)> {
         let mut ways = Vec::new();
         for way in WAYS {
@@ -135,7 +135,7 @@ impl Others {
 }
 
 impl Program {
-    /// Its first line is the port on which it listens.
+    /// Starts a receiver, whose first output line is its port.
     async fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -148,7 +148,7 @@ async fn key(app: &TestApp, id: &str, member: &str) -> Value {
     app.get(&format!("/v1/webhooks/{id}")).await.expect(200)[member].clone()
 }
 
-/// A delivery as it came to a receiver of ours.
+/// A delivery as our own receiver got it.
 async fn captured(app: &TestApp, receiver: &Receiver) -> Got {
     charge(app).await;
     app.run_jobs().await;

@@ -1,4 +1,4 @@
-//! Listeners: developers fetch what webhooks are sent.
+//! Listeners: developers fetch the events that webhooks are sent.
 
 use std::time::Duration;
 
@@ -22,10 +22,10 @@ stories! {
 }
 
 sql! {
-    /// Everything that a listener leaves behind.
+    /// All rows of a listener.
     LEFT_OF_LISTENER = "
         SELECT (SELECT COUNT(*) FROM webhooks WHERE id = :id) + (SELECT COUNT(*) FROM deliveries WHERE webhook_id = :id) AS n";
-    /// Events whose words are kept.
+    /// Events with a stored body.
     SAID = "SELECT COUNT(*) AS n FROM events WHERE client_id = :client_id AND snapshot IS NOT NULL";
 }
 
@@ -83,7 +83,7 @@ async fn what_happens_is_heard_once_and_in_order(app: TestApp) {
         assert_eq!(body["createdAt"], json!(event.happened_at));
     }
 
-    // What was not told is heard again; what was told is not.
+    // Deliveries that were not reported as shown come again; the others do not.
     let again = hear(&app.app, app.client_id(), listener.id, &told(&events)[..3]).await.unwrap();
     assert_eq!(told(&again), told(&events)[3..]);
     charge(&app).await;
@@ -176,7 +176,7 @@ async fn what_nobody_can_fetch_any_more_is_not_kept(app: TestApp) {
     app.later(30 * MINUTE).await;
     assert_eq!((said(&app).await, left(&app, forgotten.id).await), (2, 0));
 
-    // Who asked for it has gone before it became a delivery.
+    // The listener was removed before its event became a delivery.
     let brief = listen(&app, "transaction.pending").await;
     charge(&app).await;
     end(&app.app, app.client_id(), brief.id, &[]).await.unwrap();

@@ -1,4 +1,4 @@
-//! What webhooks hear of a purchase: the events of its cards as of any charge, and of the purchase itself by name alone.
+//! The events of a purchase: those of its cards as for any charge, and its own only for webhooks that name them.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const CARDS: [(&str, &str); 2] = [APPROVED, APPROVED];
 
-/// A receiver that asks for everything, and one for each event of purchases.
+/// A receiver with a webhook for all events, and one for each event of purchases.
 struct Ears {
     all: Receiver,
     purchases: Receiver,
@@ -48,7 +48,7 @@ async fn operate(app: &TestApp, id: &str, operation: &str) {
     app.later(SECOND).await;
 }
 
-/// A merchant with one simulator that refuses voids: the first ones of each charge, or all where none is named.
+/// A merchant with one simulator that declines voids: the first ones of each charge, or all when `first` is empty.
 async fn refusing_voids(app: &TestApp, first: &[u64]) -> String {
     let mut provider = sandbox("Faulty", 1);
     let mut fault = json!({ "when": { "operation": "void" }, "then": { "decline": "generic" } });
@@ -121,7 +121,7 @@ async fn webhooks_for_everything_hear_of_the_cards_alone(app: TestApp) {
     }
 }
 
-/// What was heard of the cards of a purchase, card by card, in the order in which it came.
+/// The events of a purchase's cards, card by card, in order of arrival.
 async fn heard(app: &TestApp, receiver: &Receiver, purchase: &str, expected: &[&[&str]]) {
     let payments = read(app, purchase).await["payments"].as_array().unwrap().clone();
     assert_eq!(payments.len(), expected.len());

@@ -1,4 +1,4 @@
-//! What is deleted of the log of deliveries, and what never is.
+//! The purge of the log of deliveries: what is deleted, and what never is.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// One retry, and a log that is kept for two days; events for four.
+/// One retry, deliveries kept for two days, and events for four.
 async fn forgetful(app: TestApp) -> TestApp {
     app.with_settings(|settings| {
         settings.webhooks.waits = vec![MINUTE];
@@ -173,7 +173,7 @@ async fn many_deliveries_are_deleted_page_by_page(app: TestApp) {
     assert_eq!((count(&app, &COUNT_LEFT).await, count(&app, &COUNT_ATTEMPTS).await), (0, 0));
 }
 
-/// As if so many events had been handed over.
+/// Marks this many events as delivered.
 async fn deliver_many(app: &TestApp, webhook_id: WebhookId, many: usize) {
     let now = app.clock.deployment();
     let delivery = |event_id: Id<of::Event>| Delivery {
@@ -204,7 +204,7 @@ async fn deliver_many(app: &TestApp, webhook_id: WebhookId, many: usize) {
             deliveries::end_attempt(batch, delivery, begun, &attempt, DeliveryStatus::Delivered, None);
         },
     );
-    // Guards come first in a batch, so each step is one of its own.
+    // Guards are checked before a batch's statements, so each step is a batch of its own.
     for step in [insert, begin, end] {
         let mut batch = Batch::new(app.client_id());
         made.iter().for_each(|delivery| step(&mut batch, delivery));

@@ -1,4 +1,4 @@
-//! The merchant's side: an HTTP server on this machine that keeps what it gets and answers as it is told.
+//! A merchant's HTTP server on this machine: it keeps requests and answers as configured.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::openapi::document::Document;
 
-/// What came in.
+/// A request.
 #[derive(Clone, Debug)]
 pub struct Got {
     pub path: String,
@@ -41,16 +41,16 @@ impl Got {
     }
 }
 
-/// How the next requests are answered.
+/// The answer to a request.
 #[derive(Clone, Debug)]
 pub enum Say {
     Status(u16),
     With(u16, &'static str, &'static str),
-    /// These words.
+    /// This text.
     Words(u16, String),
     /// The beginning of a body that never ends.
     Half(u16, &'static str),
-    /// What came in.
+    /// The request's body.
     Echo(u16),
     Nothing,
 }
@@ -87,29 +87,29 @@ impl Receiver {
         format!("http://{}{path}", self.address)
     }
 
-    /// The next answers, one after the other; then 200.
+    /// Sets the next answers in order; after them, 200.
     pub fn say(&self, answers: &[Say]) {
         self.state.lock().unwrap().answers.extend(answers.iter().cloned());
     }
 
-    /// From now on.
+    /// Sets the answer from now on.
     pub fn always(&self, answer: Say) {
         self.state.lock().unwrap().always = Some(answer);
     }
 
-    /// The process that sends may stop when something has arrived and is not answered yet.
+    /// Lets the sending process stop after a request has arrived and before it is answered.
     pub fn stops_with(&self, fuse: &Fuse) {
         self.state.lock().unwrap().fuse = Some(fuse.clone());
     }
 
-    /// What came in. Whatever was sent must be in the document.
+    /// The requests so far. Each must match the document.
     pub fn received(&self) -> Vec<Got> {
         let got = self.state.lock().unwrap().got.clone();
         got.iter().for_each(|got| Document::current().assert_promised_event(&got.json()));
         got
     }
 
-    /// Names of the events that came in.
+    /// The names of the received events.
     pub fn events(&self) -> Vec<String> {
         self.received().iter().map(Got::event).collect()
     }

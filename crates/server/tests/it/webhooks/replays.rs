@@ -1,4 +1,4 @@
-//! What was sent is sent again on request: one delivery by its merchant, a span of time by an operator.
+//! Replays: of one delivery by its merchant, of a span of time by an operator.
 
 use regente_domain::id::WebhookId;
 use regente_domain::time::Timestamp;

@@ -1,4 +1,4 @@
-//! Endpoints that say when they want to be asked again.
+//! Endpoints that answer with `Retry-After`.
 
 use std::time::{Duration, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! Keys that are replaced: for a while both sign, then the new one alone.
+//! Key rotation: both keys sign for a while, then only the new one.
 
 use std::time::Duration;
 
@@ -28,8 +28,7 @@ stories! {
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Which signatures of a delivery a key verifies: that of the dated header, and how many of the others there are and
-/// verify.
+/// The signatures of a delivery that a key verifies: the dated header's, and how many of the others exist and verify.
 #[derive(Debug, PartialEq, Eq)]
 struct Verified {
     dated: bool,
@@ -65,7 +64,7 @@ async fn stored(app: &TestApp, id: &str) -> Webhook {
     webhooks::find(&app.app.store, app.client_id(), id).await.unwrap().unwrap()
 }
 
-/// Charges, delivers, and answers what came.
+/// Charges and delivers; returns the delivery.
 async fn delivered(app: &TestApp, receiver: &Receiver) -> Got {
     charge(app).await;
     app.run_jobs().await;
@@ -129,7 +128,7 @@ async fn an_overlap_ends_by_its_date_also_when_no_job_has_run(app: TestApp) {
     let got = receiver.received().pop().unwrap();
     assert_eq!(verify(&got, &new), Verified { dated: true, standard: 1, of: 1 });
 
-    // The next replacement begins with the key in force, wherever it stands.
+    // The next rotation starts from the key in force, wherever it is stored.
     let again = rotate(&app.app, id.parse().unwrap(), DAY).await.unwrap();
     assert_eq!(json!(to_pem(&again.key.public)), new);
     let got = delivered(&app, &receiver).await;
@@ -146,7 +145,7 @@ async fn a_key_that_is_no_secret_is_replaced_at_once(app: TestApp) {
     let receiver = Receiver::start().await;
     let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
     let former = shown(&app, &id).await["publicKey"].clone();
-    // Also while it is being replaced: neither of the two is trusted then.
+    // The same during a rotation: then neither key is trusted.
     rotate(&app.app, id.parse().unwrap(), DAY).await.unwrap();
     let rotated = rotate(&app.app, id.parse().unwrap(), Duration::ZERO).await.unwrap();
     assert!(rotated.next_key.is_none());
@@ -179,7 +178,7 @@ async fn data_keys_rotate_under_a_key_that_is_being_replaced(app: TestApp) {
     let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
     let former = shown(&app, &id).await["publicKey"].clone();
     app.app.vault.rotate(regente_domain::actor::Actor::Operator).await.unwrap();
-    // The key in force stands under the former data key: both are sealed under the new one.
+    // The key in force is sealed under the former data key: both are sealed under the new one.
     rotate(&app.app, id.parse().unwrap(), 3 * DAY).await.unwrap();
     app.app.vault.rotate(regente_domain::actor::Actor::Operator).await.unwrap();
     let sealed = stored(&app, &id).await.key.private.key_id;

@@ -1,4 +1,4 @@
-//! Signatures: the published vectors, of both ways to write one.
+//! Signatures: the published vectors, in both formats.
 
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use base64::Engine;

@@ -1,4 +1,4 @@
-//! What is stored and cannot be read holds up nothing but itself.
+//! Unreadable stored data affects only its own webhook or delivery.
 
 use regente_store::{Batch, Commit, Sql, args, sql};
 use serde_json::json;

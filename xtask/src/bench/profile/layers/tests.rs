@@ -1,4 +1,4 @@
-//! Names as `perf` shows them.
+//! Tests with names as `perf` prints them.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Held against what SQLite itself writes.
+//! Tests with a log written by SQLite.
 
 use rusqlite::Connection;
 

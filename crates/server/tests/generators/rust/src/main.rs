@@ -1,4 +1,4 @@
-//! Uses the types that oas3-gen makes of openapi.json: a document without them does not compile here.
+//! Uses the types that oas3-gen generates from openapi.json; it does not compile when the document lacks them.
 
 mod types;
 

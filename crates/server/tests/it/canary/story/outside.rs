@@ -1,4 +1,4 @@
-//! What goes out to merchants, what they answer, and orders that are paid with several cards.
+//! Events to merchants, the merchants' answers, and orders paid with several cards.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::Story;
 use crate::openapi::records::put;
 use crate::webhooks::receiver::{Receiver, Say};
 
-/// A merchant's servers.
+/// A merchant's servers for webhooks.
 pub struct Merchants {
     echo: Receiver,
     gossip: Receiver,
@@ -17,7 +17,7 @@ pub struct Merchants {
 }
 
 impl Story<'_> {
-    /// From now on everything is told to a server that repeats it, and to one that answers with a card number.
+    /// Sends all events from now on to a server that echoes them and to one that answers with a card number.
     pub async fn listen(&mut self) -> Merchants {
         let (echo, gossip) = (Receiver::start().await, Receiver::start().await);
         let canary = self.canary(Fate::Approved);
@@ -85,7 +85,7 @@ impl Story<'_> {
         put(body, "payments", payments)
     }
 
-    /// Everything was told; it is looked for in what was sent, and in what is kept of the answers.
+    /// Waits for all deliveries and keeps what was sent and what is stored of the answers, for the search.
     pub async fn what_went_out(&mut self, merchants: Merchants) {
         let Merchants { echo, gossip, webhooks } = merchants;
         let said = [echo.received(), gossip.received()].concat();

@@ -1,4 +1,4 @@
-//! The process stops at each step of a purchase, and once more while it gets over that.
+//! The process stops at each step of a purchase, and again during the recovery.
 
 use regente_store::{Batch, Commit, DatabaseKind, jobs};
 
@@ -16,9 +16,9 @@ stories! {
     at_each_step_of_every_order,
 }
 
-/// A purchase of more steps would not be one of these.
+/// More steps than any purchase has.
 const STEPS_MAX: u64 = 120;
-/// One of fewer would miss writes or calls.
+/// Fewer steps would mean that writes or calls are not counted.
 const STEPS_MIN: u64 = 8;
 
 async fn while_the_cards_are_reserved(app: TestApp) {
@@ -48,7 +48,7 @@ async fn at_each_step_of_every_order(app: TestApp) {
 async fn sweep(app: TestApp, orders: impl IntoIterator<Item = Order>) {
     let (mut app, shop) = Shop::open(app).await;
     let stride = match (is_long(), app.app.store.database_kind()) {
-        // Starting again costs more there, and the steps are the same.
+        // A restart takes longer there, and the steps are the same.
         (false, DatabaseKind::Postgres) => 3,
         (true, DatabaseKind::Postgres) | (_, DatabaseKind::Sqlite) => 1,
     };
@@ -70,8 +70,8 @@ async fn sweep(app: TestApp, orders: impl IntoIterator<Item = Order>) {
     }
 }
 
-/// One purchase of which the job is stopped after so many steps: the first job, or the one of the merchant's wish.
-/// Whether it was.
+/// Makes a purchase and stops its job after this many steps: the first job, or that of the merchant's operation.
+/// Returns whether it was stopped.
 async fn stopped_after(mut app: TestApp, shop: &Shop, order: &Order, steps: u64) -> (TestApp, bool) {
     let id = shop.accepted(&app, order).await;
     let ids = [id.clone()];
@@ -89,7 +89,7 @@ async fn stopped_after(mut app: TestApp, shop: &Shop, order: &Order, steps: u64)
     (app, stopped)
 }
 
-/// Runs what falls due within a minute, with the process stopping after so many steps; whether it did.
+/// Runs the jobs due within a minute, with the process stopping after this many steps; returns whether it did.
 async fn interrupted(mut app: TestApp, steps: u64) -> (TestApp, bool) {
     app.prepare().await;
     app.fuse.arm(steps);
@@ -102,7 +102,7 @@ async fn interrupted(mut app: TestApp, steps: u64) -> (TestApp, bool) {
         app.fuse.disarm();
     } else {
         app = app.restart().await;
-        // What its worker had taken falls free with its lease, by machine time; here at once.
+        // A dead worker's jobs become free when their lease ends by machine time; here at once.
         let mut batch = Batch::new(app.client_id());
         jobs::void_leases(&mut batch, uuid::Uuid::nil());
         assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);

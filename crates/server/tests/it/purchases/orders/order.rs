@@ -1,18 +1,18 @@
-//! What happens to one purchase, as faults of the simulator, and what must become of it.
+//! The faults of one purchase, and its expected end.
 
 use serde_json::{Value, json};
 
 use super::super::AMOUNTS;
 use super::verdict::End;
 
-/// What can become of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Approve,
     Decline,
     TimeOutBeforeEffect,
     TimeOutAfterEffect,
-    /// Nobody tells for a while what became of it.
+    /// Unknown for a while.
     Silent,
 }
 
@@ -20,16 +20,16 @@ use Outcome::{Approve, Decline, Silent, TimeOutAfterEffect, TimeOutBeforeEffect}
 
 const OUTCOMES: [Outcome; 5] = [Approve, Decline, TimeOutBeforeEffect, TimeOutAfterEffect, Silent];
 
-/// What the merchant wants.
+/// The merchant's intention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
     /// `capture: true`.
     CaptureAtOnce,
-    /// `capture: false`, and captured by a request.
+    /// `capture: false`, then a capture request.
     CaptureLater,
-    /// `capture: false`, and voided.
+    /// `capture: false`, then a void request.
     Release,
-    /// `capture: true`, and voided once it is paid.
+    /// `capture: true`, then a void request once it is paid.
     Refund,
 }
 
@@ -42,7 +42,7 @@ impl Wish {
     }
 }
 
-/// What happens to a purchase: for each card what becomes of its authorization, capture and void.
+/// An order of events: for each card the outcomes of its authorization, capture and void.
 #[derive(Clone, Debug)]
 pub struct Order {
     pub authorizations: Vec<Outcome>,
@@ -52,20 +52,20 @@ pub struct Order {
 }
 
 impl Order {
-    /// One to which nothing happens.
+    /// The order without faults.
     pub fn smooth(cards: usize, wish: Wish) -> Self {
         let approve = vec![Approve; cards];
         Self { authorizations: approve.clone(), captures: approve.clone(), voids: approve, wish }
     }
 
-    /// Every order of outcomes of the authorizations.
+    /// Every combination of outcomes of the authorizations.
     pub fn authorized(cards: usize) -> Vec<Self> {
         let order = |authorizations| Self { authorizations, ..Self::smooth(cards, Wish::CaptureAtOnce) };
         each_order(cards).into_iter().map(order).collect()
     }
 
-    /// Every order of outcomes of the authorizations; of the captures, at once or later; and of the voids that follow a
-    /// capture that is refused, the wish to release, and the wish to give back.
+    /// Every combination of outcomes of the authorizations; of the captures, at once or later; and of the voids after a
+    /// declined capture, a release and a refund.
     pub fn all(cards: usize) -> Vec<Self> {
         let mut orders = Self::authorized(cards);
         for (number, outcomes) in each_order(cards).into_iter().enumerate() {
@@ -81,7 +81,7 @@ impl Order {
         orders
     }
 
-    /// Every order of captures of which one is refused, with every order of the voids that follow.
+    /// Every combination of captures of which one is declined, with every combination of the voids that follow.
     pub fn captures_and_voids(cards: usize) -> Vec<Self> {
         let mut orders = Vec::new();
         for captures in each_order(cards).into_iter().filter(|captures| captures.contains(&Decline)) {
@@ -93,12 +93,12 @@ impl Order {
         orders
     }
 
-    /// The amounts of its cards.
+    /// The amounts of the cards.
     pub fn amounts(&self) -> impl Iterator<Item = i64> {
         AMOUNTS.into_iter().take(self.authorizations.len())
     }
 
-    /// What goes wrong at the simulator; the amounts tell the cards apart.
+    /// The faults of the simulator; the amounts identify the cards.
     pub fn faults(&self) -> Value {
         let mut faults = Vec::new();
         for (index, amount) in self.amounts().enumerate() {
@@ -113,7 +113,7 @@ impl Order {
         json!(faults)
     }
 
-    /// What must become of it.
+    /// The expected end.
     pub fn end(&self) -> End {
         let is_reserved = |outcome: &Outcome| match outcome {
             Approve | TimeOutAfterEffect | Silent => true,
@@ -123,7 +123,7 @@ impl Order {
         if !self.authorizations.iter().all(is_reserved) || self.captures.contains(&Decline) {
             return End::Failed;
         }
-        // A wish that the first provider refuses ends with nothing changed.
+        // A void that the first provider declines changes nothing.
         match (self.wish, self.voids[0]) {
             (Wish::CaptureAtOnce | Wish::CaptureLater, _) | (Wish::Refund, Decline) => End::Paid,
             (Wish::Release, Decline) => End::Reserved,
@@ -141,7 +141,7 @@ fn each_order(cards: usize) -> Vec<Vec<Outcome>> {
     })
 }
 
-/// Every capture is approved but the last.
+/// Every capture is approved except the last.
 fn refused_at_last(cards: usize) -> Vec<Outcome> {
     let mut captures = vec![Approve; cards];
     captures[cards - 1] = Decline;
@@ -158,7 +158,7 @@ fn authorization(outcome: Outcome, amount: i64) -> Option<Value> {
     Some(json!({ "when": { "operation": "authorization", "amount": amount }, "then": then }))
 }
 
-/// A capture is sent again until there is an answer.
+/// The fault of a capture. A capture is sent again until it is answered.
 fn capture(outcome: Outcome, amount: i64) -> Option<Value> {
     let when = json!({ "operation": "capture", "amount": amount });
     Some(match outcome {
@@ -168,7 +168,7 @@ fn capture(outcome: Outcome, amount: i64) -> Option<Value> {
     })
 }
 
-/// What is always refused is never undone: here it is refused twice.
+/// The fault of a void. A void that is always declined never succeeds: here it is declined twice.
 fn void(outcome: Outcome, amount: i64) -> Option<Value> {
     let when = json!({ "operation": "void", "amount": amount });
     Some(match outcome {

@@ -1,4 +1,4 @@
-//! What became of a purchase: by its own words, by the simulator's books, and by its history.
+//! Checks how a purchase ended: by its status, the simulator's transaction log, and its history.
 
 use regente_providers::sandbox::TransactionLog;
 use serde_json::Value;
@@ -14,16 +14,16 @@ use crate::harness::TestApp;
 pub enum End {
     /// Every card is charged.
     Paid,
-    /// None is, since one could not be.
+    /// No card is charged, since one failed.
     Failed,
-    /// None is, as the merchant wished.
+    /// No card is charged, as the merchant requested.
     Cancelled,
-    /// None is, and every card is still reserved.
+    /// No card is charged, and every card is still reserved.
     Reserved,
 }
 
-/// Holds a purchase that is at rest against the books: all of its cards are charged or none is, and its history tells
-/// how that came about. How it ended.
+/// Compares a purchase that has ended with the log: all of its cards are charged or none is, and its history is
+/// complete. Returns how it ended.
 pub async fn verdict(app: &TestApp, id: &str, order: &Order) -> End {
     nothing_is_open(app).await;
     let purchase = read(app, id).await;
@@ -54,7 +54,7 @@ pub async fn verdict(app: &TestApp, id: &str, order: &Order) -> End {
     end
 }
 
-/// What the books keep and hold reserved of a charge.
+/// The captured and the reserved amount of a charge, by the log.
 async fn booked(books: &TransactionLog, charge: &Value) -> (i64, i64) {
     let (mut kept, mut reserved) = (0, 0);
     for request in charge["transactionRequests"].as_array().unwrap() {
@@ -67,8 +67,8 @@ async fn booked(books: &TransactionLog, charge: &Value) -> (i64, i64) {
     (kept, reserved)
 }
 
-/// The history begins with the beginning, goes by `docs/interface/purchases.md#history`, tells nothing twice, and ends
-/// with the end.
+/// Checks the history: it begins with the creation, follows `docs/interface/purchases.md#history`, repeats nothing, and
+/// ends with the result.
 fn complete(entries: &[Value], purchase: &Value, end: End, order: &Order) {
     let told: Vec<&str> = entries.iter().map(|entry| text(&entry["status"])).collect();
     let context = format!("{order:?}: {told:?}");
@@ -84,7 +84,7 @@ fn complete(entries: &[Value], purchase: &Value, end: End, order: &Order) {
         assert!(count(once) <= 1, "{once}: {context}");
     }
 
-    // Cards are reserved one after the other, all of them before anything is captured.
+    // Cards are reserved one after the other, all of them before the first capture.
     let cards = order.authorizations.len();
     let reserved: Vec<u64> = slots("slot_authorized");
     let in_order: Vec<u64> = (0..reserved.len() as u64).collect();
@@ -94,7 +94,7 @@ fn complete(entries: &[Value], purchase: &Value, end: End, order: &Order) {
         None => assert!(end == End::Failed && count("paid") == 0, "{context}"),
     }
 
-    // What a rollback or the release of a reservation gives back is told once for each card.
+    // A rollback or a release has one entry for each card.
     let mut released = [slots("slot_cancelled"), slots("refund_completed")].concat();
     released.sort_unstable();
     let payments = purchase["payments"].as_array().unwrap();
@@ -111,13 +111,13 @@ fn complete(entries: &[Value], purchase: &Value, end: End, order: &Order) {
     completed.sort_unstable();
     assert_eq!(requested, completed, "{context}");
 
-    // The last word.
+    // The last entry.
     let last = *told.last().unwrap();
     let is_last = match end {
         End::Paid => last == "paid" || last == "refund_failed",
         End::Reserved => last == "cancel_failed",
         End::Cancelled => last == "cancelled" || last == "refund_completed",
-        // That it has failed is said at once when giving back does not succeed at first.
+        // A rollback that does not succeed at first is recorded as failed at once.
         End::Failed => match count("rollback_failed") {
             0 => last == "failed",
             _ => count("failed") == 0 && last == "rollback_completed",
