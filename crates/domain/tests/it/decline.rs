@@ -88,7 +88,7 @@ fn there_are_18_finer_reasons() {
 }
 
 #[test]
-fn texts_are_those_of_the_contract() {
+fn texts_are_the_documented_ones() {
     assert_eq!(DeclinedCode::InvalidCvv.message(), "Invalid CVV");
     assert_eq!(DeclinedCode::FraudSuspect.message(), "Declined: fraud suspected");
     assert_eq!(DeclinedCode::TryAgain.message(), "Temporary refusal, try again");

@@ -14,7 +14,7 @@ use crate::charges::{by_source, charged, single_merchant, text};
 use crate::harness::{APPROVED, TIMED_OUT, TestApp, WRONG_CVV, stories, token_body};
 
 stories! {
-    a_card_is_created_as_the_contract_shows,
+    a_card_is_created_as_documented,
     a_card_is_read_with_its_buyer,
     the_list_is_paged_newest_first,
     the_fingerprint_is_of_number_and_expiry_inside_an_account,
@@ -54,7 +54,7 @@ fn cards_of(customer: &str) -> String {
     format!("/v1/customers/{customer}/cards")
 }
 
-async fn a_card_is_created_as_the_contract_shows(app: TestApp) {
+async fn a_card_is_created_as_documented(app: TestApp) {
     let token = app.card_token(APPROVED).await;
     let card = app.post("/v1/cards", &json!({ "tokenId": token })).await.expect(201);
     assert_eq!(

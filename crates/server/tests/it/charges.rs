@@ -15,7 +15,7 @@ stories! {
     a_charge_is_declined_by_the_first_provider_and_approved_by_the_second,
     a_final_refusal_asks_nobody_else,
     a_time_out_that_had_no_effect_goes_to_the_next_provider,
-    a_charge_is_answered_as_the_contract_shows,
+    a_charge_is_answered_as_documented,
     without_capture_the_amount_is_only_reserved,
     a_voucher_is_captured_at_once_and_echoes_items_and_buyer,
     every_number_of_installments_is_stored,
@@ -128,7 +128,7 @@ async fn a_time_out_that_had_no_effect_goes_to_the_next_provider(app: TestApp) {
     assert_eq!(error["networkDeniedReason"], "sandbox timeout");
 }
 
-async fn a_charge_is_answered_as_the_contract_shows(app: TestApp) {
+async fn a_charge_is_answered_as_documented(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let provider = app.get(&format!("/v1/merchants/{merchant}")).await.expect(200)["providers"][0].clone();
     let charge = charged(&app, &charge_body(&merchant, APPROVED)).await;

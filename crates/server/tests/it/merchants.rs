@@ -10,7 +10,7 @@ use crate::customers::As;
 use crate::harness::{APPROVED, Reply, TestApp, charge_body, stories};
 
 stories! {
-    a_merchant_is_created_as_the_contract_shows,
+    a_merchant_is_created_as_documented,
     credentials_are_masked_everywhere_and_stored_whole,
     spellings_of_requests_are_accepted,
     every_wrong_field_is_named,
@@ -65,7 +65,7 @@ fn assert_named(answer: &Reply, paths: &[&str]) {
     assert_eq!(details.len(), paths.len(), "{details:#?}");
 }
 
-async fn a_merchant_is_created_as_the_contract_shows(app: TestApp) {
+async fn a_merchant_is_created_as_documented(app: TestApp) {
     let options = json!({ "type": "ANTIFRAUD", "productType": "SYNC", "captureOnApproved": true,
         "refundOnReproved": true, "runBeforeCharge": false });
     let acquirer =

@@ -369,7 +369,7 @@ async fn an_answer_about_another_call_is_no_answer() {
             json!({ "key": key(2), "answer": approved }),
             json!({ "key": key(1), "answer": approved }),
             json!({ "key": key(2), "found": null }),
-            // The answer to the call itself, read too late: its last member says that nothing happened.
+            // The call's own answer and an answer without `found` answer no probe; `null` reports the key absent.
             json!({ "key": key(1), "answer": approved }),
             json!({ "key": key(1) }),
             json!({ "key": key(1), "found": null }),

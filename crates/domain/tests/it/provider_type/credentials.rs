@@ -41,7 +41,7 @@ fn missing_credentials_are_named() {
 }
 
 #[test]
-fn required_credentials_are_those_of_the_contract() {
+fn required_credentials_are_the_documented_ones() {
     let fields = |code: &str| match provider(code).credential_fields() {
         CredentialFields::Known { required, optional } => (required.join(" "), optional.join(" ")),
         CredentialFields::AnyText => ("any".to_owned(), "any".to_owned()),

@@ -95,7 +95,7 @@ async fn an_error_that_lasts_is_given_up_too(app: TestApp) {
     let mut batch = Batch::new(app.client_id());
     batch.push(&LOSE_REQUESTS, args! { object_id: charge, client_id: app.client_id() });
     assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
-    // Nobody captures or releases it: no record of the authorization is left.
+    // The purchase expires uncaptured, and it cannot be released: the record of the authorization is lost.
     app.later(7 * DAY).await;
     app.later(5 * DAY).await;
     let purchase = read(&app, text(&purchase["id"])).await;
