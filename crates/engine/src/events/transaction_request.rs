@@ -96,7 +96,7 @@ fn type_shown(request: &TransactionRequest) -> &'static str {
 }
 
 /// `requestType` of a request that gave the payer instructions.
-const PENDING: &str = "pending";
+pub const PENDING: &str = "pending";
 
 fn key_shown(request: &TransactionRequest) -> Option<Uuid> {
     match request.request_type {

@@ -15,6 +15,7 @@ use regente_domain::provider_type;
 use regente_domain::purchase;
 use regente_domain::scope;
 use regente_domain::webhook::{self, EVERYTHING, PING};
+use regente_engine::events::transaction_request::PENDING;
 use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -52,7 +53,7 @@ closed_lists! {
     /// Whether a stored card is used for the first time, again, or without the buyer and without a schedule.
     Recurrence = listed(charge::Recurrence::WORDS);
     /// What a provider was asked for.
-    RequestType = listed(attempt::RequestType::WORDS);
+    RequestType = listed(attempt::RequestType::WORDS).chain([PENDING]);
     /// How a request to a provider ended.
     RequestStatus = listed(attempt::RequestStatus::WORDS);
     /// Why the outcome of a request was not known at once.

@@ -56,7 +56,7 @@ fn lists() -> BTreeMap<&'static str, Words> {
         ("PurchaseStatus", of(PurchaseStatus::WORDS)),
         ("Recurrence", of(Recurrence::WORDS)),
         ("RequestStatus", of(RequestStatus::WORDS)),
-        ("RequestType", of(RequestType::WORDS)),
+        ("RequestType", of(RequestType::WORDS).into_iter().chain(["pending"]).collect()),
         ("ScopeWord", with("*", Scope::ALL.map(Scope::word).to_vec())),
         ("SentEventName", sent()),
         ("SettableStatus", of(SimulatedStatus::WORDS)),
