@@ -22,7 +22,7 @@ use crate::Outcome;
 use crate::place::Account;
 use crate::service::{Service, Simulator};
 
-use clients::{Caller, Crowd, Ledger};
+use clients::{Caller, ClientLog, Crowd};
 use dice::Dice;
 
 /// How long the service runs between two kills.
@@ -112,25 +112,25 @@ async fn kill(
     let (mut service, account) = Service::start_fresh(binary, postgres, &settings).await?;
     let mut dice = Dice::new(seed);
     let merchants = merchants(&service, &account, &mut dice).await?;
-    let ledger = Arc::new(Ledger::default());
+    let client_log = Arc::new(ClientLog::default());
     for round in 1..=options.rounds {
         if round % ROUNDS_OF_A_PLAN == 1 {
             simulator.set_faults(&faults::plan(&mut dice)).await?;
         }
         let caller = Caller::of(&service, &account, merchants.clone());
-        let crowd = Crowd::begin(caller, options.clients, &mut dice, &ledger);
+        let crowd = Crowd::begin(caller, options.clients, &mut dice, &client_log);
         tokio::time::sleep(Duration::from_millis(dice.within(LIFE_MS))).await;
         service.kill()?;
         crowd.end().await?;
         service.start_again()?;
         if round % 10 == 0 || round == options.rounds {
-            println!("{name}: killed {round} of {} times, {}", options.rounds, ledger.count());
+            println!("{name}: killed {round} of {} times, {}", options.rounds, client_log.count());
         }
     }
     simulator.set_faults(&Value::Array(Vec::new())).await?;
     wait_until_resolved(&service, &account).await?;
     let caller = Caller::of(&service, &account, merchants);
-    let verdict = verdict::examine(&caller, &simulator, &ledger).await?;
+    let verdict = verdict::examine(&caller, &simulator, &client_log).await?;
     println!("{name}, {} kills in {} s, seed {seed}\n{verdict}", options.rounds, started.elapsed().as_secs());
     service.doctor()
 }

@@ -101,7 +101,7 @@ impl Answer {
 
 /// The operations and answers of all clients.
 #[derive(Default)]
-pub(super) struct Ledger {
+pub(super) struct ClientLog {
     acknowledged: Mutex<Vec<(Operation, Answer)>>,
     unanswered: Mutex<Vec<Operation>>,
     charges: Mutex<Vec<String>>,
@@ -110,7 +110,7 @@ pub(super) struct Ledger {
     came_back: AtomicU64,
 }
 
-impl Ledger {
+impl ClientLog {
     pub(super) fn acknowledged(&self) -> Vec<(Operation, Answer)> {
         lock(&self.acknowledged).clone()
     }
@@ -180,10 +180,15 @@ impl std::error::Error for Finding {}
 pub(super) struct Crowd(JoinSet<Result<(), Finding>>);
 
 impl Crowd {
-    pub(super) fn begin(caller: Caller, clients: usize, dice: &mut Dice, ledger: &Arc<Ledger>) -> Self {
+    pub(super) fn begin(
+        caller: Caller,
+        clients: usize,
+        dice: &mut Dice,
+        client_log: &Arc<ClientLog>,
+    ) -> Self {
         let mut tasks = JoinSet::new();
         for _ in 0..clients {
-            tasks.spawn(go_on(caller.clone(), dice.split(), Arc::clone(ledger)));
+            tasks.spawn(go_on(caller.clone(), dice.split(), Arc::clone(client_log)));
         }
         Self(tasks)
     }
@@ -197,14 +202,14 @@ impl Crowd {
     }
 }
 
-async fn go_on(caller: Caller, mut dice: Dice, ledger: Arc<Ledger>) -> Result<(), Finding> {
+async fn go_on(caller: Caller, mut dice: Dice, client_log: Arc<ClientLog>) -> Result<(), Finding> {
     loop {
-        let left = lock(&ledger.unanswered).pop();
+        let left = lock(&client_log.unanswered).pop();
         let operation = match left {
             Some(operation) if !dice.one_in(3) => operation,
             other => {
-                lock(&ledger.unanswered).extend(other);
-                invent(&caller, &mut dice, &ledger)
+                lock(&client_log.unanswered).extend(other);
+                invent(&caller, &mut dice, &client_log)
             }
         };
         let answer = if dice.one_in(8) {
@@ -214,7 +219,7 @@ async fn go_on(caller: Caller, mut dice: Dice, ledger: Arc<Ledger>) -> Result<()
         };
         let is_gone = answer.is_none();
         let repeated = operation.clone();
-        ledger.enter(operation, answer.clone())?;
+        client_log.enter(operation, answer.clone())?;
         if is_gone {
             return Ok(());
         }
@@ -251,10 +256,10 @@ async fn repeat(caller: &Caller, operation: &Operation, first: &Answer) -> Resul
     Err(Finding(format!("the same key was answered\n{first}\nand then\n{again}")))
 }
 
-fn invent(caller: &Caller, dice: &mut Dice, ledger: &Ledger) -> Operation {
-    let key = format!("key {}", ledger.keys.fetch_add(1, Ordering::Relaxed));
+fn invent(caller: &Caller, dice: &mut Dice, client_log: &ClientLog) -> Operation {
+    let key = format!("key {}", client_log.keys.fetch_add(1, Ordering::Relaxed));
     let charge = {
-        let charges = lock(&ledger.charges);
+        let charges = lock(&client_log.charges);
         // Mostly the latest charges: the older ones have been captured and voided.
         let latest = charges.len().saturating_sub(200);
         charges.get(latest + dice.place(charges.len() - latest)).cloned()

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::clients::{Caller, Finding, Ledger};
+use super::clients::{Caller, ClientLog, Finding};
 use crate::Outcome;
 use crate::service::Simulator;
 
@@ -39,7 +39,11 @@ pub(super) struct Balance {
 
 /// # Errors
 /// Every difference.
-pub(super) async fn examine(caller: &Caller, simulator: &Simulator, ledger: &Ledger) -> Outcome<Verdict> {
+pub(super) async fn examine(
+    caller: &Caller,
+    simulator: &Simulator,
+    client_log: &ClientLog,
+) -> Outcome<Verdict> {
     let charges = all_charges(caller).await?;
     let mut books = balances(simulator).await?;
     let authorizations = books.len();
@@ -75,7 +79,7 @@ pub(super) async fn examine(caller: &Caller, simulator: &Simulator, ledger: &Led
         }
     }
     differences.extend(books.keys().map(|key| format!("no charge has the authorization {key} of the books")));
-    differences.extend(unkept_promises(caller, ledger, &charges).await);
+    differences.extend(unkept_promises(caller, client_log, &charges).await);
     if !differences.is_empty() {
         let shown = differences.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join("\n");
         return Err(Finding(format!("{} differences:\n{shown}", differences.len())).into());
@@ -83,8 +87,8 @@ pub(super) async fn examine(caller: &Caller, simulator: &Simulator, ledger: &Led
     Ok(Verdict {
         charges: charges.len(),
         by_status,
-        acknowledged: ledger.acknowledged().len(),
-        told: ledger.count(),
+        acknowledged: client_log.acknowledged().len(),
+        told: client_log.count(),
         authorizations,
         kept,
         reserved,
@@ -92,9 +96,13 @@ pub(super) async fn examine(caller: &Caller, simulator: &Simulator, ledger: &Led
 }
 
 /// Finds acknowledged operations that are missing or answered differently now.
-async fn unkept_promises(caller: &Caller, ledger: &Ledger, charges: &HashMap<String, Value>) -> Vec<String> {
+async fn unkept_promises(
+    caller: &Caller,
+    client_log: &ClientLog,
+    charges: &HashMap<String, Value>,
+) -> Vec<String> {
     let mut broken = Vec::new();
-    for (operation, first) in ledger.acknowledged() {
+    for (operation, first) in client_log.acknowledged() {
         let told = first.json();
         let id = told["id"].as_str().unwrap_or_default();
         let Some(charge) = charges.get(id) else {

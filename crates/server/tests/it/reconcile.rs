@@ -3,7 +3,7 @@
 //! (`docs/interface/charges.md#unknown-outcomes`).
 
 mod checks;
-mod stray;
+mod orphaned;
 pub(crate) mod unknown;
 
 use std::time::Duration;

@@ -57,12 +57,12 @@ pub enum Say {
 
 pub struct Receiver {
     address: SocketAddr,
-    state: Arc<Mutex<Books>>,
+    state: Arc<Mutex<Received>>,
     server: tokio::task::JoinHandle<()>,
 }
 
 #[derive(Default)]
-struct Books {
+struct Received {
     got: Vec<Got>,
     answers: VecDeque<Say>,
     always: Option<Say>,
@@ -73,7 +73,7 @@ impl Receiver {
     pub async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let state: Arc<Mutex<Books>> = Arc::default();
+        let state: Arc<Mutex<Received>> = Arc::default();
         let router = Router::new().fallback(receive).with_state(Arc::clone(&state));
         let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         Self { address, state, server }
@@ -123,16 +123,16 @@ impl Drop for Receiver {
 }
 
 async fn receive(
-    State(state): State<Arc<Mutex<Books>>>,
+    State(state): State<Arc<Mutex<Received>>>,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
     let (answer, fuse) = {
-        let mut books = state.lock().unwrap();
-        books.got.push(Got { path: uri.path().to_owned(), headers, body: body.to_vec() });
-        let next = books.answers.pop_front();
-        (next.or_else(|| books.always.clone()).unwrap_or(Say::Status(200)), books.fuse.clone())
+        let mut received = state.lock().unwrap();
+        received.got.push(Got { path: uri.path().to_owned(), headers, body: body.to_vec() });
+        let next = received.answers.pop_front();
+        (next.or_else(|| received.always.clone()).unwrap_or(Say::Status(200)), received.fuse.clone())
     };
     if let Some(fuse) = fuse {
         fuse.step().await;
