@@ -68,10 +68,11 @@ pub async fn ask(
     let (outcome, open_reason) = match answering.await {
         Answer::Approved(approval) => (Outcome::Approved(approval), None),
         Answer::Declined(decline) => (Outcome::Declined(decline), None),
-        Answer::Pending(pending) => match pending_outcome(request, pending) {
-            Outcome::Open => (Outcome::Open, Some(OpenReason::ProviderFailed)),
-            outcome => (outcome, None),
-        },
+        Answer::Pending(pending) => {
+            let outcome = pending_outcome(request, pending);
+            let open_reason = (outcome == Outcome::Open).then_some(OpenReason::ProviderFailed);
+            (outcome, open_reason)
+        }
         Answer::Unknown(reason) => {
             tracing::warn!(
                 transaction_request = %request.id, provider = %request.provider_type.code(), %reason,

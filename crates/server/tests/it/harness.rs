@@ -510,9 +510,9 @@ impl Provider for Wired {
         Box::pin(async {
             self.fuse.step().await;
             self.wire.carry(&call).await;
-            let answer = match self.wire.payers().take_up(call) {
+            let answer = match self.wire.payers().take_up(Box::new(call)) {
                 Ok(answer) => answer,
-                Err(call) => self.sandbox.call(call).await,
+                Err(call) => self.sandbox.call(*call).await,
             };
             self.fuse.step().await;
             answer

@@ -61,7 +61,7 @@ pub fn asking_payers(name: &str, priority: i64) -> Value {
 
 impl Payers {
     /// The instructions, when the provider asks its payers; otherwise the call.
-    pub fn take_up(&self, call: Call) -> Result<Answer, Call> {
+    pub fn take_up(&self, call: Box<Call>) -> Result<Answer, Box<Call>> {
         let Operation::Authorize(authorization) = &call.operation else { return Err(call) };
         let mut state = self.0.lock().unwrap();
         if call.credentials.expose("apiKey") != Some(ASKS_PAYERS) {
@@ -75,7 +75,7 @@ impl Payers {
             expires_at: Some(call.at + EXPIRES_IN),
         });
         let finding = Finding::Pending(pending.clone());
-        state.waiting.push(Waiting { key: call.key, call: Some(call), finding });
+        state.waiting.push(Waiting { key: call.key, call: Some(*call), finding });
         Ok(Answer::Pending(pending))
     }
 
@@ -99,7 +99,9 @@ impl Payers {
                     let options = SandboxOptions::new(7, zeroize::Zeroizing::new(vec![5; 32]));
                     match Sandbox::new(options, log.clone()).call(call).await {
                         Answer::Approved(approval) => Finding::Approved(approval),
-                        other => panic!("the simulator did not take it: {other:?}"),
+                        other @ (Answer::Declined(_) | Answer::Pending(_) | Answer::Unknown(_)) => {
+                            panic!("the simulator did not take it: {other:?}")
+                        }
                     }
                 }
             };
