@@ -104,6 +104,13 @@ pub async fn find_out(
             Probe::Found(Finding::Approved(approval)) => Outcome::Approved(approval),
             Probe::Found(Finding::Declined(decline)) => Outcome::Declined(decline),
             Probe::Found(Finding::Pending(pending)) => pending_outcome(request, pending),
+            Probe::Absent if request.pending().is_some() => {
+                tracing::error!(
+                    transaction_request = %request.id, provider = %request.provider_type.code(),
+                    "the provider denies a request that it has issued instructions for; it is asked again"
+                );
+                Outcome::Open
+            }
             Probe::Absent => Outcome::NoEffect(absent),
             Probe::Unknown => Outcome::Open,
         });

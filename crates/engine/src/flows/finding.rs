@@ -106,7 +106,19 @@ impl Planned {
             (ChargeState::AwaitingPayer { .. }, Outcome::Pending(_)) if is_last => {
                 Self::after_payer(app, charge, requests, found).await?
             }
-            (_, _) => Self::late(app, charge, requests, found)?,
+            (
+                ChargeState::Processing
+                | ChargeState::AwaitingPayer { .. }
+                | ChargeState::PreAuthorized { .. }
+                | ChargeState::CapturePending { .. }
+                | ChargeState::Authorized { .. }
+                | ChargeState::RefundPending { .. }
+                | ChargeState::Failed { .. }
+                | ChargeState::Canceled { .. }
+                | ChargeState::Voided { .. }
+                | ChargeState::ChargedBack { .. },
+                _,
+            ) => Self::late(app, charge, requests, found)?,
         };
         match planned {
             Some(planned) => planned.with_card(app).await.map(Some),

@@ -101,7 +101,7 @@ fn outcome(
         let card_id = if next.request_type.is_authorization() { after.method.card_id() } else { None };
         begin(app, &mut batch, next, card_id, actor, now);
     }
-    let verdict = ended.map_or(ChargeVerdict::Silent, verdict);
+    let verdict = ended.map_or(ChargeVerdict::Silent, |ended| verdict(after, ended));
     if let Some(card) = card.and_then(|card| card.after_charge(verdict, now))
         && after.state.is_settled()
     {
@@ -129,11 +129,12 @@ fn outcome(
     Ok(batch)
 }
 
-/// What the outcome of a card's first charge says about the card: a decline counts against it, an unanswered call does
-/// not.
-fn verdict(ended: &TransactionRequest) -> ChargeVerdict<'_> {
+/// What the outcome of a card's first charge says about the card: a decline counts against it; an unanswered call and a
+/// payer who did not come do not.
+fn verdict<'a>(after: &Charge, ended: &'a TransactionRequest) -> ChargeVerdict<'a> {
     match &ended.outcome {
         Outcome::Approved(_) => ChargeVerdict::Confirmed,
+        Outcome::Declined(_) if after.has_expired() => ChargeVerdict::Silent,
         Outcome::Declined(decline) => ChargeVerdict::Refused(&decline.message),
         Outcome::NoEffect(_) | Outcome::Pending(_) | Outcome::Open => ChargeVerdict::Silent,
     }

@@ -44,6 +44,9 @@ pub(super) fn follow(batch: &mut Batch, before: &Charge, step: &Step) {
         (_, Some(sealed)) => {
             held_security_codes::hold(batch, before.id, sealed.clone(), held_until(before.id));
         }
+        // A void of an orphaned authorization leaves the payer who is waited for alone.
+        (ChargeState::AwaitingPayer { .. }, None)
+            if matches!(step.charge.state, ChargeState::AwaitingPayer { .. }) => {}
         (ChargeState::AwaitingPayer { security_code: SecurityCode::Needed, .. }, None) => {
             held_security_codes::discard(batch, before.id);
         }

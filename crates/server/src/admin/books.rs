@@ -1,6 +1,7 @@
 //! Compares what Regente records about money with the transaction log of a provider. Pure: charges and log are
 //! arguments, and the result is text for operators.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
@@ -105,9 +106,11 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
         StateName::Authorized => Money::kept(charge.amount),
         StateName::Failed | StateName::Canceled | StateName::Voided => Money::default(),
     };
-    // The payer's decision is recorded as a request of its own, under the same key.
+    // What the payer did is a request of its own under the same key, or two: expired, and paid after all.
+    let mut keys = HashSet::new();
     let books = requests()
         .filter(|request| request.pending().is_none())
+        .filter(|request| keys.insert(request.provider_key()))
         .filter_map(money_of)
         .fold(Money::default(), Money::plus);
     if believed == books {

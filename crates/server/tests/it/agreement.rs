@@ -1,5 +1,7 @@
 //! Compares the money of charges with the simulator's transaction log.
 
+use std::collections::HashSet;
+
 use regente_providers::sandbox::TransactionLog;
 use regente_store::transaction_requests;
 use serde_json::Value;
@@ -44,9 +46,14 @@ pub async fn agree(books: &TransactionLog, charge: &Value) -> usize {
         other => panic!("a charge that is {other} in the end: {charge:#}"),
     };
     let mut booked = Money { reserved: 0, kept: 0, effects: 0 };
+    let mut keys = HashSet::new();
     for request in charge["transactionRequests"].as_array().unwrap() {
         // A follow-up shows no key; its money is part of its authorization's.
         let Some(key) = request["idempotencyKey"].as_str() else { continue };
+        // What a payer did is told by further requests with the same key.
+        if !keys.insert(key) {
+            continue;
+        }
         if let Some(balance) = books.holding(key.parse().unwrap()).await.unwrap() {
             booked.reserved += balance.reserved.minor_units();
             booked.kept += balance.kept().minor_units();

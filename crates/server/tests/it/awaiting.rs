@@ -218,6 +218,9 @@ async fn what_is_paid_too_late_makes_the_charge_good(app: TestApp) {
     assert_eq!(read(&app, id).await, paid, "said again, it changes nothing");
     let told = app.get(&format!("/v1/charges/{id}/explanation")).await.expect(200);
     assert_eq!(told["stopped"], Value::Null);
+    agrees(&app, &paid).await;
+    let card = app.get(&format!("/v1/cards/{}", text(&charge["paymentSource"]["cardId"]))).await.expect(200);
+    assert_eq!(card["status"], "active", "an expiry says nothing about the card");
 }
 
 async fn what_two_providers_have_taken_is_given_back_to_one(app: TestApp) {
