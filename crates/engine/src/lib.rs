@@ -1,5 +1,6 @@
 //! The product without HTTP: charges, captures and voids, purchases, customers, events and their deliveries, jobs, and
-//! the vault. The server calls this crate. Of HTTP it knows one number: the status 201 that kept answers of idempotency keys carry.
+//! the vault. The server calls this crate. Of HTTP it knows one number: the status 201 that a kept answer of an
+//! idempotency key carries.
 //!
 //! The modules are in layers; each imports only modules of the layers above it in the list of `tests/it/layers.rs`.
 
