@@ -28,7 +28,7 @@ use crate::time::Timestamp;
 use attempt::{Asks, Place, RequestType, TransactionRequest};
 use explanation::{Explanation, Stopped};
 pub use follow_up::{FollowUpKind, FollowUpRefusal, Held, OpenOperation, approved_authorization, followed};
-pub use method::{CardSource, Credit, INSTALLMENTS_MAX, PaymentMethod, Voucher};
+pub use method::*;
 pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
 pub use simulated::{SimulatedStatus, StatusRefusal};
 pub use state::{ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode, StateFacts, StateName};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use regente_domain::card::record::{Card, CardFace, CardState};
 use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::id::{CardId, ClientId, TokenId};
-use regente_providers::request::CardDetails;
+use regente_providers::request::{CardDetails, Instrument};
 use regente_store::cards::CardWithNumber;
 use regente_store::sealed::Sealed;
 use serde::{Deserialize, Serialize};
@@ -32,13 +32,12 @@ pub enum TokenContents {
     Cvv(Cvv),
 }
 
-/// The card of a charge. A stored card is opened only after the intent of the charge is written, which records the
-/// opening.
-pub enum ChargedCard {
-    /// The card was sent with the charge.
-    InHand(CardDetails),
-    /// The card is stored.
-    Stored {
+/// Where the money of a charge comes from, before a provider is called.
+pub enum FundingSource {
+    /// A card that was sent with the charge.
+    NewCard(Box<NewCard>),
+    /// A stored card.
+    StoredCard {
         /// The card with its sealed number.
         found: Box<CardWithNumber>,
         /// The security code, when the buyer is present.
@@ -46,13 +45,33 @@ pub enum ChargedCard {
     },
 }
 
-impl ChargedCard {
-    /// Opens the card for the provider.
-    pub async fn open(self, app: &App) -> Result<CardDetails, VaultError> {
-        match self {
-            Self::InHand(details) => Ok(details),
-            Self::Stored { found, cvv } => open_card(app, &found, cvv).await,
-        }
+/// A card that is stored together with its first charge.
+pub struct NewCard {
+    /// The card.
+    pub card: Card,
+    /// Its number and holder's name for its row.
+    pub sealed: SealedCard,
+    /// Its data for the provider.
+    pub details: CardDetails,
+}
+
+/// A funding source in the clear.
+pub struct OpenedSource {
+    /// What the provider is given.
+    pub instrument: Instrument,
+    /// The record that the outcome of the charge updates, when the source is a card.
+    pub card: Option<Card>,
+}
+
+impl FundingSource {
+    /// Opens the source for the provider. A stored card is opened only after the intent of the charge is written, which
+    /// records the opening.
+    pub async fn open(self, app: &App) -> Result<OpenedSource, VaultError> {
+        let (details, card) = match self {
+            Self::NewCard(new) => (new.details, new.card),
+            Self::StoredCard { found, cvv } => (open_card(app, &found, cvv).await?, found.stored.card),
+        };
+        Ok(OpenedSource { instrument: Instrument::Card(details), card: Some(card) })
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use regente_domain::charge::PaymentType;
+use regente_domain::charge::PaymentMethod;
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::provider::BoxFuture;
-use crate::request::{CardDetails, Credentials, Mode, TestOverrides};
+use crate::request::{Credentials, Instrument, Mode, TestOverrides};
 
 /// The adapter of one type of anti-fraud provider.
 pub trait AntiFraud: Send + Sync {
@@ -58,13 +58,11 @@ pub struct Analysis {
     /// ISO 4217 currency of `amount`.
     pub currency: Currency,
     /// How the buyer pays.
-    pub payment_type: PaymentType,
-    /// Number of installments, 1 for a single payment.
-    pub installments: u8,
+    pub method: PaymentMethod,
     /// The merchant's own reference.
     pub order_id: Option<String>,
-    /// The card, where the buyer pays with one.
-    pub card: Option<CardDetails>,
+    /// What is charged, in the clear.
+    pub instrument: Instrument,
     /// `fraudAnalysis`, as the merchant sent it.
     pub fraud_analysis: Map<String, Value>,
 }

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
-use regente_domain::charge::{CaptureMode, PaymentType, Recurrence};
+use regente_domain::charge::{CaptureMode, PaymentMethod};
 use regente_domain::currency::Currency;
 use regente_domain::mcc::Mcc;
 use regente_domain::money::Amount;
@@ -92,7 +92,7 @@ pub enum Mode {
 /// An operation that a provider can carry out.
 #[derive(Debug)]
 pub enum Operation {
-    /// Charges a card, or reserves an amount on it.
+    /// Charges an amount, or reserves it.
     Authorize(Authorization),
     /// Verifies a card with a zero amount (`zero_dollar`).
     VerifyCard(Verification),
@@ -131,10 +131,11 @@ impl Operation {
         }
     }
 
-    /// The card; `None` for a capture or void, which refers to its authorization.
+    /// The card; `None` for an authorization that charges none, and for a capture or void, which refers to its
+    /// authorization.
     pub const fn card(&self) -> Option<&CardDetails> {
         match self {
-            Self::Authorize(authorization) => Some(&authorization.card),
+            Self::Authorize(authorization) => authorization.instrument.card(),
             Self::VerifyCard(verification) => Some(&verification.card),
             Self::Capture(_) | Self::Void(_) => None,
         }
@@ -179,7 +180,7 @@ impl OperationKind {
     }
 }
 
-/// Charges a card, or reserves an amount on it.
+/// Charges an amount, or reserves it.
 #[derive(Debug)]
 pub struct Authorization {
     /// Amount in minor units.
@@ -188,14 +189,10 @@ pub struct Authorization {
     pub currency: Currency,
     /// Whether the amount is captured at once or later.
     pub capture: CaptureMode,
-    /// The card product that is charged.
-    pub payment_type: PaymentType,
-    /// Number of installments, 1 for a single payment.
-    pub installments: u8,
-    /// Its position in a series of payments, when it is part of one.
-    pub recurrence: Option<Recurrence>,
-    /// The card to charge.
-    pub card: CardDetails,
+    /// How it is paid, with the facts of that method: installments, recurrence.
+    pub method: PaymentMethod,
+    /// What is charged, in the clear.
+    pub instrument: Instrument,
     /// Text on the buyer's statement.
     pub statement_descriptor: Option<String>,
     /// The merchant's own reference.
@@ -206,6 +203,22 @@ pub struct Authorization {
     pub provider_reference_key: Option<String>,
     /// The merchant's category code.
     pub merchant_mcc: Option<Mcc>,
+}
+
+/// What an authorization charges. It is in the clear, so it exists only while the call runs.
+#[derive(Clone, Debug)]
+pub enum Instrument {
+    /// A card.
+    Card(CardDetails),
+}
+
+impl Instrument {
+    /// The card, if it is one.
+    pub const fn card(&self) -> Option<&CardDetails> {
+        match self {
+            Self::Card(card) => Some(card),
+        }
+    }
 }
 
 /// Verifies a card without moving money.

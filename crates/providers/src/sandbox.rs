@@ -244,7 +244,7 @@ impl Sandbox {
         match operation {
             Operation::Authorize(authorization) => Deed::Authorization {
                 capture: authorization.capture,
-                card: self.trace(&authorization.card.number),
+                card: authorization.instrument.card().map(|card| self.trace(&card.number)),
             },
             Operation::VerifyCard(verification) => {
                 Deed::Verification { card: self.trace(&verification.card.number) }

@@ -1,5 +1,5 @@
 //! The payment method of a charge. Each variant holds its own facts and source, so that combinations that do not
-//! exist cannot be expressed.
+//! exist cannot be expressed. Providers are given it as it is.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -44,6 +44,13 @@ pub struct Voucher {
     pub items: Option<Box<Value>>,
 }
 
+/// Where the money of a charge comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum PaymentSource<'a> {
+    /// A stored card.
+    Card(&'a CardSource),
+}
+
 /// Where a card came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "sourceType")]
@@ -82,18 +89,27 @@ impl PaymentMethod {
         }
     }
 
-    /// The source, for methods that charge a card.
-    pub const fn card(&self) -> Option<&CardSource> {
+    /// Where the money comes from.
+    pub const fn source(&self) -> PaymentSource<'_> {
         match self {
-            Self::Credit(Credit { source, .. }) | Self::Voucher(Voucher { source, .. }) => Some(source),
+            Self::Credit(Credit { source, .. }) | Self::Voucher(Voucher { source, .. }) => {
+                PaymentSource::Card(source)
+            }
         }
     }
 
     /// The id of the charged card, for methods that charge one.
     pub const fn card_id(&self) -> Option<CardId> {
-        match self.card() {
-            Some(source) => Some(source.card_id()),
-            None => None,
+        match self.source() {
+            PaymentSource::Card(source) => Some(source.card_id()),
+        }
+    }
+
+    /// The caller's free-form list of items, for methods that have one.
+    pub const fn items(&mut self) -> Option<&mut Option<Box<Value>>> {
+        match self {
+            Self::Voucher(Voucher { items, .. }) => Some(items),
+            Self::Credit(_) => None,
         }
     }
 

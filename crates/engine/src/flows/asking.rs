@@ -7,8 +7,9 @@ use regente_domain::actor::Actor;
 use regente_domain::card::Cvv;
 use regente_domain::card::record::Card;
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::charge::{Charge, Means, SecurityCode, StateName};
-use regente_providers::request::{Authorization, CardDetails, Operation};
+use regente_domain::charge::{Charge, Means, PaymentSource, SecurityCode, StateName};
+use regente_domain::id::CardId;
+use regente_providers::request::{Authorization, Instrument, Operation};
 use regente_store::cards;
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
@@ -20,15 +21,15 @@ use super::step::step;
 use super::{finding, route, security_code};
 use crate::app::App;
 use crate::calls::circuits::CircuitProbes;
-use crate::card_data::ChargedCard;
+use crate::card_data::{FundingSource, OpenedSource};
 use crate::clock::MachineTime;
 use crate::error::Error;
 
 /// A stored charge, with everything that the flow holds while it waits for a provider.
 pub(super) struct Asking {
     charge: Charge,
-    card: Card,
-    details: CardDetails,
+    card: Option<Card>,
+    instrument: Instrument,
     merchant: Arc<MerchantWithProviders>,
     overrides: SimulatorOverrides,
     actor: Actor,
@@ -41,36 +42,41 @@ pub(super) struct Asking {
 }
 
 /// What an authorization needs besides the charge.
-pub(super) struct Instruments {
-    /// The card.
-    pub card: Card,
-    /// The card data for the provider; opened after the request that records the opening is written.
-    pub details: ChargedCard,
+pub(super) struct Prerequisites {
+    /// Where the money comes from; opened after the request that records the opening is written.
+    pub source: FundingSource,
     /// The merchant with its providers.
     pub merchant: Arc<MerchantWithProviders>,
     /// The circuit probes that the charge holds.
     pub circuit_probes: CircuitProbes,
 }
 
-impl Instruments {
+impl Prerequisites {
     /// Reads them for a charge whose payer was away; `None` when the card, the merchant or a required security code no
     /// longer exists.
     pub(super) async fn of(app: &App, charge: &Charge) -> Result<Option<Self>, Error> {
-        let Some(card_id) = charge.method.card_id() else { return Ok(None) };
-        let merchant = route::merchant(app, charge.client_id, charge.merchant_id).await?;
-        let found = cards::find_with_number(&app.store, charge.client_id, card_id).await?;
-        let (Some(merchant), Some(found)) = (merchant, found) else { return Ok(None) };
-        let cvv = match charge.state.facts().security_code {
-            Some(SecurityCode::Needed) => match security_code::find(app, charge).await? {
-                None => return Ok(None),
-                cvv => cvv,
-            },
-            Some(SecurityCode::NotNeeded) | None => None,
+        let source = match charge.method.source() {
+            PaymentSource::Card(source) => stored_card(app, charge, source.card_id()).await?,
         };
-        let card = found.stored.card.clone();
-        let details = ChargedCard::Stored { found: Box::new(found), cvv };
-        Ok(Some(Self { card, details, merchant, circuit_probes: CircuitProbes::default() }))
+        let merchant = route::merchant(app, charge.client_id, charge.merchant_id).await?;
+        let (Some(source), Some(merchant)) = (source, merchant) else { return Ok(None) };
+        Ok(Some(Self { source, merchant, circuit_probes: CircuitProbes::default() }))
     }
+}
+
+/// The card of a charge, with the security code that was held for it; `None` when one of them no longer exists.
+async fn stored_card(app: &App, charge: &Charge, card_id: CardId) -> Result<Option<FundingSource>, Error> {
+    let Some(found) = cards::find_with_number(&app.store, charge.client_id, card_id).await? else {
+        return Ok(None);
+    };
+    let cvv = match charge.state.facts().security_code {
+        Some(SecurityCode::Needed) => match security_code::find(app, charge).await? {
+            None => return Ok(None),
+            cvv => cvv,
+        },
+        Some(SecurityCode::NotNeeded) | None => None,
+    };
+    Ok(Some(FundingSource::StoredCard { found: Box::new(found), cvv }))
 }
 
 /// A charge with a new request and its earlier ones.
@@ -104,23 +110,22 @@ pub(super) async fn drive(app: &App, mut asking: Box<Asking>) -> Result<Box<Ran>
 }
 
 impl Asking {
-    /// Opens the card for a request that is already written.
+    /// Opens the funding source for a request that is already written.
     pub(super) async fn begin(
         app: &App,
         begun: Begun,
-        instruments: Instruments,
+        prerequisites: Prerequisites,
         overrides: SimulatorOverrides,
         actor: Actor,
         started: MachineTime,
     ) -> Result<Box<Self>, Error> {
         let Begun { charge, request, ended } = begun;
-        let Instruments { card, details, merchant, circuit_probes } = instruments;
-        let details = details.open(app).await?;
-        let _circuit_probes = circuit_probes;
+        let Prerequisites { source, merchant, circuit_probes: _circuit_probes } = prerequisites;
+        let OpenedSource { instrument, card } = source.open(app).await?;
         Ok(Box::new(Self {
             charge,
             card,
-            details,
+            instrument,
             merchant,
             overrides,
             actor,
@@ -145,10 +150,8 @@ impl Asking {
             amount: charge.amount,
             currency: charge.currency,
             capture: charge.capture_in_effect(),
-            payment_type: charge.method.payment_type(),
-            installments: charge.method.installments(),
-            recurrence: charge.method.recurrence(),
-            card: self.details.clone(),
+            method: charge.method.clone(),
+            instrument: self.instrument.clone(),
             statement_descriptor: charge.references.statement_descriptor.clone(),
             order_id: charge.order_id.clone(),
             description: charge.references.description.clone(),
@@ -178,7 +181,7 @@ impl Asking {
             step.security_code = security_code::seal(app, charge, cvv);
         }
         let last = ended.last();
-        match outcome::write(app, charge, last, &step, Some(&self.card), actor).await? {
+        match outcome::write(app, charge, last, &step, self.card.as_ref(), actor).await? {
             Written::ByUs => {}
             Written::Elsewhere => {
                 if let Some(last) = last {
@@ -203,7 +206,8 @@ impl Asking {
 
     /// The security code to hold for a later provider, and whether one will be needed.
     fn security_code(&self) -> (Option<&Cvv>, SecurityCode) {
-        match (&self.details.cvv, self.charge.next_hop()) {
+        let cvv = self.instrument.card().and_then(|card| card.cvv.as_ref());
+        match (cvv, self.charge.next_hop()) {
             (Some(cvv), Some(_)) => (Some(cvv), SecurityCode::Needed),
             (_, _) => (None, SecurityCode::NotNeeded),
         }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
-use regente_domain::card::record::Card;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{Charge, ChargeEvent, Means, Next};
 use regente_domain::purchase::{self, Purchase};
@@ -14,12 +13,12 @@ use regente_store::providers::Provider;
 use regente_store::sealed::Sealed;
 use regente_store::{Admission, Batch, Commit, Refusal, cards, charges, events, purchases, tokens};
 
-use super::asking::{self, Asking, Begun, Instruments};
+use super::asking::{self, Asking, Begun, Prerequisites};
 use super::attempt::SimulatorOverrides;
 use super::outcome;
 use crate::app::App;
 use crate::calls::circuits::CircuitProbes;
-use crate::card_data::{ChargedCard, SealedCard};
+use crate::card_data::FundingSource;
 use crate::clock::MachineTime;
 use crate::error::Error;
 use crate::idempotency::{Claim, Finished};
@@ -35,12 +34,8 @@ pub struct NewCharge {
     pub charge: Charge,
     /// The sealed fraud analysis data.
     pub private: Option<Sealed>,
-    /// The card to charge.
-    pub card: Card,
-    /// Its sealed number and holder's name, when the charge stores the card.
-    pub new_card: Option<SealedCard>,
-    /// The card data for the provider.
-    pub details: ChargedCard,
+    /// Where the money comes from.
+    pub source: FundingSource,
     /// The tokens that the charge uses up.
     pub tokens: Vec<[u8; 32]>,
     /// The merchant and its providers.
@@ -114,18 +109,11 @@ async fn ready(
     request: TransactionRequest,
     started: MachineTime,
 ) -> Result<Box<Asking>, Error> {
-    let NewCharge { charge, card, details, merchant, circuit_probes, actor, seed, .. } = *new;
+    let NewCharge { charge, source, merchant, circuit_probes, actor, seed, .. } = *new;
     let overrides = SimulatorOverrides::of(app, &charge, seed);
     let begun = Begun { charge, request, ended: Vec::with_capacity(1) };
-    Asking::begin(
-        app,
-        begun,
-        Instruments { card, details, merchant, circuit_probes },
-        overrides,
-        actor,
-        started,
-    )
-    .await
+    Asking::begin(app, begun, Prerequisites { source, merchant, circuit_probes }, overrides, actor, started)
+        .await
 }
 
 async fn refused(new: &NewCharge, app: &App, refusal: &Refusal) -> Result<Created, Error> {
@@ -133,10 +121,10 @@ async fn refused(new: &NewCharge, app: &App, refusal: &Refusal) -> Result<Create
         Some(claim) if Claim::lost(refusal) => claim.of_winner(app).await.map(Created::Answered),
         // Another node moved the purchase: decide again.
         _ if refusal.is(&purchases::UPDATE_PURCHASE) => Err(Error::busy()),
-        _ if refusal.is(&tokens::CONSUME_TOKEN) => {
-            let path = if new.new_card.is_some() { TOKEN_PATH } else { CVV_TOKEN_PATH };
-            Err(Error::token_not_found(path))
-        }
+        _ if refusal.is(&tokens::CONSUME_TOKEN) => Err(Error::token_not_found(match new.source {
+            FundingSource::NewCard(_) => TOKEN_PATH,
+            FundingSource::StoredCard { .. } => CVV_TOKEN_PATH,
+        })),
         _ => Err(Error::internal(format!("the intent of a charge was refused by {}", refusal.statement))),
     }
 }
@@ -155,8 +143,8 @@ fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Ba
         purchases::update(&mut batch, &purchase.before, &purchase.step, &new.actor, || app.chance.id(now))?;
     }
     charges::insert(&mut batch, &new.charge, new.private.clone(), &new.actor)?;
-    if let Some(sealed) = &new.new_card {
-        cards::insert(&mut batch, &new.card, sealed.number.clone(), sealed.holder.clone())?;
+    if let FundingSource::NewCard(new) = &new.source {
+        cards::insert(&mut batch, &new.card, new.sealed.number.clone(), new.sealed.holder.clone())?;
     }
     outcome::begin(app, &mut batch, request, new.charge.method.card_id(), &new.actor, now);
     if new.charge.method.is_announced_when_accepted() {

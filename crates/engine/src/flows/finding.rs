@@ -14,7 +14,7 @@ use regente_domain::charge::{Charge, ChargeState, Finish, Means, Next, SecurityC
 use regente_domain::id::Id;
 use regente_store::{cards, charges};
 
-use super::asking::{self, Asking, Begun, Instruments};
+use super::asking::{self, Asking, Begun, Prerequisites};
 use super::attempt::SimulatorOverrides;
 use super::outcome::{self, Written};
 use super::step::{Step, step};
@@ -80,7 +80,7 @@ struct Planned {
     step: Step,
     card: Option<Card>,
     /// What calling the next provider needs.
-    instruments: Option<Instruments>,
+    prerequisites: Option<Prerequisites>,
 }
 
 impl Planned {
@@ -150,8 +150,8 @@ impl Planned {
             };
         }
         let is_retryable = found.decline().is_some_and(|decline| decline.retryable);
-        let instruments = if is_retryable { Instruments::of(app, &charge).await? } else { None };
-        let means = match instruments {
+        let prerequisites = if is_retryable { Prerequisites::of(app, &charge).await? } else { None };
+        let means = match prerequisites {
             Some(_) => Means::Complete { elapsed: Duration::ZERO, budget: app.settings.charge_budget },
             None => BUYER_IS_GONE,
         };
@@ -159,7 +159,7 @@ impl Planned {
         let planned = Self::tell(app, charge, requests, found, outcome, |charge, requests| {
             charge.next(requests, means, now)
         })?;
-        Ok(planned.map(|planned| Self { instruments, ..planned }))
+        Ok(planned.map(|planned| Self { prerequisites, ..planned }))
     }
 
     /// A late outcome: the charge has continued without it.
@@ -216,7 +216,7 @@ impl Planned {
         // Whether the payer gave a security code is not known any more: assume that one is needed.
         let step = step(app, &charge, &requests, next, SecurityCode::Needed)?;
         let ended = ended.and_then(|at| requests.get(at).cloned());
-        Ok(step.map(|step| Self { before, requests, ended, step, card: None, instruments: None }))
+        Ok(step.map(|step| Self { before, requests, ended, step, card: None, prerequisites: None }))
     }
 
     async fn with_card(self, app: &App) -> Result<Self, Error> {
@@ -229,16 +229,18 @@ impl Planned {
 
     /// Writes the plan and calls the next provider, if there is one.
     async fn carry_out(self, app: &App, actor: &Actor) -> Result<CarriedOut, Error> {
-        let Self { before, requests, ended, step, card, instruments } = self;
+        let Self { before, requests, ended, step, card, prerequisites } = self;
         match outcome::write(app, &before, ended.as_ref(), &step, card.as_ref(), actor).await? {
             Written::ByUs => {}
             Written::Elsewhere => return Ok(CarriedOut::LostRace),
             Written::NotYet => return Err(Error::unavailable()),
         }
-        let (Some(request), Some(instruments)) = (step.next, instruments) else { return Ok(CarriedOut::Yes) };
+        let (Some(request), Some(prerequisites)) = (step.next, prerequisites) else {
+            return Ok(CarriedOut::Yes);
+        };
         let (overrides, started) = (SimulatorOverrides::of(app, &step.charge, None), app.clock.machine());
         let begun = Begun { charge: step.charge, request, ended: requests };
-        let asking = Asking::begin(app, begun, instruments, overrides, *actor, started).await?;
+        let asking = Asking::begin(app, begun, prerequisites, overrides, *actor, started).await?;
         asking::drive(app, asking).await?;
         Ok(CarriedOut::Yes)
     }

@@ -219,7 +219,7 @@ impl Occasion {
     pub(super) fn call(call: &Call) -> Self {
         let operation = &call.operation;
         let (installments, about) = match operation {
-            Operation::Authorize(authorization) => (Some(authorization.installments), call.key),
+            Operation::Authorize(authorization) => (Some(authorization.method.installments()), call.key),
             Operation::VerifyCard(_) => (None, call.key),
             Operation::Capture(follow_up) | Operation::Void(follow_up) => (None, follow_up.authorization_key),
         };

@@ -7,7 +7,7 @@ use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::money::Amount;
 
 use crate::outcome::Approval;
-use crate::request::{CardDetails, Operation};
+use crate::request::{CardDetails, Instrument, Operation};
 
 use super::draws::{Draws, MILLION};
 
@@ -44,12 +44,9 @@ pub(super) fn judge(operation: &Operation, cvv_on_charge: CvvRule, draws: &Draws
             CvvCheck::Validated => Verdict::Approve(draws.approval()),
             CvvCheck::NotValidated | CvvCheck::NoCvv => Verdict::Decline(invalid_cvv()),
         },
-        // Vouchers follow the same rules as credit and debit cards; wallets have no number and are not routed here.
-        Operation::Authorize(authorization) => match (cvv(&authorization.card), cvv_on_charge) {
-            (CvvCheck::NotValidated, CvvRule::Applied) => Verdict::Decline(invalid_cvv()),
-            (CvvCheck::NotValidated, CvvRule::Ignored) | (CvvCheck::Validated | CvvCheck::NoCvv, _) => {
-                by_last_digit(&authorization.card, draws)
-            }
+        // Vouchers follow the same rules as credit and debit cards.
+        Operation::Authorize(authorization) => match &authorization.instrument {
+            Instrument::Card(card) => by_card(card, cvv_on_charge, draws),
         },
         Operation::Capture(follow_up) | Operation::Void(follow_up) => by_amount(follow_up.amount, draws),
     }
@@ -66,6 +63,15 @@ fn cvv(card: &CardDetails) -> CvvCheck {
         None => CvvCheck::NoCvv,
         Some(cvv) if cvv.expose().ends_with('0') => CvvCheck::Validated,
         Some(_) => CvvCheck::NotValidated,
+    }
+}
+
+fn by_card(card: &CardDetails, cvv_on_charge: CvvRule, draws: &Draws) -> Verdict {
+    match (cvv(card), cvv_on_charge) {
+        (CvvCheck::NotValidated, CvvRule::Applied) => Verdict::Decline(invalid_cvv()),
+        (CvvCheck::NotValidated, CvvRule::Ignored) | (CvvCheck::Validated | CvvCheck::NoCvv, _) => {
+            by_last_digit(card, draws)
+        }
     }
 }
 

@@ -15,7 +15,9 @@ pub(super) const UNANSWERED: &str = "sandbox timeout";
 /// (`docs/interface/sandbox.md#cards`), or by faults of its own.
 pub(super) fn may_have_been_asked_for(call: &Call) -> bool {
     let by_card = match &call.operation {
-        Operation::Authorize(authorization) => is_silent_card(&authorization.card.number),
+        Operation::Authorize(authorization) => {
+            authorization.instrument.card().is_some_and(|card| is_silent_card(&card.number))
+        }
         Operation::VerifyCard(_) | Operation::Capture(_) | Operation::Void(_) => false,
     };
     by_card || overrides::faults(call.test_overrides.as_ref()).is_some()

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use regente_domain::charge::PaymentType;
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
@@ -10,11 +9,11 @@ use regente_providers::anti_fraud::{
     Analysis, AnalysisFailure, AnalysisInquiry, Analyst, AntiFraud, AntiFraudProviders, Verdict,
 };
 use regente_providers::provider::BoxFuture;
-use regente_providers::request::{Credentials, Mode};
+use regente_providers::request::{Credentials, Instrument, Mode};
 use serde_json::{Map, Number, json};
 use tokio::time::{Instant, sleep};
 
-use crate::support::{APPROVED, at, card, key, object};
+use crate::support::{APPROVED, at, card, credit, key, object};
 
 const DEADLINE: Duration = Duration::from_secs(3);
 
@@ -69,10 +68,9 @@ fn analysis(provider_type: ProviderType) -> Analysis {
         analyst: analyst(provider_type),
         amount: Amount::new(1500).unwrap(),
         currency: Currency::BRL,
-        payment_type: PaymentType::Credit,
-        installments: 1,
+        method: credit(1),
         order_id: Some("order 1".to_owned()),
-        card: Some(card(APPROVED, None)),
+        instrument: Instrument::Card(card(APPROVED, None)),
         fraud_analysis: Map::new(),
     }
 }

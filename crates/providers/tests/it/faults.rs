@@ -11,8 +11,8 @@ use regente_providers::sandbox::{FAULTS_MAX, Options, Sandbox, TransactionLog};
 use serde_json::{Value, json};
 
 use crate::support::{
-    APPROVED, approved, authorization, call, charge, declined, key, object, providers, sandbox_options,
-    verification,
+    APPROVED, approved, authorization, call, charge, credit, declined, key, object, providers,
+    sandbox_options, verification,
 };
 
 fn problems(options: Value) -> Vec<String> {
@@ -143,7 +143,7 @@ async fn a_fault_is_about_the_operations_that_fit_every_condition() {
     let fitting = || Authorization {
         amount: Amount::new(991).unwrap(),
         currency: usd,
-        installments: 3,
+        method: credit(3),
         ..authorization(APPROVED, Some("560"))
     };
     let plan = plan(json!({ "then": { "decline": "try_again" }, "when": { "operation": "authorization",
@@ -154,9 +154,9 @@ async fn a_fault_is_about_the_operations_that_fit_every_condition() {
     assert_eq!(declined(ask(1, fitting()).await).code, DeclinedCode::TryAgain);
     approved(ask(2, Authorization { amount: Amount::new(990).unwrap(), ..fitting() }).await);
     approved(ask(3, Authorization { currency: Currency::BRL, ..fitting() }).await);
-    approved(ask(4, Authorization { installments: 2, ..fitting() }).await);
-    let other_digit = authorization("4111111111111111", Some("560")).card;
-    approved(ask(5, Authorization { card: other_digit, ..fitting() }).await);
+    approved(ask(4, Authorization { method: credit(2), ..fitting() }).await);
+    let other_digit = authorization("4111111111111111", Some("560")).instrument;
+    approved(ask(5, Authorization { instrument: other_digit, ..fitting() }).await);
 }
 
 #[tokio::test]

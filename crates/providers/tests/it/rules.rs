@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use regente_domain::charge::PaymentType;
+use regente_domain::charge::{PaymentMethod, Voucher};
 use regente_domain::decline::DeclinedCode;
 use regente_providers::outcome::Answer;
 use regente_providers::provider::Providers;
@@ -11,8 +11,8 @@ use regente_providers::sandbox::{Sandbox, TransactionLog, overrides};
 use uuid::Uuid;
 
 use crate::support::{
-    APPROVED, APPROVED_OR_TIMED_OUT, approved, authorization, call, charge, declined, key, providers,
-    providers_that_ignore_cvv, sandbox_options, verification,
+    APPROVED, APPROVED_OR_TIMED_OUT, approved, authorization, call, card_source, charge, declined, key,
+    providers, providers_that_ignore_cvv, sandbox_options, verification,
 };
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn vouchers_follow_the_same_digits() {
         call(
             key(number),
             Operation::Authorize(regente_providers::request::Authorization {
-                payment_type: PaymentType::Voucher,
+                method: PaymentMethod::Voucher(Voucher { source: card_source(), items: None }),
                 ..authorization
             }),
         )

@@ -1,17 +1,18 @@
 //! What the tests share: calls with the parts that matter, and a simulator with known settings.
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
-use regente_domain::charge::{CaptureMode, PaymentType};
+use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod};
 use regente_domain::currency::Currency;
 use regente_domain::decline::Decline;
+use regente_domain::id::Id;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use regente_providers::outcome::{Answer, Approval};
 use regente_providers::provider::Providers;
 use regente_providers::request::{
-    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Mode, Operation, OperationKind,
-    Verification,
+    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, Operation,
+    OperationKind, Verification,
 };
 use regente_providers::sandbox::{CvvRule, Sandbox, SandboxOptions, TransactionLog};
 use serde_json::{Map, Value, json};
@@ -58,15 +59,21 @@ pub(crate) fn card(number: &str, cvv: Option<&str>) -> CardDetails {
     }
 }
 
+pub(crate) fn credit(installments: u8) -> PaymentMethod {
+    PaymentMethod::Credit(Credit { source: card_source(), installments, recurrence: None })
+}
+
+pub(crate) fn card_source() -> CardSource {
+    CardSource::Card { card_id: Id::new(Uuid::nil()) }
+}
+
 pub(crate) fn authorization(number: &str, cvv: Option<&str>) -> Authorization {
     Authorization {
         amount: Amount::new(1500).unwrap(),
         currency: Currency::BRL,
         capture: CaptureMode::Automatic,
-        payment_type: PaymentType::Credit,
-        installments: 1,
-        recurrence: None,
-        card: card(number, cvv),
+        method: credit(1),
+        instrument: Instrument::Card(card(number, cvv)),
         statement_descriptor: None,
         order_id: None,
         description: None,

@@ -11,15 +11,16 @@ use std::time::Duration;
 use axum::http::Method;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::explanation::Stopped;
-use regente_domain::charge::{CaptureMode, PaymentType};
+use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod};
 use regente_domain::currency::Currency;
+use regente_domain::id::Id;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use regente_engine::jobs::Worker;
 use regente_providers::outcome::Answer;
 use regente_providers::provider::Provider;
 use regente_providers::request::{
-    Authorization, Call, CardDetails, Credentials, Mode, Operation, Verification,
+    Authorization, Call, CardDetails, Credentials, Instrument, Mode, Operation, Verification,
 };
 use regente_providers::sandbox::{Sandbox, SandboxOptions};
 use regente_store::transaction_requests::{self, StoredRequest};
@@ -109,10 +110,12 @@ fn authorization(request: &TransactionRequest, card: (&str, &str)) -> Operation 
         amount: request.amount,
         currency: Currency::BRL,
         capture: CaptureMode::Automatic,
-        payment_type: PaymentType::Credit,
-        installments: 1,
-        recurrence: None,
-        card: details(card),
+        method: PaymentMethod::Credit(Credit {
+            source: CardSource::Card { card_id: Id::new(uuid::Uuid::nil()) },
+            installments: 1,
+            recurrence: None,
+        }),
+        instrument: Instrument::Card(details(card)),
         statement_descriptor: None,
         order_id: None,
         description: None,

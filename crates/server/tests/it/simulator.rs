@@ -11,15 +11,17 @@ use std::time::Duration;
 
 use regente::sandbox_provider::{Access, serve};
 use regente_domain::card::{CardNumber, Cvv, Expiry};
-use regente_domain::charge::{CaptureMode, PaymentType};
+use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod};
 use regente_domain::currency::Currency;
+use regente_domain::id::Id;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use regente_providers::outcome::{Answer, Approval, Finding, Probe, UnknownReason};
 use regente_providers::provider::Providers;
 use regente_providers::request::{
-    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Mode, Operation, OperationKind,
+    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, Operation,
+    OperationKind,
 };
 use regente_providers::sandbox::http::{RemoteError, RemoteOptions, RemoteSandbox, address};
 use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
@@ -126,10 +128,12 @@ fn authorization(number: u128, capture: CaptureMode) -> Call {
         amount: Amount::new(1500).unwrap(),
         currency: Currency::BRL,
         capture,
-        payment_type: PaymentType::Credit,
-        installments: 3,
-        recurrence: None,
-        card,
+        method: PaymentMethod::Credit(Credit {
+            source: CardSource::Card { card_id: Id::new(Uuid::nil()) },
+            installments: 3,
+            recurrence: None,
+        }),
+        instrument: Instrument::Card(card),
         statement_descriptor: Some("LOJA".to_owned()),
         order_id: None,
         description: None,
@@ -308,29 +312,30 @@ async fn a_message_that_cannot_be_taken_says_why_and_does_nothing() {
     let post = |body: Value| listening.http.post(listening.url("/v1/calls")).json(&body);
     let card = json!({ "number": "4916745120294124", "expiry": "03/2027" });
     let authorization = json!({ "type": "authorization", "amount": 5, "currency": "BRL", "capture": "manual",
-        "paymentType": "credit", "installments": 1, "card": card });
+        "method": { "paymentType": "credit", "source": { "sourceType": "card", "cardId": key(2) }, "installments": 1 },
+        "instrument": { "card": card } });
     let with = |pointer: &str, value: Value| {
-        let mut message = json!({ "protocol": 1, "key": key(1), "at": at(1), "operation": authorization });
+        let mut message = json!({ "protocol": 2, "key": key(1), "at": at(1), "operation": authorization });
         *message.pointer_mut(pointer).unwrap() = value;
         message
     };
     let of = |code: &str| (StatusCode::BAD_REQUEST, code.to_owned());
-    assert_eq!(listening.refused(post(with("/protocol", json!(2)))).await, of("other_protocol"));
+    assert_eq!(listening.refused(post(with("/protocol", json!(1)))).await, of("other_protocol"));
     for (pointer, value) in [
         ("/key", json!("one")),
         ("/operation/amount", json!(-1)),
         ("/operation/currency", json!("XXX")),
-        ("/operation/card/number", json!("4916745120294125")),
-        ("/operation/card/number", json!(4)),
+        ("/operation/instrument/card/number", json!("4916745120294125")),
+        ("/operation/instrument/card/number", json!(4)),
         ("/operation/type", json!("refund")),
         ("", json!([])),
     ] {
         assert_eq!(listening.refused(post(with(pointer, value))).await, of("bad_request"), "{pointer}");
     }
-    let large = json!({ "protocol": 1, "options": { "x": "x".repeat(300 * 1024) } });
+    let large = json!({ "protocol": 2, "options": { "x": "x".repeat(300 * 1024) } });
     assert_eq!(listening.refused(post(large)).await, (StatusCode::PAYLOAD_TOO_LARGE, "no_body".to_owned()));
     assert!(listening.books.entries().await.unwrap().is_empty());
-    let taken = post(with("/protocol", json!(1))).send().await.unwrap();
+    let taken = post(with("/protocol", json!(2))).send().await.unwrap();
     assert_eq!(taken.status(), 200);
 }
 

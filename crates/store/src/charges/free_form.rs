@@ -20,12 +20,9 @@ impl FreeForm {
     /// Takes the objects out of the domain types.
     pub(super) fn take(method: &mut PaymentMethod, references: &mut References) -> Self {
         let text = |value: &mut Option<Value>| value.take().map(|value| value.to_string());
-        let items = match method {
-            PaymentMethod::Voucher(voucher) => voucher.items.take().map(|items| items.to_string()),
-            PaymentMethod::Credit(_) => None,
-        };
+        let items = method.items().and_then(Option::take);
         Self {
-            items,
+            items: items.map(|items| items.to_string()),
             flow_metadata: text(&mut references.flow_metadata),
             app_info: text(&mut references.app_info),
         }
@@ -38,9 +35,8 @@ impl FreeForm {
         references: &mut References,
     ) -> serde_json::Result<()> {
         let value = |text: Option<String>| text.map(|text| serde_json::from_str(&text)).transpose();
-        match method {
-            PaymentMethod::Voucher(voucher) => voucher.items = value(self.items)?.map(Box::new),
-            PaymentMethod::Credit(_) => {}
+        if let Some(items) = method.items() {
+            *items = value(self.items)?.map(Box::new);
         }
         references.flow_metadata = value(self.flow_metadata)?;
         references.app_info = value(self.app_info)?;

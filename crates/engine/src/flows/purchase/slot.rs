@@ -13,7 +13,7 @@ use super::{
     Actor, App, CaptureMode, Cards, Change, Charge, ChargeState, Created, DeclinedCode, Error, Id, KIND, Map,
     NewCharge, Private, PurchaseStep, Slot, StoredPurchase, Timestamp, TokenId, token_digest, tokens, write,
 };
-use crate::card_data::{ChargedCard, TokenContents, open_token};
+use crate::card_data::{FundingSource, TokenContents, open_token};
 use crate::flows::{charge, route};
 use crate::vault::{Binding, Purpose};
 
@@ -71,7 +71,6 @@ async fn prepare(
     Ok(Some(NewCharge {
         private: seal_fraud_analysis(app, &private, &charge)?,
         charge,
-        new_card: None,
         tokens: cvv_token.into_iter().map(token_digest).collect(),
         merchant,
         circuit_probes,
@@ -79,8 +78,7 @@ async fn prepare(
         purchase: Some(Box::new(PurchaseStep { before: purchase.clone(), step })),
         actor: Actor::Job(KIND),
         seed: None,
-        card: card.stored.card.clone(),
-        details: ChargedCard::Stored { found: Box::new(card), cvv },
+        source: FundingSource::StoredCard { found: Box::new(card), cvv },
     }))
 }
 

@@ -141,7 +141,7 @@ impl EntryView {
             Some(CardTrace { hash: hex::decode(card.hash).ok()?, last_four: card.last_four })
         });
         let deed = match OperationKind::parse(self.operation.as_deref()?)? {
-            OperationKind::Authorization => Deed::Authorization { capture: self.capture?, card: card? },
+            OperationKind::Authorization => Deed::Authorization { capture: self.capture?, card },
             OperationKind::ZeroDollar => Deed::Verification { card: card? },
             OperationKind::Capture => Deed::Capture { authorization_key: self.authorization_key? },
             OperationKind::Void => Deed::Void { authorization_key: self.authorization_key? },

@@ -2,7 +2,7 @@
 //! credentials and no holder's name. Each message has the protocol version, each answer the key that it is about.
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
-use regente_domain::charge::{CaptureMode, PaymentType};
+use regente_domain::charge::{CaptureMode, PaymentMethod};
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
@@ -16,12 +16,13 @@ use zeroize::Zeroize;
 
 use crate::outcome::Finding;
 use crate::request::{
-    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Mode, Operation, Verification,
+    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, Operation,
+    Verification,
 };
 use crate::sandbox::{Lookup, overrides};
 
 /// The protocol version. A message with another version is refused.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// Request to `POST /v1/calls`.
 #[derive(Serialize, Deserialize)]
@@ -46,9 +47,8 @@ enum OperationMessage {
         amount: i64,
         currency: Currency,
         capture: CaptureMode,
-        payment_type: PaymentType,
-        installments: u8,
-        card: CardMessage,
+        method: PaymentMethod,
+        instrument: InstrumentMessage,
     },
     ZeroDollar {
         currency: Currency,
@@ -66,6 +66,12 @@ struct FollowUpMessage {
     transaction_id: Option<String>,
     amount: i64,
     currency: Currency,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum InstrumentMessage {
+    Card(CardMessage),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -214,9 +220,8 @@ impl OperationMessage {
                 amount: authorization.amount.minor_units(),
                 currency: authorization.currency,
                 capture: authorization.capture,
-                payment_type: authorization.payment_type,
-                installments: authorization.installments,
-                card: CardMessage::of(&authorization.card),
+                method: authorization.method.clone(),
+                instrument: InstrumentMessage::of(&authorization.instrument),
             },
             Operation::VerifyCard(verification) => Self::ZeroDollar {
                 currency: verification.currency,
@@ -229,15 +234,13 @@ impl OperationMessage {
 
     fn understand(self) -> Result<Operation, MessageError> {
         Ok(match self {
-            Self::Authorization { amount, currency, capture, payment_type, installments, card } => {
+            Self::Authorization { amount, currency, capture, method, instrument } => {
                 Operation::Authorize(Authorization {
                     amount: minor_units(amount)?,
                     currency,
                     capture,
-                    payment_type,
-                    installments,
-                    recurrence: None,
-                    card: card.understand()?,
+                    method,
+                    instrument: instrument.understand()?,
                     statement_descriptor: None,
                     order_id: None,
                     description: None,
@@ -270,6 +273,20 @@ impl FollowUpMessage {
     }
 }
 
+impl InstrumentMessage {
+    fn of(instrument: &Instrument) -> Self {
+        match instrument {
+            Instrument::Card(card) => Self::Card(CardMessage::of(card)),
+        }
+    }
+
+    fn understand(&self) -> Result<Instrument, MessageError> {
+        Ok(match self {
+            Self::Card(card) => Instrument::Card(card.understand()?),
+        })
+    }
+}
+
 impl CardMessage {
     fn of(card: &CardDetails) -> Self {
         Self {
@@ -280,10 +297,8 @@ impl CardMessage {
     }
 
     fn understand(&self) -> Result<CardDetails, MessageError> {
-        let number =
-            CardNumber::parse(&self.number).map_err(|_| MessageError::Value("operation.card.number"))?;
-        let cvv =
-            self.cvv.as_deref().map(|cvv| Cvv::parse(cvv).ok_or(MessageError::Value("operation.card.cvv")));
+        let number = CardNumber::parse(&self.number).map_err(|_| MessageError::Value("card.number"))?;
+        let cvv = self.cvv.as_deref().map(|cvv| Cvv::parse(cvv).ok_or(MessageError::Value("card.cvv")));
         Ok(CardDetails { number, holder_name: String::new(), expiry: self.expiry, cvv: cvv.transpose()? })
     }
 }

@@ -45,12 +45,12 @@ pub struct Answered {
 /// An operation as it is logged, without card numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// Charges a card, or reserves an amount on it.
+    /// Charges an amount, or reserves it.
     Authorization {
         /// Whether the amount is captured at once or later.
         capture: CaptureMode,
-        /// The charged card.
-        card: CardTrace,
+        /// The charged card, if one was charged.
+        card: Option<CardTrace>,
     },
     /// Verifies a card.
     Verification {
@@ -120,7 +120,8 @@ impl Deed {
     /// The card of an authorization or verification.
     pub const fn card(&self) -> Option<&CardTrace> {
         match self {
-            Self::Authorization { card, .. } | Self::Verification { card } => Some(card),
+            Self::Authorization { card, .. } => card.as_ref(),
+            Self::Verification { card } => Some(card),
             Self::Capture { .. } | Self::Void { .. } => None,
         }
     }

@@ -2,14 +2,14 @@
 //! leaves no trace.
 
 use regente_domain::card::Cvv;
-use regente_domain::card::record::{Card, CardState};
+use regente_domain::card::record::CardState;
 use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{CardSource, Charge, ChargeState};
 use regente_domain::id::{CardId, Id, TokenId, of};
 use regente_domain::routing::Needs;
 use regente_engine::caller::Caller;
 use regente_engine::card_data::{
-    ChargedCard, CvvSource, SealedCard, TokenContents, new_card, open_token, seal_card,
+    CvvSource, FundingSource, NewCard, TokenContents, new_card, open_token, seal_card,
 };
 use regente_engine::error::Error;
 use regente_engine::flows::charge::{CVV_TOKEN_PATH, NewCharge, TOKEN_PATH};
@@ -81,9 +81,7 @@ pub(super) async fn prepare(
     Ok(NewCharge {
         charge,
         private,
-        card: charged.card,
-        new_card: charged.new_card,
-        details: charged.details,
+        source: charged.funding,
         tokens: charged.tokens,
         merchant,
         circuit_probes,
@@ -130,12 +128,10 @@ fn route_of(
     })
 }
 
-/// The resolved card of a charge.
+/// The resolved payment source of a charge.
 struct Charged {
     source: CardSource,
-    card: Card,
-    new_card: Option<SealedCard>,
-    details: ChargedCard,
+    funding: FundingSource,
     tokens: Vec<[u8; 32]>,
     customer: Option<ResolvedCustomer>,
 }
@@ -168,11 +164,10 @@ async fn store_first(
     token_id: Option<TokenId>,
 ) -> Result<Charged, Error> {
     let card = new_card(app, caller.client_id, &details, CardState::Pending).await?;
+    let sealed = seal_card(app, caller.client_id, card.id, &details);
     Ok(Charged {
         source: CardSource::Card { card_id: card.id },
-        new_card: Some(seal_card(app, caller.client_id, card.id, &details)),
-        card,
-        details: ChargedCard::InHand(details),
+        funding: FundingSource::NewCard(Box::new(NewCard { card, sealed, details })),
         tokens: token_id.map(token_digest).into_iter().collect(),
         customer: None,
     })
@@ -197,9 +192,8 @@ async fn stored(
         return Err(cannot_be_used(path, "card cannot be used in status failed"));
     }
     let (cvv, tokens) = resolve_cvv(app, caller, cvv).await?;
-    let card = found.stored.card.clone();
-    let details = ChargedCard::Stored { found: Box::new(found), cvv };
-    Ok(Charged { source, card, new_card: None, details, tokens, customer: None })
+    let funding = FundingSource::StoredCard { found: Box::new(found), cvv };
+    Ok(Charged { source, funding, tokens, customer: None })
 }
 
 async fn resolve_cvv(

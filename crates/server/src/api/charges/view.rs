@@ -1,7 +1,7 @@
 //! A charge as answers show it (`docs/interface/charges.md#record`).
 
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::charge::{CardSource, Charge, Credit, PaymentMethod, Voucher};
+use regente_domain::charge::{CardSource, Charge, PaymentMethod, PaymentSource};
 use regente_domain::id::{CardId, ChargeId, ClientId, MerchantId, ProviderId, TokenId, TransactionRequestId};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
@@ -250,10 +250,8 @@ impl PaymentMethodView {
 
 impl PaymentSourceView {
     fn of(charge: &Charge, caller: &Caller) -> Self {
-        match &charge.method {
-            PaymentMethod::Credit(Credit { source, .. }) | PaymentMethod::Voucher(Voucher { source, .. }) => {
-                Self::of_card(source, charge, caller)
-            }
+        match charge.method.source() {
+            PaymentSource::Card(source) => Self::of_card(source, charge, caller),
         }
     }
 

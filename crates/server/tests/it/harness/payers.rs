@@ -65,7 +65,7 @@ impl Payers {
         let Operation::Authorize(authorization) = &call.operation else { return Err(call) };
         let mut state = self.0.lock().unwrap();
         if call.credentials.expose("apiKey") != Some(ASKS_PAYERS) {
-            state.codes.push(authorization.card.cvv.is_some());
+            state.codes.push(authorization.instrument.card().is_some_and(|card| card.cvv.is_some()));
             return Err(call);
         }
         let reference = format!("pending-{}", call.key);

@@ -267,7 +267,7 @@ impl RawEntry {
         let authorization_key = || self.authorization_key.map(Uuid::from_bytes);
         Some(match OperationKind::parse(self.operation.as_deref()?)? {
             OperationKind::Authorization => {
-                Deed::Authorization { capture: capture_mode(self.capture.as_deref()?)?, card: card()? }
+                Deed::Authorization { capture: capture_mode(self.capture.as_deref()?)?, card: card() }
             }
             OperationKind::ZeroDollar => Deed::Verification { card: card()? },
             OperationKind::Capture => Deed::Capture { authorization_key: authorization_key()? },

@@ -42,8 +42,5 @@ fn is_paid(event: &TransactionEvent) -> bool {
 
 /// Every way of paying has its own members.
 pub fn installments(method: &PaymentMethod) -> i32 {
-    match method {
-        PaymentMethod::Credit(credit) => credit.installments,
-        PaymentMethod::Voucher(_) => 1,
-    }
+    if let PaymentMethod::Credit(credit) = method { credit.installments } else { 1 }
 }
