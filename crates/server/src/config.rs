@@ -318,7 +318,7 @@ impl Default for ServerConfig {
             listen: "127.0.0.1:8080".to_owned(),
             header_timeout_ms: 30_000,
             connections_max: 10_000,
-            body_bytes_max: crate::api::limits::BODY_BYTES_MAX,
+            body_bytes_max: crate::http::limits::BODY_BYTES_MAX,
             drain_timeout_ms: 30_000,
             drain_notice_ms: 0,
             tls_certificate_file: None,
@@ -370,7 +370,7 @@ impl Default for SandboxConfig {
 
 impl Default for LimitsConfig {
     fn default() -> Self {
-        let rates = crate::api::limits::RateLimits::default();
+        let rates = crate::http::limits::RateLimits::default();
         let settings = regente_engine::settings::Settings::default();
         let per_second = |rate: Option<std::num::NonZeroU32>| rate.map_or(0, std::num::NonZeroU32::get);
         Self {

@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use super::layers::ConfigError;
 use super::{CommitGroupsWord, Config, DatabaseAddress};
-use crate::api::limits::{HttpLimits, RateLimits};
+use crate::http::limits::{HttpLimits, RateLimits};
 
 /// The line that marks a key file made by `regente dev`; production refuses such a file.
 pub const DEV_KEK_MARK: &str = "# Made by `regente dev` for a sandbox.";
