@@ -1,6 +1,8 @@
 //! The kinds of jobs, their queues, how a job is enqueued and how its run ends. `jobs/kind.rs` has the function of each
 //! kind.
 
+pub mod purchases;
+
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_store::Batch;

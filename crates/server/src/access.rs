@@ -23,9 +23,9 @@ pub use keys::{
     secret_keys, set_client_status,
 };
 
-use crate::api::error::ApiError;
-use crate::api::limits::RateKey;
 use crate::app::App;
+use crate::http::error::ApiError;
+use crate::http::limits::RateKey;
 
 /// What a route demands of its caller (`docs/interface/auth.md#routes`). A secret key may call every route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,18 +1,26 @@
 //! The commands of operators. A command runs here, inside the server that the command line reaches through its socket,
 //! or in the command's own process. The command line prints the answers.
 
+mod answer;
 mod backup;
 pub mod books;
+mod clients;
 mod command;
 mod doctor;
+mod error;
 mod recount;
+mod run;
 mod socket;
 mod unknowns;
 mod webhooks;
 
+pub use answer::{Answer, WebhookKeys};
 pub use backup::{BackedUp, Restored, partial_path, restore_alone, staged_path};
-pub use command::{Answer, ClientRow, Command, CommandError, ExistingFile, KeyRow, run};
+pub use clients::{ClientRow, KeyRow};
+pub use command::{Command, ExistingFile};
 pub use doctor::{Check, Report, Subject, Verdict, examine};
+pub use error::CommandError;
+pub use run::run;
 pub use socket::{AdminSocket, SOCKET_NAME, SocketError, ask, is_answering};
 pub use unknowns::UnknownRow;
-pub use webhooks::{COUNTED_MAX, ReplayRange, ReplayStatus, WebhookKeys, WebhooksCommand};
+pub use webhooks::{COUNTED_MAX, ReplayRange, ReplayStatus, WebhooksCommand};

@@ -13,7 +13,7 @@ use regente_providers::sandbox::TransactionLog;
 use regente_store::credentials::{Credential, CredentialDigest};
 use regente_store::{Batch, Commit};
 
-use crate::api::limits::{HttpLimits, RateLimiter};
+use crate::http::limits::{HttpLimits, RateLimiter};
 
 /// The most credentials in the cache; about 300 bytes each.
 const CREDENTIALS_CACHED_MAX: u64 = 50_000;

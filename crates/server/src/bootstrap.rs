@@ -22,11 +22,11 @@ use regente_providers::sandbox::{Sandbox, TransactionLog, TransactionLogError};
 use regente_store::{DatabaseKind, Store, StoreError, StoreOptions};
 use zeroize::Zeroizing;
 
-use crate::api::error::kept_answer;
-use crate::api::limits::RateLimiter;
-use crate::api::request_id::MonotonicClock;
 use crate::app::{App, Parts, no_credentials};
 use crate::config::{Config, ConfigError, Place, Simulator, TooWeak};
+use crate::http::MonotonicClock;
+use crate::http::error::kept_answer;
+use crate::http::limits::RateLimiter;
 
 pub use derived::DEV_CLIENT_NAME;
 

@@ -9,6 +9,7 @@ mod chain;
 pub mod cli;
 pub mod config;
 pub mod health;
+pub mod http;
 pub mod metrics;
 pub mod sandbox_provider;
 pub mod serve;

@@ -238,7 +238,7 @@ pub async fn recover(app: &App, stored: &StoredRequest, ended: TransactionReques
     if card.state != CardState::Verifying {
         return Err(Error::internal("a check of a card that is not being checked"));
     }
-    match settle(app, &card, &holder, &ended, &Actor::Job(super::reconcile::KIND)).await {
+    match settle(app, &card, &holder, &ended, &Actor::Job(schedule::RECONCILE)).await {
         Ok(_) | Err(Error::ProviderNeeded { .. }) => Ok(()),
         Err(error) => Err(error),
     }

@@ -16,7 +16,7 @@ use regente_store::{Batch, Commit, charges};
 use super::attempt::{self, SimulatorOverrides};
 use super::charge::{Created, Ran, charge_of, provider_of, reread};
 use super::outcome::{self, Written};
-use super::reconcile;
+use super::schedule::RECONCILE;
 use super::step::{Step, step};
 use crate::app::App;
 use crate::error::Error;
@@ -139,7 +139,7 @@ pub async fn recover(app: &App, ended: TransactionRequest) -> Result<(), Error> 
         return super::orphaned::settle(app, &opened, ended).await;
     }
     let step = decide(app, &opened, &ended)?;
-    match outcome::write(app, &opened, Some(&ended), &step, None, &Actor::Job(reconcile::KIND)).await? {
+    match outcome::write(app, &opened, Some(&ended), &step, None, &Actor::Job(RECONCILE)).await? {
         Written::ByUs | Written::Elsewhere => Ok(()),
         Written::NotYet => Err(Error::unavailable()),
     }

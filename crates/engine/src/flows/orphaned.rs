@@ -7,7 +7,7 @@ use regente_domain::charge::attempt::{Outcome, TransactionRequest};
 use regente_domain::charge::{Charge, Transition};
 use regente_store::{Batch, Commit, charges, events, transaction_requests};
 
-use super::reconcile;
+use super::schedule::RECONCILE;
 use crate::app::App;
 use crate::error::Error;
 
@@ -16,7 +16,7 @@ pub(super) async fn settle(app: &App, charge: &Charge, ended: TransactionRequest
     let mut batch = Batch::new(ended.client_id);
     transaction_requests::end(&mut batch, &ended)?;
     if matches!(ended.outcome, Outcome::Approved(_)) {
-        let (now, actor) = (app.clock.of(charge.client_id), Actor::Job(reconcile::KIND));
+        let (now, actor) = (app.clock.of(charge.client_id), Actor::Job(RECONCILE));
         let Transition { charge: after, announces } = charge.confirm_orphan_voided(now);
         charges::update(&mut batch, charge, &after, &actor)?;
         if let Some(event) = announces {

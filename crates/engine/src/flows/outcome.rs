@@ -12,10 +12,10 @@ use regente_store::{Batch, Commit, StoreError, cards, charges, events};
 
 use super::attempt::operation_kind;
 use super::step::Step;
-use super::{purchase, schedule, security_code};
+use super::{schedule, security_code};
 use crate::app::App;
 use crate::error::Error;
-use crate::queue::{self, Kind, NO_PAYLOAD};
+use crate::queue::{self, Kind, NO_PAYLOAD, purchases};
 
 /// How often a failed write of an outcome is tried again before the reconcile job has to look it up at the provider.
 const OUTCOME_TRIES_MAX: usize = 3;
@@ -120,7 +120,7 @@ fn outcome(
     }
     // The driver of the purchase may have stopped waiting: wake the purchase.
     match actor {
-        Actor::Job(kind) if *kind != purchase::KIND => purchase::wake(app, &mut batch, after),
+        Actor::Job(kind) if *kind != purchases::KIND => purchases::wake(app, &mut batch, after),
         Actor::Job(_) | Actor::Key(_) | Actor::ClientToken(_) | Actor::Operator => {}
     }
     if let Some(event) = step.announces {

@@ -25,7 +25,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::events::purchase::{KnownCard, PurchaseView};
 use crate::metrics;
-use crate::queue::{self, Kind};
+use crate::queue::purchases::KIND;
 use crate::vault::{Binding, Purpose, token_digest};
 
 mod accept;
@@ -36,9 +36,6 @@ mod slot;
 pub use accept::accept;
 pub use rules::{Broken, NewPurchase, Payment, Rule, SentPayment, SentPurchase, Source};
 pub use slot::needs;
-
-/// The name of this work, as an actor and in logs.
-pub const KIND: &str = Kind::Purchase.word();
 
 /// Most steps of one run; a purchase that needs more is in a loop.
 const STEPS_MAX: usize = 64;
@@ -85,23 +82,6 @@ pub enum Rest {
     Idle,
     /// There is more to do at this time.
     Until(Timestamp),
-}
-
-/// Enqueues a job that drives the purchase. Each operation has its own job, so that the end of one job does not lose
-/// another operation.
-pub fn enqueue(app: &App, batch: &mut Batch, purchase: &Purchase) {
-    let now = app.clock.of(purchase.client_id);
-    let key = format!("{}/{}", purchase.id, purchase.version);
-    queue::enqueue(app, batch, Kind::Purchase, &key, &purchase.id.to_string(), now);
-}
-
-/// Wakes the purchase of a charge whose outcome became known: its driver may be waiting for a long time or have given
-/// up.
-pub fn wake(app: &App, batch: &mut Batch, charge: &Charge) {
-    let Some(purchase_id) = charge.purchase_id else { return };
-    let now = app.clock.of(charge.client_id);
-    let key = format!("{purchase_id}/{}/{}", charge.id, charge.version);
-    queue::enqueue(app, batch, Kind::Purchase, &key, &purchase_id.to_string(), now);
 }
 
 /// Does everything that can be done now. An internal error does not leave a purchase half done: the run is tried again.

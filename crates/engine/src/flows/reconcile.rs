@@ -17,9 +17,6 @@ use super::{card_check, charge, finding, follow_up, outcome, schedule};
 use crate::app::App;
 use crate::error::Error;
 
-/// The name of this work, as an actor and in logs.
-pub const KIND: &str = "reconcile";
-
 /// Whether the outcome is known now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolved {
@@ -81,7 +78,9 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     let ended = stored.request.end(outcome, None, app.clock.of(stored.request.client_id));
     match (stored.object_kind, follows(stored)) {
         (ObjectKind::Card, _) => card_check::recover(app, stored, ended).await?,
-        (ObjectKind::Charge, Follows::No) => finding::take(app, &ended, &Actor::Job(KIND)).await?,
+        (ObjectKind::Charge, Follows::No) => {
+            finding::take(app, &ended, &Actor::Job(schedule::RECONCILE)).await?
+        }
         (ObjectKind::Charge, Follows::Yes) => follow_up::recover(app, ended).await?,
     }
     Ok(Resolved::Yes)
@@ -158,7 +157,7 @@ async fn still_open(
 /// Sends the event for an open outcome, in case a crash prevented it.
 async fn announce(app: &App, stored: &StoredRequest) -> Result<(), Error> {
     let charge = charge::charge_of(app, &stored.request).await?;
-    if let Some(batch) = outcome::announcement(app, &charge, &Actor::Job(KIND)) {
+    if let Some(batch) = outcome::announcement(app, &charge, &Actor::Job(schedule::RECONCILE)) {
         // A refusal means that the charge has moved and another event was sent.
         let _ = app.store.apply(batch).await?;
     }

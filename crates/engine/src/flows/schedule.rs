@@ -13,6 +13,9 @@ use regente_store::transaction_requests::StoredRequest;
 use super::security_code;
 use crate::app::App;
 
+/// The name of the reconcile job, as an actor and in logs.
+pub(super) const RECONCILE: &str = "reconcile";
+
 /// When the provider is asked for the first time about a request that was not answered.
 pub(super) fn first_look(app: &App, client_id: ClientId) -> Timestamp {
     app.clock.of(client_id) + app.settings.reconcile_waits.first().copied().unwrap_or_default()

@@ -15,9 +15,9 @@ use regente_store::credentials::{self, Credential, CredentialDigest, CredentialK
 use regente_store::{Batch, Commit};
 use uuid::Uuid;
 
-use crate::api::error::ApiError;
-use crate::api::headers::{API_KEY, CLIENT_ID, single};
 use crate::app::App;
+use crate::http::error::ApiError;
+use crate::http::headers::{API_KEY, CLIENT_ID, single};
 
 /// Characters of a UUID in its usual form.
 const UUID_CHARS: usize = 36;

@@ -13,7 +13,7 @@ use regente_store::{Batch, Commit, Existing, Replaced, SqliteStore, Staged, Stor
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::command::CommandError;
+use super::error::CommandError;
 use crate::app::App;
 use crate::bootstrap;
 use crate::config::{Config, DatabaseAddress};

@@ -12,7 +12,7 @@ use regente_providers::sandbox::TransactionLog;
 use regente_store::{Store, jobs, transaction_requests};
 use serde::{Deserialize, Serialize};
 
-use super::command::all_clients;
+use super::clients;
 use super::recount::{Recount, recount};
 use crate::chain::chain;
 use crate::config::{Config, DatabaseAddress, KekSource, Place, mode_open_to_others};
@@ -178,7 +178,7 @@ async fn keys(store: &Store, config: &Config, clock: &Clock, chance: &Chance) ->
 
 async fn counters(store: &Store) -> Check {
     const NAME: &str = "counters";
-    let clients = match all_clients(store).await {
+    let clients = match clients::all(store).await {
         Ok(clients) => clients,
         Err(error) => return failure(NAME, &error),
     };

@@ -15,7 +15,9 @@ use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 use tokio::net::UnixListener;
 
-use super::command::{Answer, Command, run};
+use super::answer::Answer;
+use super::command::Command;
+use super::run::run;
 use super::webhooks::WebhooksCommand;
 use crate::app::App;
 use crate::config::Config;

@@ -10,7 +10,7 @@ use regente_store::{Batch, Commit, StoreError, charges, providers};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::command::{Answer, CommandError};
+use super::error::CommandError;
 use crate::app::App;
 
 /// The most requests in one list.
@@ -55,8 +55,8 @@ pub struct UnknownRow {
     pub given_up_at: Option<Timestamp>,
 }
 
-/// Every request whose outcome is unknown, oldest first.
-pub(super) async fn list(app: &App) -> Result<Answer, CommandError> {
+/// Every request whose outcome is unknown, oldest first, and whether there are more than a list shows.
+pub(super) async fn list(app: &App) -> Result<(Vec<UnknownRow>, bool), CommandError> {
     let now = app.clock.deployment();
     let mut stored = transaction_requests::given_up(&app.store, UNKNOWNS_MAX + 1).await?;
     stored.extend(transaction_requests::open(&app.store, now, UNKNOWNS_MAX + 1).await?);
@@ -68,7 +68,7 @@ pub(super) async fn list(app: &App) -> Result<Answer, CommandError> {
     for stored in stored {
         unknowns.push(row(app, stored).await?);
     }
-    Ok(Answer::Unknowns { unknowns, more })
+    Ok((unknowns, more))
 }
 
 async fn row(app: &App, stored: StoredRequest) -> Result<UnknownRow, StoreError> {
@@ -105,7 +105,7 @@ async fn row(app: &App, stored: StoredRequest) -> Result<UnknownRow, StoreError>
 }
 
 /// Restarts the whole schedule of probes for a request that was given up.
-pub(super) async fn retry(app: &App, request_id: TransactionRequestId) -> Result<Answer, CommandError> {
+pub(super) async fn retry(app: &App, request_id: TransactionRequestId) -> Result<(), CommandError> {
     let not_given_up = || {
         CommandError::Argument(format!(
             "no request {request_id} was given up; `regente unknowns` shows those that were"
@@ -126,7 +126,7 @@ pub(super) async fn retry(app: &App, request_id: TransactionRequestId) -> Result
     };
     audit::record(&mut batch, entry);
     match app.store.apply(batch).await? {
-        Commit::Applied => Ok(Answer::Resumed { request_id }),
+        Commit::Applied => Ok(()),
         Commit::Refused(_) => Err(not_given_up()),
         Commit::Unknown => Err(CommandError::Unknown),
     }

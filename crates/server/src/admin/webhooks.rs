@@ -17,7 +17,8 @@ use regente_store::webhooks::{self, Webhook};
 use regente_store::{Batch, clients};
 use serde::{Deserialize, Serialize};
 
-use super::command::{Answer, CommandError};
+use super::answer::{Answer, NextWebhookKey, WebhookKeys};
+use super::error::CommandError;
 use crate::access::AccessError;
 use crate::app::App;
 
@@ -118,26 +119,6 @@ impl WebhooksCommand {
             Self::Listen { .. } | Self::Hear { .. } | Self::EndListening { .. } => "webhooks listen",
         }
     }
-}
-
-/// The public keys of a webhook.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct WebhookKeys {
-    /// Whose keys.
-    pub webhook_id: WebhookId,
-    /// The key in force, in PEM.
-    pub public_key: String,
-    /// The key that will replace it.
-    pub next: Option<NextWebhookKey>,
-}
-
-/// The key that replaces another one.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct NextWebhookKey {
-    /// In PEM.
-    pub public_key: String,
-    /// Until then both keys sign.
-    pub signs_alone_from: Timestamp,
 }
 
 pub(super) async fn run(app: &App, command: WebhooksCommand) -> Result<Answer, CommandError> {

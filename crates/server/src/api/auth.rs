@@ -25,13 +25,13 @@ use utoipa::openapi::{ArrayBuilder, OneOfBuilder, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
-use super::error::ApiError;
 use super::fields::{Body, Fields};
 use super::idempotency::commit_once;
 use super::schema::tagged::Components;
-use super::schema::{CommonErrors, ErrorEnvelope, words};
+use super::schema::words;
 use crate::access::digest;
 use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
 /// How often a revocation is tried again after another change came first.
 const REVOCATION_ATTEMPTS_MAX: usize = 3;

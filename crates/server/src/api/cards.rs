@@ -26,15 +26,14 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::customers::CustomerView;
-use super::error::ApiError;
 use super::fields::{Body, Fields};
-use super::headers::sandbox_seed;
 use super::idempotency::{self, KeyLookup, body_response, commit_once, json_response};
 use super::page::Page;
-use super::path_id;
+use super::path::path_id;
 use super::query::Query;
-use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use crate::http::headers::sandbox_seed;
 use view::{CardSchema, CardWithCustomer};
 
 /// Cards on a page by default (`docs/interface/conventions.md#lists`).

@@ -27,13 +27,13 @@ use serde_json::Map;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::error::ApiError;
 use super::idempotency::{body_response, replayed, status_code};
 use super::page::{Page, PageRequest};
-use super::path_id;
+use super::path::path_id;
 use super::query::{Parameters, Query, SortOrder};
-use super::schema::{CommonErrors, ErrorEnvelope, words};
+use super::schema::words;
 use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use begin::Begun;
 use view::{ChargeView, Private};
 

@@ -12,7 +12,7 @@ use axum::response::IntoResponse;
 use futures_util::TryFutureExt;
 use futures_util::future::Either;
 
-use super::layers::Answered;
+use crate::http::Answered;
 
 const ALLOWED_HEADERS: HeaderValue =
     HeaderValue::from_static("content-type,x-api-key,x-client-id,x-idempotency-key");

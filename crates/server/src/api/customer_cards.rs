@@ -19,12 +19,11 @@ use uuid::Uuid;
 
 use super::cards::view::CardSchema;
 use super::cards::{listed, visible};
-use super::error::ApiError;
 use super::fields::Body;
 use super::idempotency::commit_once;
-use super::path_id;
-use super::schema::{CommonErrors, ErrorEnvelope};
+use super::path::path_id;
 use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
 /// The card to link.
 #[derive(ToSchema)]

@@ -25,14 +25,14 @@ use regente_store::customers::{self as rows, LookupKey, Order, Slice, StoredCust
 use regente_store::{Batch, Commit};
 use utoipa::IntoParams;
 
-use super::error::ApiError;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page, PageRequest};
-use super::path_id;
+use super::path::path_id;
 use super::query::{Parameters, Query, SortOrder};
-use super::schema::{CommonErrors, ErrorEnvelope, words};
+use super::schema::words;
 use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use request::CustomerChanges;
 
 pub use request::{

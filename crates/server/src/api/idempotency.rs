@@ -8,11 +8,12 @@ use regente_engine::caller::Caller;
 use regente_engine::error::Error;
 use regente_engine::idempotency::{self, Claim, Claimed, Committed, Finished, KeyedRequest, Planned};
 use regente_engine::metrics;
+use zeroize::Zeroizing;
 
-use super::error::ApiError;
 use super::fields::Body;
-use super::headers::{IDEMPOTENT_REPLAYED, idempotency_key};
 use crate::app::App;
+use crate::http::error::ApiError;
+use crate::http::headers::{IDEMPOTENT_REPLAYED, IdempotencyKey, idempotency_key};
 
 /// What is stored for a request's key before the request takes effect.
 pub enum KeyLookup {
@@ -31,6 +32,25 @@ impl From<Claimed> for KeyLookup {
     }
 }
 
+/// A request's key and the bytes of its body.
+struct Keyed {
+    key: IdempotencyKey,
+    payload: Zeroizing<Vec<u8>>,
+}
+
+impl Keyed {
+    /// `None` when the request has no key.
+    fn of(headers: &HeaderMap, body: &Body) -> Result<Option<Self>, ApiError> {
+        let key = idempotency_key(headers)?;
+        Ok(key.map(|key| Self { key, payload: body.canonical_bytes() }))
+    }
+
+    /// `route` is the method and the path with its ids.
+    fn request<'a>(&'a self, caller: &'a Caller, route: &'a str) -> KeyedRequest<'a> {
+        KeyedRequest { caller, key: self.key.as_str(), route, payload: &self.payload }
+    }
+}
+
 /// Reads the key and its stored answer. `route` is the method and the path with its ids.
 pub async fn read(
     app: &App,
@@ -39,10 +59,8 @@ pub async fn read(
     route: &str,
     body: &Body,
 ) -> Result<KeyLookup, ApiError> {
-    let Some(key) = idempotency_key(headers)? else { return Ok(KeyLookup::New(None)) };
-    let payload = &body.canonical_bytes();
-    let request = KeyedRequest { caller, key: key.as_str(), route, payload };
-    Ok(Claim::read(app, &request).await?.into())
+    let Some(keyed) = Keyed::of(headers, body)? else { return Ok(KeyLookup::New(None)) };
+    Ok(Claim::read(app, &keyed.request(caller, route)).await?.into())
 }
 
 /// As `read` without a query, for a request whose batch claims the key and that has no effect before it.
@@ -53,10 +71,8 @@ pub async fn presume_new(
     route: &str,
     body: &Body,
 ) -> Result<KeyLookup, ApiError> {
-    let Some(key) = idempotency_key(headers)? else { return Ok(KeyLookup::New(None)) };
-    let payload = &body.canonical_bytes();
-    let request = KeyedRequest { caller, key: key.as_str(), route, payload };
-    Ok(Claim::presume_new(app, &request).await?.into())
+    let Some(keyed) = Keyed::of(headers, body)? else { return Ok(KeyLookup::New(None)) };
+    Ok(Claim::presume_new(app, &keyed.request(caller, route)).await?.into())
 }
 
 /// Makes a plan and applies it once for its key.
@@ -68,14 +84,8 @@ pub async fn commit_once<Planning: Future<Output = Result<Planned, Error>> + Sen
     body: &Body,
     plan: impl FnMut() -> Planning + Send,
 ) -> Result<Response, ApiError> {
-    let key = idempotency_key(headers)?;
-    let payload = key.as_ref().map(|_| body.canonical_bytes());
-    let request = key.as_ref().zip(payload.as_deref()).map(|(key, payload)| KeyedRequest {
-        caller,
-        key: key.as_str(),
-        route,
-        payload,
-    });
+    let keyed = Keyed::of(headers, body)?;
+    let request = keyed.as_ref().map(|keyed| keyed.request(caller, route));
     match idempotency::commit_once(app, request, plan).await? {
         Committed::Now(answer) => json_response(answer),
         Committed::Before(finished) => body_response(finished),

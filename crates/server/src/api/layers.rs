@@ -4,20 +4,15 @@
 //! memory of thousands of requests that wait for a provider. So a layer here is a function that reads the request,
 //! passes it on, and returns a future that waits without it.
 
-use std::convert::Infallible;
-
 use axum::Router;
 use axum::extract::Request;
-use axum::response::Response;
 use axum::routing::Route;
 use tower::layer::layer_fn;
 use tower::{Service, service_fn};
 
+use super::cors;
 use super::request_id::{self, Boundary};
-use super::{cors, limits};
-
-/// The result of every route.
-pub type Answered = Result<Response, Infallible>;
+use crate::http::limits;
 
 /// Adds the layers to the routes: the request id is outermost, the answer to panics innermost.
 pub fn around(routes: Router, boundary: Boundary, body_bytes_max: usize) -> Router {

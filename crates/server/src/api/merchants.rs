@@ -27,15 +27,15 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::error::ApiError;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page};
-use super::path_id;
+use super::path::path_id;
 use super::providers::{NewProvider, ProviderView};
 use super::query::Query;
-use super::schema::{CommonErrors, ErrorEnvelope, words};
+use super::schema::words;
 use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use request::{NewMerchant, merchant_changes, new_merchant};
 
 pub use request::{MccBody, MerchantChangesBody, NewMerchantBody, PROVIDERS_MAX};

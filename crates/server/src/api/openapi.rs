@@ -14,9 +14,10 @@ use utoipa::openapi::{ComponentsBuilder, InfoBuilder, License, OpenApi, OpenApiB
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::schema::tagged::Components;
-use super::schema::{ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody, words};
+use super::schema::words;
 use super::webhooks::{WebhookErrorBody, WebhookErrorDetail};
 use crate::app::App;
+use crate::http::error::{ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody};
 
 pub use finish::finish;
 

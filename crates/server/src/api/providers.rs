@@ -25,10 +25,9 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-use super::error::ApiError;
 use super::fields::Body;
-use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use request::changed;
 
 pub use request::{NewProvider, NewProviderBody, ProviderChangesBody};

@@ -22,13 +22,13 @@ use regente_store::purchases;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::error::ApiError;
 use super::fields::Body;
-use super::headers::idempotency_key;
 use super::idempotency::commit_once;
-use super::path_id;
+use super::path::path_id;
 use super::schema::words;
 use crate::app::App;
+use crate::http::error::ApiError;
+use crate::http::headers::idempotency_key;
 use error::{PurchaseError, PurchaseErrorEnvelope, PurchaseErrors};
 use view::{EntryView, PurchaseSchema};
 

@@ -4,7 +4,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
@@ -16,9 +15,9 @@ use regente_engine::metrics;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::error::Fault;
-use super::headers::{self, REQUEST_ID};
-use super::layers::Answered;
+use crate::http::error::Fault;
+use crate::http::headers::{self, REQUEST_ID};
+use crate::http::{Answered, MonotonicClock};
 use crate::telemetry::spans;
 
 /// The most characters of a request id sent by a caller.
@@ -40,9 +39,6 @@ pub struct Boundary {
     /// The machine's monotonic time since any fixed moment.
     pub now: MonotonicClock,
 }
-
-/// A monotonic clock of the machine: the time since any fixed moment. Never business time.
-pub type MonotonicClock = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 impl fmt::Debug for Boundary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

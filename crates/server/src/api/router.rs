@@ -10,7 +10,6 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
-use super::error::ApiError;
 use super::request_id::Boundary;
 use super::{
     auth, cards, charges, customer_cards, customers, layers, merchants, openapi, providers, purchases,
@@ -19,6 +18,7 @@ use super::{
 use crate::access::{Access, guard};
 use crate::app::App;
 use crate::health;
+use crate::http::error::ApiError;
 
 /// The routes and the document that describes them. `behind` puts the gate for an access in front of a route.
 fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>) -> OpenApiRouter<App> {

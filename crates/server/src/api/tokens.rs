@@ -20,12 +20,11 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::charges::request::{InlineCard, read_card, read_cvv};
-use super::error::ApiError;
 use super::fields::{Body, Fields};
 use super::idempotency::commit_once;
-use super::limits::RateKey;
-use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use crate::http::limits::RateKey;
 
 /// A card, a security code, or both.
 #[derive(ToSchema)]

@@ -24,13 +24,13 @@ use regente_engine::vault::{Binding, Purpose};
 use regente_store::webhooks::{self, KeyPair, Webhook};
 use regente_store::{Batch, Commit, deliveries as delivery_rows};
 
-use super::error::ApiError;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page};
-use super::path_id;
+use super::path::path_id;
 use super::query::Query;
 use crate::app::App;
+use crate::http::error::ApiError;
 use request::{NewWebhook, new_webhook, webhook_changes};
 
 pub use error::{WebhookError, WebhookErrorBody, WebhookErrorDetail, WebhookErrors};

@@ -25,11 +25,11 @@ use zeroize::Zeroizing;
 use super::derived::{DEV_CLIENT_NAME, DEV_CLIENTS_LOOKED_AT, dev_api_key};
 use super::{StartError, make_private_folder, parent_of};
 use crate::access::{self, NewClient};
-use crate::api::error::ApiError;
 use crate::api::fields::Body;
 use crate::api::providers::NewProvider;
 use crate::app::App;
 use crate::config::{Config, DEV_KEK_MARK, DatabaseAddress};
+use crate::http::error::ApiError;
 
 /// The label of the account's key.
 const KEY_LABEL: &str = "regente dev";

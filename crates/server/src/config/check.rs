@@ -10,7 +10,7 @@ use regente_providers::sandbox::http;
 use tracing_subscriber::EnvFilter;
 
 use super::layers::ConfigError;
-use super::{Config, Secret, convert};
+use super::{Config, Secret, durations};
 
 /// The most writing connections of PostgreSQL: each needs a stripe of the counters.
 const POSTGRES_WRITERS_MAX: usize = 16;
@@ -188,13 +188,13 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     must(is_node, "database.postgres_node_stripe", &format!("must be 0 to {POSTGRES_NODES_MAX}"));
     let is_enough = server.body_bytes_max >= BODY_BYTES_MIN;
     must(is_enough, "server.body_bytes_max", &format!("must be {BODY_BYTES_MIN} or more"));
-    let has_waits = convert::waits(&charges.reconcile_waits_seconds).is_some();
-    must(has_waits, "charges.reconcile_waits_seconds", &convert::waits_rule());
+    let has_waits = durations::waits(&charges.reconcile_waits_seconds).is_some();
+    must(has_waits, "charges.reconcile_waits_seconds", &durations::waits_rule());
     for (key, waits) in [
         ("webhooks.waits_seconds", &webhooks.waits_seconds),
         ("webhooks.waits_1_0_seconds", &webhooks.waits_1_0_seconds),
     ] {
-        must(convert::waits(waits).is_some(), key, &convert::waits_rule());
+        must(durations::waits(waits).is_some(), key, &durations::waits_rule());
     }
     must(outbound.ports().is_some(), "outbound.ports", "must be ports with commas between them, or `any`");
     must(

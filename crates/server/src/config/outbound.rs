@@ -1,17 +1,34 @@
-//! Converts the settings of outbound calls and webhooks.
-
-use std::num::NonZeroU32;
-use std::time::Duration;
+//! The settings of calls to addresses given by users, and their conversion.
 
 use ipnet::IpNet;
 use regente_engine::outbound::{Plain, Ports, Rules};
-use regente_engine::settings::{DAY_SECONDS, EndpointUse, WebhookSettings};
+use serde::{Deserialize, Serialize};
 
+use super::Config;
 use super::layers::ConfigError;
-use super::{Config, OutboundConfig, convert};
 
 /// The word for all ports.
 const ANY_PORT: &str = "any";
+
+/// `outbound.…`: which addresses given by users may be called, such as those of webhooks. Addresses in networks that
+/// are not public are refused, in every spelling, when they are given and at every call.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OutboundConfig {
+    /// Whether `http://` is allowed beside `https://`. Default true in sandbox mode, false in production.
+    pub allow_http: bool,
+    /// Allowed ports, separated by commas, or `any`. Default `80,443,8080,8443`.
+    pub ports: String,
+    /// Allowed networks that are not public, separated by commas, such as `10.1.0.0/16` for an intranet or a
+    /// development machine. Every port is allowed where the address is numeric. Default none.
+    pub allowed_networks: Option<String>,
+}
+
+impl Default for OutboundConfig {
+    fn default() -> Self {
+        Self { allow_http: false, ports: "80,443,8080,8443".to_owned(), allowed_networks: None }
+    }
+}
 
 impl OutboundConfig {
     /// The allowed ports; `None` when the text is invalid.
@@ -54,25 +71,4 @@ impl Config {
             networks: outbound.networks().ok_or_else(|| wrong("allowed_networks"))?,
         })
     }
-
-    /// The settings of deliveries.
-    pub(super) fn webhook_settings(&self) -> WebhookSettings {
-        let webhooks = &self.webhooks;
-        WebhookSettings {
-            waits: convert::waits(&webhooks.waits_seconds).unwrap_or_default(),
-            waits_1_0: convert::waits(&webhooks.waits_1_0_seconds).unwrap_or_default(),
-            first_answer_max: Duration::from_millis(webhooks.first_answer_ms),
-            retry_answer_max: Duration::from_millis(webhooks.retry_answer_ms),
-            concurrent_max: webhooks.concurrent_max,
-            concurrent_per_endpoint_max: webhooks.concurrent_per_endpoint_max,
-            disable_after: NonZeroU32::new(webhooks.disable_after),
-            delivery_retention: days(webhooks.delivery_retention_days),
-            event_retention: days(webhooks.event_retention_days),
-            endpoints: if webhooks.unique_endpoint { EndpointUse::Once } else { EndpointUse::OncePerEvent },
-        }
-    }
-}
-
-fn days(days: u32) -> Duration {
-    Duration::from_secs(u64::from(days) * DAY_SECONDS)
 }

@@ -1,14 +1,59 @@
-//! The settings of the simulator's place and shared secret.
+//! The settings of the simulator: its place, its shared secret and its options.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use regente_providers::sandbox::http::RemoteOptions;
+use regente_providers::sandbox::{self, CvvRule, SandboxOptions};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
+use super::durations::whole_millis;
 use super::layers::ConfigError;
-use super::{Config, Place};
+use super::{Config, Place, Secret};
+
+/// `sandbox.…`: the simulated provider.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SandboxConfig {
+    /// Fixes what the simulator leaves to chance. Default 0.
+    pub seed: u64,
+    /// How long a caller waits for the simulator. Default 2 000.
+    pub deadline_ms: u64,
+    /// Whether the security code decides charges too. Default true.
+    pub cvv_on_charge: bool,
+    /// The file of the simulator's transaction log, or `memory`. Default `<data_dir>/sandbox-books.db`.
+    pub books: Option<String>,
+    /// A file with the simulator's own fault plan, a JSON array. Default none.
+    pub faults_file: Option<PathBuf>,
+    /// `http://host:port` of a `regente sandbox-provider`, which then keeps the transaction log for all nodes. Default
+    /// none: the simulator runs in this process.
+    pub url: Option<String>,
+    /// The secret that the simulator shares with its callers.
+    pub key: Option<Secret>,
+    /// A file that holds it instead.
+    pub key_file: Option<PathBuf>,
+    /// `regente sandbox-provider`: address and port; port 0 is any free one. Default `127.0.0.1:8081`.
+    pub listen: String,
+}
+
+impl Default for SandboxConfig {
+    fn default() -> Self {
+        let deadline_ms = whole_millis(sandbox::DEADLINE);
+        Self {
+            seed: 0,
+            deadline_ms,
+            cvv_on_charge: true,
+            books: None,
+            faults_file: None,
+            url: None,
+            key: None,
+            key_file: None,
+            listen: "127.0.0.1:8081".to_owned(),
+        }
+    }
+}
 
 /// Where the simulator is.
 #[derive(Clone)]
@@ -64,5 +109,14 @@ impl Config {
         let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
         let plan = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         Ok(Some((path, plan)))
+    }
+
+    /// The options of the simulator; `card_hash_key` keys its hashes.
+    pub fn sandbox_options(&self, card_hash_key: Zeroizing<Vec<u8>>) -> SandboxOptions {
+        SandboxOptions {
+            deadline: Duration::from_millis(self.sandbox.deadline_ms),
+            cvv_on_charge: if self.sandbox.cvv_on_charge { CvvRule::Applied } else { CvvRule::Ignored },
+            ..SandboxOptions::new(self.sandbox.seed, card_hash_key)
+        }
     }
 }

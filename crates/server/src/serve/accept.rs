@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tower::Service;
 
-use crate::api::error::ApiError;
+use crate::http::error::ApiError;
 
 /// Connections over the limit that are answered 503; further ones are dropped.
 const REFUSED_AT_ONCE_MAX: usize = 256;

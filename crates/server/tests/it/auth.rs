@@ -12,9 +12,9 @@ use regente::access::{
     secret_keys, set_client_status,
 };
 use regente::api::auth;
-use regente::api::error::kept_answer;
-use regente::api::limits::{HttpLimits, RateLimiter};
 use regente::app::{App, Parts, no_credentials};
+use regente::http::error::kept_answer;
+use regente::http::limits::{HttpLimits, RateLimiter};
 use regente_domain::actor::Actor;
 use regente_domain::credential::SECRET_KEYS_ACTIVE_MAX;
 use regente_domain::id::{ClientId, Id};

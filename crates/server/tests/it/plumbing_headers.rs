@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use regente::api::headers::{HeaderFault, idempotency_key, single};
+use regente::http::headers::{HeaderFault, idempotency_key, single};
 
 type Pairs<'a> = &'a [(&'a str, &'a [u8])];
 

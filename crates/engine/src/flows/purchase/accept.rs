@@ -11,7 +11,7 @@ use regente_store::{Batch, cards, purchases, tokens};
 use serde_json::Map;
 
 use super::rules::{NewPurchase, Payment, Source};
-use super::{Cards, KIND, Private, enqueue, needs};
+use super::{Cards, Private, needs};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::card_data::{CvvSource, TokenContents, new_card, open_token, seal_card, seal_token};
@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::events::purchase::PurchaseView;
 use crate::flows::customers::resolve_customer;
 use crate::flows::route;
+use crate::queue::purchases::{KIND, enqueue};
 use crate::vault::token_digest;
 
 /// Plans a new purchase: its batch, and the purchase as it will be.

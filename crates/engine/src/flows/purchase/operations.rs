@@ -7,11 +7,12 @@ use regente_domain::purchase::{OperationRefusal, PurchaseStatus};
 use regente_store::Batch;
 use regente_store::purchases::{self, PurchaseVersion, StoredPurchase};
 
-use super::{Cards, Private, enqueue};
+use super::{Cards, Private};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::error::Error;
 use crate::events::purchase::PurchaseView;
+use crate::queue::purchases::enqueue;
 
 /// Business code: the state does not allow the operation.
 pub const INVALID_STATE: &str = "purchase_invalid_state";

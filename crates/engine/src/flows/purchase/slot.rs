@@ -10,11 +10,12 @@ use regente_store::tokens::TokenKind;
 use serde_json::json;
 
 use super::{
-    Actor, App, CaptureMode, Cards, Change, Charge, ChargeState, Created, DeclinedCode, Error, Id, KIND, Map,
+    Actor, App, CaptureMode, Cards, Change, Charge, ChargeState, Created, DeclinedCode, Error, Id, Map,
     NewCharge, Private, PurchaseStep, Slot, StoredPurchase, Timestamp, TokenId, token_digest, tokens, write,
 };
 use crate::card_data::{FundingSource, TokenContents, open_token};
 use crate::flows::{charge, route};
+use crate::queue::purchases::KIND;
 use crate::vault::{Binding, Purpose};
 
 /// Reserves the amount on a card. A card that cannot be tried counts as declined.

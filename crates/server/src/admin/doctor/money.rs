@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::{Check, Subject, Verdict, check, failure};
 use crate::admin::books::{Comparison, Difference, Money, compare};
-use crate::admin::command::all_clients;
+use crate::admin::clients;
 use crate::chain::chain;
 use crate::config::{Config, Simulator};
 
@@ -130,7 +130,7 @@ async fn find(store: &Store, source: &Source<'_>) -> Result<Findings, Unreadable
     let mut unknown = booked.clone();
     let mut found = Findings::default();
     let mut differing = Vec::new();
-    for client in all_clients(store).await? {
+    for client in clients::all(store).await? {
         let mut after = None;
         loop {
             let page = money::page(store, client.id, after, CHARGES_PER_PAGE).await?;

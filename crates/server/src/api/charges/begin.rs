@@ -12,12 +12,12 @@ use regente_engine::idempotency::{Finished, Plan, unless_overtaken};
 
 use super::view::{ChargeView, Private};
 use super::{prepare, replay, request};
-use crate::api::error::ApiError;
 use crate::api::fields::Body;
-use crate::api::headers::sandbox_seed;
 use crate::api::idempotency::{self, KeyLookup};
-use crate::api::limits::read_bytes;
 use crate::app::App;
+use crate::http::error::ApiError;
+use crate::http::headers::sandbox_seed;
+use crate::http::limits::read_bytes;
 
 /// A parsed request.
 pub(super) enum Begun {

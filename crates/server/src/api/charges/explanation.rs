@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::api::error::ApiError;
-use crate::api::path_id;
-use crate::api::schema::{CommonErrors, ErrorEnvelope, words};
+use crate::api::path::path_id;
+use crate::api::schema::words;
 use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
 /// Why a charge went the way it went.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

@@ -17,13 +17,12 @@ use utoipa::ToSchema;
 
 use super::view::ChargeView;
 use super::{find, open_private, replay};
-use crate::api::error::ApiError;
 use crate::api::fields::{Body, Fields};
-use crate::api::headers::sandbox_seed;
 use crate::api::idempotency::{self, KeyLookup};
-use crate::api::path_id;
-use crate::api::schema::{CommonErrors, ErrorEnvelope};
+use crate::api::path::path_id;
 use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use crate::http::headers::sandbox_seed;
 
 /// How much is captured.
 #[derive(ToSchema)]

@@ -21,12 +21,12 @@ use utoipa::ToSchema;
 
 use super::view::ChargeView;
 use super::{find, open_private};
-use crate::api::error::ApiError;
 use crate::api::fields::Body;
 use crate::api::idempotency::commit_once;
-use crate::api::path_id;
-use crate::api::schema::{CommonErrors, ErrorEnvelope, words};
+use crate::api::path::path_id;
+use crate::api::schema::words;
 use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
 /// The status to set.
 #[derive(ToSchema)]

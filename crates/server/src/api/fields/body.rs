@@ -7,10 +7,10 @@ use regente_domain::problems::Problems;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use super::super::error::ApiError;
-use super::super::limits;
 use super::readers::plain;
 use super::{Fields, Found, Path};
+use crate::http::error::ApiError;
+use crate::http::limits;
 
 /// The most nested objects and arrays, the body included.
 pub const BODY_DEPTH_MAX: usize = 64;

@@ -10,7 +10,6 @@ use axum::response::{IntoResponse, Response};
 use regente_domain::problems::Problems;
 use regente_engine::error::Cause;
 use regente_engine::error::Error;
-use regente_engine::flows::purchase::operations::{INTENT_MISMATCH, INVALID_STATE};
 use regente_engine::flows::purchase::{Broken, Rule};
 use serde::Serialize;
 use utoipa::openapi::content::ContentBuilder;
@@ -19,8 +18,9 @@ use utoipa::openapi::{Ref, RefOr};
 use utoipa::{IntoResponses, ToSchema};
 
 use self::PurchaseErrorType as Kind;
-use crate::api::error::{Answer, ApiError, Fault};
-use crate::api::schema::{ErrorEnvelope, ForbiddenBody, words};
+use crate::http::business_code::{BodyCode, IN_PROGRESS, KEY_MISMATCH, NOT_FOUND};
+use crate::http::error::{Answer, ApiError, ErrorEnvelope, Fault, ForbiddenBody};
+use crate::http::words;
 
 /// Why an operation on a purchase was refused or failed.
 #[derive(Debug)]
@@ -35,72 +35,6 @@ pub enum PurchaseError {
     /// An error of the general interface.
     Other(ApiError),
 }
-
-/// The rules of the body with their own codes (`docs/interface/purchases.md#errors`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BodyCode {
-    /// The shape is wrong.
-    InvalidRequest,
-    /// A member contains a card number.
-    PanNotAllowed,
-    /// Not two or three cards.
-    InvalidPaymentsCount,
-    /// The amounts of the cards do not sum to the purchase's amount.
-    PaymentsAmountMismatch,
-    /// A card's amount is below the minimum.
-    PaymentAmountBelowMinimum,
-    /// The currency is not BRL.
-    CurrencyNotBrl,
-    /// A payment without a card.
-    PaymentSourceRequired,
-}
-
-impl BodyCode {
-    const fn code(self) -> &'static str {
-        match self {
-            Self::InvalidRequest => "invalid_request",
-            Self::PanNotAllowed => "pan_not_allowed",
-            Self::InvalidPaymentsCount => "invalid_payments_count",
-            Self::PaymentsAmountMismatch => "payments_amount_mismatch",
-            Self::PaymentAmountBelowMinimum => "payment_amount_below_minimum",
-            Self::CurrencyNotBrl => "currency_not_brl",
-            Self::PaymentSourceRequired => "payment_source_required",
-        }
-    }
-
-    const fn message(self) -> &'static str {
-        match self {
-            Self::InvalidRequest => "Invalid request",
-            Self::PanNotAllowed => "Card numbers are not allowed",
-            Self::InvalidPaymentsCount => "Invalid number of payments",
-            Self::PaymentsAmountMismatch => "Amounts of the payments do not add up",
-            Self::PaymentAmountBelowMinimum => "Amount of a payment below the minimum",
-            Self::CurrencyNotBrl => "Currency must be BRL",
-            Self::PaymentSourceRequired => "Payment source required",
-        }
-    }
-}
-
-/// Another operation is under way.
-pub const IN_PROGRESS: &str = "purchase_operation_in_progress";
-const NOT_FOUND: &str = "purchase_not_found";
-const KEY_MISMATCH: &str = "idempotency_key_payload_mismatch";
-
-/// Every `businessCode`.
-pub const CODES: [&str; 12] = [
-    BodyCode::InvalidRequest.code(),
-    BodyCode::PanNotAllowed.code(),
-    BodyCode::InvalidPaymentsCount.code(),
-    BodyCode::PaymentsAmountMismatch.code(),
-    BodyCode::PaymentAmountBelowMinimum.code(),
-    BodyCode::CurrencyNotBrl.code(),
-    BodyCode::PaymentSourceRequired.code(),
-    INVALID_STATE,
-    INTENT_MISMATCH,
-    IN_PROGRESS,
-    NOT_FOUND,
-    KEY_MISMATCH,
-];
 
 /// The class of an error of purchases: one for each status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]

@@ -8,10 +8,11 @@ use regente_engine::flows::purchase::{NewPurchase, SentPayment, SentPurchase};
 use regente_engine::settings::Settings;
 use serde_json::{Value, json};
 
-use super::error::{BodyCode, PurchaseError};
+use super::error::PurchaseError;
 use super::pan;
 use crate::api::charges::request::{read_cvv, read_flow_metadata, read_fraud_analysis};
 use crate::api::fields::{Body, Fields};
+use crate::http::business_code::BodyCode;
 
 /// The most bytes of one free-form JSON member.
 const FREE_FORM_BYTES_MAX: usize = 16 * 1024;

@@ -9,7 +9,6 @@ use regente_domain::card::{self, record};
 use regente_domain::charge::{self, attempt, explanation, timeline};
 use regente_domain::country;
 use regente_domain::currency;
-use regente_domain::decline;
 use regente_domain::merchant;
 use regente_domain::provider_type;
 use regente_domain::purchase;
@@ -20,28 +19,9 @@ use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::tagged::Components;
-use crate::api::purchases::error as purchase_error;
 use crate::api::query;
-
-macro_rules! closed_lists {
-    ($($(#[doc = $doc:literal])+ $name:ident = $words:expr;)*) => {
-        $($(#[doc = $doc])+
-        #[derive(Debug)]
-        pub enum $name {}
-
-        impl PartialSchema for $name {
-            fn schema() -> RefOr<Schema> {
-                one_of(concat!($($doc),+), $words)
-            }
-        }
-
-        impl ToSchema for $name {
-            fn name() -> Cow<'static, str> {
-                Cow::Borrowed(stringify!($name))
-            }
-        })*
-    };
-}
+use crate::http::words::closed_lists;
+pub use crate::http::words::{BusinessCode, DeclinedCode};
 
 closed_lists! {
     /// Where a charge stands.
@@ -58,8 +38,6 @@ closed_lists! {
     RequestStatus = listed(attempt::RequestStatus::WORDS);
     /// Why the outcome of a request was not known at once.
     OpenReason = listed(attempt::OpenReason::WORDS);
-    /// Why a payment was refused.
-    DeclinedCode = decline::DeclinedCode::all().map(decline::DeclinedCode::code);
     /// Why a provider was left out.
     SkipReason = listed(explanation::Skipped::WORDS);
     /// Why a provider might be asked although it had stopped answering.
@@ -90,8 +68,6 @@ closed_lists! {
     PurchaseMilestone = listed(purchase::Milestone::WORDS);
     /// What was done at an entry of the history of a purchase.
     PurchaseAction = listed(purchase::Action::WORDS);
-    /// The stable name of a rule that was broken.
-    BusinessCode = purchase_error::CODES;
     /// What a public key may call: a group of routes, or `*` for all of them.
     ScopeWord = [scope::Scopes::ALL_WORD].into_iter().chain(scope::Scope::ALL.map(scope::Scope::word));
     /// The name of an event.
@@ -152,10 +128,4 @@ fn listed<T>(table: &[(&'static str, T)]) -> impl Iterator<Item = &'static str> 
 fn events_of(family: webhook::Family) -> impl Iterator<Item = &'static str> {
     let of_family = webhook::EventName::WORDS.iter().filter(move |(_, name)| name.family() == family);
     of_family.map(|(_, name)| name.event())
-}
-
-/// The schema of a string with these values.
-fn one_of(description: &str, words: impl IntoIterator<Item = &'static str>) -> RefOr<Schema> {
-    let list = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words));
-    RefOr::T(list.description(Some(description.trim())).into())
 }

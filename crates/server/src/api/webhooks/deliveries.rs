@@ -17,16 +17,16 @@ use regente_store::deliveries::{self, Delivery};
 use regente_store::webhooks::Webhook;
 use regente_store::{Batch, events};
 
-use super::super::error::ApiError;
 use super::super::fields::Body;
 use super::super::idempotency::commit_once;
 use super::super::page::{LIMIT_DEFAULT, Page};
-use super::super::path_id;
+use super::super::path::path_id;
 use super::super::query::Query;
 use super::error::{WebhookError, WebhookErrors};
 use super::find as find_webhook;
 use super::view::{AttemptView, DeliveryView};
 use crate::app::App;
+use crate::http::error::ApiError;
 
 /// Lists the deliveries of a webhook, newest first, each with its attempts.
 #[utoipa::path(

@@ -12,8 +12,7 @@ use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::{self, Ref, RefOr};
 use utoipa::{IntoResponses, ToSchema};
 
-use super::super::error::ApiError;
-use super::super::schema::{CommonErrors, ErrorType};
+use crate::http::error::{ApiError, CommonErrors, ErrorType};
 
 /// The message of a duplicate (`docs/interface/webhooks.md#errors`).
 const DUPLICATE: &str = "webhook already registered for this endpoint";

@@ -1,13 +1,12 @@
 //! Carries the cause of a 5xx answer to the request-id layer, which logs it once and adds the request id to the body.
 
-use std::error::Error;
-
 use axum::http::StatusCode;
 use regente_engine::error::Cause;
 
-use super::super::schema::ErrorEnvelope;
+use super::body::ErrorEnvelope;
+use crate::chain::chain;
 
-/// An extension of a 5xx answer. The request-id layer ([`super::super::request_id`]) logs the cause once and writes the
+/// An extension of a 5xx answer. The request-id layer (`api/request_id.rs`) logs the cause once and writes the
 /// request id into the body.
 #[derive(Clone, Debug)]
 pub struct Fault {
@@ -27,8 +26,8 @@ impl Fault {
     }
 
     /// Logs the error with all its causes.
-    pub(in super::super) fn log(&self, status: StatusCode) {
-        let cause = self.cause.as_deref().map(chain).unwrap_or_default();
+    pub(crate) fn log(&self, status: StatusCode) {
+        let cause = self.cause.as_deref().map(|cause| chain(cause)).unwrap_or_default();
         match status {
             StatusCode::SERVICE_UNAVAILABLE => tracing::warn!(%status, cause, "the service is not available"),
             _ => tracing::error!(%status, cause, "a request failed"),
@@ -36,21 +35,9 @@ impl Fault {
     }
 
     /// The body with the request id in `details`; `None` when a resource has its own envelope.
-    pub(in super::super) fn signed_body(self, request_id: &str) -> Option<Vec<u8>> {
+    pub(crate) fn signed_body(self, request_id: &str) -> Option<Vec<u8>> {
         let mut envelope = self.envelope?;
         envelope.error.details = vec![format!("request id {request_id}")];
         serde_json::to_vec(&envelope).ok()
     }
-}
-
-/// The causes on one line, outermost first.
-fn chain(error: &(dyn Error + Send + Sync + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        next = cause.source();
-    }
-    text
 }

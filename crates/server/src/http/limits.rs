@@ -22,8 +22,7 @@ use tower_http::catch_panic::{CatchPanicLayer, ResponseForPanic};
 use uuid::Uuid;
 
 use super::error::ApiError;
-use super::layers::Answered;
-use super::request_id::MonotonicClock;
+use super::{Answered, MonotonicClock};
 
 /// The most bytes of a JSON body (`docs/interface/conventions.md#limits`).
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -35,7 +34,7 @@ pub const BODY_READ_TIME_MAX: Duration = Duration::from_secs(30);
 struct BodyBytesMax(usize);
 
 /// The layer. It refuses a request that announces too large a body, and makes [`read_bytes`] stop at the limit.
-pub(super) fn limit_body<Next: Future<Output = Answered>>(
+pub(crate) fn limit_body<Next: Future<Output = Answered>>(
     bytes_max: usize,
     mut request: Request,
     next: impl FnOnce(Request) -> Next,
@@ -68,7 +67,8 @@ pub async fn read_bytes(mut request: Request) -> Result<Bytes, ApiError> {
     }
 }
 
-/// The layer that turns a panic into [`Error::Internal`]. It belongs inside of [`super::request_id::track`].
+/// The layer that turns a panic into [`Error::Internal`]. It belongs inside of the layer that logs
+/// 5xx answers, `api/request_id.rs`.
 pub fn catch_panic() -> CatchPanicLayer<PanicAnswer> {
     CatchPanicLayer::custom(PanicAnswer)
 }

@@ -2,6 +2,7 @@
 //!
 //! No rule of a resource is decided here: callers name the case, this module words the answer.
 
+mod body;
 mod fault;
 
 use std::borrow::Cow;
@@ -18,9 +19,8 @@ use regente_engine::error::{Cause, Error};
 use regente_engine::vault::VaultError;
 use regente_store::StoreError;
 
+pub use body::{CommonErrors, ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody};
 pub use fault::Fault;
-
-use super::schema::{ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody};
 
 /// The message while an outcome is unknown (`docs/interface/conventions.md#idempotency`).
 const PROCESSING: &str = "Transaction is processing";

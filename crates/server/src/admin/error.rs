@@ -1,0 +1,58 @@
+//! Why a command of an operator failed.
+
+use regente_engine::deliveries::keys::RotationError;
+use regente_engine::deliveries::listeners::ListenError;
+use regente_engine::error::Error;
+use regente_engine::vault::VaultError;
+use regente_store::{BackupError, StoreError};
+
+use crate::access::AccessError;
+use crate::config::ConfigError;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// A client or a key cannot be changed.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// The vault's keys failed.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The configuration is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The key of a webhook cannot be shown or replaced.
+    #[error(transparent)]
+    Rotation(#[from] RotationError),
+    /// Listening failed.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// A change was refused.
+    #[error(transparent)]
+    Change(#[from] Error),
+    /// A backup or restore failed.
+    #[error(transparent)]
+    Backup(#[from] BackupError),
+    /// The command needs an embedded database, which is one file.
+    #[error(
+        "this is for the embedded database; back PostgreSQL up with `pg_dump` or `pg_basebackup`, and restore with \
+         `pg_restore` while Regente is stopped"
+    )]
+    NotEmbedded,
+    /// A name is empty or too long, or a named thing cannot be used.
+    #[error("{0}")]
+    Argument(String),
+    /// The connection was lost during the commit.
+    #[error("it is not known whether the change was written; look before you try again")]
+    Unknown,
+}
+
+impl CommandError {
+    /// Whether the same command may succeed a moment later, when the database answers again.
+    pub const fn is_passing(&self) -> bool {
+        matches!(self, Self::Listen(ListenError::Failed(_)))
+    }
+}

@@ -1,0 +1,73 @@
+//! The settings of the vault, and how its key-encryption key is read.
+
+use std::io;
+use std::path::PathBuf;
+
+use regente_engine::vault::Kek;
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use super::layers::ConfigError;
+use super::{Config, Secret};
+
+/// `vault.…`: the key-encryption key, 32 random bytes as 64 hexadecimal digits or in base64.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct VaultConfig {
+    /// The key itself.
+    pub kek: Option<Secret>,
+    /// The file that holds it, readable by its owner alone. Default `<data_dir>/kek` in sandbox mode, none in
+    /// production.
+    pub kek_file: Option<PathBuf>,
+}
+
+/// The line that marks a key file made by `regente dev`; production refuses such a file.
+pub const DEV_KEK_MARK: &str = "# Made by `regente dev` for a sandbox.";
+
+/// Where the key-encryption key comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KekSource {
+    /// The setting `vault.kek`.
+    Value,
+    /// The file of `vault.kek_file`.
+    File {
+        /// Which one.
+        path: PathBuf,
+        /// Whether it carries [`DEV_KEK_MARK`].
+        made_by_dev: bool,
+    },
+}
+
+impl Config {
+    /// Reads the key-encryption key. Lines of its file that begin with `#` are comments.
+    ///
+    /// # Errors
+    /// It is not set, its file cannot be read, or it is no key. The content is not repeated.
+    pub fn kek(&self) -> Result<(Kek, KekSource), ConfigError> {
+        if let Some(text) = &self.vault.kek {
+            let kek = Kek::parse(text.expose())
+                .map_err(|error| ConfigError::one(format!("`vault.kek`: {error}")))?;
+            return Ok((kek, KekSource::Value));
+        }
+        let Some(path) = &self.vault.kek_file else {
+            return Err(ConfigError::one(
+                "there is no key-encryption key: set `vault.kek_file` (`regente vault new-kek FILE` makes one)",
+            ));
+        };
+        let wrong = |what: String| ConfigError::one(format!("`vault.kek_file` {}: {what}", path.display()));
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => Zeroizing::new(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(wrong(
+                    "there is no such file; `regente vault new-kek FILE` makes one".to_owned(),
+                ));
+            }
+            Err(error) => return Err(wrong(error.to_string())),
+        };
+        let made_by_dev = text.lines().any(|line| line == DEV_KEK_MARK);
+        let key = text.lines().map(str::trim).filter(|line| !line.starts_with('#') && !line.is_empty());
+        let key = Zeroizing::new(key.collect::<Vec<_>>().concat());
+        let kek = Kek::parse(&key).map_err(|error| wrong(error.to_string()))?;
+        Ok((kek, KekSource::File { path: path.clone(), made_by_dev }))
+    }
+}

@@ -1,0 +1,73 @@
+//! Every `businessCode`: the stable names of rules that were broken (`docs/interface/purchases.md#errors`).
+
+use regente_engine::flows::purchase::operations::{INTENT_MISMATCH, INVALID_STATE};
+
+/// The rules of the body with their own codes (`docs/interface/purchases.md#errors`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyCode {
+    /// The shape is wrong.
+    InvalidRequest,
+    /// A member contains a card number.
+    PanNotAllowed,
+    /// Not two or three cards.
+    InvalidPaymentsCount,
+    /// The amounts of the cards do not sum to the purchase's amount.
+    PaymentsAmountMismatch,
+    /// A card's amount is below the minimum.
+    PaymentAmountBelowMinimum,
+    /// The currency is not BRL.
+    CurrencyNotBrl,
+    /// A payment without a card.
+    PaymentSourceRequired,
+}
+
+impl BodyCode {
+    /// Its word.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::InvalidRequest => "invalid_request",
+            Self::PanNotAllowed => "pan_not_allowed",
+            Self::InvalidPaymentsCount => "invalid_payments_count",
+            Self::PaymentsAmountMismatch => "payments_amount_mismatch",
+            Self::PaymentAmountBelowMinimum => "payment_amount_below_minimum",
+            Self::CurrencyNotBrl => "currency_not_brl",
+            Self::PaymentSourceRequired => "payment_source_required",
+        }
+    }
+
+    /// The message of its error.
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::InvalidRequest => "Invalid request",
+            Self::PanNotAllowed => "Card numbers are not allowed",
+            Self::InvalidPaymentsCount => "Invalid number of payments",
+            Self::PaymentsAmountMismatch => "Amounts of the payments do not add up",
+            Self::PaymentAmountBelowMinimum => "Amount of a payment below the minimum",
+            Self::CurrencyNotBrl => "Currency must be BRL",
+            Self::PaymentSourceRequired => "Payment source required",
+        }
+    }
+}
+
+/// Another operation is under way.
+pub const IN_PROGRESS: &str = "purchase_operation_in_progress";
+/// The account has no such purchase.
+pub const NOT_FOUND: &str = "purchase_not_found";
+/// The idempotency key was used with another body.
+pub const KEY_MISMATCH: &str = "idempotency_key_payload_mismatch";
+
+/// Every `businessCode`.
+pub const CODES: [&str; 12] = [
+    BodyCode::InvalidRequest.code(),
+    BodyCode::PanNotAllowed.code(),
+    BodyCode::InvalidPaymentsCount.code(),
+    BodyCode::PaymentsAmountMismatch.code(),
+    BodyCode::PaymentAmountBelowMinimum.code(),
+    BodyCode::CurrencyNotBrl.code(),
+    BodyCode::PaymentSourceRequired.code(),
+    INVALID_STATE,
+    INTENT_MISMATCH,
+    IN_PROGRESS,
+    NOT_FOUND,
+    KEY_MISMATCH,
+];

@@ -1,0 +1,44 @@
+//! Makes the closed lists of the interface components of the OpenAPI document, and declares the lists that errors use.
+//! All others are in `api/schema/words.rs`.
+
+use regente_domain::decline;
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
+
+use super::business_code;
+
+/// Declares a type for each list, which stands for it in the document. The words come from the table that the parser
+/// and the answers use.
+macro_rules! closed_lists {
+    ($($(#[doc = $doc:literal])+ $name:ident = $words:expr;)*) => {
+        $($(#[doc = $doc])+
+        #[derive(Debug)]
+        pub enum $name {}
+
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                $crate::http::words::one_of(concat!($($doc),+), $words)
+            }
+        }
+
+        impl utoipa::ToSchema for $name {
+            fn name() -> std::borrow::Cow<'static, str> {
+                std::borrow::Cow::Borrowed(stringify!($name))
+            }
+        })*
+    };
+}
+
+pub(crate) use closed_lists;
+
+closed_lists! {
+    /// Why a payment was refused.
+    DeclinedCode = decline::DeclinedCode::all().map(decline::DeclinedCode::code);
+    /// The stable name of a rule that was broken.
+    BusinessCode = business_code::CODES;
+}
+
+/// The schema of a string with these values.
+pub(crate) fn one_of(description: &str, words: impl IntoIterator<Item = &'static str>) -> RefOr<Schema> {
+    let list = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words));
+    RefOr::T(list.description(Some(description.trim())).into())
+}
