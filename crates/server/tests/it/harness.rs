@@ -19,6 +19,7 @@ use regente::api::limits::{HttpLimits, RateLimiter};
 use regente::api::router::router;
 use regente::app::{App, Parts, no_credentials};
 use regente_domain::actor::Actor;
+use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::ClientId;
 use regente_domain::problems::Problems;
 use regente_domain::provider_type::ProviderType;
@@ -466,6 +467,7 @@ pub struct Wire(Arc<WireState>);
 struct WireState {
     is_holding: watch::Sender<bool>,
     is_forgetful: AtomicBool,
+    is_contradictory: AtomicBool,
     payers: Payers,
 }
 
@@ -484,6 +486,11 @@ impl Wire {
     /// that arrives later. The simulator itself keeps its word.
     pub fn forget(&self) {
         self.0.is_forgetful.store(true, Ordering::SeqCst);
+    }
+
+    /// Makes the provider answer that it has refused an authorization that it has carried out.
+    pub fn contradict(&self) {
+        self.0.is_contradictory.store(true, Ordering::SeqCst);
     }
 
     /// The payers of providers that cannot decide by themselves.
@@ -510,11 +517,15 @@ impl Provider for Wired {
         Box::pin(async {
             self.fuse.step().await;
             self.wire.carry(&call).await;
+            let is_authorization = call.operation.kind() == OperationKind::Authorization;
             let answer = match self.wire.payers().take_up(Box::new(call)) {
                 Ok(answer) => answer,
                 Err(call) => self.sandbox.call(*call).await,
             };
             self.fuse.step().await;
+            if is_authorization && self.wire.0.is_contradictory.load(Ordering::SeqCst) {
+                return Answer::Declined(Decline::of(DeclinedCode::StolenCard));
+            }
             answer
         })
     }
