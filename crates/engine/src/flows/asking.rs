@@ -205,7 +205,7 @@ impl Asking {
     fn security_code(&self) -> (Option<&Cvv>, SecurityCode) {
         match (&self.details.cvv, self.charge.next_hop()) {
             (Some(cvv), Some(_)) => (Some(cvv), SecurityCode::Needed),
-            (_, _) => (None, SecurityCode::NotNeeded),
+            (Some(_) | None, None) | (None, Some(_)) => (None, SecurityCode::NotNeeded),
         }
     }
 
