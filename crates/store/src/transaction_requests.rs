@@ -88,9 +88,9 @@ sql! {
     /// Counts the requests with an unknown outcome whose probing ended.
     pub UNKNOWN_FOR_GOOD = "
         SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM transaction_requests WHERE given_up_at IS NOT NULL";
-    /// Records why a request is still open, and when its probe is due.
+    /// Records why a request is still open, when it was last sent, and when its probe is due.
     pub NOTE_OPEN_TRANSACTION_REQUEST = "
-        UPDATE transaction_requests SET open_reason = :open_reason, due_at = :due_at
+        UPDATE transaction_requests SET open_reason = :open_reason, sent_at = :sent_at, due_at = :due_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
     /// Ends probing of an open request until an operator resumes it.
     pub GIVE_UP_TRANSACTION_REQUEST = "
@@ -255,7 +255,8 @@ fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Programming(error.to_string()))
 }
 
-/// Records why a request is still open and when its probe is due. Guards the batch: refused when it has ended.
+/// Records why a request is still open, when it was last sent, and when its probe is due. Guards the batch: refused when
+/// it has ended.
 pub fn note_open(batch: &mut Batch, request: &TransactionRequest, reason: OpenReason, due_at: Timestamp) {
     batch.guard(
         &NOTE_OPEN_TRANSACTION_REQUEST,
@@ -264,6 +265,7 @@ pub fn note_open(batch: &mut Batch, request: &TransactionRequest, reason: OpenRe
             ordinal: request.ordinal,
             client_id: request.client_id,
             open_reason: reason.word(),
+            sent_at: request.sent_at,
             due_at,
         },
     );

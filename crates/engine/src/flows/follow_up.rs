@@ -105,6 +105,7 @@ async fn run(
     let operation = operation_of(&opened, &requests, &request)?;
     let overrides = SimulatorOverrides::of(app, &opened, new.seed.clone());
     let asked = attempt::ask(app, &provider, &request, &overrides, operation).await?;
+    let request = TransactionRequest { sent_at: asked.sent_at, ..request };
     if let Some(reason) = asked.open_reason {
         outcome::leave_open(app, &opened, &request, reason, &new.actor).await;
         requests.push(request);

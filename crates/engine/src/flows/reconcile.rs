@@ -5,7 +5,7 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::Charge;
-use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, never_arrived};
+use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, TransactionRequest, never_arrived};
 use regente_domain::id::Id;
 use regente_domain::time::Timestamp;
 use regente_providers::request::Operation;
@@ -48,15 +48,15 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     let (now, due_again_at) = (app.clock.of(stored.request.client_id), schedule::next_look(app, stored));
     let is_last = schedule::is_last_look(app, stored);
     let mut batch = Batch::new(stored.request.client_id);
-    let claim = match follows(stored) {
-        Follows::Yes => Claim::ToSend { at: now },
-        Follows::No => Claim::ToProbe,
+    let (claim, sent_at) = match follows(stored) {
+        Follows::Yes => (Claim::ToSend { at: now }, now),
+        Follows::No => (Claim::ToProbe, stored.request.sent_at),
     };
     transaction_requests::claim(&mut batch, stored, claim, due_again_at);
     match stored.request.outcome {
         Outcome::Open if stored.open_reason.is_none() => {
-            let reason = OpenReason::Interrupted;
-            transaction_requests::note_open(&mut batch, &stored.request, reason, due_again_at);
+            let claimed = TransactionRequest { sent_at, ..stored.request.clone() };
+            transaction_requests::note_open(&mut batch, &claimed, OpenReason::Interrupted, due_again_at);
         }
         Outcome::Pending(_) => {
             held_security_codes::discard_expired(&mut batch, Id::new(stored.request.object_id), now);

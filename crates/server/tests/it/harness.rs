@@ -468,6 +468,7 @@ struct WireState {
     is_holding: watch::Sender<bool>,
     is_forgetful: AtomicBool,
     is_contradictory: AtomicBool,
+    slowness: Mutex<Option<(Clock, Duration)>>,
     payers: Payers,
 }
 
@@ -493,12 +494,20 @@ impl Wire {
         self.0.is_contradictory.store(true, Ordering::SeqCst);
     }
 
+    /// Makes every call take this long by `clock`.
+    pub fn slow_down(&self, clock: &Clock, by: Duration) {
+        *self.0.slowness.lock().unwrap() = Some((clock.clone(), by));
+    }
+
     /// The payers of providers that cannot decide by themselves.
     pub fn payers(&self) -> &Payers {
         &self.0.payers
     }
 
     async fn carry(&self, call: &Call) {
+        if let Some((clock, by)) = &*self.0.slowness.lock().unwrap() {
+            clock.advance(*by);
+        }
         if call.operation.kind() == OperationKind::Authorization {
             let _ = self.0.is_holding.subscribe().wait_for(|is_holding| !is_holding).await;
         }

@@ -286,12 +286,14 @@ async fn a_request_that_is_sent_again_says_so(store: Store) {
     let request = begin(&store, &charge).await;
     let stored =
         async || transaction_requests::due(&store, CLIENT, later(600), 1).await.unwrap().pop().unwrap();
+    assert_eq!(stored().await.request.sent_at, request.id.created_at());
+    let repeated = TransactionRequest { sent_at: later(3), ..request };
     let noted = write(&store, |batch| {
-        transaction_requests::note_open(batch, &request, OpenReason::TimedOut, later(20));
+        transaction_requests::note_open(batch, &repeated, OpenReason::TimedOut, later(20));
     });
     noted.await;
     let found = stored().await;
-    assert_eq!(found.request.sent_at, request.id.created_at());
+    assert_eq!(found.request.sent_at, later(3), "the call repeated it");
     let again = Claim::ToSend { at: later(20) };
     write(&store, |batch| transaction_requests::claim(batch, &found, again, later(40))).await;
     assert_eq!((stored().await.request.sent_at, stored().await.probes), (later(20), 1));
