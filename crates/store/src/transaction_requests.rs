@@ -238,17 +238,34 @@ pub fn instruct(
     Ok(())
 }
 
-/// Records the outcome of `awaited`, a request with instructions, as a request of its own, and ends probing. Guards
-/// the batch.
+/// Whether the provider is asked again about a request with instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probing {
+    /// The outcome is final.
+    Ends,
+    /// The payer may still pay, although the charge has expired: the due date of the request stays.
+    GoesOn,
+}
+
+/// Records the outcome of `awaited`, a request with instructions, as a request of its own. Guards the batch if probing
+/// ends.
 pub fn tell(
     batch: &mut Batch,
     awaited: TransactionRequestId,
     told: &TransactionRequest,
+    probing: Probing,
     actor: &Actor,
 ) -> Result<(), StoreError> {
-    let TransactionRequest { object_id, client_id, .. } = *told;
-    batch.guard(&STOP_PROBING_TRANSACTION_REQUEST, args! { object_id, id: awaited, client_id });
+    match probing {
+        Probing::Ends => stop_probing(batch, told.client_id, told.object_id, awaited),
+        Probing::GoesOn => {}
+    }
     insert_ended(batch, told, ObjectKind::Charge, actor)
+}
+
+/// Ends probing of a request with instructions. Guards the batch.
+pub fn stop_probing(batch: &mut Batch, client_id: ClientId, object_id: Uuid, id: TransactionRequestId) {
+    batch.guard(&STOP_PROBING_TRANSACTION_REQUEST, args! { object_id, id, client_id });
 }
 
 fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {

@@ -23,7 +23,7 @@ use regente_store::charges::{self, ChargeFilter, Direction};
 use regente_store::counters::CounterFilter;
 use regente_store::sealed::Sealed;
 use regente_store::testing::TEST_TIME;
-use regente_store::transaction_requests::{self, Beginning, Claim, ObjectKind};
+use regente_store::transaction_requests::{self, Beginning, Claim, ObjectKind, Probing};
 use regente_store::{Batch, Commit, Store, args, held_security_codes, sql};
 use serde_json::{Map, json};
 use uuid::Uuid;
@@ -271,7 +271,12 @@ async fn a_request_that_has_instructed_the_payer_is_asked_about_until_that_is_kn
     let told =
         told.begin_request(id(0x201), asks, later(90)).end(Outcome::Declined(expired()), None, later(90));
     write(&store, |batch| {
-        transaction_requests::tell(batch, request.id, &told, &Actor::Operator).unwrap();
+        transaction_requests::tell(batch, request.id, &told, Probing::GoesOn, &Actor::Operator).unwrap();
+    })
+    .await;
+    assert_eq!(due(later(3600)).await.len(), 1, "the payer may still pay");
+    write(&store, |batch| {
+        transaction_requests::stop_probing(batch, CLIENT, charge.id.uuid(), request.id);
     })
     .await;
     assert!(due(later(3600)).await.is_empty());
