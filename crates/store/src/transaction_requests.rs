@@ -6,6 +6,7 @@ mod row;
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
 use regente_domain::charge::instructions::Pending;
+use regente_domain::decline::Decline;
 use regente_domain::id::{CardId, ClientId, TransactionRequestId};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
@@ -219,7 +220,9 @@ pub fn end(batch: &mut Batch, ended: &TransactionRequest) -> Result<(), StoreErr
 }
 
 fn end_args(ended: &TransactionRequest) -> Result<Args, StoreError> {
-    let decline = ended.decline().map(json).transpose()?;
+    // The provider's id has a column.
+    let decline = ended.decline().map(|decline| json(&Decline { transaction_id: None, ..decline.clone() }));
+    let decline = decline.transpose()?;
     Ok(known_args(ended).with("decline", decline))
 }
 

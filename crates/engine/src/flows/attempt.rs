@@ -167,7 +167,7 @@ async fn probe(
     let inquiry = Inquiry {
         key: request.provider_key(),
         operation: operation_kind(request),
-        reference: request.reference().and_then(|reference| reference.transaction_id.clone()),
+        reference: request.transaction_id().map(str::to_owned),
         sent_at: request.sent_at,
         at: app.clock.of(request.client_id),
         provider_type: request.provider_type,

@@ -248,8 +248,8 @@ impl Planned {
 fn with_reference(outcome: Outcome, awaited: &TransactionRequest) -> Outcome {
     match outcome {
         Outcome::Approved(mut approval) => {
-            let given = awaited.reference().and_then(|reference| reference.transaction_id.clone());
-            approval.transaction_id = approval.transaction_id.or(given);
+            let given = || awaited.transaction_id().map(str::to_owned);
+            approval.transaction_id = approval.transaction_id.or_else(given);
             Outcome::Approved(approval)
         }
         Outcome::Open | Outcome::Pending(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => outcome,

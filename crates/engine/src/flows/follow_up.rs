@@ -172,7 +172,7 @@ fn operation_of(
     let Some(authorization) = charge::followed(requests, request) else {
         return Err(Error::internal("a request that follows no authorization"));
     };
-    let transaction_id = authorization.reference().and_then(|reference| reference.transaction_id.clone());
+    let transaction_id = authorization.transaction_id().map(str::to_owned);
     let follow_up = FollowUp {
         authorization_key: authorization.provider_key(),
         transaction_id,

@@ -54,6 +54,9 @@ pub const START: &str = "2026-03-23T15:12:38.379Z";
 /// The deadline of calls to the simulator.
 pub const SANDBOX_DEADLINE: Duration = Duration::from_millis(60);
 
+/// The id that a provider which [contradicts](Wire::contradict) itself gives its refusals.
+pub const REFUSED: &str = "refused-1";
+
 /// How often a locked database is opened before the test fails.
 const OPEN_ATTEMPTS: u32 = 100;
 
@@ -533,7 +536,8 @@ impl Provider for Wired {
             };
             self.fuse.step().await;
             if is_authorization && self.wire.0.is_contradictory.load(Ordering::SeqCst) {
-                return Answer::Declined(Decline::of(DeclinedCode::StolenCard));
+                let transaction_id = Some(REFUSED.to_owned());
+                return Answer::Declined(Decline { transaction_id, ..Decline::of(DeclinedCode::StolenCard) });
             }
             answer
         })

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{ASKED_FOR, FOR_EVER, KEY};
 use crate::charges::text;
 use crate::follow_ups::announced;
-use crate::harness::{APPROVED, TestApp, charge_body, request, stories};
+use crate::harness::{APPROVED, REFUSED, TestApp, charge_body, request, stories};
 
 stories! {
     what_a_provider_took_although_it_had_refused_it_is_given_back,
@@ -91,9 +91,15 @@ async fn what_a_provider_took_although_it_had_refused_it_is_given_back(app: Test
     app.wire.contradict();
     let refused = app.post("/v1/charges", &charge_body(&app.merchant().await, APPROVED)).await.expect(201);
     assert_eq!(refused["status"], "failed");
+    assert_eq!(
+        refused["transactionRequests"][0]["transactionId"],
+        json!(null),
+        "answers show it of successes"
+    );
     let id = text(&refused["id"]);
     let requests = transaction_requests::of_object(&app.app.store, app.client_id(), id.parse().unwrap());
     let request = requests.await.unwrap().remove(0).request;
+    assert_eq!(request.transaction_id(), Some(REFUSED));
     let entry = app.books.find(request.provider_key()).await.unwrap().unwrap();
     let Finding::Approved(approval) = entry.answered().unwrap().finding.clone() else { panic!("{entry:?}") };
     for _ in 0..2 {
@@ -104,7 +110,10 @@ async fn what_a_provider_took_although_it_had_refused_it_is_given_back(app: Test
     let charge = app.get(&format!("/v1/charges/{id}")).await.expect(200);
     let requests = charge["transactionRequests"].as_array().unwrap();
     assert_eq!((charge["status"].as_str(), requests.len()), (Some("failed"), 2), "{charge:#}");
-    assert_eq!((&requests[0]["requestType"], &requests[0]["requestStatus"]), (&json!("void"), &json!("success")));
+    assert_eq!(
+        (&requests[0]["requestType"], &requests[0]["requestStatus"]),
+        (&json!("void"), &json!("success"))
+    );
     let holding = app.books.holding(request.provider_key()).await.unwrap().unwrap();
     assert_eq!(holding.kept().minor_units(), 0);
     assert_eq!(announced(&app, id).await, ["pending", "failed", "probe_void"]);

@@ -13,6 +13,7 @@ use regente_domain::charge::{
     SecurityCode, Voucher,
 };
 use regente_domain::currency::Currency;
+use regente_domain::decline::Decline;
 use regente_domain::id::{ChargeId, Id};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
@@ -268,8 +269,8 @@ async fn a_request_that_has_instructed_the_payer_is_asked_about_until_that_is_kn
 
     let asks = Asks::about(&found.request, RequestType::Authorization, request.amount);
     let told = awaiting.with_one_more_request();
-    let told =
-        told.begin_request(id(0x201), asks, later(90)).end(Outcome::Declined(expired()), None, later(90));
+    let declined = Outcome::Declined(Decline { transaction_id: Some("refused".to_owned()), ..expired() });
+    let told = told.begin_request(id(0x201), asks, later(90)).end(declined, None, later(90));
     write(&store, |batch| {
         transaction_requests::tell(batch, request.id, &told, Probing::GoesOn, &Actor::Operator).unwrap();
     })
