@@ -57,9 +57,6 @@ pub const SANDBOX_DEADLINE: Duration = Duration::from_millis(60);
 /// The id that a provider which [contradicts](Wire::contradict) itself gives its refusals.
 pub const REFUSED: &str = "refused-1";
 
-/// How often a locked database is opened before the test fails.
-const OPEN_ATTEMPTS: u32 = 100;
-
 /// Approved by the simulator (`docs/interface/sandbox.md#cards`).
 pub const APPROVED: (&str, &str) = ("4916745120294124", "560");
 /// Not answered by the simulator.
@@ -625,24 +622,11 @@ fn rules() -> Rules {
     Rules { plain: Plain::Allowed, ports: Ports::Any, networks: vec!["127.0.0.0/8".parse().unwrap()] }
 }
 
-/// Opens the database. A process that another test has just forked holds every open file until it executes its program,
-/// so the lock of a closed store may last a moment longer.
-async fn open(database: &TestDatabase) -> Store {
-    for _ in 0..OPEN_ATTEMPTS {
-        let opened = Store::open(database.options()).await;
-        if !matches!(opened, Err(StoreError::Locked(_))) {
-            return opened.unwrap();
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("the lock of the database stays taken");
-}
-
 async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     let Ground { database, clock, books, kek, settings, limits, sandbox_deadline, wire, names } = ground;
     // Internal errors, for the output of a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
-    let store = open(database).await;
+    let store = Store::open(database.options()).await.unwrap();
     store.migrate(clock.deployment()).await.unwrap();
     store.put_fuse(fuse.clone());
     let chance = Chance::seeded(seed);
