@@ -2,11 +2,11 @@
 //! or in the command's own process. The command line prints the answers.
 
 mod backup;
-pub mod books;
 mod command;
 mod doctor;
 mod recount;
 mod socket;
+pub mod transaction_log;
 mod unknowns;
 mod webhooks;
 
