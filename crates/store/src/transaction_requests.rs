@@ -51,7 +51,7 @@ sql! {
             instructions = :instructions, expires_at = :expires_at, duration_ms = :duration_ms, due_at = :due_at,
             given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
-    /// Stops probing: the payer's outcome is known, or it is too late.
+    /// Stops probing: the payer's outcome is known, or the schedule is over.
     pub STOP_PROBING_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = NULL, given_up_at = NULL
         WHERE object_id = :object_id AND id = :id AND client_id = :client_id AND status = 'awaiting_payer'";
@@ -73,7 +73,7 @@ sql! {
     pub NEXT_DUE_TRANSACTION_REQUEST = "
         SELECT client_id, MIN(due_at) AS due_at FROM transaction_requests
         WHERE due_at IS NOT NULL GROUP BY client_id";
-    /// Takes a due request: whoever moves its due date is the one that asks. One that has ended has none.
+    /// Claims a due request: the node that moves its due date asks the provider. An ended request has no due date.
     pub CLAIM_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = :next_due_at, probes = probes + 1
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND due_at = :due_at";
