@@ -54,6 +54,9 @@ pub struct Decline {
     pub network_denied_reason: Option<String>,
     /// The provider's own text.
     pub network_denied_message: Option<String>,
+    /// The provider's id of the refused operation, if it gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction_id: Option<String>,
 }
 
 impl Decline {
@@ -65,6 +68,7 @@ impl Decline {
             message: code.message().to_owned(),
             network_denied_reason: None,
             network_denied_message: None,
+            transaction_id: None,
         }
     }
 
@@ -104,6 +108,7 @@ impl Decline {
                 message: reason.message().to_owned(),
                 network_denied_reason: Some(reason.word().to_owned()),
                 network_denied_message: None,
+                transaction_id: None,
             },
         }
     }

@@ -3,7 +3,6 @@
 
 mod answer;
 mod backup;
-pub mod books;
 mod clients;
 mod command;
 mod doctor;
@@ -11,6 +10,7 @@ mod error;
 mod recount;
 mod run;
 mod socket;
+pub mod transaction_log;
 mod unknowns;
 mod webhooks;
 

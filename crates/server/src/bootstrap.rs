@@ -77,7 +77,7 @@ pub enum StartError {
     #[error("the vault cannot be opened")]
     Vault(#[from] VaultError),
     /// The simulator's transaction log cannot be opened.
-    #[error("the books of the simulator cannot be opened at {}", .0.display())]
+    #[error("the transaction log of the simulator cannot be opened at {}", .0.display())]
     SimulatorLog(PathBuf, #[source] TransactionLogError),
     /// The client for a simulator in another process cannot be made.
     #[error(transparent)]
@@ -197,10 +197,10 @@ async fn assemble(
 ///
 /// # Errors
 /// [`StartError::SimulatorLog`].
-pub async fn books_that_exist(config: &Config) -> Result<Option<TransactionLog>, StartError> {
+pub async fn existing_simulator_log(config: &Config) -> Result<Option<TransactionLog>, StartError> {
     match config.simulator()? {
         Simulator::InProcess(Place::File(path)) if path.exists() => {
-            open_books(Place::File(path)).await.map(Some)
+            open_simulator_log(Place::File(path)).await.map(Some)
         }
         Simulator::InProcess(Place::File(_) | Place::Memory) | Simulator::Remote(_) => Ok(None),
     }
@@ -210,8 +210,8 @@ pub async fn books_that_exist(config: &Config) -> Result<Option<TransactionLog>,
 /// in this process.
 async fn simulator(config: &Config, kek: &Kek) -> Result<(Adapter, Option<TransactionLog>), StartError> {
     match config.simulator()? {
-        Simulator::InProcess(books) => {
-            let sandbox = open_sandbox(config, books, derived::card_hash_key(kek)).await?;
+        Simulator::InProcess(place) => {
+            let sandbox = open_sandbox(config, place, derived::card_hash_key(kek)).await?;
             let log = sandbox.transaction_log().clone();
             Ok((sandbox.into_adapter(), Some(log)))
         }
@@ -225,10 +225,10 @@ async fn simulator(config: &Config, kek: &Kek) -> Result<(Adapter, Option<Transa
 /// [`StartError::SimulatorLog`], [`StartError::Config`], or the file cannot be created.
 pub async fn open_sandbox(
     config: &Config,
-    books: Place,
+    place: Place,
     card_hash_key: Zeroizing<Vec<u8>>,
 ) -> Result<Sandbox, StartError> {
-    let sandbox = Sandbox::new(config.sandbox_options(card_hash_key), open_books(books).await?);
+    let sandbox = Sandbox::new(config.sandbox_options(card_hash_key), open_simulator_log(place).await?);
     if let Some((path, plan)) = config.sandbox_faults()? {
         sandbox.set_plan(plan, "faults").map_err(|problems| {
             let problems = problems.into_details().join("; ");
@@ -238,7 +238,7 @@ pub async fn open_sandbox(
     Ok(sandbox)
 }
 
-async fn open_books(place: Place) -> Result<TransactionLog, StartError> {
+async fn open_simulator_log(place: Place) -> Result<TransactionLog, StartError> {
     let path = match place {
         Place::Memory => return Ok(TransactionLog::memory()),
         Place::File(path) => path,
@@ -246,8 +246,8 @@ async fn open_books(place: Place) -> Result<TransactionLog, StartError> {
     make_private_folder(parent_of(&path))?;
     make_private_file(&path)?;
     let opened = path.clone();
-    let books = tokio::task::spawn_blocking(move || TransactionLog::file(&opened)).await?;
-    books.map_err(|error| StartError::SimulatorLog(path, error))
+    let log = tokio::task::spawn_blocking(move || TransactionLog::file(&opened)).await?;
+    log.map_err(|error| StartError::SimulatorLog(path, error))
 }
 
 async fn bring_up_to_date(store: &Store, clock: &Clock, migrations: Migrations) -> Result<(), StartError> {

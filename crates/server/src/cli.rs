@@ -73,8 +73,8 @@ enum Task {
     },
     /// Run jobs alone, beside servers on the same PostgreSQL
     Work,
-    /// Run the simulator as a process of its own: one provider for every node, with faults on the wire, and with books
-    /// that can be looked at
+    /// Run the simulator as a process of its own: one provider for every node, with faults on the wire, and with
+    /// a transaction log that can be looked at
     #[command(
         after_help = "For test cards only: card numbers travel in the clear. The other settings of the simulator are \
                         those of `sandbox`, such as `--set sandbox.cvv_on_charge=false`."
@@ -117,7 +117,7 @@ enum Task {
     /// Write a backup of the embedded database, also while the server runs
     #[command(
         after_help = "The backup holds everything that was acknowledged before it began. The key-encryption key is not \
-                        in it, and neither are the books of the simulator."
+                        in it, and neither is the transaction log of the simulator."
     )]
     Backup {
         /// The file to write; it is complete or not there
@@ -173,7 +173,7 @@ struct SimulatorArgs {
     /// Listen here; port 0 is any free one [default: 127.0.0.1:8081]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<String>,
-    /// Keep the books in this file, or in `memory` [default: DIR/sandbox-books.db]
+    /// Keep the transaction log in this file, or in `memory` [default: DIR/sandbox-books.db]
     #[arg(long, value_name = "FILE")]
     books: Option<String>,
     /// Begin with the fault plan in this file, a JSON array

@@ -16,7 +16,7 @@ use crate::app::App;
 /// How long all checks may take together before the process counts as not ready.
 const READY_TIME_MAX: Duration = Duration::from_secs(3);
 /// How long an answer is cached: each check writes to the database, and anybody may ask.
-const READY_REMEMBERED: Duration = Duration::from_millis(500);
+const READY_CACHED_FOR: Duration = Duration::from_millis(500);
 
 /// The readiness of one process: the server drains it, the route shows it. Clones share the state.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl Readiness {
         let mut last = self.0.last.lock().await;
         let now = app.clock.machine();
         let mut failing = match &*last {
-            Some((at, failing)) if now.since(*at) < READY_REMEMBERED => failing.clone(),
+            Some((at, failing)) if now.since(*at) < READY_CACHED_FOR => failing.clone(),
             Some(_) | None => {
                 let failing = look(app).await;
                 *last = Some((now, failing.clone()));

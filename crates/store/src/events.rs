@@ -1,8 +1,8 @@
 //! Stores events in the batch of their change: the outbox for deliveries. The key `(object, version, ordinal)` orders
 //! the events of an object without a sequence.
 //!
-//! The same statement marks an event that a webhook asks for, so that callers need not know whether there is one.
-//! Deliveries are made elsewhere.
+//! The statement that adds an event also marks it for dispatch if a webhook asks for it, so callers need not look for
+//! webhooks. The engine makes the deliveries.
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::{Charge, ChargeEvent};
@@ -70,7 +70,7 @@ sql! {
         SELECT id, object_id, version, ordinal, object_kind, name, snapshot FROM events
         WHERE client_id = :client_id AND dispatch_at IS NOT NULL AND dispatch_at <= :now
         ORDER BY id LIMIT :limit";
-    /// Ends the dispatch of an event; the second node is refused. On PostgreSQL it skips a row that another node
+    /// Ends the dispatch of an event; if another node has ended it, no row matches. On PostgreSQL it skips a row that another node
     /// holds.
     pub END_DISPATCH = split(
         "UPDATE events SET dispatch_at = NULL, snapshot = :snapshot
@@ -86,7 +86,7 @@ sql! {
     pub POSTPONE_DISPATCH = "
         UPDATE events SET dispatch_at = :dispatch_at
         WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND dispatch_at IS NOT NULL";
-    /// Events that nobody needs any more, by object, oldest first: of all clients but some.
+    /// Old events without a dispatch or delivery that needs them, by object, oldest first: of all clients but some.
     pub OLD_EVENTS = concat!("
         SELECT events.object_id, events.client_id FROM events
         WHERE events.object_id < :made_before AND events.client_id NOT IN EACH_UUID(:apart) AND", is_old!(),
@@ -96,7 +96,7 @@ sql! {
         SELECT events.object_id, events.client_id FROM events
         WHERE events.object_id < :made_before AND events.client_id = :client_id AND", is_old!(),
         " ORDER BY events.object_id LIMIT :limit");
-    /// Deletes the events of objects that nobody needs any more.
+    /// Deletes the old events of objects that no dispatch and no delivery needs.
     pub PURGE_EVENTS = concat!("
         DELETE FROM events WHERE events.client_id = :client_id AND events.object_id IN EACH_UUID(:object_ids) AND",
         is_old!());
@@ -296,8 +296,8 @@ fn undispatched_from_row(row: &Row) -> Result<Undispatched, StoreError> {
     })
 }
 
-/// Ends the dispatch of an event and stores the payload that its deliveries send. Guards the batch: the second node
-/// is refused.
+/// Ends the dispatch of an event and stores the payload that its deliveries send. Guards the batch: if another node has
+/// ended the dispatch, the batch is refused.
 pub fn dispatched(batch: &mut Batch, event: &Undispatched, snapshot: Option<&str>) {
     let (client_id, object_id) = (batch.client_id(), event.object_id);
     let (version, ordinal) = (event.version, event.ordinal);
@@ -315,13 +315,13 @@ pub async fn next_dispatch(store: &Store) -> Result<Option<Timestamp>, StoreErro
     store.row(&NEXT_DISPATCH, args! {}).await?.map_or(Ok(None), |row| row.get("dispatch_at"))
 }
 
-/// When the next event of each client is to become deliveries that has one waiting, by the client's own time.
+/// When the next event of each client is to become deliveries, by the client's own time, for clients with waiting events.
 pub async fn next_dispatch_of_each(store: &Store) -> Result<Vec<(ClientId, Timestamp)>, StoreError> {
     let rows = store.rows(&NEXT_DISPATCH_OF_EACH, args! {}).await?;
     rows.iter().map(|row| Ok((row.get("client_id")?, row.get("dispatch_at")?))).collect()
 }
 
-/// Objects that have events from before then which nobody needs any more, each with its account: `limit` events of them,
+/// Objects with events from before then that no dispatch and no delivery needs, each with its account: `limit` events,
 /// oldest objects first.
 pub async fn old(
     store: &Store,

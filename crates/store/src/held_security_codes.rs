@@ -1,4 +1,4 @@
-//! Stores security codes of charges whose payers are away, for the next provider. There is one for a charge; it is
+//! Stores security codes of charges that await their payers, for the next provider. A charge has at most one; it is
 //! deleted when it is used, when the charge ends, or after some minutes.
 
 use regente_domain::id::{ChargeId, ClientId};
@@ -27,14 +27,14 @@ sql! {
     pub DISCARD_EXPIRED_SECURITY_CODE = "
         DELETE FROM held_security_codes
         WHERE charge_id = :charge_id AND client_id = :client_id AND expires_at <= :now";
-    /// Clients with codes that nobody used in time, but for some.
+    /// Clients with expired codes, except some.
     pub CLIENTS_WITH_EXPIRED_SECURITY_CODES = "
         SELECT DISTINCT client_id FROM held_security_codes
         WHERE expires_at <= :now AND client_id NOT IN EACH_UUID(:apart) LIMIT :limit";
     /// Whether one client has such codes.
     pub CLIENT_WITH_EXPIRED_SECURITY_CODES = "
         SELECT client_id FROM held_security_codes WHERE client_id = :client_id AND expires_at <= :now LIMIT 1";
-    /// Deletes codes of a client that nobody used in time, a bounded number at once.
+    /// Deletes expired codes of a client, a bounded number at once.
     pub PURGE_SECURITY_CODES = "
         DELETE FROM held_security_codes WHERE client_id = :client_id AND charge_id IN (
             SELECT charge_id FROM held_security_codes

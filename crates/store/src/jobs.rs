@@ -41,7 +41,7 @@ sql! {
     pub NEXT_DUE_JOB = "
         SELECT client_id, MIN(run_at) AS run_at FROM jobs
         WHERE lease_until IS NULL AND client_id <> :besides GROUP BY client_id";
-    /// How much is due and nobody is doing, and since when.
+    /// Counts the due jobs that no worker has leased, and finds the time since when the oldest waits.
     pub DUE_JOBS_BACKLOG = "
         SELECT COUNT(*) AS due, MIN(run_at) AS oldest_due FROM jobs
         WHERE run_at <= :now AND (lease_until IS NULL OR lease_until <= :machine_now)";
@@ -144,13 +144,13 @@ pub fn ensure(batch: &mut Batch, job: &NewJob<'_>) {
     );
 }
 
-/// Takes a lease until `lease_until` (machine time); the batch is refused when another worker was first.
+/// Takes a lease until `lease_until` (machine time); if another worker has leased the job first, the batch is refused.
 pub fn lease(batch: &mut Batch, job: &Job, owner: Uuid, lease_until: Timestamp) {
     let (id, client_id, version) = (job.id, job.client_id, job.version);
     batch.guard(&LEASE_JOB, args! { id, client_id, version, owner, lease_until });
 }
 
-/// Extends a lease to `lease_until` (machine time); the batch is refused when another worker has taken it.
+/// Extends a lease to `lease_until` (machine time); if another worker has taken the lease, the batch is refused.
 pub fn renew(batch: &mut Batch, job: &Job, owner: Uuid, lease_until: Timestamp) {
     batch.guard(&RENEW_LEASE, args! { id: job.id, client_id: job.client_id, owner, lease_until });
 }
@@ -223,8 +223,8 @@ pub async fn due(
     rows.iter().map(from_row).collect()
 }
 
-/// When the next job of each client is due that has one waiting, by the client's own time. Those of the client `besides`
-/// are left out.
+/// When the next job of each client is due, by the client's own time, for clients with waiting jobs. The jobs of the
+/// client `besides` are left out.
 pub async fn next_due(store: &Store, besides: ClientId) -> Result<Vec<(ClientId, Timestamp)>, StoreError> {
     let rows = store.rows(&NEXT_DUE_JOB, args! { besides }).await?;
     rows.iter().map(|row| Ok((row.get("client_id")?, row.get("run_at")?))).collect()

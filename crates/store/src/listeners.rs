@@ -1,5 +1,5 @@
 //! Stores listeners: webhooks whose deliveries a client fetches. They are rows of `webhooks`, so that events become
-//! deliveries for them too; the queries of `webhooks.rs` for callers' requests do not find them.
+//! deliveries for them too. The queries in `webhooks.rs` that serve callers do not find them.
 
 use std::collections::HashMap;
 
@@ -46,14 +46,14 @@ sql! {
     pub FORGET_FETCHED = "
         DELETE FROM deliveries
         WHERE client_id = :client_id AND webhook_id = :webhook_id AND id IN EACH_UUID(:ids)";
-    /// Clients with listeners that ended before a time, but for some.
+    /// Clients with listeners that ended before a time, except some.
     pub CLIENTS_WITH_ENDED_LISTENERS = "
         SELECT DISTINCT client_id FROM webhooks
         WHERE listens_until < :before AND client_id NOT IN EACH_UUID(:apart) LIMIT :limit";
     /// Whether one client has such listeners.
     pub CLIENT_WITH_ENDED_LISTENERS = "
         SELECT client_id FROM webhooks WHERE client_id = :client_id AND listens_until < :before LIMIT 1";
-    /// Forgets what events say that nobody fetched of theirs, where nobody else can send or fetch it.
+    /// Erases the payloads of events that the ended listeners did not fetch and that no other delivery needs.
     pub FORGET_UNFETCHED_SNAPSHOTS = "
         UPDATE events SET snapshot = NULL
         WHERE client_id = :client_id AND dispatch_at IS NULL

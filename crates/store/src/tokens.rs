@@ -25,14 +25,14 @@ sql! {
     /// Deletes a token, if it still exists.
     pub DISCARD_TOKEN = "
         DELETE FROM tokens WHERE digest = :digest AND client_id = :client_id";
-    /// Clients with tokens that nobody used in time, but for some.
+    /// Clients with expired tokens, except some.
     pub CLIENTS_WITH_EXPIRED_TOKENS = "
         SELECT DISTINCT client_id FROM tokens WHERE expires_at <= :now AND client_id NOT IN EACH_UUID(:apart)
         LIMIT :limit";
     /// Whether one client has such tokens.
     pub CLIENT_WITH_EXPIRED_TOKENS = "
         SELECT client_id FROM tokens WHERE client_id = :client_id AND expires_at <= :now LIMIT 1";
-    /// Deletes tokens of a client that nobody used in time, a bounded number at once.
+    /// Deletes expired tokens of a client, a bounded number at once.
     pub PURGE_TOKENS = "
         DELETE FROM tokens WHERE client_id = :client_id AND digest IN (
             SELECT digest FROM tokens WHERE client_id = :client_id AND expires_at <= :now LIMIT :limit)";
@@ -77,7 +77,7 @@ pub fn insert(batch: &mut Batch, digest: [u8; 32], token: StoredToken, expires_a
     );
 }
 
-/// Consumes a token; the batch is refused when it was used or has expired meanwhile.
+/// Consumes a token. If the token was used or has expired meanwhile, the batch is refused.
 pub fn consume(batch: &mut Batch, digest: [u8; 32], now: Timestamp) {
     let client_id = batch.client_id();
     batch.guard(&CONSUME_TOKEN, args! { digest, client_id, now });

@@ -6,6 +6,7 @@ mod row;
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
 use regente_domain::charge::instructions::Pending;
+use regente_domain::decline::Decline;
 use regente_domain::id::{CardId, ClientId, TransactionRequestId};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
@@ -50,7 +51,7 @@ sql! {
             instructions = :instructions, expires_at = :expires_at, duration_ms = :duration_ms, due_at = :due_at,
             given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
-    /// Stops probing: the payer's outcome is known, or it is too late.
+    /// Stops probing: the payer's outcome is known, or the schedule is over.
     pub STOP_PROBING_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = NULL, given_up_at = NULL
         WHERE object_id = :object_id AND id = :id AND client_id = :client_id AND status = 'awaiting_payer'";
@@ -72,7 +73,7 @@ sql! {
     pub NEXT_DUE_TRANSACTION_REQUEST = "
         SELECT client_id, MIN(due_at) AS due_at FROM transaction_requests
         WHERE due_at IS NOT NULL GROUP BY client_id";
-    /// Takes a due request: whoever moves its due date is the one that asks. One that has ended has none.
+    /// Claims a due request: the node that moves its due date asks the provider. An ended request has no due date.
     pub CLAIM_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = :next_due_at, probes = probes + 1
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND due_at = :due_at";
@@ -88,9 +89,9 @@ sql! {
     /// Counts the requests with an unknown outcome whose probing ended.
     pub UNKNOWN_FOR_GOOD = "
         SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM transaction_requests WHERE given_up_at IS NOT NULL";
-    /// Records why a request is still open, and when its probe is due.
+    /// Records why a request is still open, when it was last sent, and when its probe is due.
     pub NOTE_OPEN_TRANSACTION_REQUEST = "
-        UPDATE transaction_requests SET open_reason = :open_reason, due_at = :due_at
+        UPDATE transaction_requests SET open_reason = :open_reason, sent_at = :sent_at, due_at = :due_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
     /// Ends probing of an open request until an operator resumes it.
     pub GIVE_UP_TRANSACTION_REQUEST = "
@@ -219,7 +220,9 @@ pub fn end(batch: &mut Batch, ended: &TransactionRequest) -> Result<(), StoreErr
 }
 
 fn end_args(ended: &TransactionRequest) -> Result<Args, StoreError> {
-    let decline = ended.decline().map(json).transpose()?;
+    // The provider's id has a column.
+    let decline = ended.decline().map(|decline| json(&Decline { transaction_id: None, ..decline.clone() }));
+    let decline = decline.transpose()?;
     Ok(known_args(ended).with("decline", decline))
 }
 
@@ -238,24 +241,42 @@ pub fn instruct(
     Ok(())
 }
 
-/// Records the outcome of `awaited`, a request with instructions, as a request of its own, and ends probing. Guards
-/// the batch.
+/// Whether the provider is asked again about a request with instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probing {
+    /// The outcome is final.
+    Ends,
+    /// The payer may still pay, although the charge has expired: the due date of the request stays.
+    GoesOn,
+}
+
+/// Records the outcome of `awaited`, a request with instructions, as a request of its own. Guards the batch if probing
+/// ends.
 pub fn tell(
     batch: &mut Batch,
     awaited: TransactionRequestId,
     told: &TransactionRequest,
+    probing: Probing,
     actor: &Actor,
 ) -> Result<(), StoreError> {
-    let TransactionRequest { object_id, client_id, .. } = *told;
-    batch.guard(&STOP_PROBING_TRANSACTION_REQUEST, args! { object_id, id: awaited, client_id });
+    match probing {
+        Probing::Ends => stop_probing(batch, told.client_id, told.object_id, awaited),
+        Probing::GoesOn => {}
+    }
     insert_ended(batch, told, ObjectKind::Charge, actor)
+}
+
+/// Ends probing of a request with instructions. Guards the batch.
+pub fn stop_probing(batch: &mut Batch, client_id: ClientId, object_id: Uuid, id: TransactionRequestId) {
+    batch.guard(&STOP_PROBING_TRANSACTION_REQUEST, args! { object_id, id, client_id });
 }
 
 fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Programming(error.to_string()))
 }
 
-/// Records why a request is still open and when its probe is due. Guards the batch: refused when it has ended.
+/// Records why a request is still open, when it was last sent, and when its probe is due. Guards the batch: refused when
+/// it has ended.
 pub fn note_open(batch: &mut Batch, request: &TransactionRequest, reason: OpenReason, due_at: Timestamp) {
     batch.guard(
         &NOTE_OPEN_TRANSACTION_REQUEST,
@@ -264,6 +285,7 @@ pub fn note_open(batch: &mut Batch, request: &TransactionRequest, reason: OpenRe
             ordinal: request.ordinal,
             client_id: request.client_id,
             open_reason: reason.word(),
+            sent_at: request.sent_at,
             due_at,
         },
     );

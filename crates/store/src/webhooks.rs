@@ -1,5 +1,5 @@
-//! Stores webhooks with their keys. A deleted one keeps its row, because its deliveries stay readable; no query here
-//! finds it.
+//! Stores webhooks with their keys. A deleted webhook keeps its row, because its deliveries stay readable; the queries
+//! here do not find it.
 
 use regente_domain::id::{ClientId, WebhookId};
 use regente_domain::time::Timestamp;
@@ -31,7 +31,7 @@ sql! {
             key_id, lost_in_a_row, version, updated_at)
         VALUES (:id, :client_id, :event, :endpoint, :api_version, :active, :public_key, :private_key,
             :key_id, 0, :version, :updated_at)";
-    /// Changes a webhook. The count of losses restarts, since somebody has looked at it.
+    /// Changes a webhook. The count of losses restarts, since its owner has looked at it.
     pub UPDATE_WEBHOOK = "
         UPDATE webhooks SET event = :event, endpoint = :endpoint, api_version = :api_version, active = :active,
             lost_in_a_row = 0, version = version + 1, updated_at = :updated_at
@@ -122,8 +122,8 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// The signing key at `now`, and the next one. A next key whose time has come is the signing key, even before its
-    /// row says so.
+    /// The signing key at `now`, and the next one. Once the time of the next key has come, it is the signing key, even
+    /// before its row says so.
     pub fn keys_at(&self, now: Timestamp) -> (KeyInForce<'_>, Option<&NextKey>) {
         match &self.next_key {
             None => (KeyInForce::First(&self.key), None),
@@ -227,7 +227,7 @@ pub fn lost(batch: &mut Batch, webhook: &Webhook) {
     batch.push_any(&COUNT_LOST, args! { id: webhook.id, client_id: webhook.client_id });
 }
 
-/// Disables `webhook`. Guards the batch by the version that was read: only one of many succeeds.
+/// Disables `webhook`. Guards the batch by the version that was read, so only one node disables it.
 pub fn disable(batch: &mut Batch, webhook: &Webhook, now: Timestamp) {
     let (id, client_id, version) = (webhook.id, webhook.client_id, webhook.version);
     batch.guard(&DISABLE_WEBHOOK, args! { id, client_id, version, updated_at: now });
@@ -296,7 +296,7 @@ pub async fn with_due_of(
     Readable::of(&rows, from_row)
 }
 
-/// The webhooks that a client has at an endpoint, each with the word of what it asks for.
+/// The webhooks of a client at an endpoint, each with the word of the events it asks for.
 pub async fn of_endpoint(
     store: &Store,
     client_id: ClientId,

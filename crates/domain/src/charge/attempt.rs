@@ -210,7 +210,17 @@ impl TransactionRequest {
         }
     }
 
-    /// The provider's identifiers, as far as it has given them.
+    /// The provider's id of the operation, if it gave one.
+    pub fn transaction_id(&self) -> Option<&str> {
+        match &self.outcome {
+            Outcome::Open => None,
+            Outcome::Pending(pending) => pending.reference.transaction_id.as_deref(),
+            Outcome::Approved(approval) => approval.transaction_id.as_deref(),
+            Outcome::Declined(decline) | Outcome::NoEffect(decline) => decline.transaction_id.as_deref(),
+        }
+    }
+
+    /// The identifiers and codes that the provider gave with instructions or an approval.
     pub fn reference(&self) -> Option<&Approval> {
         match &self.outcome {
             Outcome::Pending(pending) => Some(&pending.reference),

@@ -247,9 +247,7 @@ pub fn approved_authorization(requests: &[TransactionRequest]) -> Option<&Transa
     let approved = |request: &&TransactionRequest| {
         request.request_type.is_authorization() && matches!(request.outcome, Outcome::Approved(_))
     };
-    let by_provider = |request: &&TransactionRequest| {
-        request.reference().is_some_and(|reference| reference.transaction_id.is_some())
-    };
+    let by_provider = |request: &&TransactionRequest| request.transaction_id().is_some();
     let mut newest_first = requests.iter().rev().filter(approved);
     newest_first.clone().find(by_provider).or_else(|| newest_first.next())
 }

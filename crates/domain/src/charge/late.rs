@@ -17,9 +17,10 @@ impl Charge {
         }
         let void = Next::Void { request: found.id };
         match &written.outcome {
-            // Another node stored the same outcome first, or the provider's first answer counts.
-            Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) => Next::Rest,
-            Outcome::NoEffect(_) => void,
+            // Another node stores or has stored the same outcome.
+            Outcome::Open | Outcome::Approved(_) => Next::Rest,
+            // The charge went on without this money.
+            Outcome::Declined(_) | Outcome::NoEffect(_) => void,
             Outcome::Pending(_) => {
                 let is_known = |request: &&TransactionRequest| {
                     request.follows == Some(found.id) && matches!(request.outcome, Outcome::Approved(_))
@@ -44,7 +45,10 @@ impl Charge {
                 && match (request.follows, &request.outcome) {
                     (Some(follows), Outcome::Open | Outcome::Approved(_)) => follows == taken.id,
                     (None, Outcome::Open) => is_orphans,
-                    (_, _) => false,
+                    (None, Outcome::Approved(_))
+                    | (Some(_) | None, Outcome::Pending(_) | Outcome::Declined(_) | Outcome::NoEffect(_)) => {
+                        false
+                    }
                 }
         })
     }

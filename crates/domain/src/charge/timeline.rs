@@ -97,7 +97,7 @@ words! {
 
 /// One request of the timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct TimelineStep {
     /// The request.
     pub id: TransactionRequestId,
     /// The provider that was asked.
@@ -138,7 +138,7 @@ pub struct Timeline {
     /// The providers of the route, in its order.
     pub providers: Vec<Candidate>,
     /// The requests, oldest first.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TimelineStep>,
     /// Why no other provider was asked, when the charge ended without approval; only for the merchant.
     pub stopped: Option<Stopped>,
     /// The timeline in sentences, one a line.
@@ -188,12 +188,12 @@ impl Teller<'_> {
         self.charge.explanation.considered.iter().filter(is_shown).map(candidate).collect()
     }
 
-    fn steps(&self) -> Vec<Step> {
+    fn steps(&self) -> Vec<TimelineStep> {
         let steps = self.asked.iter().enumerate();
         steps.map(|(place, asked)| self.step(asked, self.asked.get(place + 1))).collect()
     }
 
-    fn step(&self, asked: &Attempt, next: Option<&Attempt>) -> Step {
+    fn step(&self, asked: &Attempt, next: Option<&Attempt>) -> TimelineStep {
         let request = &asked.request;
         let ended = match &request.outcome {
             Outcome::Approved(_) => Ended::Approved,
@@ -202,7 +202,7 @@ impl Teller<'_> {
             Outcome::Pending(_) => Ended::Instructed,
             Outcome::Open => Ended::Unknown,
         };
-        Step {
+        TimelineStep {
             id: request.id,
             provider: self.named(request.provider_id, request.provider_type),
             request_type: request.request_type,

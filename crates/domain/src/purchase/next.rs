@@ -184,10 +184,10 @@ impl Purchase {
                 Undone::Unanswered => unanswered = true,
             }
         }
-        let is_wish = matches!(undoing.cause, UndoCause::VoidRequested | UndoCause::RefundRequested);
+        let is_requested = matches!(undoing.cause, UndoCause::VoidRequested | UndoCause::RefundRequested);
         let is_last_refusal = undoing.failures >= UNDO_WAITS.len();
         match to_do {
-            _ if refused && is_wish && !given_back && !unknown && !unanswered => {
+            _ if refused && is_requested && !given_back && !unknown && !unanswered => {
                 Next::Note(Change::UndoingRefused)
             }
             _ if now < undoing.next_at && (to_do.is_some() || refused || unknown) => {

@@ -242,10 +242,13 @@ fn money_that_comes_late_makes_the_charge_good_or_is_given_back() {
     assert_eq!(card.next_after_late(std::slice::from_ref(&denied), &found(0)), void);
     let undone = request(1, Asks::about(&denied, RequestType::Void, denied.amount), Outcome::Open);
     assert_eq!(card.next_after_late(&[denied.clone(), undone.clone()], &found(0)), Next::Rest);
-    let refused = TransactionRequest { outcome: declined(), ..undone };
+    let refused = TransactionRequest { outcome: declined(), ..undone.clone() };
     assert_eq!(card.next_after_late(&[denied.clone(), refused], &found(0)), void);
     let refused = TransactionRequest { outcome: declined(), ..found(0) };
     assert_eq!(card.next_after_late(std::slice::from_ref(&denied), &refused), Next::Rest);
+    let declined_at_once = authorization(0, declined());
+    assert_eq!(card.next_after_late(std::slice::from_ref(&declined_at_once), &found(0)), void);
+    assert_eq!(card.next_after_late(&[declined_at_once, undone], &found(0)), Next::Rest);
 
     let awaited = authorization(0, instructed(None));
     let unpaid = [awaited.clone(), of_payer(1, Outcome::Declined(expired()))];

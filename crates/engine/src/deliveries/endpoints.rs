@@ -14,7 +14,7 @@ use reqwest::Url;
 use crate::settings::WebhookSettings;
 
 /// Most tracked endpoints; above this number, those without attempts under way are dropped.
-const REMEMBERED_MAX: usize = 10_000;
+const CACHED_ENDPOINTS_MAX: usize = 10_000;
 /// Concurrent attempts to an endpoint in doubt.
 const IN_DOUBT_MAX: usize = 1;
 
@@ -104,7 +104,7 @@ impl Place {
 
 impl Known {
     fn take(&mut self, key: &Key, settings: &WebhookSettings) -> usize {
-        if self.endpoints.len() >= REMEMBERED_MAX {
+        if self.endpoints.len() >= CACHED_ENDPOINTS_MAX {
             self.endpoints.retain(|_, endpoint| endpoint.under_way > 0);
         }
         let of_client = self.clients.get(&key.client_id).copied().unwrap_or_default();

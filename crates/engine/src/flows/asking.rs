@@ -209,7 +209,7 @@ impl Asking {
         let cvv = self.instrument.card().and_then(|card| card.cvv.as_ref());
         match (cvv, self.charge.next_hop()) {
             (Some(cvv), Some(_)) => (Some(cvv), SecurityCode::Needed),
-            (_, _) => (None, SecurityCode::NotNeeded),
+            (Some(_) | None, None) | (None, Some(_)) => (None, SecurityCode::NotNeeded),
         }
     }
 

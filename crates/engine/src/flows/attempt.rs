@@ -9,6 +9,7 @@ use futures_util::future::BoxFuture;
 use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, TransactionRequest, unanswered};
 use regente_domain::decline::Decline;
+use regente_domain::time::Timestamp;
 use regente_providers::outcome::{Answer, Finding, Pending, Probe, UnknownReason};
 use regente_providers::request::{Call, Credentials, Inquiry, Operation, OperationKind, TestOverrides};
 use regente_providers::sandbox;
@@ -49,6 +50,8 @@ pub struct CallResult {
     pub open_reason: Option<OpenReason>,
     /// The time from the call until its outcome was known.
     pub duration: Duration,
+    /// When the request was last sent.
+    pub sent_at: Timestamp,
 }
 
 /// Calls the provider. If no answer comes, it probes or repeats once; if that does not answer either, the outcome stays
@@ -63,6 +66,7 @@ pub async fn ask(
     let _running = app.in_flight.enter(request.id);
     let started = app.clock.machine();
     let again = repeatable(&operation);
+    let mut sent_at = request.sent_at;
     // Boxed: the code before the call is larger than the call.
     let answering = Box::pin(call(app, provider, request, overrides, operation)).await?;
     let (outcome, open_reason) = match answering.await {
@@ -78,6 +82,9 @@ pub async fn ask(
                 transaction_request = %request.id, provider = %request.provider_type.code(), %reason,
                 "a provider did not answer; its outcome is looked up"
             );
+            if again.is_some() {
+                sent_at = app.clock.of(request.client_id);
+            }
             let absent = unanswered(app.providers.unanswered_reason(request.provider_type));
             // Boxed: it is rare and would enlarge every call in flight.
             let finding_out = Box::pin(find_out(app, provider, request, overrides, again, absent));
@@ -86,7 +93,7 @@ pub async fn ask(
             (outcome, open_reason)
         }
     };
-    Ok(CallResult { outcome, open_reason, duration: app.clock.machine().since(started) })
+    Ok(CallResult { outcome, open_reason, duration: app.clock.machine().since(started), sent_at })
 }
 
 /// Finds out the outcome of a request, once: sends `again` under the request's own key where that is allowed, otherwise
@@ -160,7 +167,7 @@ async fn probe(
     let inquiry = Inquiry {
         key: request.provider_key(),
         operation: operation_kind(request),
-        reference: request.reference().and_then(|reference| reference.transaction_id.clone()),
+        reference: request.transaction_id().map(str::to_owned),
         sent_at: request.sent_at,
         at: app.clock.of(request.client_id),
         provider_type: request.provider_type,

@@ -173,7 +173,7 @@ impl Planned {
             next @ Next::Void { .. } => {
                 tracing::error!(
                     charge = %charge.id, transaction_request = %found.id,
-                    "Late approval of an authorization after its charge has ended: void it"
+                    "Late approval of an authorization after its charge has gone on without it: void it"
                 );
                 Self::plan(app, charge.clone(), charge, requests, None, next)
             }
@@ -222,7 +222,7 @@ impl Planned {
     async fn with_card(self, app: &App) -> Result<Self, Error> {
         let card = match (&self.ended, self.before.method.card_id()) {
             (Some(_), Some(card_id)) => cards::find(&app.store, self.before.client_id, card_id).await?,
-            (_, _) => None,
+            (Some(_) | None, None) | (None, Some(_)) => None,
         };
         Ok(Self { card: card.map(|stored| stored.card), ..self })
     }
@@ -250,8 +250,8 @@ impl Planned {
 fn with_reference(outcome: Outcome, awaited: &TransactionRequest) -> Outcome {
     match outcome {
         Outcome::Approved(mut approval) => {
-            let given = awaited.reference().and_then(|reference| reference.transaction_id.clone());
-            approval.transaction_id = approval.transaction_id.or(given);
+            let given = || awaited.transaction_id().map(str::to_owned);
+            approval.transaction_id = approval.transaction_id.or_else(given);
             Outcome::Approved(approval)
         }
         Outcome::Open | Outcome::Pending(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => outcome,

@@ -105,6 +105,7 @@ async fn run(
     let operation = operation_of(&opened, &requests, &request)?;
     let overrides = SimulatorOverrides::of(app, &opened, new.seed.clone());
     let asked = attempt::ask(app, &provider, &request, &overrides, operation).await?;
+    let request = TransactionRequest { sent_at: asked.sent_at, ..request };
     if let Some(reason) = asked.open_reason {
         outcome::leave_open(app, &opened, &request, reason, &new.actor).await;
         requests.push(request);
@@ -171,7 +172,7 @@ fn operation_of(
     let Some(authorization) = charge::followed(requests, request) else {
         return Err(Error::internal("a request that follows no authorization"));
     };
-    let transaction_id = authorization.reference().and_then(|reference| reference.transaction_id.clone());
+    let transaction_id = authorization.transaction_id().map(str::to_owned);
     let follow_up = FollowUp {
         authorization_key: authorization.provider_key(),
         transaction_id,

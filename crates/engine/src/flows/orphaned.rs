@@ -1,5 +1,5 @@
-//! Orphaned authorizations: a provider approved an authorization that it had reported absent, and the charge has ended
-//! without it. [`finding`](super::finding) begins the void; this module ends it. The reconcile job repeats the void
+//! Orphaned authorizations: a provider approved an authorization that it had reported absent or refused, and the charge
+//! has gone on without it. [`finding`](super::finding) begins the void; this module ends it. The reconcile job repeats the void
 //! until the provider confirms it.
 
 use regente_domain::actor::Actor;

@@ -7,7 +7,7 @@ use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
 use regente_domain::charge::{Charge, ChargeState};
 use regente_domain::id::CardId;
 use regente_domain::time::Timestamp;
-use regente_store::transaction_requests::{self, Beginning, ObjectKind};
+use regente_store::transaction_requests::{self, Beginning, ObjectKind, Probing};
 use regente_store::{Batch, Commit, StoreError, cards, charges, events};
 
 use super::attempt::operation_kind;
@@ -95,7 +95,7 @@ fn outcome(
     let mut batch = Batch::new(before.client_id);
     charges::update(&mut batch, before, after, actor)?;
     if let Some(ended) = ended {
-        end(app, &mut batch, ended, actor)?;
+        end(app, &mut batch, after, ended, actor)?;
     }
     if let Some(next) = &step.next {
         let card_id = if next.request_type.is_authorization() { after.method.card_id() } else { None };
@@ -141,9 +141,18 @@ fn verdict<'a>(after: &Charge, ended: &'a TransactionRequest) -> ChargeVerdict<'
 }
 
 /// Writes the outcome of a request.
-fn end(app: &App, batch: &mut Batch, ended: &TransactionRequest, actor: &Actor) -> Result<(), StoreError> {
+fn end(
+    app: &App,
+    batch: &mut Batch,
+    after: &Charge,
+    ended: &TransactionRequest,
+    actor: &Actor,
+) -> Result<(), StoreError> {
     match (ended.awaited(), &ended.outcome) {
-        (Some(awaited), _) => transaction_requests::tell(batch, awaited, ended, actor),
+        (Some(awaited), _) => {
+            let probing = if after.has_expired() { Probing::GoesOn } else { Probing::Ends };
+            transaction_requests::tell(batch, awaited, ended, probing, actor)
+        }
         (None, Outcome::Pending(pending)) => {
             let due_at = schedule::first_look_at_payer(app, ended);
             transaction_requests::instruct(batch, ended, pending, due_at)

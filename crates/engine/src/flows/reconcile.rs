@@ -4,8 +4,8 @@
 //! only when the operator requests it.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::Charge;
-use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, never_arrived};
+use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, TransactionRequest, never_arrived};
+use regente_domain::charge::{Charge, expiry};
 use regente_domain::id::Id;
 use regente_domain::time::Timestamp;
 use regente_providers::request::Operation;
@@ -45,15 +45,15 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     let (now, due_again_at) = (app.clock.of(stored.request.client_id), schedule::next_look(app, stored));
     let is_last = schedule::is_last_look(app, stored);
     let mut batch = Batch::new(stored.request.client_id);
-    let claim = match follows(stored) {
-        Follows::Yes => Claim::ToSend { at: now },
-        Follows::No => Claim::ToProbe,
+    let (claim, sent_at) = match follows(stored) {
+        Follows::Yes => (Claim::ToSend { at: now }, now),
+        Follows::No => (Claim::ToProbe, stored.request.sent_at),
     };
     transaction_requests::claim(&mut batch, stored, claim, due_again_at);
     match stored.request.outcome {
         Outcome::Open if stored.open_reason.is_none() => {
-            let reason = OpenReason::Interrupted;
-            transaction_requests::note_open(&mut batch, &stored.request, reason, due_again_at);
+            let claimed = TransactionRequest { sent_at, ..stored.request.clone() };
+            transaction_requests::note_open(&mut batch, &claimed, OpenReason::Interrupted, due_again_at);
         }
         Outcome::Pending(_) => {
             held_security_codes::discard_expired(&mut batch, Id::new(stored.request.object_id), now);
@@ -75,6 +75,7 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     if outcome == Outcome::Open {
         return still_open(app, stored, due_again_at, is_last).await.map(|()| Resolved::NotYet);
     }
+    let is_over = is_over(&stored.request, &outcome, is_last, now);
     let ended = stored.request.end(outcome, None, app.clock.of(stored.request.client_id));
     match (stored.object_kind, follows(stored)) {
         (ObjectKind::Card, _) => card_check::recover(app, stored, ended).await?,
@@ -83,7 +84,27 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         }
         (ObjectKind::Charge, Follows::Yes) => follow_up::recover(app, ended).await?,
     }
+    if is_over {
+        let mut batch = Batch::new(stored.request.client_id);
+        let TransactionRequest { client_id, object_id, id, .. } = stored.request;
+        transaction_requests::stop_probing(&mut batch, client_id, object_id, id);
+        // If the commit is unknown, the due date brings the request back once more.
+        let _ = app.store.apply(batch).await?;
+    }
     Ok(Resolved::Yes)
+}
+
+/// Whether a request whose instructions have expired is probed no more: its outcome is known, or the schedule is over.
+/// Until then the payer may still pay.
+fn is_over(request: &TransactionRequest, found: &Outcome, is_last: bool, now: Timestamp) -> bool {
+    match (&request.outcome, found) {
+        (Outcome::Pending(_), Outcome::Pending(_)) => is_last,
+        (
+            Outcome::Pending(_),
+            Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_),
+        ) => now >= expiry(request),
+        (Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_), _) => false,
+    }
 }
 
 /// Asks the provider once.

@@ -1,5 +1,5 @@
-//! When the reconcile job looks up a request: often at first, then for some days. While it waits for the payer, until
-//! the instructions expire, and then as for any other request.
+//! When the reconcile job looks up a request: often at first, then for some days. A request with instructions for the
+//! payer is looked up until they expire and then for as long as any other, because the payer may still pay.
 
 use std::time::Duration;
 

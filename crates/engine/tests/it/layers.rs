@@ -83,7 +83,7 @@ const SERVER: &[&str] = &[
     "admin::error",
     "admin::clients",
     "admin::backup",
-    "admin::books",
+    "admin::transaction_log",
     "admin::recount",
     "admin::doctor",
     "admin::unknowns",

@@ -8,8 +8,8 @@ mod wire;
 
 pub use client::{RemoteError, RemoteOptions, RemoteSandbox, address};
 pub use views::{
-    CardView, ENTRIES_LIMIT_MAX, EntryPage, EntryView, HOLDINGS_LIMIT_MAX, HoldingPage, HoldingView, Outcome,
-    TotalView,
+    CardView, ENTRIES_LIMIT_MAX, EntryOutcome, EntryPage, EntryView, HOLDINGS_LIMIT_MAX, HoldingPage,
+    HoldingView, TotalView,
 };
 pub use wire::{
     AnswerMessage, CallMessage, ErrorMessage, InquiryMessage, MessageError, PROTOCOL, ProbeMessage,

@@ -160,8 +160,8 @@ impl TransactionLog {
         at: Timestamp,
         answered: Answered,
     ) -> Result<Recorded, TransactionLogError> {
-        let standing = self.put(Entry { key, at, record: Record::Answered(Box::new(answered)) }).await?;
-        Ok(match standing.record {
+        let stored = self.put(Entry { key, at, record: Record::Answered(Box::new(answered)) }).await?;
+        Ok(match stored.record {
             Record::Answered(answered) => Recorded::Answered(answered.finding),
             Record::ProbedBeforeArrival => Recorded::ProbedBefore,
         })
@@ -173,8 +173,8 @@ impl TransactionLog {
         key: Uuid,
         at: Timestamp,
     ) -> Result<Option<Finding>, TransactionLogError> {
-        let standing = self.put(Entry { key, at, record: Record::ProbedBeforeArrival }).await?;
-        Ok(match standing.record {
+        let stored = self.put(Entry { key, at, record: Record::ProbedBeforeArrival }).await?;
+        Ok(match stored.record {
             Record::Answered(answered) => Some(answered.finding),
             Record::ProbedBeforeArrival => None,
         })

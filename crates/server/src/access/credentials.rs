@@ -69,7 +69,7 @@ pub(super) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Calle
             found
         }
     };
-    // Also for what is remembered: a key ends at its time, not a few seconds later.
+    // Also for a cached credential: a key ends at its time, not a few seconds later.
     if !is_good(&credential, &digest, app.clock.of(client_id)) {
         return Err(ApiError::Forbidden);
     }

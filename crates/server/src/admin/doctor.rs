@@ -83,7 +83,7 @@ pub struct Subject<'a> {
     /// How it is configured.
     pub config: &'a Config,
     /// The simulator's transaction log, when it is in this process or in a file that this process can read.
-    pub books: Option<&'a TransactionLog>,
+    pub simulator_log: Option<&'a TransactionLog>,
     /// The clock.
     pub clock: &'a Clock,
     /// The randomness that unlocking the vault needs.
@@ -92,7 +92,7 @@ pub struct Subject<'a> {
 
 /// Examines a deployment. A database that cannot be read is reported as failed checks, not as an error.
 pub async fn examine(subject: Subject<'_>) -> Report {
-    let Subject { store, config, books: _, clock, chance } = subject;
+    let Subject { store, config, simulator_log: _, clock, chance } = subject;
     let mut checks = vec![strength(config), database(store).await];
     let schema = schema(store).await;
     let is_readable = schema.verdict == Verdict::Ok;
@@ -102,7 +102,7 @@ pub async fn examine(subject: Subject<'_>) -> Report {
         checks.push(counters(store).await);
         checks.push(dead_jobs(store).await);
         checks.push(unknown_outcomes(store, clock).await);
-        checks.push(money::books(&subject).await);
+        checks.push(money::transaction_log(&subject).await);
         checks.push(place::clock(store, clock.deployment()).await);
     }
     checks.extend(place::integrity(store).await);

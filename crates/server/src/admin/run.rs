@@ -52,7 +52,7 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
         Command::Address => Ok(Answer::Address { url: config.local_url(config.listen_address()?) }),
         Command::Doctor => {
             let (store, clock, chance) = (&app.store, &app.clock, &app.chance);
-            let subject = Subject { store, config, books: app.simulator_log.as_ref(), clock, chance };
+            let subject = Subject { store, config, simulator_log: app.simulator_log.as_ref(), clock, chance };
             Ok(Answer::Doctor(examine(subject).await))
         }
         Command::Backup { file, existing } => {

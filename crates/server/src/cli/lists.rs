@@ -103,7 +103,7 @@ fn backed_up(backup: &BackedUp) -> String {
     format!(
         "{file} holds everything that was acknowledged before {at}: {bytes} bytes, schema version {schema_version}, \
          made in {took_ms} ms.\nIt does not hold the key-encryption key, without which nothing sealed in it opens, nor \
-         the books of the simulator.\n",
+         the transaction log of the simulator.\n",
         file = file.display()
     )
 }
@@ -130,8 +130,8 @@ fn restored(backup: &Restored) -> String {
     );
     text.push_str(&format!(
         "{newest} What happened after the backup was made is not in it: charges, captures and refunds since then are \
-         unknown here, and the money that they moved stays moved. `regente doctor` compares with the books of the \
-         simulator; for real providers, compare with their reports from that time on.\n"
+         unknown here, and the money that they moved stays moved. `regente doctor` compares with the transaction log of \
+         the simulator; for real providers, compare with their reports from that time on.\n"
     ));
     text
 }

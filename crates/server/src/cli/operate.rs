@@ -125,9 +125,9 @@ async fn examine_alone(config: &Config) -> Result<Report, Failure> {
         return Err(bootstrap::StartError::NoDatabase(path).into());
     }
     let store = regente_store::Store::open(config.store_options()?).await?;
-    let books = bootstrap::books_that_exist(config).await?;
+    let log = bootstrap::existing_simulator_log(config).await?;
     let (clock, chance) = (&Clock::system(), &Chance::system()?);
-    let subject = Subject { store: &store, config, books: books.as_ref(), clock, chance };
+    let subject = Subject { store: &store, config, simulator_log: log.as_ref(), clock, chance };
     let report = admin::examine(subject).await;
     store.close().await;
     Ok(report)

@@ -77,7 +77,7 @@ fn card_hash_key(shared: Option<&Zeroizing<String>>) -> Result<Zeroizing<Vec<u8>
 }
 
 fn introduction(config: &Config, address: SocketAddr) -> String {
-    let books = match config.sandbox_books() {
+    let log = match config.sandbox_books() {
         Place::Memory => "memory: a restart forgets every payment".to_owned(),
         Place::File(path) => path.display().to_string(),
     };
@@ -90,9 +90,9 @@ fn introduction(config: &Config, address: SocketAddr) -> String {
     };
     format!(
         "The simulator answers at {url}. Ctrl+C stops it. For test cards only: card numbers travel in the clear.\n\
-         Its books: {books}\n\n\
+         Its transaction log: {log}\n\n\
          Every service that is to use it takes these settings:\n\n  REGENTE_SANDBOX__URL={url}\n{key}\n\
-         Look into the books: {url}/\n"
+         Look into the log: {url}/\n"
     )
 }
 

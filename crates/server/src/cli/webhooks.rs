@@ -102,7 +102,7 @@ pub(super) fn run(loaded: &Loaded, task: WebhooksTask) -> Result<ExitCode, Failu
             replay::replay(loaded, ReplayRange { webhook_id, from, to, status, event }, extent, output)
         }
         WebhooksTask::Listen { forward_to, client_id, event } => {
-            listen::listen(loaded, listen::Wish { client_id, event, forward_to })
+            listen::listen(loaded, listen::Subscription { client_id, event, forward_to })
         }
     }
 }

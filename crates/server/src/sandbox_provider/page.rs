@@ -35,7 +35,7 @@ pub(super) async fn page(State(simulator): State<Simulator>) -> Result<Response,
     let html = format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Simulator</title>\
          <meta name=\"viewport\" content=\"width=device-width\"><style>{STYLE}</style></head><body>\
-         <h1>Simulator</h1><p class=\"note\">The books of a simulated provider. No real money, test cards only.</p>\
+         <h1>Simulator</h1><p class=\"note\">The transaction log of a simulated provider. No real money, test cards only.</p>\
          <h2>Money</h2>{totals}<h2>Last {ENTRIES_SHOWN} entries</h2>{entries}\
          <h2>Plan</h2><pre>{plan}</pre></body></html>",
         totals = totals_table(&totals),
@@ -84,7 +84,7 @@ fn totals_table(totals: &[TotalView]) -> String {
 
 fn entries_table(entries: &[Stored]) -> String {
     if entries.is_empty() {
-        return "<p>The books are empty.</p>".to_owned();
+        return "<p>The transaction log is empty.</p>".to_owned();
     }
     let mut table = String::from(
         "<table><tr><th class=n>#<th>At<th>Operation<th class=n>Amount<th>Card<th>Outcome<th>Key</tr>",

@@ -6,6 +6,7 @@ mod crashes;
 use std::time::Duration;
 
 use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::time::Timestamp;
 use regente_engine::flows::finding;
 use regente_store::transaction_requests;
 use regente_store::{args, sql};
@@ -25,6 +26,8 @@ stories! {
     a_security_code_is_held_for_fifteen_minutes,
     a_payer_who_does_not_come_lets_the_charge_expire,
     what_is_paid_too_late_makes_the_charge_good,
+    what_is_paid_too_late_is_found_by_a_probe,
+    what_is_never_paid_is_not_asked_about_for_ever,
     what_two_providers_have_taken_is_given_back_to_one,
     a_notification_and_a_probe_are_written_once,
     what_is_not_decided_cannot_be_captured_or_voided,
@@ -67,6 +70,12 @@ async fn stored(app: &TestApp, charge: &Value) -> Vec<TransactionRequest> {
     let id = text(&charge["id"]).parse().unwrap();
     let stored = transaction_requests::of_object(&app.app.store, app.client_id(), id).await.unwrap();
     stored.into_iter().map(|stored| stored.request).collect()
+}
+
+/// When the provider is asked about the first request again.
+async fn due(app: &TestApp, charge: &Value) -> Option<Timestamp> {
+    let id = text(&charge["id"]).parse().unwrap();
+    transaction_requests::of_object(&app.app.store, app.client_id(), id).await.unwrap().remove(0).due_at
 }
 
 /// The provider notifies Regente of the state of the first request.
@@ -221,6 +230,38 @@ async fn what_is_paid_too_late_makes_the_charge_good(app: TestApp) {
     agrees(&app, &paid).await;
     let card = app.get(&format!("/v1/cards/{}", text(&charge["paymentSource"]["cardId"]))).await.expect(200);
     assert_eq!(card["status"], "active", "an expiry says nothing about the card");
+}
+
+async fn what_is_paid_too_late_is_found_by_a_probe(app: TestApp) {
+    let charge = awaiting(&app).await;
+    let id = text(&charge["id"]);
+    app.later(EXPIRES_IN + MINUTE).await;
+    assert_eq!(read(&app, id).await["status"], "failed");
+    app.wire.payers().act(Act::Pays, &app.books).await;
+    app.later(4 * 60 * MINUTE).await;
+    let paid = read(&app, id).await;
+    assert_eq!(paid["status"], "authorized");
+    assert_eq!(announced(&app, id).await, ["pending", "pending", "failed", "authorized"]);
+    agrees(&app, &paid).await;
+    assert_eq!(due(&app, &charge).await, None, "the outcome is known");
+}
+
+async fn what_is_never_paid_is_not_asked_about_for_ever(app: TestApp) {
+    let silent = awaiting(&app).await;
+    app.later(EXPIRES_IN).await;
+    assert!(due(&app, &silent).await.is_some());
+    app.later(5 * 24 * 60 * MINUTE).await;
+    assert_eq!(due(&app, &silent).await, None, "the schedule is over");
+    assert_eq!(read(&app, text(&silent["id"])).await["status"], "failed");
+    let given_up = transaction_requests::given_up(&app.app.store, 10).await.unwrap();
+    assert!(given_up.is_empty(), "the provider has answered: {given_up:?}");
+
+    let turns_back = app.post("/v1/charges", &charge_body(&merchant(&app).await, APPROVED)).await.expect(201);
+    app.later(EXPIRES_IN).await;
+    app.wire.payers().act(Act::TurnsBack, &app.books).await;
+    app.later(4 * 60 * MINUTE).await;
+    assert_eq!(due(&app, &turns_back).await, None, "the provider has refused");
+    assert_eq!(read(&app, text(&turns_back["id"])).await["status"], "failed");
 }
 
 async fn what_two_providers_have_taken_is_given_back_to_one(app: TestApp) {

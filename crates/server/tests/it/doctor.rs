@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use regente::admin::books::{Comparison, Money, compare};
+use regente::admin::transaction_log::{Comparison, Money, compare};
 use regente_domain::charge::ChargeStatus;
 use regente_domain::id::ClientId;
 use regente_domain::money::Amount;
@@ -37,8 +37,11 @@ async fn with_two_charges(folder: &Path) {
         let answer = server.post("/v1/charges", &server.charge(merchant, CARD)).send().await.unwrap();
         assert_eq!(answer.status().as_u16(), 201);
     }
-    let (verdict, found) = check(folder, "books").await;
-    assert_eq!((verdict.as_str(), found.as_str()), ("ok", "2 charges agree with the books of the simulator"));
+    let (verdict, found) = check(folder, "transaction log").await;
+    assert_eq!(
+        (verdict.as_str(), found.as_str()),
+        ("ok", "2 charges agree with the transaction log of the simulator")
+    );
     server.stop().await;
 }
 
@@ -63,15 +66,18 @@ async fn the_room_of_a_new_database_counts_its_log() {
 async fn a_charge_that_the_books_do_not_have_is_named() {
     let folder = tempfile::tempdir().unwrap();
     with_two_charges(folder.path()).await;
-    let (verdict, found) = check(folder.path(), "books").await;
-    assert_eq!((verdict.as_str(), found.as_str()), ("ok", "2 charges agree with the books of the simulator"));
+    let (verdict, found) = check(folder.path(), "transaction log").await;
+    assert_eq!(
+        (verdict.as_str(), found.as_str()),
+        ("ok", "2 charges agree with the transaction log of the simulator")
+    );
     let delete = "DELETE FROM entries WHERE sequence = (SELECT min(sequence) FROM entries)";
     change(&folder.path().join("sandbox-books.db"), delete);
-    let (verdict, found) = check(folder.path(), "books").await;
+    let (verdict, found) = check(folder.path(), "transaction log").await;
     assert_eq!(verdict, "failure");
     assert!(
         found.contains("1 charges agree")
-            && found.contains("is authorized with 1500 kept, the books say nothing")
+            && found.contains("is authorized with 1500 kept, the transaction log says nothing")
     );
 }
 
@@ -84,10 +90,11 @@ async fn money_that_no_charge_knows_is_found_after_a_restore() {
     let body = server.charge("REGENTE_MERCHANT_ID", CARD);
     assert_eq!(server.post("/v1/charges", &body).send().await.unwrap().status().as_u16(), 201);
     run_on(folder.path(), &["restore", file.to_str().unwrap(), "--yes"]).await.text();
-    let (verdict, found) = check(folder.path(), "books").await;
+    let (verdict, found) = check(folder.path(), "transaction log").await;
     assert_eq!(verdict, "failure");
     assert!(
-        found.contains("the books hold 1500 kept under key") && found.contains("which no charge has"),
+        found.contains("the transaction log holds 1500 kept under key")
+            && found.contains("which no charge has"),
         "{found}"
     );
     server.stop().await;
@@ -99,11 +106,15 @@ async fn an_amount_or_a_state_that_differs_is_named() {
     with_two_charges(folder.path()).await;
     let database = folder.path().join("regente.db");
     change(&database, "UPDATE charges SET amount = 1400 WHERE id = (SELECT min(id) FROM charges)");
-    let (_, found) = check(folder.path(), "books").await;
-    assert!(found.contains("is authorized with 1400 kept, the books say 1500 kept"), "{found}");
+    let (_, found) = check(folder.path(), "transaction log").await;
+    assert!(found.contains("is authorized with 1400 kept, the transaction log says 1500 kept"), "{found}");
     change(&database, "UPDATE charges SET status = 'failed', amount = 1500");
-    let (_, found) = check(folder.path(), "books").await;
-    assert_eq!(found.matches("is failed with nothing, the books say 1500 kept").count(), 2, "{found}");
+    let (_, found) = check(folder.path(), "transaction log").await;
+    assert_eq!(
+        found.matches("is failed with nothing, the transaction log says 1500 kept").count(),
+        2,
+        "{found}"
+    );
 }
 
 #[tokio::test]
@@ -130,16 +141,19 @@ async fn captures_voids_and_refunds_agree_and_one_that_is_missing_in_the_books_i
         }
         ids.push(id);
     }
-    let (verdict, found) = check(folder.path(), "books").await;
-    assert_eq!((verdict.as_str(), found.as_str()), ("ok", "5 charges agree with the books of the simulator"));
+    let (verdict, found) = check(folder.path(), "transaction log").await;
+    assert_eq!(
+        (verdict.as_str(), found.as_str()),
+        ("ok", "5 charges agree with the transaction log of the simulator")
+    );
     server.stop().await;
 
     // Deletes the last refund of the first charge.
     let delete = "DELETE FROM entries WHERE operation = 'void' AND amount = 100";
     change(&folder.path().join("sandbox-books.db"), delete);
-    let (verdict, found) = check(folder.path(), "books").await;
+    let (verdict, found) = check(folder.path(), "transaction log").await;
     assert_eq!(verdict, "failure");
-    let named = format!("charge {} is authorized with 500 kept, the books say 600 kept", ids[0]);
+    let named = format!("charge {} is authorized with 500 kept, the transaction log says 600 kept", ids[0]);
     assert!(found.starts_with("4 charges agree") && found.contains(&named), "{found}");
 }
 
@@ -164,13 +178,16 @@ async fn the_books_of_a_simulator_in_another_process_are_asked_for() {
         assert_eq!(server.post("/v1/charges", &body).send().await.unwrap().status().as_u16(), 201);
     }
     assert_eq!(
-        check(folder.path(), "books").await,
-        ("ok".to_owned(), "2 charges agree with the books of the simulator".to_owned())
+        check(folder.path(), "transaction log").await,
+        ("ok".to_owned(), "2 charges agree with the transaction log of the simulator".to_owned())
     );
     simulator.kill().await.unwrap();
-    let (verdict, found) = check(folder.path(), "books").await;
+    let (verdict, found) = check(folder.path(), "transaction log").await;
     assert_eq!(verdict, "warning");
-    assert!(found.starts_with("the books cannot be reached, so nothing was compared"), "{found}");
+    assert!(
+        found.starts_with("the transaction log of the simulator cannot be reached, so nothing was compared"),
+        "{found}"
+    );
     server.stop().await;
 }
 
@@ -243,7 +260,7 @@ async fn charges_are_compared_with_the_books_by_their_state(app: TestApp) {
     decided.requests[0].request.outcome = regente_domain::charge::attempt::Outcome::Approved(
         regente_domain::charge::attempt::Approval::default(),
     );
-    assert_eq!(is(&decided, nothing), Comparison::NotTheirs);
+    assert_eq!(is(&decided, nothing), Comparison::NotInLog);
 }
 
 #[test]

@@ -19,6 +19,7 @@ use regente::app::{App, Parts, no_credentials};
 use regente::http::error::kept_answer;
 use regente::http::limits::{HttpLimits, RateLimiter};
 use regente_domain::actor::Actor;
+use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::ClientId;
 use regente_domain::problems::Problems;
 use regente_domain::provider_type::ProviderType;
@@ -53,8 +54,8 @@ pub const START: &str = "2026-03-23T15:12:38.379Z";
 /// The deadline of calls to the simulator.
 pub const SANDBOX_DEADLINE: Duration = Duration::from_millis(60);
 
-/// How often a locked database is opened before the test fails.
-const OPEN_ATTEMPTS: u32 = 100;
+/// The id that a provider which [contradicts](Wire::contradict) itself gives its refusals.
+pub const REFUSED: &str = "refused-1";
 
 /// Approved by the simulator (`docs/interface/sandbox.md#cards`).
 pub const APPROVED: (&str, &str) = ("4916745120294124", "560");
@@ -466,6 +467,8 @@ pub struct Wire(Arc<WireState>);
 struct WireState {
     is_holding: watch::Sender<bool>,
     is_forgetful: AtomicBool,
+    is_contradictory: AtomicBool,
+    slowness: Mutex<Option<(Clock, Duration)>>,
     payers: Payers,
 }
 
@@ -486,12 +489,25 @@ impl Wire {
         self.0.is_forgetful.store(true, Ordering::SeqCst);
     }
 
+    /// Makes the provider answer that it has refused an authorization that it has carried out.
+    pub fn contradict(&self) {
+        self.0.is_contradictory.store(true, Ordering::SeqCst);
+    }
+
+    /// Makes every call take this long by `clock`.
+    pub fn slow_down(&self, clock: &Clock, by: Duration) {
+        *self.0.slowness.lock().unwrap() = Some((clock.clone(), by));
+    }
+
     /// The payers of providers that cannot decide by themselves.
     pub fn payers(&self) -> &Payers {
         &self.0.payers
     }
 
     async fn carry(&self, call: &Call) {
+        if let Some((clock, by)) = &*self.0.slowness.lock().unwrap() {
+            clock.advance(*by);
+        }
         if call.operation.kind() == OperationKind::Authorization {
             let _ = self.0.is_holding.subscribe().wait_for(|is_holding| !is_holding).await;
         }
@@ -510,11 +526,16 @@ impl Provider for Wired {
         Box::pin(async {
             self.fuse.step().await;
             self.wire.carry(&call).await;
+            let is_authorization = call.operation.kind() == OperationKind::Authorization;
             let answer = match self.wire.payers().take_up(Box::new(call)) {
                 Ok(answer) => answer,
                 Err(call) => self.sandbox.call(*call).await,
             };
             self.fuse.step().await;
+            if is_authorization && self.wire.0.is_contradictory.load(Ordering::SeqCst) {
+                let transaction_id = Some(REFUSED.to_owned());
+                return Answer::Declined(Decline { transaction_id, ..Decline::of(DeclinedCode::StolenCard) });
+            }
             answer
         })
     }
@@ -601,24 +622,11 @@ fn rules() -> Rules {
     Rules { plain: Plain::Allowed, ports: Ports::Any, networks: vec!["127.0.0.0/8".parse().unwrap()] }
 }
 
-/// Opens the database. A process that another test has just forked holds every open file until it executes its program,
-/// so the lock of a closed store may last a moment longer.
-async fn open(database: &TestDatabase) -> Store {
-    for _ in 0..OPEN_ATTEMPTS {
-        let opened = Store::open(database.options()).await;
-        if !matches!(opened, Err(StoreError::Locked(_))) {
-            return opened.unwrap();
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("the lock of the database stays taken");
-}
-
 async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     let Ground { database, clock, books, kek, settings, limits, sandbox_deadline, wire, names } = ground;
     // Internal errors, for the output of a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
-    let store = open(database).await;
+    let store = Store::open(database.options()).await.unwrap();
     store.migrate(clock.deployment()).await.unwrap();
     store.put_fuse(fuse.clone());
     let chance = Chance::seeded(seed);

@@ -65,7 +65,8 @@ async fn recovered(
         Recovery::Interrupted => {
             // However often it stops, no more time passes than without: answers are kept for a day.
             let end = app.clock.deployment() + LATER;
-            for steps in 0..STEPS_MAX {
+            for steps in 0.. {
+                assert!(steps < STEPS_MAX, "the recovery does not end");
                 app.fuse.arm(steps);
                 let fuse = app.fuse.clone();
                 tokio::select! {

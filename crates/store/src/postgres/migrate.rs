@@ -15,7 +15,7 @@ const LOCK: &str = "SELECT pg_advisory_lock(7235399201)";
 const UNLOCK: &str = "SELECT pg_advisory_unlock(7235399201)";
 const IS_THERE: &str = "SELECT to_regclass('schema_migrations') IS NOT NULL";
 const APPLIED: &str = "SELECT version, name, checksum FROM schema_migrations ORDER BY version";
-const REMEMBER: &str =
+const RECORD: &str =
     "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)";
 
 /// Applied migrations, oldest first; none in a new database.
@@ -96,10 +96,10 @@ enum Refused {
 async fn apply(client: &mut Client, migration: &Migration, now: Timestamp) -> Result<(), Refused> {
     let transaction = client.transaction().await.map_err(Refused::ByDatabase)?;
     let checksum = Value::Uuid(migration.checksum());
-    let remembered = transaction
-        .execute(REMEMBER, &[&migration.version, &migration.name, &checksum, &now.as_millis()])
+    let recorded = transaction
+        .execute(RECORD, &[&migration.version, &migration.name, &checksum, &now.as_millis()])
         .await;
-    match remembered {
+    match recorded {
         Ok(_) => {}
         Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
             return Err(Refused::ByAnotherNode);

@@ -1,4 +1,4 @@
-//! The queue of the writers: one lane for all batches, or one for each client, served in turn.
+//! What waits for the writers: one queue for all batches, or one for each client, served in turn.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,37 +14,37 @@ use crate::group::Work;
 /// Batches that wait for a writer.
 pub(super) struct Queue {
     groups: CommitGroups,
-    lanes: Mutex<Lanes>,
+    queues: Mutex<Queues>,
     waiting: Notify,
 }
 
 #[derive(Default)]
-struct Lanes {
+struct Queues {
     by_client: HashMap<ClientId, VecDeque<Work>>,
-    /// The non-empty lanes, each once.
+    /// The non-empty queues, each once.
     turns: VecDeque<ClientId>,
     is_closed: bool,
 }
 
 impl Queue {
     pub(super) fn new(groups: CommitGroups) -> Self {
-        Self { groups, lanes: Mutex::default(), waiting: Notify::new() }
+        Self { groups, queues: Mutex::default(), waiting: Notify::new() }
     }
 
     pub(super) fn push(&self, work: Work) -> Result<(), StoreError> {
-        let lane = match self.groups {
+        let of = match self.groups {
             CommitGroups::Mixed => ClientId::new(Uuid::nil()),
             CommitGroups::ByClient => work.client_id,
         };
         {
-            let mut lanes = self.lanes();
-            if lanes.is_closed {
+            let mut queues = self.queues();
+            if queues.is_closed {
                 return Err(StoreError::closed());
             }
-            let Lanes { by_client, turns, .. } = &mut *lanes;
-            let waiting = by_client.entry(lane).or_default();
+            let Queues { by_client, turns, .. } = &mut *queues;
+            let waiting = by_client.entry(of).or_default();
             if waiting.is_empty() {
-                turns.push_back(lane);
+                turns.push_back(of);
             }
             waiting.push_back(work);
         }
@@ -58,14 +58,14 @@ impl Queue {
         loop {
             let woken = self.waiting.notified();
             {
-                let mut lanes = self.lanes();
-                if let Some(group) = lanes.take(group_max.max(1)) {
-                    if !lanes.turns.is_empty() {
+                let mut queues = self.queues();
+                if let Some(group) = queues.take(group_max.max(1)) {
+                    if !queues.turns.is_empty() {
                         self.waiting.notify_one();
                     }
                     return Some(group);
                 }
-                if lanes.is_closed {
+                if queues.is_closed {
                     // Wake the next writer so that it ends too.
                     self.waiting.notify_one();
                     return None;
@@ -76,24 +76,24 @@ impl Queue {
     }
 
     pub(super) fn close(&self) {
-        self.lanes().is_closed = true;
+        self.queues().is_closed = true;
         self.waiting.notify_one();
     }
 
-    fn lanes(&self) -> MutexGuard<'_, Lanes> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queues(&self) -> MutexGuard<'_, Queues> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Lanes {
+impl Queues {
     fn take(&mut self, group_max: usize) -> Option<Vec<Work>> {
-        let lane = self.turns.pop_front()?;
-        let waiting = self.by_client.get_mut(&lane)?;
+        let of = self.turns.pop_front()?;
+        let waiting = self.by_client.get_mut(&of)?;
         let group = waiting.drain(..group_max.min(waiting.len())).collect();
         if waiting.is_empty() {
-            self.by_client.remove(&lane);
+            self.by_client.remove(&of);
         } else {
-            self.turns.push_back(lane);
+            self.turns.push_back(of);
         }
         Some(group)
     }

@@ -13,15 +13,28 @@ use crate::error::StoreError;
 /// log.
 const BUSY_WAIT: Duration = Duration::from_millis(500);
 
-/// Takes the lock that keeps other processes out, held as long as the file is open.
-pub(super) fn lock(path: &Path) -> Result<File, StoreError> {
+/// The lock that keeps other processes out, until this is dropped.
+pub(super) struct FileLock(File);
+
+impl Drop for FileLock {
+    /// Unlocks the file. Closing it would not suffice: the lock belongs to all copies of the descriptor, and a child
+    /// process that this one has just forked has a copy until it executes its program.
+    fn drop(&mut self) {
+        if let Err(error) = self.0.unlock() {
+            tracing::warn!(%error, "the lock file could not be unlocked");
+        }
+    }
+}
+
+/// Takes the lock.
+pub(super) fn lock(path: &Path) -> Result<FileLock, StoreError> {
     let lock_path = lock_path(path);
     let file =
         OpenOptions::new().create(true).truncate(false).write(true).open(&lock_path).map_err(|error| {
             StoreError::Configuration(format!("lock file {}: {error}", lock_path.display()))
         })?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(FileLock(file)),
         Err(TryLockError::WouldBlock) => Err(StoreError::Locked(lock_path)),
         Err(TryLockError::Error(error)) => {
             Err(StoreError::Configuration(format!("lock file {}: {error}", lock_path.display())))

@@ -2,13 +2,13 @@
 
 #![allow(clippy::disallowed_methods, reason = "how far apart commits begin is the machine's time")]
 
-use std::fs::File;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, TryRecvError};
 use rusqlite::{Connection, Error, Statement};
 
 use super::checkpoint::Checkpoints;
+use super::connection::FileLock;
 use super::failure;
 use super::options::SqliteOptions;
 use super::statements::Statements;
@@ -37,7 +37,7 @@ pub(super) fn run(
     options: &SqliteOptions,
     checkpoints: Checkpoints,
     commits: &CommitCounts,
-    lock: File,
+    lock: FileLock,
 ) {
     match Writer::new(&connection, options, checkpoints, commits) {
         Ok(writer) => writer.serve(queue),

@@ -23,7 +23,7 @@ pub(super) fn known_args(ended: &TransactionRequest) -> Args {
         ordinal: ended.ordinal,
         client_id: ended.client_id,
         status: Status::of(&ended.outcome).word(),
-        transaction_id: reference.transaction_id,
+        transaction_id: ended.transaction_id(),
         authorization_code: reference.authorization_code,
         authorization_nsu: reference.authorization_nsu,
         network_authorization_code: reference.network_authorization_code,
@@ -115,7 +115,9 @@ fn outcome(row: &Row) -> Result<Outcome, StoreError> {
     let status = Status::ALL.into_iter().find(|status| status.word() == word);
     let decline = || -> Result<Decline, StoreError> {
         let text: Option<String> = row.get("decline")?;
-        text.and_then(|text| serde_json::from_str(&text).ok()).ok_or_else(|| corrupt("decline"))
+        let decline: Option<Decline> = text.and_then(|text| serde_json::from_str(&text).ok());
+        let decline = decline.ok_or_else(|| corrupt("decline"))?;
+        Ok(Decline { transaction_id: row.get("transaction_id")?, ..decline })
     };
     match status.ok_or_else(|| corrupt("status"))? {
         Status::Running => Ok(Outcome::Open),

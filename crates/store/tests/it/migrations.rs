@@ -33,7 +33,7 @@ const BEFORE_SHORT_CLAIMS: [(i64, &str, &str); 7] = [
 ];
 
 sql! {
-    /// What is remembered.
+    /// The applied migrations.
     APPLIED_MIGRATIONS = "SELECT version, name, applied_at FROM schema_migrations ORDER BY version";
 }
 

@@ -8,7 +8,7 @@ use crate::charge::{Charge, ChargeState, Held};
 use crate::decline::Decline;
 use crate::money::Amount;
 
-use super::{Candidate, Ended, Named, Step, Then, Timeline};
+use super::{Candidate, Ended, Named, Then, Timeline, TimelineStep};
 
 /// All sentences of a timeline.
 pub(super) fn of(charge: &Charge, timeline: &Timeline) -> Vec<String> {
@@ -91,7 +91,7 @@ fn step_line(charge: &Charge, timeline: &Timeline, place: usize) -> String {
     line
 }
 
-fn what_was_asked(charge: &Charge, earlier: &[Step], step: &Step) -> String {
+fn what_was_asked(charge: &Charge, earlier: &[TimelineStep], step: &TimelineStep) -> String {
     let amount = step.amount.shown_in(charge.currency);
     match step.request_type {
         RequestType::Authorization => format!("for {amount}"),
@@ -104,7 +104,7 @@ fn what_was_asked(charge: &Charge, earlier: &[Step], step: &Step) -> String {
     }
 }
 
-fn how_it_ended(step: &Step) -> String {
+fn how_it_ended(step: &TimelineStep) -> String {
     let with =
         step.decline.as_ref().map_or_else(String::new, |decline| format!(" with {}", refusal(decline)));
     let took = step.duration.map(shown);
@@ -139,7 +139,7 @@ const fn silence(reason: OpenReason) -> &'static str {
     }
 }
 
-fn who_asks(step: &Step) -> String {
+fn who_asks(step: &TimelineStep) -> String {
     let times = match step.probes {
         0 => "it was not asked again yet".to_owned(),
         1 => "it was asked again once".to_owned(),
@@ -158,7 +158,7 @@ fn refusal(decline: &Decline) -> String {
     format!("{} (\"{}\"{reason})", decline.code.code(), decline.message)
 }
 
-fn what_came_then(timeline: &Timeline, step: &Step) -> Option<&'static str> {
+fn what_came_then(timeline: &Timeline, step: &TimelineStep) -> Option<&'static str> {
     match (step.then, timeline.stopped) {
         (Then::Done, _) => None,
         (Then::Waiting, _) if step.ended == Ended::Instructed => Some("Nobody else is asked until he has."),
@@ -178,14 +178,14 @@ fn what_came_then(timeline: &Timeline, step: &Step) -> Option<&'static str> {
 }
 
 /// Whether these steps reserved money and captured none.
-fn is_reservation(steps: &[Step]) -> bool {
+fn is_reservation(steps: &[TimelineStep]) -> bool {
     taken(steps).is_none() && steps.iter().any(|step| step.request_type == RequestType::PreAuthorization)
 }
 
 /// How much these steps captured, before refunds. Only the first capture counts: a status set by a tester afterwards
 /// captures nothing more.
-fn taken(steps: &[Step]) -> Option<Amount> {
-    let takes = |step: &&Step| match step.request_type {
+fn taken(steps: &[TimelineStep]) -> Option<Amount> {
+    let takes = |step: &&TimelineStep| match step.request_type {
         RequestType::Authorization | RequestType::Capture => step.ended == Ended::Approved,
         RequestType::PreAuthorization
         | RequestType::ZeroDollar
@@ -195,7 +195,7 @@ fn taken(steps: &[Step]) -> Option<Amount> {
     steps.iter().find(takes).map(|step| step.amount)
 }
 
-fn ending(charge: &Charge, steps: &[Step]) -> String {
+fn ending(charge: &Charge, steps: &[TimelineStep]) -> String {
     let provider = charge.state.responsible().map_or("", |provider| provider.code());
     let left = charge.amount.shown_in(charge.currency);
     match &charge.state {

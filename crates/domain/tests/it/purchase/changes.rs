@@ -131,7 +131,7 @@ fn what_is_given_back_of_a_card_is_a_release_or_a_refund() {
 }
 
 #[test]
-fn a_wish_that_is_refused_leaves_what_was() {
+fn a_request_that_is_refused_leaves_what_was() {
     let step = undoing_for(UndoCause::VoidRequested).apply(Change::UndoingRefused, NOW);
     becomes(
         &step,

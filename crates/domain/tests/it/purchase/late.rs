@@ -177,7 +177,7 @@ fn a_refund_counts_only_what_it_gave_back() {
 }
 
 #[test]
-fn a_wish_that_is_refused_changes_nothing_unless_something_was_given_back() {
+fn a_request_that_is_refused_changes_nothing_unless_something_was_given_back() {
     let void = purchase(undoing(UndoCause::VoidRequested, 0), [Noted::Released, Noted::Reserved]);
     assert_eq!(void.next(&[voided(), refused()], NOW), Next::Note(Change::UndoingFailed));
     let void = purchase(undoing(UndoCause::VoidRequested, 0), [Noted::Reserved; 2]);

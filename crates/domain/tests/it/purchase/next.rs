@@ -133,18 +133,18 @@ fn while_something_is_given_back() {
 }
 
 #[test]
-fn a_wish_that_is_refused_at_once_changes_nothing() {
+fn a_request_that_is_refused_at_once_changes_nothing() {
     let responsible = RESPONSIBLE;
     let reserved = seen(ChargeState::PreAuthorized { responsible });
     let refused = Seen { is_undoing_refused: true, ..reserved.clone() };
     for cause in CAUSES {
         let undoing = purchase(Phase::Undoing(undoing(cause)), Noted::Reserved, CaptureMode::Manual);
         let next = undoing.next(&[refused.clone(), reserved.clone()], NOW);
-        let is_wish = matches!(cause, UndoCause::VoidRequested | UndoCause::RefundRequested);
+        let is_requested = matches!(cause, UndoCause::VoidRequested | UndoCause::RefundRequested);
         // Nobody may refuse what must be given back: the other card is given back all the same.
-        assert_eq!(next, if is_wish { Note(Change::UndoingRefused) } else { Undo(1) }, "{cause:?}");
+        assert_eq!(next, if is_requested { Note(Change::UndoingRefused) } else { Undo(1) }, "{cause:?}");
         let next = undoing.next(&[refused.clone(), refused.clone()], NOW);
-        let expected = if is_wish { Change::UndoingRefused } else { Change::UndoingFailed };
+        let expected = if is_requested { Change::UndoingRefused } else { Change::UndoingFailed };
         assert_eq!(next, Note(expected), "{cause:?}");
     }
     let mut begun =

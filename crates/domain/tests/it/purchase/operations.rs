@@ -11,7 +11,7 @@ use super::{CAUSES, NOW, RESPONSIBLE, both_taken, purchase, seen, told, troubled
 use CaptureMode::{Automatic, Manual};
 use OperationRefusal::{InProgress, IntentMismatch, InvalidState};
 
-/// What a wish leads to.
+/// What an operation of the merchant leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leads {
     Capturing,
@@ -64,7 +64,7 @@ fn table() -> Vec<(Phase, PurchaseStatus, Leads, Leads)> {
 }
 
 #[test]
-fn in_each_phase_a_wish_leads_on_or_is_refused() {
+fn in_each_phase_a_request_leads_on_or_is_refused() {
     for (phase, status, captured, voided) in table() {
         let manual = purchase(phase, Noted::Reserved, Manual);
         assert_eq!(manual.status(), status, "{phase:?}");
@@ -87,7 +87,7 @@ fn what_captures_by_itself_is_not_captured_by_request() {
 }
 
 #[test]
-fn a_wish_about_what_is_reserved_is_noted_on_the_entry_of_the_reservation() {
+fn a_request_about_what_is_reserved_is_noted_on_the_entry_of_the_reservation() {
     let reserved = purchase(Phase::PreAuthorized { until: NOW + RESERVED_FOR }, Noted::Reserved, Manual);
     for (step, action) in [
         (reserved.request_capture(NOW), Action::CaptureRequested),
@@ -104,7 +104,7 @@ fn a_wish_about_what_is_reserved_is_noted_on_the_entry_of_the_reservation() {
 }
 
 #[test]
-fn what_was_given_back_before_is_no_success_of_a_later_wish() {
+fn what_was_given_back_before_is_no_success_of_a_later_request() {
     let paid = purchase(Phase::Paid, Noted::Reserved, Automatic);
     let voided = seen(ChargeState::Voided { responsible: RESPONSIBLE });
     let [_, taken] = both_taken();

@@ -22,7 +22,7 @@ enum Says {
     NothingAndNo,
 }
 
-/// Purchases with providers that answer by a script, and a merchant with wishes.
+/// Purchases with providers that answer by a script, and a merchant with intentions.
 struct World {
     purchase: Purchase,
     charges: Vec<Option<ChargeState>>,
@@ -238,7 +238,7 @@ const fn given_back(before: Held) -> ChargeState {
 
 /// What the merchant asks for when nothing is under way.
 #[derive(Clone, Copy, Debug)]
-enum Wish {
+enum Intention {
     Capture,
     Void,
     /// To be left alone for a week.
@@ -258,8 +258,8 @@ fn says() -> impl Strategy<Value = Says> {
     ]
 }
 
-fn wish() -> impl Strategy<Value = Wish> {
-    prop_oneof![Just(Wish::Capture), Just(Wish::Void), Just(Wish::Nothing)]
+fn intention() -> impl Strategy<Value = Intention> {
+    prop_oneof![Just(Intention::Capture), Just(Intention::Void), Just(Intention::Nothing)]
 }
 
 proptest! {
@@ -270,17 +270,17 @@ proptest! {
         amounts in amounts(),
         is_automatic in any::<bool>(),
         says in prop::collection::vec(says(), 1..24),
-        wishes in prop::collection::vec(wish(), 0..5),
+        intentions in prop::collection::vec(intention(), 0..5),
     ) {
         let capture = if is_automatic { CaptureMode::Automatic } else { CaptureMode::Manual };
         let mut world = World::new(&amounts, capture, says);
         world.until_it_rests();
         world.is_whole();
-        for wish in wishes {
-            let step = match wish {
-                Wish::Capture => world.purchase.request_capture(world.now),
-                Wish::Void => world.purchase.request_void(&world.seen(), world.now),
-                Wish::Nothing => {
+        for intention in intentions {
+            let step = match intention {
+                Intention::Capture => world.purchase.request_capture(world.now),
+                Intention::Void => world.purchase.request_void(&world.seen(), world.now),
+                Intention::Nothing => {
                     world.now = world.now + regente_domain::purchase::RESERVED_FOR;
                     world.until_it_rests();
                     continue;

@@ -39,7 +39,7 @@ pub struct EntryView {
     /// When the call or probe was made, by the caller's clock.
     pub at: Timestamp,
     /// `approved`, `declined`, `pending`, or `probed_before_arrival`.
-    pub outcome: Outcome,
+    pub outcome: EntryOutcome,
     /// The operation's name. Absent, like all members below, when no call arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
@@ -72,7 +72,7 @@ pub struct EntryView {
 /// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum EntryOutcome {
     /// The simulator carried the operation out.
     Approved,
     /// The simulator declined the operation.
@@ -98,10 +98,10 @@ impl From<&Stored> for EntryView {
         let answered = entry.answered();
         let deed = answered.map(|answered| &answered.deed);
         let (outcome, approval, decline, pending) = match answered.map(|answered| answered.finding.clone()) {
-            Some(Finding::Approved(approval)) => (Outcome::Approved, Some(approval), None, None),
-            Some(Finding::Declined(decline)) => (Outcome::Declined, None, Some(decline), None),
-            Some(Finding::Pending(pending)) => (Outcome::Pending, None, None, Some(pending)),
-            None => (Outcome::ProbedBeforeArrival, None, None, None),
+            Some(Finding::Approved(approval)) => (EntryOutcome::Approved, Some(approval), None, None),
+            Some(Finding::Declined(decline)) => (EntryOutcome::Declined, None, Some(decline), None),
+            Some(Finding::Pending(pending)) => (EntryOutcome::Pending, None, None, Some(pending)),
+            None => (EntryOutcome::ProbedBeforeArrival, None, None, None),
         };
         Self {
             sequence: *sequence,
@@ -128,8 +128,8 @@ impl EntryView {
     pub fn understand(self) -> Option<Stored> {
         let (sequence, key, at) = (self.sequence, self.key, self.at);
         let record = match self.outcome {
-            Outcome::ProbedBeforeArrival => Record::ProbedBeforeArrival,
-            Outcome::Approved | Outcome::Declined | Outcome::Pending => {
+            EntryOutcome::ProbedBeforeArrival => Record::ProbedBeforeArrival,
+            EntryOutcome::Approved | EntryOutcome::Declined | EntryOutcome::Pending => {
                 Record::Answered(Box::new(self.answered()?))
             }
         };
@@ -147,10 +147,10 @@ impl EntryView {
             OperationKind::Void => Deed::Void { authorization_key: self.authorization_key? },
         };
         let finding = match self.outcome {
-            Outcome::Approved => Finding::Approved(self.approval?),
-            Outcome::Declined => Finding::Declined(self.decline?),
-            Outcome::Pending => Finding::Pending(self.pending?),
-            Outcome::ProbedBeforeArrival => return None,
+            EntryOutcome::Approved => Finding::Approved(self.approval?),
+            EntryOutcome::Declined => Finding::Declined(self.decline?),
+            EntryOutcome::Pending => Finding::Pending(self.pending?),
+            EntryOutcome::ProbedBeforeArrival => return None,
         };
         Some(Answered { deed, amount: Amount::new(self.amount?)?, currency: self.currency?, finding })
     }

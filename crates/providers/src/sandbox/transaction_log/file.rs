@@ -121,8 +121,8 @@ fn put_all(connection: &mut Connection, puts: Vec<(Box<Entry>, Reply<Entry>)>) {
     }
     let entries: Vec<&Entry> = puts.iter().map(|(entry, _)| entry.as_ref()).collect();
     match rows::put(connection, &entries) {
-        Ok(standing) => {
-            for ((_, reply), entry) in puts.into_iter().zip(standing) {
+        Ok(stored) => {
+            for ((_, reply), entry) in puts.into_iter().zip(stored) {
                 let _ = reply.send(Ok(entry));
             }
         }

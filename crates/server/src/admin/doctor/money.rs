@@ -13,12 +13,12 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::{Check, Subject, Verdict, check, failure};
-use crate::admin::books::{Comparison, Difference, Money, compare};
 use crate::admin::clients;
+use crate::admin::transaction_log::{Comparison, Difference, Money, compare};
 use crate::chain::chain;
 use crate::config::{Config, Simulator};
 
-const NAME: &str = "books";
+const NAME: &str = "transaction log";
 /// Charges that one query reads.
 const CHARGES_PER_PAGE: i64 = 500;
 /// Log entries that one query reads.
@@ -45,21 +45,23 @@ enum Source<'a> {
 /// Why nothing was compared.
 #[derive(Debug, thiserror::Error)]
 enum Unreadable {
-    #[error("the books cannot be read")]
+    #[error("the transaction log of the simulator cannot be read")]
     Log(#[from] TransactionLogError),
-    #[error("the books cannot be reached, so nothing was compared")]
+    #[error("the transaction log of the simulator cannot be reached, so nothing was compared")]
     Remote(#[from] RemoteError),
-    #[error("the simulator took too long to show its books, so nothing was compared")]
+    #[error("the simulator took too long to show its transaction log, so nothing was compared")]
     TooSlow,
     #[error("the charges cannot be read")]
     Store(#[from] StoreError),
 }
 
 /// Compares every charge with the simulator's transaction log.
-pub(super) async fn books(subject: &Subject<'_>) -> Check {
-    let source = match source(subject.config, subject.books) {
+pub(super) async fn transaction_log(subject: &Subject<'_>) -> Check {
+    let source = match source(subject.config, subject.simulator_log) {
         Ok(Some(source)) => source,
-        Ok(None) => return check(NAME, Verdict::Ok, "the simulator has no books that can be read here"),
+        Ok(None) => {
+            return check(NAME, Verdict::Ok, "the simulator has no transaction log that can be read here");
+        }
         Err(failed) => return failed,
     };
     match find(subject.store, &source).await {
@@ -78,10 +80,10 @@ pub(super) async fn books(subject: &Subject<'_>) -> Check {
     }
 }
 
-fn source<'a>(config: &Config, books: Option<&'a TransactionLog>) -> Result<Option<Source<'a>>, Check> {
+fn source<'a>(config: &Config, log: Option<&'a TransactionLog>) -> Result<Option<Source<'a>>, Check> {
     match config.simulator() {
         Err(error) => Err(failure(NAME, &error)),
-        Ok(Simulator::InProcess(_)) => Ok(books.map(Source::Here)),
+        Ok(Simulator::InProcess(_)) => Ok(log.map(Source::Here)),
         Ok(Simulator::Remote(options)) => match RemoteSandbox::new(options) {
             Ok(remote) => Ok(Some(Source::Elsewhere(remote))),
             Err(error) => Err(failure(NAME, &error)),
@@ -92,8 +94,8 @@ fn source<'a>(config: &Config, books: Option<&'a TransactionLog>) -> Result<Opti
 impl Source<'_> {
     async fn booked(&self) -> Result<Booked, Unreadable> {
         Ok(match self {
-            Self::Here(books) => {
-                holdings(books).await?.iter().map(|(key, holding)| (key, money_in(holding))).collect()
+            Self::Here(log) => {
+                holdings(log).await?.iter().map(|(key, holding)| (key, money_in(holding))).collect()
             }
             Self::Elsewhere(remote) => {
                 let asked = timeout(REMOTE_TIME_MAX, remote.holdings()).await;
@@ -105,10 +107,10 @@ impl Source<'_> {
 }
 
 /// Sums the log by authorization, a page at a time: it has a row for every call ever made.
-async fn holdings(books: &TransactionLog) -> Result<Holdings, TransactionLogError> {
+async fn holdings(log: &TransactionLog) -> Result<Holdings, TransactionLogError> {
     let (mut holdings, mut after) = (Holdings::default(), None);
     loop {
-        let page = books.page(Filter::default(), Order::OldestFirst, after, ENTRIES_PER_PAGE).await?;
+        let page = log.page(Filter::default(), Order::OldestFirst, after, ENTRIES_PER_PAGE).await?;
         let Some(last) = page.last() else { return Ok(holdings) };
         after = Some(last.sequence);
         holdings.add(page.iter().map(|stored| &stored.entry));
@@ -144,7 +146,7 @@ async fn find(store: &Store, source: &Source<'_>) -> Result<Findings, Unreadable
                     }
                     settled @ (Comparison::Agrees
                     | Comparison::Waits
-                    | Comparison::NotTheirs
+                    | Comparison::NotInLog
                     | Comparison::Differs(_)) => found.count(settled),
                 }
             }
@@ -205,14 +207,14 @@ impl Findings {
         match comparison {
             Comparison::Agrees => self.agree += 1,
             Comparison::Waits => self.wait += 1,
-            Comparison::NotTheirs => self.not_theirs += 1,
+            Comparison::NotInLog => self.not_theirs += 1,
             Comparison::Differs(difference) => self.differences.push(difference),
         }
     }
 
     fn words(&self) -> String {
         let Self { agree, wait, not_theirs, differences, unknown } = self;
-        let mut text = format!("{agree} charges agree with the books of the simulator");
+        let mut text = format!("{agree} charges agree with the transaction log of the simulator");
         if *wait > 0 {
             text.push_str(&format!(", {wait} are under way"));
         }
@@ -220,9 +222,9 @@ impl Findings {
             text.push_str(&format!(", {not_theirs} are not in them"));
         }
         let differences = differences.iter().map(Difference::to_string);
-        let unknown = unknown
-            .iter()
-            .map(|(key, money)| format!("the books hold {money} under key {key}, which no charge has"));
+        let unknown = unknown.iter().map(|(key, money)| {
+            format!("the transaction log holds {money} under key {key}, which no charge has")
+        });
         let named: Vec<String> = differences.chain(unknown).collect();
         for difference in named.iter().take(NAMED_MAX) {
             text.push_str("; ");

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use regente_domain::charge::timeline::{self, Attempt, Audience, Candidate, Named, Step, Timeline};
+use regente_domain::charge::timeline::{self, Attempt, Audience, Candidate, Named, Timeline, TimelineStep};
 use regente_domain::decline::Decline;
 use regente_domain::id::{ChargeId, ClientId, ProviderId};
 use regente_engine::caller::{Authority, Caller};
@@ -221,7 +221,7 @@ impl NamedView {
 }
 
 impl StepView {
-    fn of(step: &Step) -> Self {
+    fn of(step: &TimelineStep) -> Self {
         let decline: Option<&Decline> = step.decline.as_ref();
         let millis = |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         Self {

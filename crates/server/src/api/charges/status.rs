@@ -43,8 +43,8 @@ pub struct StatusBody {
 
 /// Sets the status of a charge, in the sandbox.
 ///
-/// No provider is asked, and the books of the simulator do not change: a tester sees what would follow. Final states
-/// (`canceled`, `voided`, `charged_back`) stay. In production there is no such operation.
+/// No provider is asked, and the transaction log of the simulator does not change: a tester sees what would follow. Final
+/// states (`canceled`, `voided`, `charged_back`) stay. In production there is no such operation.
 #[utoipa::path(
     post,
     path = "/v1/charges/{id}",

@@ -29,20 +29,21 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 /// The pause before a server that does not answer is asked again.
 const ASK_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
-/// What the user listens to.
-pub(super) struct Wish {
+/// The events to listen to, and where they are forwarded.
+pub(super) struct Subscription {
     pub(super) client_id: Option<ClientId>,
     pub(super) event: String,
     pub(super) forward_to: Option<Url>,
 }
 
-pub(super) fn listen(loaded: &Loaded, wish: Wish) -> Result<ExitCode, Failure> {
+pub(super) fn listen(loaded: &Loaded, subscription: Subscription) -> Result<ExitCode, Failure> {
     telemetry::start(&loaded.config.log)?;
     runtime()?.block_on(async {
         let mut signals = Signals::take()?;
-        let forward = wish.forward_to.map(Forward::to).transpose()?;
+        let forward = subscription.forward_to.map(Forward::to).transpose()?;
         let place = Place::of(&loaded.config).await?;
-        let command = WebhooksCommand::Listen { client_id: wish.client_id, event: wish.event };
+        let Subscription { client_id, event, .. } = subscription;
+        let command = WebhooksCommand::Listen { client_id, event };
         let answer = place.ask(command).await.map_err(Trouble::into_failure)?;
         let Answer::Listening { client_id, listener_id, .. } = &answer else { return Err(other_release()) };
         io::stdout().write_all(lists::answer(&answer).as_bytes())?;

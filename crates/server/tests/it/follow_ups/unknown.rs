@@ -20,6 +20,7 @@ stories! {
     what_stays_unknown_is_given_up_after_the_whole_schedule,
     a_refund_that_a_crash_cut_off_is_announced_when_its_answer_does_not_come,
     what_is_known_to_be_unknown_is_asked_for_after_the_first_wait,
+    what_is_repeated_at_once_was_sent_when_it_was_repeated,
     an_outcome_that_another_node_has_written_is_left_alone,
     faults_that_cannot_be_read_are_named,
 }
@@ -148,4 +149,13 @@ async fn what_is_known_to_be_unknown_is_asked_for_after_the_first_wait(app: Test
     let open = transaction_requests::open(&app.app.store, app.clock.deployment(), 10).await.unwrap();
     let first_wait = app.app.settings.reconcile_waits[0];
     assert_eq!(open[0].due_at, Some(app.clock.deployment() + first_wait));
+}
+
+async fn what_is_repeated_at_once_was_sent_when_it_was_repeated(app: TestApp) {
+    let id = silent(&app, true, "void", "before_effect", &[1, 2]).await;
+    let (began, call) = (app.clock.deployment(), Duration::from_secs(3));
+    app.wire.slow_down(&app.clock, call);
+    void(&app, &id, json!({})).await.expect(201);
+    let open = transaction_requests::open(&app.app.store, app.clock.deployment(), 10).await.unwrap();
+    assert_eq!(open[0].request.sent_at, began + call, "the first call took that long");
 }

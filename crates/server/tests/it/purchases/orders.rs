@@ -19,7 +19,7 @@ use super::{AMOUNTS, send};
 use crate::agreement::is_nothing_open;
 use crate::charges::text;
 use crate::harness::{APPROVED, TestApp, stories};
-use order::{Order, Wish};
+use order::{Intention, Order};
 use verdict::{End, verdict};
 
 stories! {
@@ -64,7 +64,7 @@ async fn every_order(app: TestApp, cards: usize) {
         }
         settle(&app, &ids).await;
         for (order, id) in orders.iter().zip(&ids) {
-            shop.wish(&app, order, id).await;
+            shop.carry_out(&app, order, id).await;
         }
         settle(&app, &ids).await;
         for (order, id) in orders.iter().zip(&ids) {
@@ -95,7 +95,7 @@ impl Shop {
         }
         let shop = Self { merchant, cards };
         // A card whose first charge fails cannot be used again.
-        let first = shop.accepted(&app, &Order::smooth(AMOUNTS.len(), Wish::CaptureAtOnce)).await;
+        let first = shop.accepted(&app, &Order::smooth(AMOUNTS.len(), Intention::CaptureAtOnce)).await;
         settle(&app, &[first]).await;
         (app, shop)
     }
@@ -109,7 +109,7 @@ impl Shop {
             .collect();
         let amount: i64 = order.amounts().sum();
         let body = json!({
-            "merchantId": self.merchant, "amount": amount, "capture": order.wish.captures_at_once(),
+            "merchantId": self.merchant, "amount": amount, "capture": order.intention.captures_at_once(),
             "payments": payments, "paymentFlow": { "metadata": { "sandboxFaults": order.faults() } },
         });
         let answer = send(app, "/v1/purchases", &body).await.expect(202);
@@ -117,11 +117,11 @@ impl Shop {
     }
 
     /// Sends the merchant's operation once every card is reserved or charged; a failed purchase gets none.
-    async fn wish(&self, app: &TestApp, order: &Order, id: &str) {
-        let operation = match order.wish {
-            Wish::CaptureAtOnce => return,
-            Wish::CaptureLater => "capture",
-            Wish::Release | Wish::Refund => "void",
+    async fn carry_out(&self, app: &TestApp, order: &Order, id: &str) {
+        let operation = match order.intention {
+            Intention::CaptureAtOnce => return,
+            Intention::CaptureLater => "capture",
+            Intention::Release | Intention::Refund => "void",
         };
         send(app, &format!("/v1/purchases/{id}/{operation}"), &json!({})).await.expect(202);
     }

@@ -4,13 +4,20 @@
 use std::time::Duration;
 
 use axum::http::Method;
-use regente_store::{Batch, Commit, args, sql};
+use regente_domain::charge::attempt::Outcome;
+use regente_engine::flows::finding;
+use regente_providers::outcome::Finding;
+use regente_store::{Batch, Commit, args, sql, transaction_requests};
 use serde_json::json;
 
 use super::{ASKED_FOR, FOR_EVER, KEY};
 use crate::charges::text;
 use crate::follow_ups::announced;
-use crate::harness::{APPROVED, TestApp, charge_body, request};
+use crate::harness::{APPROVED, REFUSED, TestApp, charge_body, request, stories};
+
+stories! {
+    what_a_provider_took_although_it_had_refused_it_is_given_back,
+}
 
 sql! {
     FORGET_CHARGES = "DELETE FROM charges WHERE client_id = :client_id";
@@ -78,4 +85,36 @@ async fn what_a_provider_took_after_it_had_denied_it_is_given_back() {
     // The key still replays the first answer.
     let again = app.send(request(&app.client, Method::POST, "/v1/charges", &headers, Some(&body))).await;
     assert_eq!(again.expect(201)["transactionRequests"].as_array().unwrap().len(), 1);
+}
+
+async fn what_a_provider_took_although_it_had_refused_it_is_given_back(app: TestApp) {
+    app.wire.contradict();
+    let refused = app.post("/v1/charges", &charge_body(&app.merchant().await, APPROVED)).await.expect(201);
+    assert_eq!(refused["status"], "failed");
+    assert_eq!(
+        refused["transactionRequests"][0]["transactionId"],
+        json!(null),
+        "answers show it of successes"
+    );
+    let id = text(&refused["id"]);
+    let requests = transaction_requests::of_object(&app.app.store, app.client_id(), id.parse().unwrap());
+    let request = requests.await.unwrap().remove(0).request;
+    assert_eq!(request.transaction_id(), Some(REFUSED));
+    let entry = app.books.find(request.provider_key()).await.unwrap().unwrap();
+    let Finding::Approved(approval) = entry.answered().unwrap().finding.clone() else { panic!("{entry:?}") };
+    for _ in 0..2 {
+        let approved = Outcome::Approved(approval.clone());
+        finding::notified(&app.app, &request, approved).await.unwrap();
+    }
+    app.later(ASKED_FOR).await;
+    let charge = app.get(&format!("/v1/charges/{id}")).await.expect(200);
+    let requests = charge["transactionRequests"].as_array().unwrap();
+    assert_eq!((charge["status"].as_str(), requests.len()), (Some("failed"), 2), "{charge:#}");
+    assert_eq!(
+        (&requests[0]["requestType"], &requests[0]["requestStatus"]),
+        (&json!("void"), &json!("success"))
+    );
+    let holding = app.books.holding(request.provider_key()).await.unwrap().unwrap();
+    assert_eq!(holding.kept().minor_units(), 0);
+    assert_eq!(announced(&app, id).await, ["pending", "failed", "probe_void"]);
 }

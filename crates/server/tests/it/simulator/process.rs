@@ -35,7 +35,7 @@ impl Process {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut introduction = String::new();
         let reading = async {
-            while !introduction.contains("Look into the books") {
+            while !introduction.contains("Look into the log") {
                 assert_ne!(stdout.read_line(&mut introduction).await.unwrap(), 0, "it did not start");
             }
         };

@@ -13,6 +13,7 @@ use regente_domain::charge::{
     SecurityCode, Voucher,
 };
 use regente_domain::currency::Currency;
+use regente_domain::decline::Decline;
 use regente_domain::id::{ChargeId, Id};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
@@ -23,7 +24,7 @@ use regente_store::charges::{self, ChargeFilter, Direction};
 use regente_store::counters::CounterFilter;
 use regente_store::sealed::Sealed;
 use regente_store::testing::TEST_TIME;
-use regente_store::transaction_requests::{self, Beginning, Claim, ObjectKind};
+use regente_store::transaction_requests::{self, Beginning, Claim, ObjectKind, Probing};
 use regente_store::{Batch, Commit, Store, args, held_security_codes, sql};
 use serde_json::{Map, json};
 use uuid::Uuid;
@@ -268,10 +269,15 @@ async fn a_request_that_has_instructed_the_payer_is_asked_about_until_that_is_kn
 
     let asks = Asks::about(&found.request, RequestType::Authorization, request.amount);
     let told = awaiting.with_one_more_request();
-    let told =
-        told.begin_request(id(0x201), asks, later(90)).end(Outcome::Declined(expired()), None, later(90));
+    let declined = Outcome::Declined(Decline { transaction_id: Some("refused".to_owned()), ..expired() });
+    let told = told.begin_request(id(0x201), asks, later(90)).end(declined, None, later(90));
     write(&store, |batch| {
-        transaction_requests::tell(batch, request.id, &told, &Actor::Operator).unwrap();
+        transaction_requests::tell(batch, request.id, &told, Probing::GoesOn, &Actor::Operator).unwrap();
+    })
+    .await;
+    assert_eq!(due(later(3600)).await.len(), 1, "the payer may still pay");
+    write(&store, |batch| {
+        transaction_requests::stop_probing(batch, CLIENT, charge.id.uuid(), request.id);
     })
     .await;
     assert!(due(later(3600)).await.is_empty());
@@ -286,12 +292,14 @@ async fn a_request_that_is_sent_again_says_so(store: Store) {
     let request = begin(&store, &charge).await;
     let stored =
         async || transaction_requests::due(&store, CLIENT, later(600), 1).await.unwrap().pop().unwrap();
+    assert_eq!(stored().await.request.sent_at, request.id.created_at());
+    let repeated = TransactionRequest { sent_at: later(3), ..request };
     let noted = write(&store, |batch| {
-        transaction_requests::note_open(batch, &request, OpenReason::TimedOut, later(20));
+        transaction_requests::note_open(batch, &repeated, OpenReason::TimedOut, later(20));
     });
     noted.await;
     let found = stored().await;
-    assert_eq!(found.request.sent_at, request.id.created_at());
+    assert_eq!(found.request.sent_at, later(3), "the call repeated it");
     let again = Claim::ToSend { at: later(20) };
     write(&store, |batch| transaction_requests::claim(batch, &found, again, later(40))).await;
     assert_eq!((stored().await.request.sent_at, stored().await.probes), (later(20), 1));

@@ -56,7 +56,7 @@ async fn without_storage_reads_come_from_memory(store: Store) {
     store.discard_writes(DiscardWrites::Yes);
     assert!(exists(&store, 1).await);
     testing::run_script(&store, "DELETE FROM things").await.unwrap();
-    assert!(exists(&store, 1).await, "what was read once is remembered");
+    assert!(exists(&store, 1).await, "what was read once is cached");
     assert!(!exists(&store, 2).await, "what was not is asked for");
     store.discard_writes(DiscardWrites::No);
     assert!(!exists(&store, 1).await, "the database itself is asked again");

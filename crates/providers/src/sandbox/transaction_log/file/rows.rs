@@ -97,9 +97,9 @@ pub(super) fn open(path: &Path) -> Result<Connection, TransactionLogError> {
         transaction.execute_batch(ADD_FOLLOW_UPS)?;
         transaction.pragma_update(None, "user_version", FORMAT)?;
     }
-    let standing = application_of(&transaction)?;
+    let state = application_of(&transaction)?;
     transaction.commit()?;
-    match standing {
+    match state {
         (APPLICATION, FORMAT) => {}
         (APPLICATION, found) => {
             return Err(TransactionLogError::Format { found, expected: FORMAT });
@@ -118,7 +118,7 @@ pub(super) fn put(
 ) -> Result<Vec<Entry>, TransactionLogError> {
     // The transaction reads before it writes; taking the write lock at the write could fail without waiting.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let mut standing = Vec::with_capacity(entries.len());
+    let mut stored = Vec::with_capacity(entries.len());
     for entry in entries {
         let settled = match entry.authorization_key() {
             None => Entry::clone(entry),
@@ -126,14 +126,14 @@ pub(super) fn put(
                 settle(Entry::clone(entry), &history(&transaction, authorization_key)?)
             }
         };
-        standing.push(match insert(&transaction, &settled)? {
+        stored.push(match insert(&transaction, &settled)? {
             0 => find(&transaction, entry.key)?
                 .ok_or_else(|| TransactionLogError::Entry("it vanished".to_owned()))?,
             _ => settled,
         });
     }
     transaction.commit()?;
-    Ok(standing)
+    Ok(stored)
 }
 
 pub(super) fn find(connection: &Connection, key: Uuid) -> Result<Option<Entry>, TransactionLogError> {

@@ -2,7 +2,7 @@
 
 use regente_store::{Batch, Commit, DatabaseKind, jobs};
 
-use super::order::{Order, Outcome, Wish};
+use super::order::{Intention, Order, Outcome};
 use super::verdict::verdict;
 use super::{LATER, Shop, is_long, settle};
 use crate::harness::{TestApp, stories};
@@ -23,19 +23,19 @@ const STEPS_MIN: u64 = 8;
 
 async fn while_the_cards_are_reserved(app: TestApp) {
     let authorizations = vec![TimeOutAfterEffect, Approve, Decline];
-    sweep(app, [Order { authorizations, ..Order::smooth(3, Wish::CaptureAtOnce) }]).await;
+    sweep(app, [Order { authorizations, ..Order::smooth(3, Intention::CaptureAtOnce) }]).await;
 }
 
 async fn while_they_are_captured_and_given_back(app: TestApp) {
     let captures = vec![Approve, TimeOutAfterEffect, Decline];
     let voids = vec![Approve, TimeOutBeforeEffect, Decline];
-    sweep(app, [Order { captures, voids, ..Order::smooth(3, Wish::CaptureAtOnce) }]).await;
+    sweep(app, [Order { captures, voids, ..Order::smooth(3, Intention::CaptureAtOnce) }]).await;
 }
 
 async fn while_the_merchant_undoes_it(app: TestApp) {
     let voids = vec![TimeOutAfterEffect, Decline, Approve];
-    let orders =
-        [Wish::Release, Wish::Refund].map(|wish| Order { voids: voids.clone(), ..Order::smooth(3, wish) });
+    let orders = [Intention::Release, Intention::Refund]
+        .map(|intention| Order { voids: voids.clone(), ..Order::smooth(3, intention) });
     sweep(app, orders).await;
 }
 
@@ -75,9 +75,9 @@ async fn sweep(app: TestApp, orders: impl IntoIterator<Item = Order>) {
 async fn stopped_after(mut app: TestApp, shop: &Shop, order: &Order, steps: u64) -> (TestApp, bool) {
     let id = shop.accepted(&app, order).await;
     let ids = [id.clone()];
-    if order.wish != Wish::CaptureAtOnce {
+    if order.intention != Intention::CaptureAtOnce {
         settle(&app, &ids).await;
-        shop.wish(&app, order, &id).await;
+        shop.carry_out(&app, order, &id).await;
     }
     let stopped;
     (app, stopped) = interrupted(app, steps).await;

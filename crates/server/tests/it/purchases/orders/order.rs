@@ -22,7 +22,7 @@ const OUTCOMES: [Outcome; 5] = [Approve, Decline, TimeOutBeforeEffect, TimeOutAf
 
 /// The merchant's intention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum Intention {
     /// `capture: true`.
     CaptureAtOnce,
     /// `capture: false`, then a capture request.
@@ -33,7 +33,7 @@ pub enum Wish {
     Refund,
 }
 
-impl Wish {
+impl Intention {
     pub const fn captures_at_once(self) -> bool {
         match self {
             Self::CaptureAtOnce | Self::Refund => true,
@@ -48,19 +48,19 @@ pub struct Order {
     pub authorizations: Vec<Outcome>,
     pub captures: Vec<Outcome>,
     pub voids: Vec<Outcome>,
-    pub wish: Wish,
+    pub intention: Intention,
 }
 
 impl Order {
     /// The order without faults.
-    pub fn smooth(cards: usize, wish: Wish) -> Self {
+    pub fn smooth(cards: usize, intention: Intention) -> Self {
         let approve = vec![Approve; cards];
-        Self { authorizations: approve.clone(), captures: approve.clone(), voids: approve, wish }
+        Self { authorizations: approve.clone(), captures: approve.clone(), voids: approve, intention }
     }
 
     /// Every combination of outcomes of the authorizations.
     pub fn authorized(cards: usize) -> Vec<Self> {
-        let order = |authorizations| Self { authorizations, ..Self::smooth(cards, Wish::CaptureAtOnce) };
+        let order = |authorizations| Self { authorizations, ..Self::smooth(cards, Intention::CaptureAtOnce) };
         each_order(cards).into_iter().map(order).collect()
     }
 
@@ -69,13 +69,13 @@ impl Order {
     pub fn all(cards: usize) -> Vec<Self> {
         let mut orders = Self::authorized(cards);
         for (number, outcomes) in each_order(cards).into_iter().enumerate() {
-            let when = if number % 2 == 0 { Wish::CaptureAtOnce } else { Wish::CaptureLater };
-            let voids = |wish| Self { voids: outcomes.clone(), ..Self::smooth(cards, wish) };
+            let when = if number % 2 == 0 { Intention::CaptureAtOnce } else { Intention::CaptureLater };
+            let voids = |intention| Self { voids: outcomes.clone(), ..Self::smooth(cards, intention) };
             orders.extend([
                 Self { captures: outcomes.clone(), ..Self::smooth(cards, when) },
-                Self { captures: refused_at_last(cards), ..voids(Wish::CaptureAtOnce) },
-                voids(Wish::Release),
-                voids(Wish::Refund),
+                Self { captures: refused_at_last(cards), ..voids(Intention::CaptureAtOnce) },
+                voids(Intention::Release),
+                voids(Intention::Refund),
             ]);
         }
         orders
@@ -86,7 +86,7 @@ impl Order {
         let mut orders = Vec::new();
         for captures in each_order(cards).into_iter().filter(|captures| captures.contains(&Decline)) {
             for voids in each_order(cards) {
-                let smooth = Self::smooth(cards, Wish::CaptureAtOnce);
+                let smooth = Self::smooth(cards, Intention::CaptureAtOnce);
                 orders.push(Self { captures: captures.clone(), voids, ..smooth });
             }
         }
@@ -124,12 +124,15 @@ impl Order {
             return End::Failed;
         }
         // A void that the first provider declines changes nothing.
-        match (self.wish, self.voids[0]) {
-            (Wish::CaptureAtOnce | Wish::CaptureLater, _) | (Wish::Refund, Decline) => End::Paid,
-            (Wish::Release, Decline) => End::Reserved,
-            (Wish::Release | Wish::Refund, Approve | TimeOutBeforeEffect | TimeOutAfterEffect | Silent) => {
-                End::Cancelled
+        match (self.intention, self.voids[0]) {
+            (Intention::CaptureAtOnce | Intention::CaptureLater, _) | (Intention::Refund, Decline) => {
+                End::Paid
             }
+            (Intention::Release, Decline) => End::Reserved,
+            (
+                Intention::Release | Intention::Refund,
+                Approve | TimeOutBeforeEffect | TimeOutAfterEffect | Silent,
+            ) => End::Cancelled,
         }
     }
 }

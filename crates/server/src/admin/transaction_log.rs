@@ -28,7 +28,7 @@ pub enum Comparison {
     /// Not compared: an operation is under way or its outcome is unknown.
     Waits,
     /// Not in this log: another provider handled the charge, or its caller set the outcome by hand in the sandbox.
-    NotTheirs,
+    NotInLog,
     /// They differ.
     Differs(Difference),
 }
@@ -43,7 +43,7 @@ pub struct Difference {
     /// The money by the charge.
     pub believed: Money,
     /// The money by the transaction log.
-    pub books: Money,
+    pub logged: Money,
 }
 
 impl Money {
@@ -78,8 +78,12 @@ impl fmt::Display for Money {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { charge_id, status, believed, books } = self;
-        write!(f, "charge {charge_id} is {} with {believed}, the books say {books}", status.word())
+        let Self { charge_id, status, believed, logged } = self;
+        write!(
+            f,
+            "charge {charge_id} is {} with {believed}, the transaction log says {logged}",
+            status.word()
+        )
     }
 }
 
@@ -90,8 +94,8 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
     if requests().any(|request| request.outcome == Outcome::Open) {
         return Comparison::Waits;
     }
-    if requests().any(|request| !is_in_the_books(request)) {
-        return Comparison::NotTheirs;
+    if requests().any(|request| !is_in_the_log(request)) {
+        return Comparison::NotInLog;
     }
     let believed = match charge.state {
         StateName::Processing
@@ -101,26 +105,26 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
             return Comparison::Waits;
         }
         // The bank takes a chargeback from the merchant; the provider's record of the sale does not change.
-        StateName::ChargedBack => return Comparison::NotTheirs,
+        StateName::ChargedBack => return Comparison::NotInLog,
         StateName::PreAuthorized => Money::reserved(charge.amount),
         StateName::Authorized => Money::kept(charge.amount),
         StateName::Failed | StateName::Canceled | StateName::Voided => Money::default(),
     };
     // What the payer did is a request of its own under the same key, or two: expired, and paid after all.
     let mut keys = HashSet::new();
-    let books = requests()
+    let logged = requests()
         .filter(|request| request.pending().is_none())
         .filter(|request| keys.insert(request.provider_key()))
         .filter_map(money_of)
         .fold(Money::default(), Money::plus);
-    if believed == books {
+    if believed == logged {
         return Comparison::Agrees;
     }
-    Comparison::Differs(Difference { charge_id: charge.id, status: charge.state.status(), believed, books })
+    Comparison::Differs(Difference { charge_id: charge.id, status: charge.state.status(), believed, logged })
 }
 
 /// Whether a provider gave the approval: an approval without the provider's id was set by hand.
-fn is_in_the_books(request: &TransactionRequest) -> bool {
+fn is_in_the_log(request: &TransactionRequest) -> bool {
     let was_given = match &request.outcome {
         Outcome::Approved(approval) => approval.transaction_id.is_some(),
         Outcome::Open | Outcome::Pending(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => true,
