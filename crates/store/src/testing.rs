@@ -1,6 +1,7 @@
 //! Fresh databases of both kinds for the tests of this crate and the server.
 
 mod fuse;
+pub mod proxy;
 mod server;
 mod template;
 

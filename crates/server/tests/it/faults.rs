@@ -2,6 +2,7 @@
 //! jumps. Callers get 503 with `Retry-After`, nothing is lost, and service continues without a restart.
 
 mod clock;
+mod commits;
 mod disk;
 mod overload;
 mod postgres;

@@ -52,7 +52,7 @@ pub(super) enum Ended {
     Committed,
     /// It is rolled back.
     RolledBack(Failure),
-    /// The connection was lost during the commit.
+    /// The commit was not answered, or with an error that proves no rollback.
     Unknown,
 }
 
@@ -246,7 +246,7 @@ impl Session {
                 Err(elapsed) => elapsed.into(),
             };
         self.is_given_up.store(true, Ordering::Relaxed);
-        tracing::error!(error = &*lost as &dyn std::error::Error, "the connection was lost during a commit");
+        tracing::error!(error = &*lost as &dyn std::error::Error, "nothing tells whether a commit succeeded");
         Ended::Unknown
     }
 

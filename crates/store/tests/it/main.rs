@@ -5,7 +5,6 @@ mod catalog;
 mod conformance;
 mod migrations;
 mod postgres;
-mod proxy;
 mod sqlite;
 mod things;
 mod translation;
