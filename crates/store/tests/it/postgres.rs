@@ -41,7 +41,7 @@ async fn a_key_that_is_claimed_anew_while_it_is_purged_stays() {
     let claim = Claim { digest: Uuid::from_u128(7), fingerprint: [7; 32] };
     let mut batch = Batch::new(CLIENT);
     let body = Sealed { key_id: Uuid::from_u128(8), bytes: vec![8] };
-    idempotency::claim_done(&mut batch, &claim, 201, body, Timestamp::from_millis(0), before);
+    idempotency::claim_done(&mut batch, &claim, 201, body, before);
     assert_eq!(store.apply(batch).await.unwrap(), Commit::Applied);
 
     let (other, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
