@@ -23,7 +23,7 @@ use crate::app::App;
 use crate::error::Error;
 
 /// Most clients of one round; the next round continues after them.
-const CLIENTS_MAX: i64 = 100;
+const CLIENTS_MAX: usize = 100;
 /// Clients whose events are serialized concurrently.
 const CLIENTS_AT_ONCE: usize = 4;
 /// Most events of a client in one batch.
@@ -51,11 +51,8 @@ impl Dispatcher {
     /// Runs one round and returns the number of events dispatched.
     pub(super) async fn round(&self) -> Result<usize, Error> {
         let after = self.after().unwrap_or(Id::new(Uuid::nil()));
-        let now = self.app.clock.deployment();
-        let clients = events::clients_to_dispatch(&self.app.store, after, now, CLIENTS_MAX).await?;
-        let clients_max = usize::try_from(CLIENTS_MAX).unwrap_or(usize::MAX);
-        let is_last = clients.len() < clients_max;
-        let clients = self.app.clock.with_own_clocks(clients, after, clients_max);
+        let clients = events::clients_to_dispatch(&self.app.store, after, CLIENTS_MAX).await?;
+        let is_last = clients.len() < CLIENTS_MAX;
         self.set_after(clients.last().copied().filter(|_| !is_last));
         stream::iter(clients)
             .map(|client_id| self.of_client_or_later(client_id).boxed())
