@@ -51,7 +51,8 @@ impl Proxy {
     /// # Panics
     /// When no port is free, or `url` names no server.
     pub async fn before(url: &str) -> (Self, String) {
-        let target = url.split('@').nth(1).and_then(|rest| rest.split('/').next()).expect("a server").to_owned();
+        let target =
+            url.split('@').nth(1).and_then(|rest| rest.split('/').next()).expect("a server").to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let here = listener.local_addr().expect("an address");
         let proxy = Self { breaks: Arc::new(Mutex::new(Break::Never)) };

@@ -3,6 +3,7 @@
 
 mod catalog;
 mod conformance;
+mod distribution;
 mod migrations;
 mod postgres;
 mod sqlite;
