@@ -44,12 +44,13 @@ macro_rules! is_next_of_its_object {
 }
 
 sql! {
-    /// Adds a delivery.
+    /// Adds a delivery, unless the webhook was deleted meanwhile.
     pub INSERT_DELIVERY = "
         INSERT INTO deliveries (id, client_id, webhook_id, event_id, event, object_id, object_version, ordinal,
             api_version, status, attempts, tries, due_at, updated_at)
-        VALUES (:id, :client_id, :webhook_id, :event_id, :event, :object_id, :object_version, :ordinal,
-            :api_version, :status, 0, 0, :due_at, :updated_at)";
+        SELECT :id, w.client_id, w.id, :event_id, :event, :object_id, :object_version, :ordinal,
+            :api_version, :status, 0, 0, :due_at, :updated_at
+        FROM webhooks w WHERE w.id = :webhook_id AND w.client_id = :client_id AND w.deleted_at IS NULL";
     /// One delivery of a webhook.
     pub FIND_DELIVERY = concat!("SELECT ", columns!(), " FROM deliveries d
         WHERE d.id = :id AND d.client_id = :client_id AND d.webhook_id = :webhook_id");
@@ -118,10 +119,15 @@ sql! {
     pub REPLAY_DELIVERY = "
         UPDATE deliveries SET status = :status, tries = 0, due_at = :due_at, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND began_at IS NULL";
-    /// Drops the pending deliveries of a webhook that is being deleted.
+    /// A page of the pending deliveries of a webhook.
+    pub PENDING_DELIVERIES = "
+        SELECT id FROM deliveries
+        WHERE webhook_id = :webhook_id AND client_id = :client_id AND due_at IS NOT NULL
+        ORDER BY due_at LIMIT :limit";
+    /// Drops pending deliveries.
     pub DROP_DELIVERIES = "
         UPDATE deliveries SET status = :status, due_at = NULL, began_at = NULL, updated_at = :updated_at
-        WHERE webhook_id = :webhook_id AND client_id = :client_id AND due_at IS NOT NULL";
+        WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND due_at IS NOT NULL";
 }
 
 /// The delivery of an event to a webhook.
@@ -192,9 +198,9 @@ pub struct DueDelivery {
     pub snapshot: String,
 }
 
-/// Adds a delivery.
+/// Adds a delivery, unless its webhook was deleted meanwhile.
 pub fn insert(batch: &mut Batch, delivery: &Delivery) {
-    batch.push(
+    batch.push_at_most_one(
         &INSERT_DELIVERY,
         args! {
             id: delivery.id,
@@ -294,10 +300,22 @@ pub fn replay(batch: &mut Batch, delivery: &Delivery, now: Timestamp) -> Deliver
     Delivery { status, tries: 0, due_at: Some(now), updated_at: now, ..delivery.clone() }
 }
 
-/// Drops the pending deliveries of a webhook.
-pub fn drop_pending(batch: &mut Batch, webhook_id: WebhookId, now: Timestamp) {
-    let (client_id, status) = (batch.client_id(), DeliveryStatus::Dropped.word());
-    batch.push_any(&DROP_DELIVERIES, args! { webhook_id, client_id, status, updated_at: now });
+/// Pending deliveries of a webhook, `limit` of them.
+pub async fn pending(
+    store: &Store,
+    client_id: ClientId,
+    webhook_id: WebhookId,
+    limit: i64,
+) -> Result<Vec<DeliveryId>, StoreError> {
+    let rows = store.rows(&PENDING_DELIVERIES, args! { webhook_id, client_id, limit }).await?;
+    rows.iter().map(|row| row.get("id")).collect()
+}
+
+/// Drops those of these deliveries that are still pending.
+pub fn drop_pending(batch: &mut Batch, ids: &[DeliveryId], now: Timestamp) {
+    let (client_id, ids) = (batch.client_id(), Json::list(Some(ids), DeliveryId::to_string));
+    let status = DeliveryStatus::Dropped.word();
+    batch.push_any(&DROP_DELIVERIES, args! { client_id, ids, status, updated_at: now });
 }
 
 /// A delivery of a webhook.
