@@ -20,6 +20,7 @@ const ENGINE: &[&str] = &[
     "outbound",
     "calls",
     "app",
+    "accounts",
     "audit",
     "card_data",
     "queue",

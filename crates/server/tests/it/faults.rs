@@ -6,6 +6,7 @@ mod commits;
 mod disk;
 mod overload;
 mod postgres;
+mod unreachable;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
