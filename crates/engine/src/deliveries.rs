@@ -1,12 +1,14 @@
 //! Delivers events to webhooks: events become deliveries (`dispatch.rs`) with a payload (`payload.rs`), the delivery
 //! worker sends them (`delivery_worker.rs`) with a limit for each endpoint (`endpoints.rs`), and each attempt is signed
 //! (`signature.rs`) with the keys of its webhook, which can be replaced (`keys.rs`). Deliveries can be replayed
-//! (`replay.rs`), developers can fetch events (`listeners.rs`), and lost deliveries raise alerts (`loss.rs`).
+//! (`replay.rs`), developers can fetch events (`listeners.rs`), lost deliveries raise alerts (`loss.rs`), and those of a
+//! deleted webhook are dropped (`deleted.rs`).
 //!
 //! All of this runs outside of requests. The API for webhooks is in `api/webhooks.rs`.
 
 mod attempt;
-mod backoff;
+pub(crate) mod backoff;
+pub mod deleted;
 mod delivery_worker;
 mod dispatch;
 mod endpoints;

@@ -11,7 +11,7 @@ use regente_domain::idempotency::RUNNING_RETRY_AFTER;
 use regente_domain::time::Timestamp;
 use regente_store::charges;
 use regente_store::idempotency::{self as claims, ClaimState};
-use regente_store::{Batch, Commit, Refusal};
+use regente_store::{Batch, Commit};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -153,21 +153,12 @@ impl Claim {
     /// Claims the key for a request that is answered with its charge once nothing is under way. `charge` is as this
     /// batch writes it.
     pub fn answer_with(&self, app: &App, batch: &mut Batch, charge: &Charge) {
-        let now = app.clock.of(self.client_id);
-        claims::claim_for_charge(batch, &self.claim, CREATED, charge, now, keep_until(app, self.client_id));
+        claims::claim_for_charge(batch, &self.claim, CREATED, charge, keep_until(app, self.client_id));
     }
 
     /// Claims the key for a request that continues after this batch and ends with a body.
     pub fn run(&self, app: &App, batch: &mut Batch, object_kind: &str, object_id: Uuid) {
-        let now = app.clock.of(self.client_id);
-        claims::claim_running(
-            batch,
-            &self.claim,
-            object_kind,
-            object_id,
-            now,
-            keep_until(app, self.client_id),
-        );
+        claims::claim_running(batch, &self.claim, object_kind, object_id, keep_until(app, self.client_id));
     }
 
     /// The digest in hexadecimal. A record that waits for its outcome stores it, so that the flow that ends the record
@@ -176,18 +167,51 @@ impl Claim {
         hex::encode(self.claim.digest)
     }
 
-    /// Whether this refusal means that another request claimed the key first.
-    pub fn lost(refusal: &Refusal) -> bool {
-        refusal.is(&claims::CLAIM_KEY)
-    }
-
-    /// The answer of the request that claimed the key first. Call it after [`Claim::lost`].
-    pub async fn of_winner(&self, app: &App) -> Result<Finished, Error> {
-        if self.was_free {
-            metrics::idempotency_conflict(IdempotencyConflict::LostRace);
+    /// The answer of the request that claimed the key first. `None` if its answer is kept no longer: then its claim is
+    /// forgotten, and the key can be claimed.
+    async fn of_winner(&self, app: &App) -> Result<Option<Finished>, Error> {
+        let winner = self.look_up(app).await;
+        if !matches!(winner, Ok(None)) {
+            if self.was_free {
+                metrics::idempotency_conflict(IdempotencyConflict::LostRace);
+            }
+            return winner;
         }
-        self.look_up(app).await?.ok_or(Error::IdempotencyRunning { retry_after: RUNNING_RETRY_AFTER })
+        let now = app.clock.of(self.client_id);
+        let mut batch = Batch::new(self.client_id);
+        claims::purge(&mut batch, &[self.claim.digest], now, now - app.settings.idempotency_retention);
+        match app.store.apply(batch).await? {
+            // The next claim finds out what became of it.
+            Commit::Applied | Commit::Refused(_) | Commit::Unknown => Ok(None),
+        }
     }
+}
+
+/// How a batch that claims a key was answered.
+pub enum Claiming {
+    /// By the store; not refused because of the key.
+    Ended(Commit),
+    /// Another request with the same key came first; this is its answer.
+    Overtaken(Finished),
+}
+
+/// Applies the batch that `batch` makes, which claims the key if there is one.
+pub async fn apply_claiming(
+    app: &App,
+    claim: Option<&Claim>,
+    batch: impl Fn() -> Result<Batch, Error>,
+) -> Result<Claiming, Error> {
+    for _ in 0..PLANS_MAX {
+        match (app.store.apply(batch()?).await?, claim) {
+            (Commit::Refused(refusal), Some(claim)) if refusal.is(&claims::CLAIM_KEY) => {
+                if let Some(finished) = claim.of_winner(app).await? {
+                    return Ok(Claiming::Overtaken(finished));
+                }
+            }
+            (commit, _) => return Ok(Claiming::Ended(commit)),
+        }
+    }
+    Err(Error::IdempotencyRunning { retry_after: RUNNING_RETRY_AFTER })
 }
 
 /// The plan of a request before it claims its key.
@@ -272,16 +296,17 @@ pub async fn commit_once<E: From<Error>, Planning: Future<Output = Result<Planne
         let bytes = serde_json::to_vec(&answer).map_err(Error::internal)?;
         if let Some(claim) = &claim {
             let sealed = app.vault.seal(body_binding(claim.client_id, claim.claim.digest), &bytes);
-            let now = app.clock.of(claim.client_id);
             let kept_until = keep_until(app, claim.client_id);
-            claims::claim_done(&mut batch, &claim.claim, status, sealed, now, kept_until);
+            claims::claim_done(&mut batch, &claim.claim, status, sealed, kept_until);
         }
         let _admission = app.store.admit().map_err(Error::from)?;
         match app.store.apply(batch).await.map_err(Error::from)? {
             Commit::Applied => return Ok(Committed::Now(Answer { status, bytes })),
-            Commit::Refused(refusal) if Claim::lost(&refusal) => {
-                if let Some(claim) = &claim {
-                    return Ok(Committed::Before(claim.of_winner(app).await?));
+            Commit::Refused(refusal) if refusal.is(&claims::CLAIM_KEY) => {
+                if let Some(claim) = &claim
+                    && let Some(finished) = claim.of_winner(app).await?
+                {
+                    return Ok(Committed::Before(finished));
                 }
             }
             Commit::Refused(_) => {}

@@ -14,12 +14,12 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::join_all;
-use regente_domain::id::{ClientId, Id};
 use regente_domain::time::Timestamp;
 use regente_store::jobs;
 use regente_store::{Batch, Commit, DatabaseKind, StoreError, deliveries, events, transaction_requests};
 use uuid::Uuid;
 
+pub use crate::accounts::DEPLOYMENT;
 use crate::app::App;
 use crate::deliveries::DeliveryWorker;
 use crate::error::Error;
@@ -28,9 +28,6 @@ use job::Jobs;
 pub use purge::forget_ended_credentials;
 use runner::Runner;
 use unknowns::Unknowns;
-
-/// The client of the deployment's own jobs; it sorts before all others.
-pub const DEPLOYMENT: ClientId = Id::new(Uuid::nil());
 
 /// How long after a database failure the recurring jobs are ensured again.
 const PREPARE_AGAIN_AFTER: Duration = Duration::from_secs(1);

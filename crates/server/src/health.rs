@@ -80,7 +80,7 @@ impl Readiness {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Failing {
-    /// The database cannot be written to.
+    /// The database cannot be written to, or a part of it cannot be read.
     Database,
     /// The schema is not that of this release.
     Migrations,
@@ -137,8 +137,8 @@ pub async fn live() -> Json<Liveness> {
 
 /// Tells whether the process may be sent requests.
 ///
-/// It writes to the database, looks for migrations that are not applied, reads the keys, and says no from the moment at
-/// which the process was told to stop.
+/// It writes to the database, reads all parts of a distributed one, looks for migrations that are not applied, reads the
+/// keys, and says no from the moment at which the process was told to stop.
 #[utoipa::path(
     get, path = "/health/ready", tag = "Health", operation_id = "healthReady",
     responses(

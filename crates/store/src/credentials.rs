@@ -19,7 +19,7 @@ sql! {
     pub FIND_CREDENTIAL = "
         SELECT c.status AS client_status, k.digest, k.id, k.kind, k.label, k.scopes, k.expires_at, k.revoked_at,
             k.last_used_day
-        FROM clients c LEFT JOIN credentials k ON k.client_id = c.id AND k.digest = :digest
+        FROM clients c LEFT JOIN credentials k ON k.client_id = :client_id AND k.digest = :digest
         WHERE c.id = :client_id";
     /// The secret keys of a client, oldest first.
     pub SECRET_KEYS_OF_CLIENT = "

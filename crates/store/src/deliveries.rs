@@ -14,7 +14,7 @@ use crate::batch::Batch;
 use crate::readable::Readable;
 use crate::row::Row;
 use crate::value::Json;
-use crate::{Store, StoreError, args, events, sql};
+use crate::{Store, StoreError, args, events, sql, webhooks};
 
 pub use purge::{Ended, ended, purge};
 
@@ -31,40 +31,26 @@ pub(crate) use columns;
 // Later events of an object wait until an earlier one was delivered or tried twice
 // (`docs/interface/webhooks.md#order`).
 macro_rules! is_next_of_its_object {
-    () => {
-        " NOT EXISTS (SELECT 1 FROM deliveries earlier
-            WHERE earlier.webhook_id = d.webhook_id AND earlier.object_id = d.object_id
-              AND earlier.client_id = d.client_id AND earlier.due_at IS NOT NULL AND earlier.tries < 2
-              AND (earlier.object_version, earlier.ordinal) < (d.object_version, d.ordinal))"
-    };
-}
-
-// Webhooks with waiting deliveries, by id. Each step is one index lookup, however many deliveries wait.
-macro_rules! waiting {
-    ($after:literal) => {
+    ($client_id:literal) => {
         concat!(
-            "WITH RECURSIVE waiting (webhook_id) AS (
-                SELECT (SELECT d.webhook_id FROM deliveries d
-                    WHERE d.due_at IS NOT NULL",
-            $after,
-            " ORDER BY d.webhook_id LIMIT 1)
-                UNION ALL
-                SELECT (SELECT d.webhook_id FROM deliveries d
-                    WHERE d.due_at IS NOT NULL AND d.webhook_id > waiting.webhook_id ORDER BY d.webhook_id LIMIT 1)
-                FROM waiting WHERE waiting.webhook_id IS NOT NULL
-            ) "
+            " NOT EXISTS (SELECT 1 FROM deliveries earlier
+                WHERE earlier.webhook_id = d.webhook_id AND earlier.object_id = d.object_id
+                  AND earlier.client_id = ",
+            $client_id,
+            " AND earlier.due_at IS NOT NULL AND earlier.tries < 2
+                  AND (earlier.object_version, earlier.ordinal) < (d.object_version, d.ordinal))"
         )
     };
 }
-pub(crate) use waiting;
 
 sql! {
-    /// Adds a delivery.
+    /// Adds a delivery, unless the webhook was deleted meanwhile.
     pub INSERT_DELIVERY = "
         INSERT INTO deliveries (id, client_id, webhook_id, event_id, event, object_id, object_version, ordinal,
             api_version, status, attempts, tries, due_at, updated_at)
-        VALUES (:id, :client_id, :webhook_id, :event_id, :event, :object_id, :object_version, :ordinal,
-            :api_version, :status, 0, 0, :due_at, :updated_at)";
+        SELECT :id, w.client_id, w.id, :event_id, :event, :object_id, :object_version, :ordinal,
+            :api_version, :status, 0, 0, :due_at, :updated_at
+        FROM webhooks w WHERE w.id = :webhook_id AND w.client_id = :client_id AND w.deleted_at IS NULL";
     /// One delivery of a webhook.
     pub FIND_DELIVERY = concat!("SELECT ", columns!(), " FROM deliveries d
         WHERE d.id = :id AND d.client_id = :client_id AND d.webhook_id = :webhook_id");
@@ -84,22 +70,19 @@ sql! {
         JOIN events e ON e.object_id = d.object_id AND e.version = d.object_version AND e.ordinal = d.ordinal
             AND e.client_id = d.client_id
         WHERE d.client_id = :client_id AND d.webhook_id = :webhook_id AND d.due_at <= :now AND ",
-        is_next_of_its_object!(), " ORDER BY d.due_at, d.id LIMIT :limit");
+        is_next_of_its_object!(":client_id"), " ORDER BY d.due_at, d.id LIMIT :limit");
     /// When the next delivery is due, of those whose turn it is.
     pub NEXT_DUE_DELIVERY = concat!("SELECT d.client_id, MIN(d.due_at) AS due_at FROM deliveries d
         JOIN webhooks w ON w.id = d.webhook_id AND w.client_id = d.client_id
-        WHERE d.due_at IS NOT NULL AND w.active = 1 AND ", is_next_of_its_object!(), " GROUP BY d.client_id");
-    /// How much is due, and since when what is next of its object.
-    pub DUE_DELIVERIES_BACKLOG = concat!(waiting!(""), "
-        SELECT CAST(COALESCE(SUM(of_webhook.due), 0) AS BIGINT) AS due, MIN(of_webhook.oldest) AS oldest FROM (
-            SELECT
-                (SELECT COUNT(*) FROM deliveries d
-                    WHERE d.webhook_id = w.id AND d.client_id = w.client_id AND d.due_at <= :now) AS due,
-                (SELECT d.due_at FROM deliveries d
-                    WHERE d.webhook_id = w.id AND d.client_id = w.client_id AND d.due_at <= :now AND",
-                        is_next_of_its_object!(), " ORDER BY d.due_at LIMIT 1) AS oldest
-            FROM waiting JOIN webhooks w ON w.id = waiting.webhook_id
-            WHERE w.active = 1 AND w.deleted_at IS NULL) of_webhook");
+        WHERE d.due_at IS NOT NULL AND w.active = 1 AND ", is_next_of_its_object!("d.client_id"),
+        " GROUP BY d.client_id");
+    /// The number of due deliveries of a webhook, and since when the first that may be sent has been due.
+    pub BACKLOG_OF_WEBHOOK = concat!("
+        SELECT (SELECT COUNT(*) FROM deliveries d
+                WHERE d.webhook_id = :webhook_id AND d.client_id = :client_id AND d.due_at <= :now) AS due,
+            (SELECT d.due_at FROM deliveries d
+                WHERE d.webhook_id = :webhook_id AND d.client_id = :client_id AND d.due_at <= :now AND",
+                    is_next_of_its_object!(":client_id"), " ORDER BY d.due_at LIMIT 1) AS oldest");
     /// Begins an attempt; the second node is refused. On PostgreSQL it skips a row that another node holds: nodes
     /// that begin several attempts in different orders would deadlock.
     pub BEGIN_ATTEMPT = split(
@@ -136,10 +119,15 @@ sql! {
     pub REPLAY_DELIVERY = "
         UPDATE deliveries SET status = :status, tries = 0, due_at = :due_at, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND began_at IS NULL";
-    /// Drops the pending deliveries of a webhook that is being deleted.
+    /// A page of the pending deliveries of a webhook.
+    pub PENDING_DELIVERIES = "
+        SELECT id FROM deliveries
+        WHERE webhook_id = :webhook_id AND client_id = :client_id AND due_at IS NOT NULL
+        ORDER BY due_at LIMIT :limit";
+    /// Drops pending deliveries.
     pub DROP_DELIVERIES = "
         UPDATE deliveries SET status = :status, due_at = NULL, began_at = NULL, updated_at = :updated_at
-        WHERE webhook_id = :webhook_id AND client_id = :client_id AND due_at IS NOT NULL";
+        WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND due_at IS NOT NULL";
 }
 
 /// The delivery of an event to a webhook.
@@ -210,9 +198,9 @@ pub struct DueDelivery {
     pub snapshot: String,
 }
 
-/// Adds a delivery.
+/// Adds a delivery, unless its webhook was deleted meanwhile.
 pub fn insert(batch: &mut Batch, delivery: &Delivery) {
-    batch.push(
+    batch.push_at_most_one(
         &INSERT_DELIVERY,
         args! {
             id: delivery.id,
@@ -312,10 +300,22 @@ pub fn replay(batch: &mut Batch, delivery: &Delivery, now: Timestamp) -> Deliver
     Delivery { status, tries: 0, due_at: Some(now), updated_at: now, ..delivery.clone() }
 }
 
-/// Drops the pending deliveries of a webhook.
-pub fn drop_pending(batch: &mut Batch, webhook_id: WebhookId, now: Timestamp) {
-    let (client_id, status) = (batch.client_id(), DeliveryStatus::Dropped.word());
-    batch.push_any(&DROP_DELIVERIES, args! { webhook_id, client_id, status, updated_at: now });
+/// Pending deliveries of a webhook, `limit` of them.
+pub async fn pending(
+    store: &Store,
+    client_id: ClientId,
+    webhook_id: WebhookId,
+    limit: i64,
+) -> Result<Vec<DeliveryId>, StoreError> {
+    let rows = store.rows(&PENDING_DELIVERIES, args! { webhook_id, client_id, limit }).await?;
+    rows.iter().map(|row| row.get("id")).collect()
+}
+
+/// Drops those of these deliveries that are still pending.
+pub fn drop_pending(batch: &mut Batch, ids: &[DeliveryId], now: Timestamp) {
+    let (client_id, ids) = (batch.client_id(), Json::list(Some(ids), DeliveryId::to_string));
+    let status = DeliveryStatus::Dropped.word();
+    batch.push_any(&DROP_DELIVERIES, args! { client_id, ids, status, updated_at: now });
 }
 
 /// A delivery of a webhook.
@@ -392,13 +392,30 @@ pub struct Backlog {
     pub oldest: Option<Timestamp>,
 }
 
+/// Most webhooks of one page of [`backlog`].
+const WEBHOOKS_MAX: i64 = 500;
+
 /// The backlog of all clients at `now`.
 pub async fn backlog(store: &Store, now: Timestamp) -> Result<Backlog, StoreError> {
-    let row = store.row(&DUE_DELIVERIES_BACKLOG, args! { now }).await?;
-    let row = row.ok_or_else(|| StoreError::Corrupt("a count without a row".to_owned()))?;
     let undispatched = events::next_dispatch(store).await?.filter(|dispatch_at| *dispatch_at <= now);
-    let oldest: Option<Timestamp> = row.get("oldest")?;
-    Ok(Backlog { due: row.get("due")?, oldest: [oldest, undispatched].into_iter().flatten().min() })
+    let mut backlog = Backlog { due: 0, oldest: undispatched };
+    let mut after = Id::new(Uuid::nil());
+    loop {
+        let Readable { read, unreadable } = webhooks::with_due(store, after, now, WEBHOOKS_MAX).await?;
+        let is_last = i64::try_from(read.len() + unreadable.len()).unwrap_or(i64::MAX) < WEBHOOKS_MAX;
+        for webhook in &read {
+            let args = args! { webhook_id: webhook.id, client_id: webhook.client_id, now };
+            let row = store.row(&BACKLOG_OF_WEBHOOK, args).await?;
+            let row = row.ok_or_else(|| StoreError::Corrupt("a count without a row".to_owned()))?;
+            let oldest: Option<Timestamp> = row.get("oldest")?;
+            backlog.due += row.get::<u64>("due")?;
+            backlog.oldest = [backlog.oldest, oldest].into_iter().flatten().min();
+        }
+        match read.last() {
+            Some(last) if !is_last => after = last.id,
+            Some(_) | None => return Ok(backlog),
+        }
+    }
 }
 
 fn from_row(row: &Row) -> Result<Delivery, StoreError> {

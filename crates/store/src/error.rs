@@ -54,7 +54,7 @@ pub enum Commit {
     Applied,
     /// None of it is written, because of one statement.
     Refused(Refusal),
-    /// The connection was lost during the commit: read the data back before deciding.
+    /// The commit was not answered, or with an error that proves no rollback: read the data back before deciding.
     Unknown,
 }
 

@@ -1,7 +1,7 @@
 //! Stores events in the batch of their change: the outbox for deliveries. The key `(object, version, ordinal)` orders
 //! the events of an object without a sequence.
 //!
-//! The statement that adds an event also marks it for dispatch if a webhook asks for it, so callers need not look for
+//! An event that a webhook asks for is marked for dispatch in the same batch, so that callers need not look for
 //! webhooks. The engine makes the deliveries.
 
 use regente_domain::actor::Actor;
@@ -19,52 +19,41 @@ use crate::row::Row;
 use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, sql};
 
-macro_rules! insert {
-    ($otherwise:literal) => {
-        concat!(
-            "INSERT INTO events (object_id, version, ordinal, client_id, id, object_kind, name, actor, snapshot, \
-                dispatch_at) \
-             SELECT :object_id, :version, :ordinal, :client_id, :id, :object_kind, :name, :actor, :snapshot, \
-                (SELECT CAST(:dispatch_at AS BIGINT) FROM webhooks w \
-                 WHERE w.client_id = :client_id AND w.event IN (:full_name, :everything) AND w.active = 1 \
-                   AND w.deleted_at IS NULL LIMIT 1) \
-             WHERE TRUE",
-            $otherwise
-        )
-    };
-}
-
 // Old, and no delivery can send it any more.
 macro_rules! is_old {
-    () => {
-        " events.id < :made_before AND events.dispatch_at IS NULL AND NOT EXISTS (SELECT 1 FROM deliveries d
-            WHERE d.event_id = events.id AND d.client_id = events.client_id)"
+    ($client_id:literal) => {
+        concat!(
+            " events.id < :made_before AND events.dispatch_at IS NULL AND NOT EXISTS (SELECT 1 FROM deliveries d
+            WHERE d.event_id = events.id AND d.client_id = ",
+            $client_id,
+            ")"
+        )
     };
 }
 
 sql! {
-    /// Adds an event.
-    pub INSERT_EVENT = insert!("");
-    /// Adds an event unless its key is taken.
-    pub INSERT_EVENT_ONCE = insert!(" ON CONFLICT (object_id, version, ordinal, client_id) DO NOTHING");
+    /// Adds an event that a webhook asks for, to be dispatched.
+    pub INSERT_EVENT_TO_DISPATCH = "
+        INSERT INTO events (object_id, version, ordinal, client_id, id, object_kind, name, actor, snapshot,
+            dispatch_at)
+        SELECT :object_id, :version, :ordinal, w.client_id, :id, :object_kind, :name, :actor, :snapshot, :dispatch_at
+        FROM webhooks w
+        WHERE w.client_id = :client_id AND w.event IN (:full_name, :everything) AND w.active = 1
+            AND w.deleted_at IS NULL
+        ON CONFLICT (object_id, version, ordinal, client_id) DO NOTHING";
+    /// Adds an event unless it was added before.
+    pub INSERT_EVENT = "
+        INSERT INTO events (object_id, version, ordinal, client_id, id, object_kind, name, actor, snapshot)
+        VALUES (:object_id, :version, :ordinal, :client_id, :id, :object_kind, :name, :actor, :snapshot)
+        ON CONFLICT (object_id, version, ordinal, client_id) DO NOTHING";
     /// The events of one object, in order.
     pub EVENTS_OF = "
         SELECT id, version, ordinal, name, actor FROM events
         WHERE object_id = :object_id AND client_id = :client_id ORDER BY version, ordinal";
-    /// Clients with events to dispatch, by id. Each step is one index lookup, however many events wait.
-    pub CLIENTS_WITH_EVENTS_TO_DISPATCH = "
-        WITH RECURSIVE waiting (client_id) AS (
-            SELECT (SELECT e.client_id FROM events e
-                WHERE e.dispatch_at IS NOT NULL AND e.client_id > :after ORDER BY e.client_id LIMIT 1)
-            UNION ALL
-            SELECT (SELECT e.client_id FROM events e
-                WHERE e.dispatch_at IS NOT NULL AND e.client_id > waiting.client_id ORDER BY e.client_id LIMIT 1)
-            FROM waiting WHERE waiting.client_id IS NOT NULL
-        )
-        SELECT client_id FROM waiting
-        WHERE EXISTS (SELECT 1 FROM events e
-            WHERE e.client_id = waiting.client_id AND e.dispatch_at IS NOT NULL AND e.dispatch_at <= :now)
-        ORDER BY client_id LIMIT :limit";
+    /// The accounts of events to dispatch, in order, once for each event.
+    pub CLIENTS_OF_EVENTS_TO_DISPATCH = "
+        SELECT client_id FROM events
+        WHERE dispatch_at IS NOT NULL AND client_id > :after ORDER BY client_id LIMIT :limit";
     /// The events of a client to dispatch, in order.
     pub EVENTS_TO_DISPATCH = "
         SELECT id, object_id, version, ordinal, object_kind, name, snapshot FROM events
@@ -89,17 +78,18 @@ sql! {
     /// Old events without a dispatch or delivery that needs them, by object, oldest first: of all clients but some.
     pub OLD_EVENTS = concat!("
         SELECT events.object_id, events.client_id FROM events
-        WHERE events.object_id < :made_before AND events.client_id NOT IN EACH_UUID(:apart) AND", is_old!(),
+        WHERE events.object_id < :made_before AND events.client_id NOT IN EACH_UUID(:apart) AND",
+        is_old!("events.client_id"),
         " ORDER BY events.object_id LIMIT :limit");
     /// The same of one client.
     pub OLD_EVENTS_OF = concat!("
         SELECT events.object_id, events.client_id FROM events
-        WHERE events.object_id < :made_before AND events.client_id = :client_id AND", is_old!(),
+        WHERE events.object_id < :made_before AND events.client_id = :client_id AND", is_old!(":client_id"),
         " ORDER BY events.object_id LIMIT :limit");
     /// Deletes the old events of objects that no dispatch and no delivery needs.
     pub PURGE_EVENTS = concat!("
         DELETE FROM events WHERE events.client_id = :client_id AND events.object_id IN EACH_UUID(:object_ids) AND",
-        is_old!());
+        is_old!(":client_id"));
     /// When the next event of any client is to become deliveries.
     pub NEXT_DISPATCH = "SELECT MIN(dispatch_at) AS dispatch_at FROM events WHERE dispatch_at IS NOT NULL";
     /// When the next event of each client is to become deliveries.
@@ -107,6 +97,9 @@ sql! {
         SELECT client_id, MIN(dispatch_at) AS dispatch_at FROM events
         WHERE dispatch_at IS NOT NULL GROUP BY client_id";
 }
+
+/// Most events whose accounts are read by one query.
+const CLIENT_ROWS_MAX: i64 = 500;
 
 /// The object version of a test event.
 pub const PING_VERSION: i64 = 1;
@@ -123,7 +116,8 @@ pub struct Event {
     pub actor: String,
 }
 
-/// Adds `transaction.<event>` for the new version of a charge. Its payload is built from the charge at dispatch.
+/// Adds `transaction.<event>` for a version of a charge, unless that was announced before. Its payload is built from the
+/// charge at dispatch.
 pub fn charge_changed(
     batch: &mut Batch,
     id: Id<of::Event>,
@@ -131,36 +125,62 @@ pub fn charge_changed(
     event: ChargeEvent,
     actor: &Actor,
 ) {
-    batch.push(&INSERT_EVENT, charge_event_args(id, charge, event, actor));
-}
-
-/// Adds the event unless the version was announced before.
-pub fn charge_changed_once(
-    batch: &mut Batch,
-    id: Id<of::Event>,
-    charge: &Charge,
-    event: ChargeEvent,
-    actor: &Actor,
-) {
-    batch.push_any(&INSERT_EVENT_ONCE, charge_event_args(id, charge, event, actor));
-}
-
-fn charge_event_args(id: Id<of::Event>, charge: &Charge, event: ChargeEvent, actor: &Actor) -> Args {
     let name = event.name();
-    args! {
-        object_id: charge.id,
-        version: charge.version,
-        ordinal: 0_i64,
-        client_id: charge.client_id,
+    let row = NewRow {
         id,
+        object_id: charge.id.uuid(),
+        version: charge.version,
+        ordinal: 0,
         object_kind: name.family().word(),
         name: name.event(),
-        actor: actor.to_string(),
-        snapshot: None::<String>,
-        dispatch_at: id.created_at(),
-        full_name: name.word(),
-        everything: EVERYTHING,
+        snapshot: None,
+        actor,
+    };
+    insert_to_dispatch(batch, &row, name.word(), EVERYTHING);
+    insert(batch, &row);
+}
+
+/// The columns of a new event that every event has.
+struct NewRow<'a> {
+    id: Id<of::Event>,
+    object_id: Uuid,
+    version: i64,
+    ordinal: i64,
+    object_kind: &'static str,
+    name: &'static str,
+    snapshot: Option<&'a str>,
+    actor: &'a Actor,
+}
+
+impl NewRow<'_> {
+    fn args(&self, client_id: ClientId) -> Args {
+        args! {
+            object_id: self.object_id, version: self.version, ordinal: self.ordinal, client_id, id: self.id,
+            object_kind: self.object_kind, name: self.name, actor: self.actor.to_string(),
+            snapshot: self.snapshot.map(str::to_owned),
+        }
     }
+}
+
+/// Adds the event if a webhook asks for `full_name` or for `everything`.
+fn insert_to_dispatch(
+    batch: &mut Batch,
+    row: &NewRow<'_>,
+    full_name: &'static str,
+    everything: &'static str,
+) {
+    let args = row
+        .args(batch.client_id())
+        .with("dispatch_at", row.id.created_at())
+        .with("full_name", full_name)
+        .with("everything", everything);
+    batch.push_at_most_one(&INSERT_EVENT_TO_DISPATCH, args);
+}
+
+/// Adds the event unless [`insert_to_dispatch`] has added it.
+fn insert(batch: &mut Batch, row: &NewRow<'_>) {
+    let args = row.args(batch.client_id());
+    batch.push_at_most_one(&INSERT_EVENT, args);
 }
 
 /// An event of an object other than a charge, with its payload.
@@ -186,44 +206,39 @@ pub struct NewEvent<'a> {
 pub fn announce(batch: &mut Batch, event: NewEvent<'_>) {
     let full_name = event.name.word();
     let family = event.name.family();
-    let args = args! {
+    let row = NewRow {
+        id: event.id,
         object_id: event.object_id,
         version: event.version,
         ordinal: event.ordinal,
-        client_id: batch.client_id(),
-        id: event.id,
         object_kind: family.word(),
         name: event.name.event(),
-        actor: event.actor.to_string(),
-        snapshot: event.snapshot,
-        dispatch_at: event.id.created_at(),
-        full_name,
-        everything: if family.is_in_everything() { EVERYTHING } else { full_name },
+        snapshot: Some(event.snapshot),
+        actor: event.actor,
     };
-    batch.push(&INSERT_EVENT, args);
+    insert_to_dispatch(
+        batch,
+        &row,
+        full_name,
+        if family.is_in_everything() { EVERYTHING } else { full_name },
+    );
+    insert(batch, &row);
 }
 
 /// Adds a test event; the caller also adds its delivery. Its object is the event itself, so that tests do not wait
 /// for one another.
 pub fn ping(batch: &mut Batch, id: Id<of::Event>, actor: &Actor) {
-    let client_id = batch.client_id();
-    batch.push(
-        &INSERT_EVENT,
-        args! {
-            object_id: id,
-            version: PING_VERSION,
-            ordinal: 0_i64,
-            client_id,
-            id,
-            object_kind: PING_OBJECT,
-            name: PING,
-            actor: actor.to_string(),
-            snapshot: "{}",
-            dispatch_at: id.created_at(),
-            full_name: PING,
-            everything: PING,
-        },
-    );
+    let row = NewRow {
+        id,
+        object_id: id.uuid(),
+        version: PING_VERSION,
+        ordinal: 0,
+        object_kind: PING_OBJECT,
+        name: PING,
+        snapshot: Some("{}"),
+        actor,
+    };
+    insert(batch, &row);
 }
 
 /// The events of one object, in order.
@@ -262,15 +277,30 @@ pub struct Undispatched {
     pub snapshot: Option<String>,
 }
 
-/// Clients after `after`, by id, with events to dispatch at `now`.
+/// Clients after `after`, by id, with events to dispatch, now or later. Each query reads a bounded number of rows; the
+/// rest of a client that fills one is skipped.
 pub async fn clients_to_dispatch(
     store: &Store,
     after: ClientId,
-    now: Timestamp,
-    limit: i64,
+    limit: usize,
 ) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_EVENTS_TO_DISPATCH, args! { after, now, limit }).await?;
-    rows.iter().map(|row| row.get("client_id")).collect()
+    let (mut clients, mut after) = (Vec::new(), after);
+    while clients.len() < limit {
+        let args = args! { after, limit: CLIENT_ROWS_MAX };
+        let rows = store.rows(&CLIENTS_OF_EVENTS_TO_DISPATCH, args).await?;
+        for row in &rows {
+            let client_id: ClientId = row.get("client_id")?;
+            if client_id != after {
+                clients.push(client_id);
+                after = client_id;
+            }
+        }
+        if i64::try_from(rows.len()).unwrap_or(i64::MAX) < CLIENT_ROWS_MAX {
+            break;
+        }
+    }
+    clients.truncate(limit);
+    Ok(clients)
 }
 
 /// The events of a client to dispatch at `now`, in order.

@@ -12,45 +12,27 @@ use crate::sealed::Sealed;
 use crate::value::Json;
 use crate::{Store, StoreError, args, sql};
 
-// Whether the charge of a claim is under way, or changed within the retention: a charge that ended late keeps its
-// answer as long as any other.
-macro_rules! charge_moved_after {
-    ($moment:literal) => {
-        concat!(
-            "EXISTS (SELECT 1 FROM charges c \
-             WHERE c.id = idempotency.object_id AND c.client_id = idempotency.client_id \
-               AND (c.status IN STATES_UNDER_WAY OR c.updated_at > ",
-            $moment,
-            "))"
-        )
-    };
-}
-
+// An answer is kept for its time; that of a charge also while the charge is under way, and for as long again after it
+// last changed: a charge that ended late keeps its answer as long as any other.
 macro_rules! is_expired {
-    () => {
+    ($client_id:literal) => {
         concat!(
-            "expires_at <= :now AND state <> 'running' AND NOT (state = 'charge' AND ",
-            charge_moved_after!(":moved_after"),
-            ")"
+            "expires_at <= :now AND state <> 'running' AND NOT (state = 'charge' AND EXISTS (\
+                SELECT 1 FROM charges c WHERE c.id = idempotency.object_id AND c.client_id = ",
+            $client_id,
+            " AND (c.status IN STATES_UNDER_WAY OR c.updated_at > :moved_after)))"
         )
     };
 }
 
 sql! {
-    /// Claims a key. It takes over an expired claim; any other one refuses the batch. `kept_ms` is how long the new
-    /// claim is kept from now on: unlike the time itself, it is equal for all claims of a commit group.
-    pub CLAIM_KEY = concat!("
+    /// Claims a key. Any other claim refuses the batch, also an expired one: [`purge`] forgets that.
+    pub CLAIM_KEY = "
         INSERT INTO idempotency (digest, client_id, fingerprint, state, http_status, object_kind, object_id,
             version, body, key_id, expires_at)
         VALUES (:digest, :client_id, :fingerprint, :state, :http_status, :object_kind, :object_id,
             :version, :body, :key_id, :expires_at)
-        ON CONFLICT (digest, client_id) DO UPDATE SET fingerprint = excluded.fingerprint,
-            state = excluded.state, http_status = excluded.http_status, object_kind = excluded.object_kind,
-            object_id = excluded.object_id, version = excluded.version, body = excluded.body,
-            key_id = excluded.key_id, expires_at = excluded.expires_at
-        WHERE idempotency.state <> 'running' AND idempotency.expires_at <= excluded.expires_at - :kept_ms
-            AND NOT (idempotency.state = 'charge' AND ",
-        charge_moved_after!("excluded.expires_at - :kept_ms - :kept_ms"), ")");
+        ON CONFLICT (digest, client_id) DO NOTHING";
     /// Ends a running claim with a sealed body.
     pub END_KEY_WITH_BODY = "
         UPDATE idempotency SET state = 'done', http_status = :http_status, body = :body, key_id = :key_id,
@@ -62,15 +44,18 @@ sql! {
         FROM idempotency WHERE digest = :digest AND client_id = :client_id";
     /// Answers that are kept no longer, the oldest first: of all clients but some.
     pub EXPIRED_KEYS = concat!("
-        SELECT digest, client_id FROM idempotency WHERE client_id NOT IN EACH_UUID(:apart) AND ", is_expired!(),
+        SELECT digest, client_id FROM idempotency WHERE client_id NOT IN EACH_UUID(:apart) AND ",
+        is_expired!("idempotency.client_id"),
         " ORDER BY expires_at LIMIT :limit");
     /// The same of one client.
     pub EXPIRED_KEYS_OF = concat!("
-        SELECT digest, client_id FROM idempotency WHERE client_id = :client_id AND ", is_expired!(),
+        SELECT digest, client_id FROM idempotency WHERE client_id = :client_id AND ",
+        is_expired!(":client_id"),
         " ORDER BY expires_at LIMIT :limit");
     /// Forgets those of these answers that are kept no longer: a key may have been claimed anew since it was found.
     pub PURGE_KEYS = concat!("
-        DELETE FROM idempotency WHERE client_id = :client_id AND digest IN EACH_UUID(:digests) AND ", is_expired!());
+        DELETE FROM idempotency WHERE client_id = :client_id AND digest IN EACH_UUID(:digests) AND ",
+        is_expired!(":client_id"));
 }
 
 /// The digest and fingerprint of one use of a key.
@@ -124,7 +109,6 @@ pub fn claim_for_charge(
     claim: &Claim,
     http_status: u16,
     charge: &Charge,
-    now: Timestamp,
     expires_at: Timestamp,
 ) {
     batch.guard(
@@ -133,7 +117,6 @@ pub fn claim_for_charge(
             digest: claim.digest, client_id: batch.client_id(), fingerprint: claim.fingerprint, state: "charge",
             http_status, object_kind: "charge", object_id: charge.id, version: charge.version,
             body: None::<Vec<u8>>, key_id: None::<Uuid>, expires_at,
-            kept_ms: expires_at.as_millis() - now.as_millis(),
         },
     );
 }
@@ -144,7 +127,6 @@ pub fn claim_running(
     claim: &Claim,
     object_kind: &str,
     object_id: Uuid,
-    now: Timestamp,
     expires_at: Timestamp,
 ) {
     batch.guard(
@@ -152,27 +134,19 @@ pub fn claim_running(
         args! {
             digest: claim.digest, client_id: batch.client_id(), fingerprint: claim.fingerprint, state: "running",
             http_status: None::<i64>, object_kind, object_id, version: None::<i64>, body: None::<Vec<u8>>,
-            key_id: None::<Uuid>, expires_at, kept_ms: expires_at.as_millis() - now.as_millis(),
+            key_id: None::<Uuid>, expires_at,
         },
     );
 }
 
 /// Claims a key for a request that this batch finishes.
-pub fn claim_done(
-    batch: &mut Batch,
-    claim: &Claim,
-    http_status: u16,
-    body: Sealed,
-    now: Timestamp,
-    expires_at: Timestamp,
-) {
+pub fn claim_done(batch: &mut Batch, claim: &Claim, http_status: u16, body: Sealed, expires_at: Timestamp) {
     batch.guard(
         &CLAIM_KEY,
         args! {
             digest: claim.digest, client_id: batch.client_id(), fingerprint: claim.fingerprint, state: "done",
             http_status, object_kind: None::<&str>, object_id: None::<Uuid>, version: None::<i64>,
             body: body.bytes, key_id: body.key_id, expires_at,
-            kept_ms: expires_at.as_millis() - now.as_millis(),
         },
     );
 }

@@ -41,7 +41,7 @@ sql! {
             AND (object_id, id) IN (SELECT d.object_id, d.event_id FROM deliveries d
                 WHERE d.client_id = :client_id AND d.webhook_id = :webhook_id AND d.id IN EACH_UUID(:ids))
             AND NOT EXISTS (SELECT 1 FROM deliveries d
-                WHERE d.event_id = events.id AND d.client_id = events.client_id AND d.webhook_id <> :webhook_id)";
+                WHERE d.event_id = events.id AND d.client_id = :client_id AND d.webhook_id <> :webhook_id)";
     /// Deletes the fetched deliveries.
     pub FORGET_FETCHED = "
         DELETE FROM deliveries
@@ -62,7 +62,7 @@ sql! {
                 WHERE w.client_id = :client_id AND w.listens_until < :before ORDER BY d.id LIMIT :limit)
             AND NOT EXISTS (SELECT 1 FROM deliveries d
                 JOIN webhooks w ON w.id = d.webhook_id AND w.client_id = d.client_id
-                WHERE d.event_id = events.id AND d.client_id = events.client_id
+                WHERE d.event_id = events.id AND d.client_id = :client_id
                     AND (w.listens_until IS NULL OR w.listens_until >= :before))";
     /// Deletes unfetched deliveries, a bounded number at once.
     pub PURGE_UNFETCHED = "
@@ -72,7 +72,7 @@ sql! {
     /// Deletes listeners without deliveries.
     pub PURGE_LISTENERS = "
         DELETE FROM webhooks WHERE client_id = :client_id AND listens_until < :before AND NOT EXISTS (
-            SELECT 1 FROM deliveries d WHERE d.client_id = webhooks.client_id AND d.webhook_id = webhooks.id)";
+            SELECT 1 FROM deliveries d WHERE d.client_id = :client_id AND d.webhook_id = webhooks.id)";
 }
 
 /// Most deliveries sorted at once.

@@ -26,7 +26,7 @@ macro_rules! columns {
 macro_rules! with_live_providers {
     () => {
         " LEFT JOIN providers p
-            ON p.client_id = m.client_id AND p.merchant_id = m.id AND p.deleted_at IS NULL"
+            ON p.client_id = :client_id AND p.merchant_id = m.id AND p.deleted_at IS NULL"
     };
 }
 

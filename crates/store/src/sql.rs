@@ -2,6 +2,13 @@
 //!
 //! Only [`sql!`](crate::sql!) declares statements, so that the catalogue is complete and a test can prepare each one
 //! on both databases. No text depends on data.
+//!
+//! The schema can be distributed by client over several servers, where each statement should reach one of them. So a
+//! statement keeps these rules, and a test (`tests/it/distribution.rs`) names the exceptions with their reasons:
+//! - Each table is filtered by `client_id = :client_id`, also in each subquery; a joined table may have
+//!   `client_id = other.client_id`. `clients` and `data_keys` are exempt: every server has them whole.
+//! - No recursion, and no subquery in an `INSERT … VALUES`, also not after its `ON CONFLICT`.
+//! - An `INSERT … SELECT` takes its rows, with their `client_id`, from a table.
 
 mod many;
 
@@ -13,6 +20,7 @@ use regente_domain::charge::StateName;
 
 pub(crate) use self::many::Many;
 use crate::error::StoreError;
+use crate::postgres::CommitGroups;
 use crate::value::{Args, Value};
 
 /// The two databases that the product runs on.
@@ -82,6 +90,7 @@ pub struct Sql {
     for_sqlite: OnceLock<Translated>,
     for_postgres: OnceLock<Translated>,
     for_many_rows: OnceLock<Option<Many>>,
+    for_many_rows_of_a_client: OnceLock<Option<Many>>,
 }
 
 /// A statement translated for one database.
@@ -108,6 +117,7 @@ impl Sql {
             for_sqlite: OnceLock::new(),
             for_postgres: OnceLock::new(),
             for_many_rows: OnceLock::new(),
+            for_many_rows_of_a_client: OnceLock::new(),
         }
     }
 
@@ -128,6 +138,7 @@ impl Sql {
             for_sqlite: OnceLock::new(),
             for_postgres: OnceLock::new(),
             for_many_rows: OnceLock::new(),
+            for_many_rows_of_a_client: OnceLock::new(),
         }
     }
 
@@ -168,9 +179,18 @@ impl Sql {
         }
     }
 
-    /// The statement for the rows of many batches on PostgreSQL; `None` if its shape does not allow it.
-    pub(crate) fn many(&self) -> Option<&Many> {
-        self.for_many_rows.get_or_init(|| Many::of(self.text(DatabaseKind::Postgres))).as_ref()
+    /// The statement for the rows of many batches on PostgreSQL; `None` if its shape does not allow it. Batches of one
+    /// client share the argument `:client_id`, so that a distributed database sees where the rows belong.
+    pub(crate) fn many(&self, groups: CommitGroups) -> Option<&Many> {
+        let text = self.text(DatabaseKind::Postgres);
+        match groups {
+            CommitGroups::Mixed => self.for_many_rows.get_or_init(|| Many::of(text, None)),
+            CommitGroups::ByClient => self.for_many_rows_of_a_client.get_or_init(|| {
+                let names = self.argument_names(DatabaseKind::Postgres);
+                Many::of(text, names.iter().position(|name| *name == "client_id"))
+            }),
+        }
+        .as_ref()
     }
 
     /// Identifies the statement in a cache of prepared ones: statics never move.

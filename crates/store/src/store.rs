@@ -12,6 +12,7 @@ use crate::admission::{Admission, Gate};
 use crate::batch::Batch;
 use crate::error::{Commit, StoreError};
 use crate::group::Answer;
+use crate::newest::NEWEST_CHARGE;
 use crate::postgres::{PostgresOptions, PostgresStore};
 use crate::row::Row;
 use crate::sql;
@@ -271,18 +272,22 @@ impl Store {
         Ok(pending.iter().map(|migration| migration.name).collect())
     }
 
-    /// Writes to the database, to prove that it accepts writes.
+    /// Writes to the database and reads a table of the accounts, to prove that it accepts writes and that all parts of a
+    /// distributed one can be reached.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] when it cannot; [`StoreError::Schema`] when it was never migrated.
+    /// [`StoreError::Unavailable`] when it does not, or one cannot; [`StoreError::Schema`] when it was never migrated.
     pub async fn check(&self) -> Result<(), StoreError> {
         let mut batch = Batch::new(ClientId::new(Uuid::nil()));
         batch.push(&BEAT, Args::new());
         match self.apply(batch).await? {
-            Commit::Applied => Ok(()),
-            Commit::Refused(_) => Err(StoreError::Schema("the heartbeat row is missing".to_owned())),
-            Commit::Unknown => Err(StoreError::unavailable("the connection was lost during the check")),
+            Commit::Applied => {}
+            Commit::Refused(_) => return Err(StoreError::Schema("the heartbeat row is missing".to_owned())),
+            Commit::Unknown => {
+                return Err(StoreError::unavailable("nothing tells whether the check was written"));
+            }
         }
+        self.rows(&NEWEST_CHARGE, Args::new()).await.map(drop)
     }
 
     /// The kind of the database.

@@ -1,6 +1,7 @@
 //! Fresh databases of both kinds for the tests of this crate and the server.
 
 mod fuse;
+pub mod proxy;
 mod server;
 mod template;
 
@@ -12,7 +13,7 @@ pub use fuse::Fuse;
 pub use server::TestPostgres;
 
 use crate::error::StoreError;
-use crate::postgres::PostgresOptions;
+use crate::postgres::{CommitGroups, PostgresOptions};
 use crate::sql::{DatabaseKind, Sql};
 use crate::sqlite::SqliteOptions;
 use crate::store::{Store, StoreOptions};
@@ -155,12 +156,15 @@ pub async fn prepare(store: &Store, sql: &'static Sql) -> Result<(), StoreError>
             let known = ["int8", "text", "jsonb", "bytea", "uuid"];
             let types: Vec<&str> = statement.params().iter().map(Type::name).collect();
             match types.iter().position(|wanted| !known.contains(wanted)) {
-                None => match for_many_rows(sql, &types) {
-                    None => Ok(()),
-                    Some(text) => store.reader().await?.prepare(&text).await.map(drop).map_err(|error| {
-                        StoreError::Programming(format!("{sql:?}: {text}: {}", with_source(&error)))
-                    }),
-                },
+                None => {
+                    for groups in [CommitGroups::Mixed, CommitGroups::ByClient] {
+                        let Some(text) = for_many_rows(sql, groups, &types) else { continue };
+                        store.reader().await?.prepare(&text).await.map(drop).map_err(|error| {
+                            StoreError::Programming(format!("{sql:?}: {text}: {}", with_source(&error)))
+                        })?;
+                    }
+                    Ok(())
+                }
                 Some(at) => Err(StoreError::Programming(format!(
                     "{sql:?}: :{} is taken for {}; write CAST(:{} AS BIGINT) or the like",
                     sql.argument_names(DatabaseKind::Postgres)[at],
@@ -173,8 +177,8 @@ pub async fn prepare(store: &Store, sql: &'static Sql) -> Result<(), StoreError>
 }
 
 /// The statement for many rows on PostgreSQL, with arguments of these types; `None` if it has no such form.
-pub fn for_many_rows(sql: &Sql, types: &[&str]) -> Option<String> {
-    sql.many().map(|many| many.text(types))
+pub fn for_many_rows(sql: &Sql, groups: CommitGroups, types: &[&str]) -> Option<String> {
+    sql.many(groups).map(|many| many.text(types))
 }
 
 /// A numeric setting of the SQLite connection that writes.

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt, stream};
-use regente_domain::id::{Id, WebhookId};
+use regente_domain::id::{ClientId, Id, WebhookId};
 use regente_domain::webhook::schedule::{LOST_GRACE, POSTPONED_FOR};
 use regente_store::deliveries::{self, Begun, DueDelivery};
 use regente_store::readable::Readable;
 use regente_store::webhooks::{self, Webhook};
-use regente_store::{Batch, Commit};
+use regente_store::{Batch, Commit, StoreError};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use uuid::Uuid;
@@ -22,6 +22,7 @@ use super::backoff::Backoff;
 use super::dispatch::{Dispatcher, tell_unreadable};
 use super::endpoints::{Endpoints, Key, Place};
 use super::keys::Signer;
+use crate::accounts;
 use crate::app::App;
 use crate::error::Error;
 
@@ -44,6 +45,8 @@ struct Inner {
     endpoints: Endpoints,
     /// Webhooks that another node is working on.
     backoff: Backoff<WebhookId>,
+    /// Accounts whose webhooks could not be read.
+    unreachable: Backoff<ClientId>,
     /// The webhook after which the next round begins.
     after: Mutex<Option<WebhookId>>,
     /// Notified about new deliveries or free places.
@@ -57,6 +60,15 @@ struct Taken {
     due: DueDelivery,
     begun: Begun,
     place: Place,
+}
+
+/// The webhooks that a round works on.
+struct Look {
+    webhooks: Vec<Webhook>,
+    /// Those of the page, which stand first.
+    ids: Vec<WebhookId>,
+    /// Whether no page follows.
+    is_last: bool,
 }
 
 /// The attempts begun for a webhook.
@@ -75,6 +87,7 @@ impl DeliveryWorker {
             app,
             endpoints: Endpoints::default(),
             backoff: Backoff::default(),
+            unreachable: Backoff::default(),
             after: Mutex::default(),
             wake: Notify::new(),
         }))
@@ -136,27 +149,14 @@ impl DeliveryWorker {
 
     /// Begins attempts of due deliveries as far as there is room; returns how many.
     async fn begin(&self, attempts: &mut JoinSet<()>) -> Result<usize, Error> {
-        let (store, now) = (&self.0.app.store, self.0.app.clock.deployment());
-        let after = self.after().unwrap_or(Id::new(Uuid::nil()));
-        let Readable { read: mut webhooks, unreadable } =
-            webhooks::with_due(store, after, now, WEBHOOKS_MAX).await?;
-        let is_last = webhooks.len() + unreadable.len() < usize::try_from(WEBHOOKS_MAX).unwrap_or(usize::MAX);
-        tell_unreadable("webhook", &unreadable);
-        if is_last && !after.uuid().is_nil() {
-            // Continue with the webhooks before the starting point.
-            let first = webhooks::with_due(store, Id::new(Uuid::nil()), now, WEBHOOKS_MAX).await?;
-            tell_unreadable("webhook", &first.unreadable);
-            webhooks.extend(first.read.into_iter().filter(|webhook| webhook.id <= after));
-        }
-        let ids: Vec<WebhookId> = webhooks.iter().map(|webhook| webhook.id).collect();
-        webhooks.extend(self.of_own_clocks(&ids).await?);
+        let Look { webhooks, ids, is_last } = self.look().await?;
         let mut begun = 0;
         let mut first_without_room: Option<usize> = None;
         let mut took = stream::iter(webhooks.into_iter().enumerate())
             .map(|(at, webhook)| self.clone().take_or_later(webhook).map(move |took| (at, took)).boxed())
             .buffer_unordered(BEGUN_AT_ONCE);
         while let Some((at, took)) = took.next().await {
-            match took? {
+            match took {
                 Took::Begun(taken) => {
                     begun += taken.len();
                     for taken in taken {
@@ -179,34 +179,80 @@ impl DeliveryWorker {
         Ok(begun)
     }
 
-    /// The webhooks of accounts with clocks of their own that have something due by those, but for `known` ones.
-    async fn of_own_clocks(&self, known: &[WebhookId]) -> Result<Vec<Webhook>, Error> {
-        let Inner { app, .. } = &*self.0;
-        let mut found = Vec::new();
-        for client_id in app.clock.own_clocks() {
-            let now = app.clock.of(client_id);
-            let Readable { read, unreadable } =
-                webhooks::with_due_of(&app.store, client_id, now, WEBHOOKS_MAX).await?;
-            tell_unreadable("webhook", &unreadable);
-            found.extend(read.into_iter().filter(|webhook| !known.contains(&webhook.id)));
+    /// The webhooks of this round.
+    async fn look(&self) -> Result<Look, Error> {
+        let app = &self.0.app;
+        match self.page().await {
+            Ok((mut webhooks, is_last)) => {
+                let ids: Vec<WebhookId> = webhooks.iter().map(|webhook| webhook.id).collect();
+                let own = self.of_accounts(app.clock.own_clocks()).await;
+                webhooks.extend(own.into_iter().filter(|webhook| !ids.contains(&webhook.id)));
+                Ok(Look { webhooks, ids, is_last })
+            }
+            // A part of the database cannot be reached.
+            Err(StoreError::Unavailable(_)) => {
+                let webhooks = self.of_accounts(accounts::all(&app.store).await?).await;
+                Ok(Look { webhooks, ids: Vec::new(), is_last: true })
+            }
+            Err(error) => Err(error.into()),
         }
-        Ok(found)
     }
 
-    /// What cannot be read of one webhook holds up no other.
-    async fn take_or_later(self, webhook: Webhook) -> Result<Took, Error> {
-        let id = webhook.id;
-        match self.clone().take(webhook).await {
-            Err(error @ Error::Internal(_)) => {
-                tracing::error!(
-                    webhook = %id, error = &error as &dyn std::error::Error,
-                    "attempts for a webhook cannot be begun"
-                );
-                self.0.backoff.begin(id, self.0.app.clock.machine());
-                Ok(Took::Begun(Vec::new()))
-            }
-            took => took,
+    /// A page of the webhooks with something due, and whether no others follow.
+    async fn page(&self) -> Result<(Vec<Webhook>, bool), StoreError> {
+        let (store, now) = (&self.0.app.store, self.0.app.clock.deployment());
+        let after = self.after().unwrap_or(Id::new(Uuid::nil()));
+        let Readable { read: mut webhooks, unreadable } =
+            webhooks::with_due(store, after, now, WEBHOOKS_MAX).await?;
+        let is_last = webhooks.len() + unreadable.len() < usize::try_from(WEBHOOKS_MAX).unwrap_or(usize::MAX);
+        tell_unreadable("webhook", &unreadable);
+        if is_last && !after.uuid().is_nil() {
+            // Continue with the webhooks before the starting point.
+            let first = webhooks::with_due(store, Id::new(Uuid::nil()), now, WEBHOOKS_MAX).await?;
+            tell_unreadable("webhook", &first.unreadable);
+            webhooks.extend(first.read.into_iter().filter(|webhook| webhook.id <= after));
         }
+        Ok((webhooks, is_last))
+    }
+
+    /// The webhooks of these accounts that have something due, each by the account's own time. An account whose rows
+    /// cannot be reached holds up no other.
+    async fn of_accounts(&self, accounts: Vec<ClientId>) -> Vec<Webhook> {
+        let Inner { app, unreachable, .. } = &*self.0;
+        let mut found = Vec::new();
+        for client_id in accounts {
+            if unreachable.applies_to(&client_id, app.clock.machine()) {
+                continue;
+            }
+            let now = app.clock.of(client_id);
+            match webhooks::with_due_of(&app.store, client_id, now, WEBHOOKS_MAX).await {
+                Ok(Readable { read, unreadable }) => {
+                    tell_unreadable("webhook", &unreadable);
+                    found.extend(read);
+                }
+                Err(error) => {
+                    tracing::error!(
+                        client = %client_id, error = &error as &dyn std::error::Error,
+                        "the webhooks of an account cannot be read"
+                    );
+                    unreachable.begin(client_id, app.clock.machine());
+                }
+            }
+        }
+        found
+    }
+
+    /// What cannot be read or reached of one webhook holds up no other.
+    async fn take_or_later(self, webhook: Webhook) -> Took {
+        let id = webhook.id;
+        self.clone().take(webhook).await.unwrap_or_else(|error| {
+            tracing::error!(
+                webhook = %id, error = &error as &dyn std::error::Error,
+                "attempts for a webhook cannot be begun"
+            );
+            self.0.backoff.begin(id, self.0.app.clock.machine());
+            Took::Begun(Vec::new())
+        })
     }
 
     /// Records the beginning of attempts for a webhook's due deliveries; sends nothing yet.

@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
+use futures_util::{FutureExt, StreamExt, stream};
 use regente_domain::id::{ClientId, Id};
 use regente_domain::webhook::schedule::POSTPONED_FOR;
 use regente_domain::webhook::{DeliveryStatus, EventName};
@@ -19,11 +19,12 @@ use uuid::Uuid;
 
 use super::backoff::Backoff;
 use super::payload;
+use crate::accounts;
 use crate::app::App;
 use crate::error::Error;
 
 /// Most clients of one round; the next round continues after them.
-const CLIENTS_MAX: i64 = 100;
+const CLIENTS_MAX: usize = 100;
 /// Clients whose events are serialized concurrently.
 const CLIENTS_AT_ONCE: usize = 4;
 /// Most events of a client in one batch.
@@ -51,32 +52,29 @@ impl Dispatcher {
     /// Runs one round and returns the number of events dispatched.
     pub(super) async fn round(&self) -> Result<usize, Error> {
         let after = self.after().unwrap_or(Id::new(Uuid::nil()));
-        let now = self.app.clock.deployment();
-        let clients = events::clients_to_dispatch(&self.app.store, after, now, CLIENTS_MAX).await?;
-        let clients_max = usize::try_from(CLIENTS_MAX).unwrap_or(usize::MAX);
-        let is_last = clients.len() < clients_max;
-        let clients = self.app.clock.with_own_clocks(clients, after, clients_max);
+        let store = &self.app.store;
+        let found = events::clients_to_dispatch(store, after, CLIENTS_MAX).await;
+        let clients = accounts::found_or_all(store, found, after, CLIENTS_MAX).await?;
+        let is_last = clients.len() < CLIENTS_MAX;
         self.set_after(clients.last().copied().filter(|_| !is_last));
-        stream::iter(clients)
+        let dispatched = stream::iter(clients)
             .map(|client_id| self.of_client_or_later(client_id).boxed())
             .buffer_unordered(CLIENTS_AT_ONCE)
-            .try_fold(0, async |dispatched, more| Ok(dispatched + more))
-            .await
+            .fold(0, async |dispatched, more| dispatched + more)
+            .await;
+        Ok(dispatched)
     }
 
-    /// Dispatches a client's events; unreadable rows of one client do not block the others.
-    async fn of_client_or_later(&self, client_id: ClientId) -> Result<usize, Error> {
-        match self.of_client(client_id).await {
-            Err(error @ Error::Internal(_)) => {
-                tracing::error!(
-                    client = %client_id, error = &error as &dyn std::error::Error,
-                    "events of an account cannot be dispatched"
-                );
-                self.backoff.begin(client_id, self.app.clock.machine());
-                Ok(0)
-            }
-            dispatched => dispatched,
-        }
+    /// Dispatches a client's events; rows of one client that cannot be read or reached do not block the others.
+    async fn of_client_or_later(&self, client_id: ClientId) -> usize {
+        self.of_client(client_id).await.unwrap_or_else(|error| {
+            tracing::error!(
+                client = %client_id, error = &error as &dyn std::error::Error,
+                "events of an account cannot be dispatched"
+            );
+            self.backoff.begin(client_id, self.app.clock.machine());
+            0
+        })
     }
 
     async fn of_client(&self, client_id: ClientId) -> Result<usize, Error> {

@@ -24,7 +24,7 @@ use crate::app::App;
 use crate::card_data::{SealedCard, open_holder};
 use crate::error::Error;
 use crate::events::card::CardView;
-use crate::idempotency::{self, Claim, Finished};
+use crate::idempotency::{self, Claim, Claiming, Finished};
 
 /// A card to store and check.
 pub struct NewCheck {
@@ -72,10 +72,12 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
     };
     let _admission = app.store.admit()?;
     let request = request_to(&app, &new.card, provider);
-    match app.store.apply(intent(&app, &new, &request)?).await? {
-        Commit::Applied => {}
-        Commit::Refused(refusal) => return refused(&new, &app, &refusal).await,
-        Commit::Unknown => {
+    let intent = || intent(&app, &new, &request);
+    match idempotency::apply_claiming(&app, new.claim.as_ref(), intent).await? {
+        Claiming::Overtaken(finished) => return Ok(Checked::Answered(finished)),
+        Claiming::Ended(Commit::Applied) => {}
+        Claiming::Ended(Commit::Refused(refusal)) => return Err(refused(&refusal)),
+        Claiming::Ended(Commit::Unknown) => {
             let written = cards::find(&app.store, new.card.client_id, new.card.id).await?;
             if written.is_none() {
                 return Err(Error::unavailable());
@@ -97,11 +99,11 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
     Ok(Checked::Card(Box::new(card), Box::new(ended)))
 }
 
-async fn refused(new: &NewCheck, app: &App, refusal: &Refusal) -> Result<Checked, Error> {
-    match &new.claim {
-        Some(claim) if Claim::lost(refusal) => claim.of_winner(app).await.map(Checked::Answered),
-        _ if refusal.is(&tokens::CONSUME_TOKEN) => Err(Error::token_not_found("tokenId")),
-        _ => Err(Error::internal(format!("the intent of a card check was refused by {}", refusal.statement))),
+fn refused(refusal: &Refusal) -> Error {
+    if refusal.is(&tokens::CONSUME_TOKEN) {
+        Error::token_not_found("tokenId")
+    } else {
+        Error::internal(format!("the intent of a card check was refused by {}", refusal.statement))
     }
 }
 

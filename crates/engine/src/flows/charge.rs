@@ -21,7 +21,7 @@ use crate::calls::circuits::CircuitProbes;
 use crate::card_data::FundingSource;
 use crate::clock::MachineTime;
 use crate::error::Error;
-use crate::idempotency::{Claim, Finished};
+use crate::idempotency::{self, Claim, Claiming, Finished};
 
 /// The member with the card token.
 pub const TOKEN_PATH: &str = "paymentSource.tokenId";
@@ -87,10 +87,12 @@ pub async fn create(app: App, new: Box<NewCharge>, admission: Admission) -> Resu
         return Err(Error::internal("a charge without a route"));
     };
     let request = new.charge.begin_request(app.chance.id(now), new.charge.authorization_at(hop), now);
-    match Box::pin(app.store.apply(intent(&app, &new, &request)?)).await? {
-        Commit::Applied => {}
-        Commit::Refused(refusal) => return Box::pin(refused(&new, &app, &refusal)).await,
-        Commit::Unknown => {
+    let intent = || intent(&app, &new, &request);
+    match Box::pin(idempotency::apply_claiming(&app, new.claim.as_ref(), intent)).await? {
+        Claiming::Overtaken(finished) => return Ok(Created::Answered(finished)),
+        Claiming::Ended(Commit::Applied) => {}
+        Claiming::Ended(Commit::Refused(refusal)) => return Err(refused(&new, &refusal)),
+        Claiming::Ended(Commit::Unknown) => {
             // The commit may have succeeded although its answer was lost: read the charge.
             let reading = Box::pin(charges::find(&app.store, new.charge.client_id, new.charge.id));
             if reading.await?.is_none() {
@@ -116,16 +118,17 @@ async fn ready(
         .await
 }
 
-async fn refused(new: &NewCharge, app: &App, refusal: &Refusal) -> Result<Created, Error> {
-    match &new.claim {
-        Some(claim) if Claim::lost(refusal) => claim.of_winner(app).await.map(Created::Answered),
+fn refused(new: &NewCharge, refusal: &Refusal) -> Error {
+    if refusal.is(&purchases::UPDATE_PURCHASE) {
         // Another node moved the purchase: decide again.
-        _ if refusal.is(&purchases::UPDATE_PURCHASE) => Err(Error::busy()),
-        _ if refusal.is(&tokens::CONSUME_TOKEN) => Err(Error::token_not_found(match new.source {
+        Error::busy()
+    } else if refusal.is(&tokens::CONSUME_TOKEN) {
+        Error::token_not_found(match new.source {
             FundingSource::NewCard(_) => TOKEN_PATH,
             FundingSource::StoredCard { .. } => CVV_TOKEN_PATH,
-        })),
-        _ => Err(Error::internal(format!("the intent of a charge was refused by {}", refusal.statement))),
+        })
+    } else {
+        Error::internal(format!("the intent of a charge was refused by {}", refusal.statement))
     }
 }
 

@@ -20,7 +20,7 @@ use super::schedule::RECONCILE;
 use super::step::{Step, step};
 use crate::app::App;
 use crate::error::Error;
-use crate::idempotency::Claim;
+use crate::idempotency::{self, Claim, Claiming};
 
 /// How often the charge is read again after a lost race before the caller is told to retry.
 const RACES_MAX: usize = 4;
@@ -61,28 +61,29 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
             before.open(new.operation, new.amount, now).map_err(|refusal| refused(&before, refusal))?;
         let asks = Asks::about(authorization, new.operation.request_type(), open.amount);
         let request = opened.begin_request(app.chance.id(now), asks, now);
-        let mut batch = Batch::new(new.client_id);
-        if let Some(claim) = &new.claim {
-            claim.answer_with(&app, &mut batch, &opened);
-        }
-        if let Some(purchase) = new.purchase {
-            purchases::hold(&mut batch, purchase);
-        }
-        charges::update(&mut batch, &before, &opened, &new.actor)?;
-        outcome::begin(&app, &mut batch, &request, None, &new.actor, now);
-        match (app.store.apply(batch).await?, &new.claim) {
-            (Commit::Applied, _) => return run(&app, &new, opened, request, requests).await,
-            (Commit::Refused(refusal), Some(claim)) if Claim::lost(&refusal) => {
-                return claim.of_winner(&app).await.map(Created::Answered);
+        let intent = || -> Result<Batch, Error> {
+            let mut batch = Batch::new(new.client_id);
+            if let Some(claim) = &new.claim {
+                claim.answer_with(&app, &mut batch, &opened);
             }
+            if let Some(purchase) = new.purchase {
+                purchases::hold(&mut batch, purchase);
+            }
+            charges::update(&mut batch, &before, &opened, &new.actor)?;
+            outcome::begin(&app, &mut batch, &request, None, &new.actor, now);
+            Ok(batch)
+        };
+        match idempotency::apply_claiming(&app, new.claim.as_ref(), intent).await? {
+            Claiming::Overtaken(finished) => return Ok(Created::Answered(finished)),
+            Claiming::Ended(Commit::Applied) => return run(&app, &new, opened, request, requests).await,
             // Another node moved the purchase: decide again.
-            (Commit::Refused(refusal), _) if refusal.is(&purchases::HOLD_PURCHASE) => {
+            Claiming::Ended(Commit::Refused(refusal)) if refusal.is(&purchases::HOLD_PURCHASE) => {
                 return Err(Error::busy());
             }
             // Another node moved the charge: check again what is allowed.
-            (Commit::Refused(_), _) => {}
+            Claiming::Ended(Commit::Refused(_)) => {}
             // The commit may have succeeded although its answer was lost: read the request.
-            (Commit::Unknown, _) => {
+            Claiming::Ended(Commit::Unknown) => {
                 let written = requests_of(&app, &before).await?;
                 if !written.iter().any(|stored| stored.id == request.id) {
                     return Err(Error::unavailable());

@@ -209,12 +209,6 @@ pub async fn leave_open(
 pub fn announcement(app: &App, charge: &Charge, actor: &Actor) -> Option<Batch> {
     let event = charge.announced_while_open()?;
     let mut batch = Batch::new(charge.client_id);
-    events::charge_changed_once(
-        &mut batch,
-        app.chance.id(app.clock.of(charge.client_id)),
-        charge,
-        event,
-        actor,
-    );
+    events::charge_changed(&mut batch, app.chance.id(app.clock.of(charge.client_id)), charge, event, actor);
     Some(batch)
 }

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::runner::{Did, Source};
 use super::{apply, kind};
+use crate::accounts;
 use crate::app::App;
 use crate::error::Error;
 use crate::queue::{Ended, Kind, Queue};
@@ -31,6 +32,10 @@ pub(super) struct Jobs {
 impl Source for Jobs {
     type Piece = Job;
 
+    fn app(&self) -> &App {
+        &self.app
+    }
+
     fn concurrent_max(&self) -> usize {
         self.queue.concurrent_max()
     }
@@ -40,7 +45,8 @@ impl Source for Jobs {
         self.app.vault.keep_current().await?;
         let rows = i64::try_from(limit).unwrap_or(i64::MAX);
         let (store, clock) = (&self.app.store, &self.app.clock);
-        let page = jobs::clients_with_due(store, self.due_by(clock.deployment()), from, rows).await?;
+        let found = jobs::clients_with_due(store, self.due_by(clock.deployment()), from, rows).await;
+        let page = accounts::found_or_all(store, found, from, limit).await?;
         Ok(clock.with_own_clocks(page, from, limit))
     }
 

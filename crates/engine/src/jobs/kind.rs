@@ -4,7 +4,7 @@ use regente_store::jobs::Job;
 
 use super::{purge, reservation, rotation};
 use crate::app::App;
-use crate::deliveries::keys;
+use crate::deliveries::{deleted, keys};
 use crate::error::Error;
 use crate::flows::purchase::{self, Rest};
 use crate::queue::{Ended, Kind};
@@ -21,6 +21,7 @@ pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error
         Kind::Purchase => purchase(app, job).await,
         Kind::EndKeyRotation => keys::finish(app, job).await,
         Kind::PurgeListeners => purge::listeners(app).await,
+        Kind::DropDeliveries => deleted::drop_deliveries(app, job).await,
     }
 }
 

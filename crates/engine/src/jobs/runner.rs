@@ -11,10 +11,12 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::DEPLOYMENT;
+use crate::app::App;
+use crate::deliveries::backoff::Backoff;
 use crate::error::Error;
 
 /// Most clients in one query.
-const CLIENTS_MAX: usize = 100;
+const CLIENTS_MAX: usize = 1000;
 /// The polling interval while there is room: other nodes and the command line also add work.
 const POLL: Duration = Duration::from_secs(1);
 
@@ -22,6 +24,9 @@ const POLL: Duration = Duration::from_secs(1);
 pub(super) trait Source: Clone + Send + Sync + 'static {
     /// A piece of work.
     type Piece: Send + 'static;
+
+    /// The application that the work belongs to.
+    fn app(&self) -> &App;
 
     /// Most pieces under way at once.
     fn concurrent_max(&self) -> usize;
@@ -64,6 +69,8 @@ pub(super) struct Runner<S: Source> {
     tasks: JoinSet<Did>,
     /// The client with which the next look begins.
     from: ClientId,
+    /// Clients whose work could not be read.
+    backoff: Backoff<ClientId>,
 }
 
 /// Whether due work remains after a look.
@@ -77,7 +84,14 @@ enum Left {
 impl<S: Source> Runner<S> {
     pub(super) fn new(source: S) -> Self {
         let (under_way, pieces) = (HashMap::new(), HashMap::new());
-        Self { source, under_way, pieces, tasks: JoinSet::new(), from: DEPLOYMENT }
+        Self {
+            source,
+            under_way,
+            pieces,
+            tasks: JoinSet::new(),
+            from: DEPLOYMENT,
+            backoff: Backoff::default(),
+        }
     }
 
     /// Runs everything that is due now to its end; returns how many pieces did something.
@@ -164,16 +178,22 @@ impl<S: Source> Runner<S> {
                 self.from = client_id;
                 return Ok(Left::Work);
             }
+            self.from = after(client_id);
+            if self.backoff.applies_to(&client_id, self.source.app().clock.machine()) {
+                continue;
+            }
             // Unreadable work of one client must not block the others.
             match self.begin_of(client_id).await {
                 Ok(Left::Nothing) => {}
                 Ok(Left::Work) => left = Left::Work,
-                Err(error) => tracing::error!(
-                    client = %client_id, error = &error as &dyn std::error::Error,
-                    "the work of a client cannot be read"
-                ),
+                Err(error) => {
+                    tracing::error!(
+                        client = %client_id, error = &error as &dyn std::error::Error,
+                        "the work of a client cannot be read"
+                    );
+                    self.backoff.begin(client_id, self.source.app().clock.machine());
+                }
             }
-            self.from = after(client_id);
         }
         if is_last {
             self.from = DEPLOYMENT;

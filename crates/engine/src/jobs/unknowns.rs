@@ -5,6 +5,7 @@ use regente_store::transaction_requests::{self, StoredRequest};
 use uuid::Uuid;
 
 use super::runner::{Did, Source};
+use crate::accounts;
 use crate::app::App;
 use crate::error::Error;
 use crate::flows::reconcile::{self, Resolved};
@@ -21,6 +22,10 @@ pub(super) struct Unknowns {
 impl Source for Unknowns {
     type Piece = StoredRequest;
 
+    fn app(&self) -> &App {
+        &self.app
+    }
+
     fn concurrent_max(&self) -> usize {
         CONCURRENT_MAX
     }
@@ -29,7 +34,8 @@ impl Source for Unknowns {
         self.app.vault.keep_current().await?;
         let (store, now) = (&self.app.store, self.app.clock.deployment());
         let rows = i64::try_from(limit).unwrap_or(i64::MAX);
-        let page = transaction_requests::clients_with_due(store, now, from, rows).await?;
+        let found = transaction_requests::clients_with_due(store, now, from, rows).await;
+        let page = accounts::found_or_all(store, found, from, limit).await?;
         Ok(self.app.clock.with_own_clocks(page, from, limit))
     }
 

@@ -21,6 +21,7 @@ const ENGINE: &[&str] = &[
     "outbound",
     "calls",
     "app",
+    "accounts",
     "audit",
     "card_data",
     "queue",

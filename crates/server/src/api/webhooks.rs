@@ -16,13 +16,14 @@ use regente_domain::webhook::EventFilter;
 use regente_engine::audit;
 use regente_engine::caller::Caller;
 use regente_engine::caller::RequestId;
+use regente_engine::deliveries::deleted;
 use regente_engine::deliveries::signature::SigningKey;
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
 use regente_engine::settings::EndpointUse;
 use regente_engine::vault::{Binding, Purpose};
 use regente_store::webhooks::{self, KeyPair, Webhook};
-use regente_store::{Batch, Commit, deliveries as delivery_rows};
+use regente_store::{Batch, Commit};
 
 use super::fields::Body;
 use super::idempotency::commit_once;
@@ -251,8 +252,7 @@ pub async fn delete(
         };
         let now = later_of(app.clock.of(caller.client_id), webhook.updated_at);
         let mut batch = Batch::new(caller.client_id);
-        webhooks::delete(&mut batch, &webhook, now);
-        delivery_rows::drop_pending(&mut batch, id, now);
+        deleted::delete(&app, &mut batch, &webhook, now);
         audit::record(&app, &mut batch, &caller, &request_id, "webhook.deleted", id.uuid());
         let _admission = app.store.admit()?;
         match app.store.apply(batch).await? {

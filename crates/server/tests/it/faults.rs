@@ -2,9 +2,11 @@
 //! jumps. Callers get 503 with `Retry-After`, nothing is lost, and service continues without a restart.
 
 mod clock;
+mod commits;
 mod disk;
 mod overload;
 mod postgres;
+mod unreachable;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod crashes;
+mod deleted;
 mod deliveries;
 mod fairness;
 mod independent;

@@ -37,7 +37,7 @@ sql! {
         UPDATE events SET snapshot = NULL
         WHERE client_id = :client_id AND object_id IN EACH_UUID(:object_ids) AND id IN EACH_UUID(:event_ids)
             AND dispatch_at IS NULL AND NOT EXISTS (SELECT 1 FROM deliveries d
-                WHERE d.event_id = events.id AND d.client_id = events.client_id)";
+                WHERE d.event_id = events.id AND d.client_id = :client_id)";
 }
 
 /// An ended delivery.

@@ -68,9 +68,13 @@ pub(super) fn of_read(statement: &str, error: Error) -> StoreError {
 }
 
 /// Whether an error of `COMMIT` proves a rollback. An ordinary error does. One that ends the connection does not: it
-/// may come after the commit, while the server waits for its replicas.
+/// may come after the commit, while the server waits for its replicas. Nor does an error about a connection, a shutdown,
+/// the system or the server's own state: a distributed server may have committed before it failed to say so.
 pub(super) fn proves_rollback(error: &Error) -> bool {
-    error.as_db_error().is_some_and(|database| database.parsed_severity() == Some(Severity::Error))
+    error.as_db_error().is_some_and(|database| {
+        let is_ordinary = database.parsed_severity() == Some(Severity::Error);
+        is_ordinary && !["08", "57", "58", "XX"].iter().any(|class| database.code().code().starts_with(class))
+    })
 }
 
 /// Whether it is a deadlock, a serialization failure or a lock timeout.

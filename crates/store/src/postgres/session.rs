@@ -16,7 +16,7 @@ use tokio_postgres::{Client, Error, Statement};
 
 use super::connector::Connector;
 use super::failure;
-use super::options::PostgresOptions;
+use super::options::{CommitGroups, PostgresOptions};
 use super::stages::{Stage, stages};
 use super::values;
 use crate::error::{Commit, StoreError};
@@ -35,6 +35,7 @@ pub(super) struct Session {
     /// The same statements, rewritten for many rows.
     statements_for_many: HashMap<usize, Statement>,
     stripe: i64,
+    groups: CommitGroups,
     limit: Duration,
     /// Set after a timeout: later answers can no longer be matched to requests.
     is_given_up: AtomicBool,
@@ -52,7 +53,7 @@ pub(super) enum Ended {
     Committed,
     /// It is rolled back.
     RolledBack(Failure),
-    /// The connection was lost during the commit.
+    /// The commit was not answered, or with an error that proves no rollback.
     Unknown,
 }
 
@@ -72,6 +73,7 @@ impl Session {
             statements: HashMap::new(),
             statements_for_many: HashMap::new(),
             stripe,
+            groups: options.commit_groups,
             limit: options.group_timeout,
             is_given_up: AtomicBool::new(false),
         };
@@ -144,7 +146,7 @@ impl Session {
     /// The stages of a group, prepared outside any transaction.
     pub(super) async fn stages<'a>(&mut self, group: &[&'a Work]) -> Result<Vec<Ready<'a>>, Failure> {
         let mut ready = Vec::new();
-        for stage in stages(group) {
+        for stage in stages(self.groups, group) {
             let statement = match stage.many() {
                 None => self.prepared(stage.sql).await?.clone(),
                 Some(many) => self.prepared_for_many(stage.sql, many).await?.clone(),
@@ -246,7 +248,7 @@ impl Session {
                 Err(elapsed) => elapsed.into(),
             };
         self.is_given_up.store(true, Ordering::Relaxed);
-        tracing::error!(error = &*lost as &dyn std::error::Error, "the connection was lost during a commit");
+        tracing::error!(error = &*lost as &dyn std::error::Error, "nothing tells whether a commit succeeded");
         Ended::Unknown
     }
 

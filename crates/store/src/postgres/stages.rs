@@ -8,6 +8,7 @@ use std::error::Error;
 use bytes::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
+use super::options::CommitGroups;
 use crate::batch::Rows;
 use crate::group::{BoundStep, Failure, Work};
 use crate::sql::{Many, Sql};
@@ -18,6 +19,7 @@ pub(super) struct Stage<'a> {
     pub(super) sql: &'static Sql,
     pub(super) first: &'a BoundStep,
     more: Vec<&'a BoundStep>,
+    for_many: Option<&'static Many>,
 }
 
 /// Orders the statements of a group: equal ones together, those of each batch in their own order. Batches with other
@@ -25,10 +27,12 @@ pub(super) struct Stage<'a> {
 ///
 /// Two batches that change the same row do so under the same guard, since both have read the committed row; one of
 /// them then misses its row, wherever it is placed.
-pub(super) fn stages<'a>(group: &[&'a Work]) -> Vec<Stage<'a>> {
+pub(super) fn stages<'a>(groups: CommitGroups, group: &[&'a Work]) -> Vec<Stage<'a>> {
     let mut stages: Vec<Stage<'a>> = Vec::new();
+    let of = |step: &'a BoundStep| Stage::of(step, step.sql.many(groups));
+    let are_mergeable = |work: &Work| work.steps.iter().all(|step| is_mergeable(step, groups));
     let (alike, others): (Vec<&Work>, Vec<&Work>) =
-        group.iter().copied().partition(|work| group.len() > 1 && work.steps.iter().all(is_mergeable));
+        group.iter().copied().partition(|work| group.len() > 1 && are_mergeable(work));
     for work in alike {
         let mut from = 0;
         for step in &work.steps {
@@ -38,27 +42,27 @@ pub(super) fn stages<'a>(group: &[&'a Work]) -> Vec<Stage<'a>> {
             }
             match stages.get_mut(from) {
                 Some(stage) => stage.more.push(step),
-                None => stages.push(Stage::of(step)),
+                None => stages.push(of(step)),
             }
             from += 1;
         }
     }
-    stages.extend(others.into_iter().flat_map(|work| &work.steps).map(Stage::of));
+    stages.extend(others.into_iter().flat_map(|work| &work.steps).map(of));
     stages
 }
 
-fn is_mergeable(step: &BoundStep) -> bool {
+fn is_mergeable(step: &BoundStep, groups: CommitGroups) -> bool {
     let touches_one = match step.rows {
         Rows::Exactly(rows) => rows == 1,
         Rows::AtMostOne => true,
         Rows::Any => false,
     };
-    touches_one && step.sql.many().is_some()
+    touches_one && step.sql.many(groups).is_some()
 }
 
 impl<'a> Stage<'a> {
-    fn of(step: &'a BoundStep) -> Self {
-        Self { sql: step.sql, first: step, more: Vec::new() }
+    fn of(step: &'a BoundStep, for_many: Option<&'static Many>) -> Self {
+        Self { sql: step.sql, first: step, more: Vec::new(), for_many }
     }
 
     fn takes(&self, step: &BoundStep) -> bool {
@@ -66,12 +70,12 @@ impl<'a> Stage<'a> {
             |many: &Many| many.shared().iter().all(|at| self.first.values[*at] == step.values[*at]);
         std::ptr::eq(self.sql, step.sql)
             && self.first.rows == step.rows
-            && self.sql.many().is_some_and(is_alike)
+            && self.for_many.is_some_and(is_alike)
     }
 
     /// The statement for many rows, if there are many.
     pub(super) fn many(&self) -> Option<&'static Many> {
-        self.sql.many().filter(|_| !self.more.is_empty())
+        self.for_many.filter(|_| !self.more.is_empty())
     }
 
     /// The arguments for all rows: arrays, and shared values as they are.

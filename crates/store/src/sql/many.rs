@@ -1,6 +1,6 @@
 //! Rewrites a statement for the rows of many batches on PostgreSQL: `INSERT … VALUES ($1, $2)` becomes `INSERT …
-//! SELECT each.p1, each.p2 FROM unnest($1::uuid[], $2::text[]) AS each(p1, p2)`, and an `UPDATE … WHERE …` gets the
-//! same list of rows between `SET` and `WHERE`.
+//! SELECT each.p1, each.p2 FROM unnest($1::uuid[], $2::text[]) AS each(p1, p2)`, an `UPDATE … WHERE …` gets the same
+//! list of rows between `SET` and `WHERE`, and an `INSERT … SELECT … FROM … WHERE …` gets it before `WHERE`.
 
 use super::{leading_word, verbatim_length};
 
@@ -15,9 +15,10 @@ pub(crate) struct Many {
 }
 
 impl Many {
-    /// Rewrites a statement with numbered parameters; `None` for another shape.
-    pub(crate) fn of(text: &str) -> Option<Self> {
-        let mut writing = Writing::default();
+    /// Rewrites a statement with numbered parameters; `None` for another shape. `common` is a parameter, counted from
+    /// 0, that all rows share wherever it stands.
+    pub(crate) fn of(text: &str, common: Option<usize>) -> Option<Self> {
+        let mut writing = Writing { common, ..Writing::default() };
         let kind = match text.trim_start() {
             insert if insert.starts_with("INSERT ") => Kind::Insert,
             update if update.starts_with("UPDATE ") => Kind::Update,
@@ -29,12 +30,18 @@ impl Many {
         let mut values = None;
         // After `ON CONFLICT` the rows are out of scope.
         let mut in_conflict = false;
+        // Whether an `INSERT … SELECT` has tables of its own.
+        let mut has_tables = false;
         while let Some(next) = rest.chars().next() {
             let word = leading_word(rest);
             let length = verbatim_length(rest).unwrap_or_else(|| word.len().max(next.len_utf8()));
             let (token, after) = rest.split_at(length);
             rest = after;
             match (kind, token) {
+                (Kind::Insert, "FROM") if depth == 0 => {
+                    has_tables = true;
+                    writing.push("FROM");
+                }
                 (_, "FROM" | "RETURNING") if depth == 0 => return None,
                 (Kind::Insert, "VALUES") if depth == 0 => {
                     let opening = rest.find('(')?;
@@ -46,6 +53,7 @@ impl Many {
                 (_, ")") if values == Some(depth) => {
                     values = None;
                     depth -= 1;
+                    writing.push(" FROM ");
                     writing.rows_stand_here()?;
                     // A second list of values would be a second row.
                     if rest.trim_start().starts_with(',') {
@@ -53,7 +61,7 @@ impl Many {
                     }
                 }
                 (_, "WHERE") if depth == 0 && !in_conflict && writing.tail.is_none() => {
-                    writing.push("FROM ");
+                    writing.push(if has_tables { "CROSS JOIN " } else { "FROM " });
                     writing.rows_stand_here()?;
                     writing.push(" WHERE");
                 }
@@ -76,7 +84,7 @@ impl Many {
                 }
             }
         }
-        let Writing { head, tail, of_rows, shared } = writing;
+        let Writing { head, tail, of_rows, shared, common: _ } = writing;
         let is_either = of_rows.iter().all(|at| !shared.contains(at));
         (is_either && !of_rows.is_empty()).then_some(Self { head, tail: tail?, shared })
     }
@@ -109,6 +117,7 @@ struct Writing {
     tail: Option<String>,
     of_rows: Vec<usize>,
     shared: Vec<usize>,
+    common: Option<usize>,
 }
 
 impl Writing {
@@ -121,15 +130,12 @@ impl Writing {
         if self.tail.is_some() {
             return None;
         }
-        if !self.head.ends_with("FROM ") {
-            self.head.push_str(" FROM ");
-        }
         self.tail = Some(String::new());
         Some(())
     }
 
     fn parameter(&mut self, number: usize, in_conflict: bool) {
-        if in_conflict {
+        if in_conflict || self.common == Some(number - 1) {
             self.shared.push(number - 1);
             self.push(&format!("${number}"));
         } else {

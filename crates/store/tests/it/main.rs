@@ -3,9 +3,9 @@
 
 mod catalog;
 mod conformance;
+mod distribution;
 mod migrations;
 mod postgres;
-mod proxy;
 mod sqlite;
 mod things;
 mod translation;

@@ -8,12 +8,12 @@ use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_store::idempotency::{self, Claim};
 use regente_store::sealed::Sealed;
+use regente_store::testing::proxy::{Break, Fate, Proxy};
 use regente_store::testing::{TestDatabase, TestPostgres};
 use regente_store::{Batch, Commit, CommitGroups, PostgresOptions, Store, StoreError, StoreOptions};
 use tokio_postgres::NoTls;
 use uuid::Uuid;
 
-use crate::proxy::{Break, Proxy};
 use crate::things::{
     ADD_THING, CLIENT, FIND_THING, INCREMENT, SET_N, add, adding, count, exists, key, missed, n_of, prepare,
     set_n, thing, thing_of,
@@ -41,7 +41,7 @@ async fn a_key_that_is_claimed_anew_while_it_is_purged_stays() {
     let claim = Claim { digest: Uuid::from_u128(7), fingerprint: [7; 32] };
     let mut batch = Batch::new(CLIENT);
     let body = Sealed { key_id: Uuid::from_u128(8), bytes: vec![8] };
-    idempotency::claim_done(&mut batch, &claim, 201, body, Timestamp::from_millis(0), before);
+    idempotency::claim_done(&mut batch, &claim, 201, body, before);
     assert_eq!(store.apply(batch).await.unwrap(), Commit::Applied);
 
     let (other, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
@@ -123,6 +123,35 @@ async fn a_connection_that_breaks_during_the_commit_leaves_the_fate_unknown() {
             other => panic!("{other:?}"),
         }
     }
+}
+
+/// Internal errors, shutdown, the system's errors and lost connections: a distributed server may answer so although
+/// the transaction is committed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_error_of_a_commit_that_proves_no_rollback_leaves_the_fate_unknown() {
+    let (url, direct) = fresh().await;
+    let (proxy, through) = Proxy::before(&url).await;
+    let store = Store::open(StoreOptions::Postgres(options(&through, 1))).await.unwrap();
+    let cases = ["57P01", "XX000", "58030", "08006"]
+        .into_iter()
+        .flat_map(|code| [(code, Fate::Committed), (code, Fate::RolledBack)]);
+    for (number, (code, fate)) in (0..).step_by(2).zip(cases) {
+        proxy.breaks(Break::AnswerCommit(code, fate));
+        assert_eq!(store.apply(adding(number)).await.unwrap(), Commit::Unknown, "{code}");
+        assert_eq!(exists(&direct, number).await, fate == Fate::Committed, "{code}");
+        wait_until_it_works(&store, number + 1).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_that_fails_with_a_proof_of_rollback_is_tried_again() {
+    let (url, direct) = fresh().await;
+    let (proxy, through) = Proxy::before(&url).await;
+    let store = Store::open(StoreOptions::Postgres(options(&through, 1))).await.unwrap();
+    proxy.breaks(Break::AnswerCommit("40001", Fate::RolledBack));
+    assert_eq!(store.apply(adding(1)).await.unwrap(), Commit::Applied);
+    assert_eq!(proxy.state(), Break::Never);
+    assert!(exists(&direct, 1).await);
 }
 
 /// The server may still be committing when the store already knows that the connection is lost.

@@ -1,7 +1,6 @@
 //! One text in the words of two databases.
 
-use regente_store::testing::for_many_rows;
-use regente_store::{DatabaseKind, Sql};
+use regente_store::{CommitGroups, DatabaseKind, Sql, testing};
 
 static REPEATED: Sql = text("UPDATE t SET a = :a, b = :b WHERE b <> :b AND c = :c_2 AND a < :a");
 static QUOTED: Sql = text("SELECT ':no', \"a:no\", 'it''s :no' -- :no\n, /* :no */ :yes");
@@ -14,6 +13,10 @@ static SPLIT: Sql = Sql::split("it", "SPLIT", "lite :b :a", "post :a :b");
 
 const fn text(text: &'static str) -> Sql {
     Sql::one("it", "TEXT", text)
+}
+
+fn for_many_rows(sql: &Sql, types: &[&str]) -> Option<String> {
+    testing::for_many_rows(sql, CommitGroups::Mixed, types)
 }
 
 fn both(sql: &Sql) -> (&str, &str) {
@@ -99,6 +102,36 @@ fn an_insert_by_query_takes_its_rows_from_arrays_too() {
         "INSERT INTO t SELECT each.p1, (SELECT x FROM w WHERE w.a = each.p1) FROM unnest($1::uuid[]) AS each(p1) \
          WHERE TRUE"
     );
+}
+
+#[test]
+fn an_insert_from_a_table_takes_its_rows_from_arrays_as_well() {
+    static INSERT: Sql =
+        text("INSERT INTO t SELECT :a, w.b FROM w WHERE w.b = :b ON CONFLICT (a) DO NOTHING");
+    assert_eq!(
+        for_many_rows(&INSERT, &["uuid", "int8"]).unwrap(),
+        "INSERT INTO t SELECT each.p1, w.b FROM w CROSS JOIN unnest($1::uuid[], $2::int8[]) AS each(p1, p2) \
+         WHERE w.b = each.p2 ON CONFLICT (a) DO NOTHING"
+    );
+}
+
+#[test]
+fn the_rows_of_one_client_share_it_as_one_argument() {
+    static INSERT: Sql = text("INSERT INTO t (a, client_id) VALUES (:a, :client_id)");
+    static UPDATE: Sql = text("UPDATE t SET a = :a WHERE client_id = :client_id AND id = :id");
+    static OF_A_CLIENT: Sql = text("UPDATE t SET a = 1 WHERE client_id = :client_id");
+    let of_one_client = |sql| testing::for_many_rows(sql, CommitGroups::ByClient, &["text", "uuid", "uuid"]);
+    let insert = testing::for_many_rows(&INSERT, CommitGroups::ByClient, &["text", "uuid"]);
+    assert_eq!(
+        insert.unwrap(),
+        "INSERT INTO t (a, client_id) SELECT each.p1, $2 FROM unnest($1::text[]) AS each(p1)"
+    );
+    assert_eq!(
+        of_one_client(&UPDATE).unwrap(),
+        "UPDATE t SET a = each.p1 FROM unnest($1::text[], $3::uuid[]) AS each(p1, p3) \
+         WHERE client_id = $2 AND id = each.p3"
+    );
+    assert_eq!(of_one_client(&OF_A_CLIENT), None);
 }
 
 #[test]

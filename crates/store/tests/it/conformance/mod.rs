@@ -28,6 +28,7 @@ mod charges;
 mod counters;
 mod life;
 mod values;
+mod webhooks;
 
 async fn run(kind: DatabaseKind, case: impl AsyncFnOnce(Store)) {
     let database = TestDatabase::fresh(kind).await;
