@@ -29,6 +29,8 @@ pub enum Kind {
     EndKeyRotation,
     /// Deletes expired listeners with their events.
     PurgeListeners,
+    /// Folds counters of finished hours into spans.
+    FoldCounters,
 }
 
 /// Whether every deployment always has exactly one job of a kind.
@@ -40,7 +42,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 9] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 10] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -50,6 +52,7 @@ const KINDS: [(Kind, &str, Queue, Recurs); 9] = [
     (Kind::Purchase,          "purchase",           Queue::Purchases,    Recurs::No),
     (Kind::EndKeyRotation,    "end_key_rotation",   Queue::Housekeeping, Recurs::No),
     (Kind::PurgeListeners,    "purge_listeners",    Queue::Housekeeping, Recurs::Yes),
+    (Kind::FoldCounters,      "fold_counters",      Queue::Housekeeping, Recurs::Yes),
 ];
 
 const _: () = {
