@@ -46,8 +46,8 @@ impl fmt::Display for DatabaseKind {
 ///
 /// Arguments are written `:name` and bound by name. Words that stand for the dialect's own expression:
 /// `EACH_TEXT(:list)` and `EACH_UUID(:list)` are sub-selects of the elements of a JSON array argument
-/// (`WHERE id IN EACH_UUID(:ids)`); `EACH_SPAN(:list)` and `EACH_COUNT(:list)` are sub-selects with several columns, of a
-/// JSON array of arrays (`counters/spans.rs`, `counters/fold.rs`). `STATES_UNDER_WAY` is the list of the states of a charge in which a provider's answer
+/// (`WHERE id IN EACH_UUID(:ids)`); `EACH_SPAN(:list)` is one of its elements as rows of three numbers
+/// (`counters/spans.rs`). `STATES_UNDER_WAY` is the list of the states of a charge in which a provider's answer
 /// is waited for, as the domain has it (`WHERE status IN STATES_UNDER_WAY`).
 #[macro_export]
 macro_rules! sql {
@@ -209,7 +209,7 @@ impl fmt::Debug for Sql {
 }
 
 /// The dialect words, each with the SQL before and after its argument on either database.
-const WORDS: [(&str, &str, &str); 4] = [
+const WORDS: [(&str, &str, &str); 3] = [
     (
         "EACH_TEXT",
         "(SELECT value FROM json_each(\u{1}))",
@@ -226,16 +226,6 @@ const WORDS: [(&str, &str, &str); 4] = [
             json_extract(value, '$[2]') AS to_hour FROM json_each(\u{1}))",
         "(SELECT (value->>0)::bigint AS hours, (value->>1)::bigint AS from_hour,
             (value->>2)::bigint AS to_hour FROM jsonb_array_elements(\u{1}))",
-    ),
-    (
-        "EACH_COUNT",
-        "(SELECT json_extract(value, '$[0]') AS part, json_extract(value, '$[1]') AS hour,
-            unhex(replace(json_extract(value, '$[2]'), '-', '')) AS merchant_id,
-            json_extract(value, '$[3]') AS status, json_extract(value, '$[4]') AS payment_type,
-            json_extract(value, '$[5]') AS provider_type, json_extract(value, '$[6]') AS n FROM json_each(\u{1}))",
-        "(SELECT (value->>0)::bigint AS part, (value->>1)::bigint AS hour, (value->>2)::uuid AS merchant_id,
-            value->>3 AS status, value->>4 AS payment_type, value->>5 AS provider_type,
-            (value->>6)::bigint AS n FROM jsonb_array_elements(\u{1}))",
     ),
 ];
 

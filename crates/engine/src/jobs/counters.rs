@@ -21,10 +21,10 @@ const SOON: Duration = Duration::from_secs(1);
 const CLIENTS_MAX: i64 = 100;
 /// Accounts whose counters are folded concurrently.
 const CLIENTS_AT_ONCE: usize = 4;
-/// Most counters of one batch. Charges wait while it is written, for about 2 ms.
-const ROWS_MAX: i64 = 200;
+/// Most counters of one batch. Charges wait while it is written, for a few milliseconds.
+const ROWS_MAX: i64 = 100;
 /// Most batches of an account in one run.
-const BATCHES_MAX: usize = 20;
+const BATCHES_MAX: usize = 40;
 
 /// Whether there is more to fold.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -5,13 +5,13 @@
 use std::collections::BTreeMap;
 
 use regente_domain::id::{ClientId, MerchantId};
-use serde_json::json;
 
 use super::FOLDED;
 use super::spans::{LENGTHS, first_hour};
 use crate::batch::Batch;
+use crate::group::ADD_TO_COUNTER;
 use crate::row::Row;
-use crate::value::Json;
+use crate::value::Args;
 use crate::{Store, StoreError, args, sql};
 
 sql! {
@@ -24,20 +24,11 @@ sql! {
         SELECT hour, merchant_id, status, payment_type, provider_type, stripe, n FROM charge_counters
         WHERE client_id = :client_id AND stripe >= 0 AND (hour < :hour) IS TRUE
         ORDER BY stripe, hour LIMIT :limit";
-    /// Adds to counters of hours; `part` is the stripe. The condition tells SQLite that `ON` begins no join.
-    ADD_TO_COUNTERS = "
-        INSERT INTO charge_counters
-            (client_id, hour, merchant_id, status, payment_type, provider_type, stripe, n)
-        SELECT :client_id, hour, merchant_id, status, payment_type, provider_type, part, n
-        FROM EACH_COUNT(:counts) AS added WHERE TRUE
-        ON CONFLICT (client_id, hour, merchant_id, status, payment_type, provider_type, stripe)
-        DO UPDATE SET n = charge_counters.n + excluded.n";
-    /// Adds to spans; `part` is the length.
-    ADD_TO_SPANS = "
+    /// Adds to the sum of a span.
+    ADD_TO_SPAN = "
         INSERT INTO charge_counter_spans
             (client_id, hours, first_hour, merchant_id, status, payment_type, provider_type, n)
-        SELECT :client_id, part, hour, merchant_id, status, payment_type, provider_type, n
-        FROM EACH_COUNT(:counts) AS added WHERE TRUE
+        VALUES (:client_id, :hours, :first_hour, :merchant_id, :status, :payment_type, :provider_type, :n)
         ON CONFLICT (client_id, hours, first_hour, merchant_id, status, payment_type, provider_type)
         DO UPDATE SET n = charge_counter_spans.n + excluded.n";
     /// Deletes the rows that nothing is left in.
@@ -121,21 +112,23 @@ pub fn fold(batch: &mut Batch, unfolded: &[Unfolded]) {
         }
     }
     let client_id = batch.client_id();
-    for (sql, sums) in [(&ADD_TO_COUNTERS, counters), (&ADD_TO_SPANS, spans)] {
-        let counts = listed(sums);
-        if !counts.is_empty() {
-            batch.push_any(sql, args! { client_id, counts: Json(serde_json::Value::Array(counts).to_string()) });
-        }
+    for ((kind, stripe), n) in changed(counters) {
+        batch.push(&ADD_TO_COUNTER, kind.args("hour", client_id).with("stripe", stripe).with("n", n));
+    }
+    for ((kind, hours), n) in changed(spans) {
+        batch.push(&ADD_TO_SPAN, kind.args("first_hour", client_id).with("hours", hours).with("n", n));
     }
     batch.push_any(&DELETE_EMPTY_COUNTERS, args! { client_id, hour: last_hour });
 }
 
-/// The elements of `EACH_COUNT`.
-fn listed(sums: BTreeMap<(Kind, i64), i64>) -> Vec<serde_json::Value> {
-    let changed = sums.into_iter().filter(|(_, n)| *n != 0);
-    changed
-        .map(|((Kind { hour, merchant_id, status, payment_type, provider_type }, part), n)| {
-            json!([part, hour, merchant_id.to_string(), status, payment_type, provider_type, n])
-        })
-        .collect()
+fn changed<K: Ord>(sums: BTreeMap<K, i64>) -> impl Iterator<Item = (K, i64)> {
+    sums.into_iter().filter(|(_, n)| *n != 0)
+}
+
+impl Kind {
+    /// The columns that counters and spans share.
+    fn args(self, hour_name: &'static str, client_id: ClientId) -> Args {
+        let Self { hour, merchant_id, status, payment_type, provider_type } = self;
+        args! { client_id, merchant_id, status, payment_type, provider_type }.with(hour_name, hour)
+    }
 }

@@ -130,7 +130,8 @@ impl Count<'_> {
                 break;
             }
             let parts = self.of_runs(&long).await?;
-            found = found.into_iter().flat_map(|placed| look_into(placed, &parts, direction, &wanted)).collect();
+            found =
+                found.into_iter().flat_map(|placed| look_into(placed, &parts, direction, &wanted)).collect();
         }
         let hour = |Placed { span, preceding }: Placed| Hour {
             from: Timestamp::of_hour(span.first_hour),
@@ -257,7 +258,8 @@ mod tests {
 
     #[test]
     fn a_range_is_covered_once_by_few_spans() {
-        let edges = [0, 1, 7, 8, 9, 63, 64, 65, 511, 512, 4095, 472_222, 480_982, 489_743, LONGEST, 2 * LONGEST];
+        let edges =
+            [0, 1, 7, 8, 9, 63, 64, 65, 511, 512, 4095, 472_222, 480_982, 489_743, LONGEST, 2 * LONGEST];
         for (at, from) in edges.iter().enumerate() {
             for to in &edges[at..] {
                 let runs = cover(*from, *to);

@@ -48,7 +48,9 @@ async fn every_index_is_used_by_a_statement() {
 async fn counters_that_are_not_folded_are_found_by_their_index() {
     let database = TestDatabase::fresh(DatabaseKind::Sqlite).await;
     let store = database.open().await;
-    for name in ["COUNT_BY_SPANS", "CLIENTS_WITH_UNFOLDED_COUNTERS", "UNFOLDED_COUNTERS", "DELETE_EMPTY_COUNTERS"] {
+    for name in
+        ["COUNT_BY_SPANS", "CLIENTS_WITH_UNFOLDED_COUNTERS", "UNFOLDED_COUNTERS", "DELETE_EMPTY_COUNTERS"]
+    {
         let sql = Sql::catalog().find(|sql| sql.name() == name).unwrap();
         let plan = testing::query_plan(&store, sql).await.unwrap();
         assert!(plan.contains("charge_counters_unfolded"), "{name}: {plan}");

@@ -9,7 +9,7 @@ use regente_store::{Batch, Commit, args, counters, sql};
 use serde_json::{Value, json};
 
 use super::HOUR;
-use super::totals::{lists_agree, listed, many};
+use super::totals::{listed, lists_agree, many};
 use crate::charges::{charged, single_merchant, text};
 use crate::harness::{APPROVED, TestApp, charge_body, stories};
 
@@ -76,7 +76,8 @@ async fn totals_are_exact_before_while_and_after_counters_are_folded(app: TestAp
     assert!(spans.get::<i64>("n").unwrap() > 70);
     lists_agree(&app, &chance, &all, FILTERS).await;
 
-    let old: Vec<&Value> = all.iter().filter(|charge| charge["status"] == "authorized").rev().take(3).collect();
+    let old: Vec<&Value> =
+        all.iter().filter(|charge| charge["status"] == "authorized").rev().take(3).collect();
     for charge in &old {
         void(&app, charge).await;
     }
@@ -117,7 +118,10 @@ async fn a_crash_while_counters_are_folded_is_in_no_total(mut app: TestApp) {
         assert_eq!(listed(&app).await, all);
         lists_agree(&app, &chance, &all, 5).await;
     }
-    assert!((2..made.len()).contains(&left_over), "{left_over} of {} crashes came before the fold", made.len());
+    assert!(
+        (2..made.len()).contains(&left_over),
+        "{left_over} of {} crashes came before the fold",
+        made.len()
+    );
     fold(&app).await;
 }
-

@@ -154,13 +154,16 @@ async fn hours_are_found_in_spans_of_any_length(store: Store) {
     let filter = CounterFilter::default();
     let count = Count { store: &store, client_id: CLIENT, filter: &filter };
     for round in ["before it is folded", "folded"] {
-        for (first, end, wanted) in [(0, CHARGES, 0..3), (5, 401, 390..420), (0, CHARGES, 200..203), (7, 8, 0..20)] {
+        for (first, end, wanted) in
+            [(0, CHARGES, 0..3), (5, 401, 390..420), (0, CHARGES, 200..203), (7, 8, 0..20)]
+        {
             let range = hours(hour_of(first)..hour_of(end - 1) + 1);
             for direction in [Direction::Ascending, Direction::Descending] {
                 let spans = count.spans(range.clone()).await.unwrap();
                 assert!(spans.len() < 50, "{}", spans.len());
                 let found = count.hours(spans, direction, wanted.clone()).await.unwrap();
-                let found: Vec<_> = found.iter().map(|hour| (hour.from.hour(), hour.n, hour.preceding)).collect();
+                let found: Vec<_> =
+                    found.iter().map(|hour| (hour.from.hour(), hour.n, hour.preceding)).collect();
                 let expected: Vec<_> = (wanted.start..wanted.end.min(end - first))
                     .map(|place| match direction {
                         Direction::Ascending => (hour_of(first + place), 1, place),
