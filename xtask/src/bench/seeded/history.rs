@@ -19,34 +19,35 @@ const PROVIDER_TYPES: [&str; 2] = ["SANDBOX", "BARTE"];
 /// Hours whose counters are written at once.
 const HOURS_AT_ONCE: usize = 48;
 
-/// The charges of an hour that are counted there, for a list of merchants.
-fn of_hour<T: Clone>(merchants: &[T], hour: i64) -> impl Iterator<Item = (T, [&'static str; 3], u64)> {
-    let of_merchant = STATUSES.iter().flat_map(|status| {
-        PAYMENT_TYPES.iter().flat_map(|payment_type| {
-            PROVIDER_TYPES.iter().map(|provider_type| [*status, *payment_type, *provider_type])
+/// The words of each counter of an hour, for a merchant.
+fn words() -> impl Iterator<Item = [&'static str; 3]> {
+    STATUSES.into_iter().flat_map(|status| {
+        PAYMENT_TYPES.into_iter().flat_map(move |payment_type| {
+            PROVIDER_TYPES.into_iter().map(move |provider_type| [status, payment_type, provider_type])
         })
-    });
-    let of_each = merchants
-        .iter()
-        .cloned()
-        .flat_map(move |merchant| of_merchant.clone().map(move |words| (merchant.clone(), words)));
-    let first = hour.unsigned_abs();
-    of_each.zip(first..).map(|((merchant, words), place)| (merchant, words, place % 7 + 1))
+    })
+}
+
+/// The number in the counter of an hour that stands at `place` among those of the hour.
+const fn charges(hour: i64, place: usize) -> u64 {
+    (hour.unsigned_abs() + place as u64) % 7 + 1
 }
 
 /// Number of charges of the history that match.
 pub(super) fn count(facts: &Facts, fits: impl Fn(&Kind) -> bool) -> u64 {
-    let hours = facts.first_hour - facts.history_hours..facts.first_hour;
-    let of_each = hours.flat_map(|hour| {
-        of_hour(&facts.merchants, hour).map(
-            move |(merchant, [status, payment_type, provider_type], charges)| {
-                let [status, payment_type, provider_type] =
-                    [status, payment_type, provider_type].map(str::to_owned);
-                (Kind { hour, merchant, status, payment_type, provider_type }, charges)
-            },
-        )
-    });
-    of_each.filter(|(kind, _)| fits(kind)).map(|(_, charges)| charges).sum()
+    let kinds = facts.merchants.iter().flat_map(|merchant| words().map(move |words| (merchant, words)));
+    let mut sum = 0;
+    for (place, (merchant, words)) in kinds.enumerate() {
+        let [status, payment_type, provider_type] = words.map(str::to_owned);
+        let mut kind = Kind { hour: 0, merchant: merchant.clone(), status, payment_type, provider_type };
+        for hour in facts.first_hour - facts.history_hours..facts.first_hour {
+            kind.hour = hour;
+            if fits(&kind) {
+                sum += charges(hour, place);
+            }
+        }
+    }
+    sum
 }
 
 /// Writes the counters of `facts.history_hours` and folds them.
@@ -60,24 +61,8 @@ pub(super) async fn make(place: &Place, facts: &Facts) -> Outcome {
     let begun = Instant::now();
     let mut counters = 0;
     for some in hours.chunks(HOURS_AT_ONCE) {
-        let deltas: Vec<CounterDelta> = some
-            .iter()
-            .flat_map(|hour| {
-                of_hour(&merchants, *hour).map(
-                    |(merchant_id, [status, payment_type, provider_type], charges)| CounterDelta {
-                        key: CounterKey {
-                            client_id,
-                            hour: *hour,
-                            merchant_id,
-                            status,
-                            payment_type,
-                            provider_type,
-                        },
-                        change: i64::try_from(charges).unwrap_or(0),
-                    },
-                )
-            })
-            .collect();
+        let deltas: Vec<CounterDelta> =
+            some.iter().flat_map(|hour| of_hour(client_id, &merchants, *hour)).collect();
         counters += deltas.len();
         inside.put_counters(client_id, deltas).await?;
     }
@@ -92,4 +77,16 @@ pub(super) async fn make(place: &Place, facts: &Facts) -> Outcome {
     );
     inside.close().await;
     Ok(())
+}
+
+fn of_hour(
+    client_id: ClientId,
+    merchants: &[MerchantId],
+    hour: i64,
+) -> impl Iterator<Item = CounterDelta> + use<'_> {
+    let kinds = merchants.iter().flat_map(|merchant| words().map(move |words| (*merchant, words)));
+    kinds.enumerate().map(move |(place, (merchant_id, [status, payment_type, provider_type]))| CounterDelta {
+        key: CounterKey { client_id, hour, merchant_id, status, payment_type, provider_type },
+        change: charges(hour, place).cast_signed(),
+    })
 }

@@ -24,8 +24,8 @@ sql! {
 
 /// Random filters asked at each moment.
 const FILTERS: usize = 25;
-/// Charges over about two weeks.
-const APART_MAX_MILLIS: u64 = 10 * 3_600_000;
+/// Charges over about six days: after a week a reservation is let go, which would change an old charge.
+const APART_MAX_MILLIS: u64 = 4 * 3_600_000;
 /// More than the writes of a worker around one fold: it leases the job, folds, and ends the job, before and after each of
 /// which it may stop.
 const STEPS: u64 = 10;

@@ -9,7 +9,7 @@ use regente_domain::id::MerchantId;
 use regente_domain::time::Timestamp;
 use regente_store::charges::Direction;
 use regente_store::counters::{self, Count, CounterFilter};
-use regente_store::{Batch, Commit, CounterDelta, CounterKey, Store, args};
+use regente_store::{Batch, Commit, CounterDelta, CounterKey, Store, args, sql};
 use uuid::Uuid;
 
 use crate::things::{CLIENT, COUNTERS, adding};
@@ -20,7 +20,15 @@ on_both!(
     refused_batches_do_not_count,
     sums_are_exact_while_counters_change_and_are_folded_twice_at_once,
     hours_are_found_in_spans_of_any_length,
+    a_span_that_is_not_the_sum_of_its_hours_is_found,
 );
+
+sql! {
+    /// Makes the sum of a span wrong.
+    SPOIL_SPAN = "
+        UPDATE charge_counter_spans SET n = n + 1
+        WHERE client_id = :client_id AND hours = 64 AND first_hour = :first_hour";
+}
 
 async fn counters_add_up_under_concurrency(store: Store) {
     let words = ["pending", "authorized", "captured"];
@@ -175,6 +183,16 @@ async fn hours_are_found_in_spans_of_any_length(store: Store) {
         }
         fold(&store, 100).await;
     }
+}
+
+async fn a_span_that_is_not_the_sum_of_its_hours_is_found(store: Store) {
+    charges_of_two_years(&store).await;
+    fold(&store, 100).await;
+    assert_eq!(counters::wrong_spans(&store, CLIENT).await.unwrap(), 0);
+    let mut batch = Batch::new(CLIENT);
+    batch.push(&SPOIL_SPAN, args! { client_id: CLIENT, first_hour: FIRST_HOUR / 64 * 64 });
+    assert_eq!(store.apply(batch).await.unwrap(), Commit::Applied);
+    assert_eq!(counters::wrong_spans(&store, CLIENT).await.unwrap(), 1);
 }
 
 fn delta(status: &'static str, change: i64) -> CounterDelta {
