@@ -35,7 +35,10 @@ const WARM_UP_SECONDS: u32 = 1;
 pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     let seeded = bench.large().await?;
     let mut report = Report::new();
-    by_id(bench, &seeded, &mut report)?;
+    // A charge by id is found in the same way, whatever the history.
+    if seeded.facts.history_hours == 0 {
+        by_id(bench, &seeded, &mut report)?;
+    }
     lists(bench, &seeded, &mut report).await?;
     report.note(format!(
         "The database holds {} charges. {} of them belong to the account that asks.",
