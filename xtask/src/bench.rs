@@ -63,6 +63,10 @@ pub(crate) struct Options {
     /// Keep the databases with many charges in target/bench for later runs
     #[arg(long)]
     keep: bool,
+    /// Let the account that reads have counters of so many years before its first charge, of about fifty kinds in each hour;
+    /// `reads` then measures lists alone, with some of that time
+    #[arg(long, default_value_t = 0, value_name = "YEARS")]
+    history_years: u32,
     /// Let the databases with many charges keep every idempotency key, as if all charges were of one day, instead of those
     /// of the last day
     #[arg(long)]
@@ -263,6 +267,7 @@ pub(crate) async fn run(options: Options) -> Outcome<ExitCode> {
         seeded: SeededDatabases::new(
             if options.keep { Keep::Yes } else { Keep::No },
             if options.all_keys { Keys::All } else { Keys::OfADay },
+            options.history_years,
         ),
         against,
     };

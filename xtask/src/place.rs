@@ -18,8 +18,10 @@ use regente::app::App;
 use regente::bootstrap::{self, Migrations, Missing};
 use regente::config::{Loaded, Sources};
 use regente_domain::actor::Actor;
+use regente_domain::id::ClientId;
 use regente_engine::clock::Clock;
 use regente_engine::jobs::Worker;
+use regente_store::{Batch, Commit, CounterDelta};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -193,6 +195,18 @@ impl Inside {
             clock.advance(SOON);
         }
         Ok(())
+    }
+
+    /// Writes counters of charges that are not there.
+    pub(crate) async fn put_counters(&self, client_id: ClientId, deltas: Vec<CounterDelta>) -> Outcome {
+        let mut batch = Batch::new(client_id);
+        for delta in deltas {
+            batch.count(delta);
+        }
+        match self.app.store.apply(batch).await? {
+            Commit::Applied => Ok(()),
+            other @ (Commit::Refused(_) | Commit::Unknown) => Err(format!("counters: {other:?}").into()),
+        }
     }
 
     /// An account with a merchant that has these providers.

@@ -2,6 +2,7 @@
 //! idempotent. Each queue of jobs runs independently, as do unknown outcomes and deliveries: a job that hangs blocks
 //! only its own queue.
 
+mod counters;
 mod job;
 mod kind;
 mod purge;

@@ -33,6 +33,8 @@ pub enum Kind {
     PurgeListeners,
     /// Drops what is on its way to a deleted webhook.
     DropDeliveries,
+    /// Folds counters of finished hours into spans.
+    FoldCounters,
 }
 
 /// Whether every deployment always has exactly one job of a kind.
@@ -44,7 +46,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 10] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 11] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -55,6 +57,7 @@ const KINDS: [(Kind, &str, Queue, Recurs); 10] = [
     (Kind::EndKeyRotation,    "end_key_rotation",   Queue::Housekeeping, Recurs::No),
     (Kind::PurgeListeners,    "purge_listeners",    Queue::Housekeeping, Recurs::Yes),
     (Kind::DropDeliveries,    "drop_deliveries",    Queue::Housekeeping, Recurs::No),
+    (Kind::FoldCounters,      "fold_counters",      Queue::Housekeeping, Recurs::Yes),
 ];
 
 const _: () = {

@@ -1,16 +1,20 @@
 //! Counts charges. Only [`delta`] maps a change of a charge to changes of counters, so that they cannot drift. The
-//! writer sums the changes of a commit group before it writes them.
+//! writer sums the changes of a commit group before it writes them, as rows of hours. A job folds the rows of finished
+//! hours into longer spans ([`fold`]), so that totals and places in a list are found in few rows ([`spans`]).
 
-use std::ops::Range;
+mod fold;
+mod spans;
 
 use regente_domain::charge::{Charge, ChargeStatus, PaymentType, StateName};
-use regente_domain::id::{ClientId, MerchantId};
+use regente_domain::id::MerchantId;
 use regente_domain::provider_type::ProviderType;
-use regente_domain::time::Timestamp;
 
+pub use self::fold::{Unfolded, clients_with_unfolded, fold, unfolded};
+pub(crate) use self::spans::END_OF_TIME;
+pub use self::spans::{Count, Hour, Span, wrong_spans};
 use crate::batch::{CounterDelta, CounterKey};
+use crate::sql;
 use crate::value::{Args, Json};
-use crate::{Sql, Store, StoreError, args, sql};
 
 // The filter shared by charges and counters. The casts tell PostgreSQL the type of an argument that is compared only
 // with null; SQLite needs none.
@@ -24,41 +28,10 @@ macro_rules! is_counted {
 }
 pub(crate) use is_counted;
 
-macro_rules! counted {
-    () => {
-        concat!(
-            " FROM charge_counters \
-             WHERE client_id = :client_id AND hour >= :from_hour AND hour < :to_hour",
-            is_counted!()
-        )
-    };
-}
-
-// Each hour with the number of charges in the hours before it, in the order of the list; keeps the hours that hold
-// the wanted part.
-macro_rules! hours {
-    ($direction:literal) => {
-        concat!(
-            "SELECT hour, n, preceding FROM (
-                SELECT hour, n, CAST(SUM(n) OVER (ORDER BY hour ",
-            $direction,
-            ") AS BIGINT) - n AS preceding
-                FROM (SELECT hour, CAST(SUM(n) AS BIGINT) AS n",
-            counted!(),
-            " GROUP BY hour HAVING SUM(n) <> 0) AS by_hour) AS hours
-             WHERE preceding < :up_to AND preceding + n > :after ORDER BY hour ",
-            $direction
-        )
-    };
-}
+/// Charges that are in the spans of their hour too are counted in this stripe; each writer has a stripe of 0 or more.
+const FOLDED: i64 = -1;
 
 sql! {
-    /// The hours that hold the wanted part of a list, newest first.
-    pub HOURS_DESC = hours!("DESC");
-    /// The hours that hold the wanted part of a list, oldest first.
-    pub HOURS_ASC = hours!("ASC");
-    /// Sums the counters of whole hours for any filter.
-    pub SUM_COUNTERS = concat!("SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) AS n", counted!());
     /// All counters of a client, for a recount.
     pub COUNTERS_OF_CLIENT = "
         SELECT hour, merchant_id, status, payment_type, provider_type, CAST(SUM(n) AS BIGINT) AS n
@@ -111,10 +84,6 @@ impl CounterFilter {
             || self.provider_types.is_some()
     }
 
-    fn args(&self, client_id: ClientId, hours: Range<Timestamp>) -> Args {
-        self.narrow(args! { client_id, from_hour: hours.start.hour(), to_hour: hours.end.hour() })
-    }
-
     /// Adds the arguments of `is_counted`. One status of the interface may be several states.
     pub(crate) fn narrow(&self, args: Args) -> Args {
         let states = self.statuses.as_deref().map(|statuses| {
@@ -125,48 +94,4 @@ impl CounterFilter {
             .with("payment_types", Json::list(self.payment_types.as_deref(), |kind| kind.word().to_owned()))
             .with("provider_types", Json::list(self.provider_types.as_deref(), |kind| kind.code().to_owned()))
     }
-}
-
-/// Number of charges created in these whole hours.
-pub async fn sum(
-    store: &Store,
-    client_id: ClientId,
-    hours: Range<Timestamp>,
-    filter: &CounterFilter,
-) -> Result<i64, StoreError> {
-    store.row(&SUM_COUNTERS, filter.args(client_id, hours)).await?.map_or(Ok(0), |row| row.get("n"))
-}
-
-/// An hour of a list, with its counts.
-#[derive(Clone, Copy, Debug)]
-pub struct Hour {
-    /// Its start.
-    pub from: Timestamp,
-    /// Number of the list's charges created in it.
-    pub n: i64,
-    /// Number of the list's charges before it.
-    pub preceding: i64,
-}
-
-/// The whole hours that hold the charges `wanted` of a list, counted from 0 in the order of `sql` ([`HOURS_ASC`] or
-/// [`HOURS_DESC`]).
-pub async fn hours(
-    store: &Store,
-    sql: &'static Sql,
-    client_id: ClientId,
-    hours: Range<Timestamp>,
-    filter: &CounterFilter,
-    wanted: Range<i64>,
-) -> Result<Vec<Hour>, StoreError> {
-    let args = filter.args(client_id, hours).with("after", wanted.start).with("up_to", wanted.end);
-    let rows = store.rows(sql, args).await?;
-    rows.iter()
-        .map(|row| {
-            Ok(Hour {
-                from: Timestamp::of_hour(row.get("hour")?),
-                n: row.get("n")?,
-                preceding: row.get("preceding")?,
-            })
-        })
-        .collect()
 }

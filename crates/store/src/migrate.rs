@@ -57,6 +57,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0010_unused_index",
         text: include_str!("../migrations/0010_unused_index.sql"),
     },
+    Migration {
+        version: 11,
+        name: "0011_counter_spans",
+        text: include_str!("../migrations/0011_counter_spans.sql"),
+    },
 ];
 
 /// The table of applied migrations.

@@ -54,7 +54,8 @@ impl fmt::Display for DatabaseKind {
 ///
 /// Arguments are written `:name` and bound by name. Words that stand for the dialect's own expression:
 /// `EACH_TEXT(:list)` and `EACH_UUID(:list)` are sub-selects of the elements of a JSON array argument
-/// (`WHERE id IN EACH_UUID(:ids)`). `STATES_UNDER_WAY` is the list of the states of a charge in which a provider's answer
+/// (`WHERE id IN EACH_UUID(:ids)`); `EACH_SPAN(:list)` is one of its elements as rows of three numbers
+/// (`counters/spans.rs`). `STATES_UNDER_WAY` is the list of the states of a charge in which a provider's answer
 /// is waited for, as the domain has it (`WHERE status IN STATES_UNDER_WAY`).
 #[macro_export]
 macro_rules! sql {
@@ -228,7 +229,7 @@ impl fmt::Debug for Sql {
 }
 
 /// The dialect words, each with the SQL before and after its argument on either database.
-const WORDS: [(&str, &str, &str); 2] = [
+const WORDS: [(&str, &str, &str); 3] = [
     (
         "EACH_TEXT",
         "(SELECT value FROM json_each(\u{1}))",
@@ -238,6 +239,13 @@ const WORDS: [(&str, &str, &str); 2] = [
         "EACH_UUID",
         "(SELECT unhex(replace(value, '-', '')) FROM json_each(\u{1}))",
         "(SELECT value::uuid FROM jsonb_array_elements_text(\u{1}))",
+    ),
+    (
+        "EACH_SPAN",
+        "(SELECT json_extract(value, '$[0]') AS hours, json_extract(value, '$[1]') AS from_hour,
+            json_extract(value, '$[2]') AS to_hour FROM json_each(\u{1}))",
+        "(SELECT (value->>0)::bigint AS hours, (value->>1)::bigint AS from_hour,
+            (value->>2)::bigint AS to_hour FROM jsonb_array_elements(\u{1}))",
     ),
 ];
 

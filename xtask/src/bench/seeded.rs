@@ -2,6 +2,7 @@
 //! with a clock that moves through the past days. So each charge leaves the same rows as in production.
 
 mod facts;
+mod history;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,6 +24,7 @@ pub(super) use facts::{Facts, Kind};
 /// The charges are spread over this many past days.
 const DAYS: u64 = 30;
 const DAY: Duration = Duration::from_secs(86_400);
+const YEAR_HOURS: i64 = 365 * 24;
 /// Reservations are made only in the last days: older ones would all expire when a service starts.
 const RESERVATION_DAYS: u64 = 5;
 /// Number of accounts; the first has half of all charges.
@@ -68,12 +70,14 @@ pub(super) enum Keys {
 pub(super) struct SeededDatabases {
     keep: Keep,
     keys: Keys,
+    history_years: u32,
     made: tokio::sync::Mutex<BTreeMap<u64, Arc<Seeded>>>,
 }
 
 impl SeededDatabases {
-    pub(super) fn new(keep: Keep, keys: Keys) -> Self {
-        Self { keep, keys, made: tokio::sync::Mutex::default() }
+    /// Accounts have counters of `history_years` before their first charge.
+    pub(super) fn new(keep: Keep, keys: Keys, history_years: u32) -> Self {
+        Self { keep, keys, history_years, made: tokio::sync::Mutex::default() }
     }
 
     /// The idempotency keys in them.
@@ -87,13 +91,18 @@ impl SeededDatabases {
         if let Some(seeded) = made.get(&charges) {
             return Ok(seeded.clone());
         }
-        let folder = Path::new(FOLDER).join(match self.keys {
-            Keys::OfADay => format!("seeded-{charges}"),
-            Keys::All => format!("seeded-{charges}-all-keys"),
-        });
+        let keys = match self.keys {
+            Keys::OfADay => "",
+            Keys::All => "-all-keys",
+        };
+        let history = match self.history_years {
+            0 => String::new(),
+            years => format!("-after-{years}-years"),
+        };
+        let folder = Path::new(FOLDER).join(format!("seeded-{charges}{keys}{history}"));
         if !folder.join(facts::FILE).exists() {
             drop(std::fs::remove_dir_all(&folder));
-            make(binary, &folder, charges, self.keys).await?;
+            make(binary, &folder, charges, self.keys, self.history_years).await?;
         }
         let (place, facts) = (Place::kept(binary, &folder)?, Facts::read(&folder)?);
         let seeded = Arc::new(Seeded { place, facts, keep: self.keep });
@@ -119,7 +128,7 @@ impl Drop for Seeded {
 }
 
 #[allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
-async fn make(binary: &Path, folder: &Path, charges: u64, keys: Keys) -> Outcome {
+async fn make(binary: &Path, folder: &Path, charges: u64, keys: Keys, history_years: u32) -> Outcome {
     let begun = Instant::now();
     let mut place = Place::kept(binary, folder)?;
     if keys == Keys::All {
@@ -141,7 +150,9 @@ async fn make(binary: &Path, folder: &Path, charges: u64, keys: Keys) -> Outcome
             number(rate, 0)
         );
     }
-    let facts = shop.facts.lock().map_err(|_| "the facts are lost")?;
+    let mut facts = shop.facts.lock().map_err(|_| "the facts are lost")?.clone();
+    facts.history_hours = i64::from(history_years) * YEAR_HOURS;
+    history::make(&place, &facts).await?;
     facts.write(folder)
 }
 

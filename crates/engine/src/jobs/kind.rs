@@ -2,7 +2,7 @@
 
 use regente_store::jobs::Job;
 
-use super::{purge, reservation, rotation};
+use super::{counters, purge, reservation, rotation};
 use crate::app::App;
 use crate::deliveries::{deleted, keys};
 use crate::error::Error;
@@ -22,6 +22,7 @@ pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error
         Kind::EndKeyRotation => keys::finish(app, job).await,
         Kind::PurgeListeners => purge::listeners(app).await,
         Kind::DropDeliveries => deleted::drop_deliveries(app, job).await,
+        Kind::FoldCounters => counters::fold(app).await,
     }
 }
 

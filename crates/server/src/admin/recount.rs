@@ -1,4 +1,5 @@
-//! Compares the counters of charges with the charges themselves, and counts again when charges change meanwhile.
+//! Compares the counters of charges with the charges themselves, and counts again when charges change meanwhile; and the
+//! spans of counters with their hours.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ type Totals = BTreeMap<Key, i64>;
 pub(super) enum Recount {
     /// Counters and charges agree; the number of charges.
     Agrees(i64),
-    /// The number of wrong counters.
+    /// The number of wrong counters, or of wrong spans.
     Differs(usize),
     /// The charges changed during every count.
     Busy,
@@ -25,6 +26,10 @@ pub(super) enum Recount {
 
 /// Compares the counters of one client.
 pub(super) async fn recount(store: &Store, client_id: ClientId) -> Result<Recount, StoreError> {
+    let wrong_spans = counters::wrong_spans(store, client_id).await?;
+    if wrong_spans > 0 {
+        return Ok(Recount::Differs(wrong_spans));
+    }
     for _ in 0..ATTEMPTS_MAX {
         let before = counted(store, client_id).await?;
         let actual = actual(store, client_id).await?;

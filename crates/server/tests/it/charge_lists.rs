@@ -1,5 +1,6 @@
 //! Lists of charges: every filter of `docs/interface/charges.md#listing`, exact totals, pages.
 
+mod spans;
 mod totals;
 
 use std::collections::BTreeMap;

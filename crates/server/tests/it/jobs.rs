@@ -110,6 +110,7 @@ async fn the_recurring_jobs_are_there_once(app: TestApp) {
     assert_eq!(
         kinds,
         [
+            "fold_counters",
             "purge_credentials",
             "purge_deliveries",
             "purge_idempotency",

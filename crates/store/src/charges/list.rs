@@ -8,7 +8,7 @@ use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
 use super::{StoredCharge, columns, from_row};
-use crate::counters::{self, CounterFilter, is_counted};
+use crate::counters::{self, Count, CounterFilter, END_OF_TIME, is_counted};
 use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, sql};
 
@@ -238,12 +238,13 @@ impl Listing<'_> {
             self.fill(&mut filling, &cut).await?;
             return Ok(Listed { charges: filling.charges, total: cut.n });
         }
-        let counted = &self.filter.counted;
-        let whole = counters::sum(self.store, self.client_id, first_whole..last_whole, counted).await?;
-        let whole = Span { from: first_whole, to: last_whole, n: whole };
+        let count = Count { store: self.store, client_id: self.client_id, filter: &self.filter.counted };
+        let spans = count.spans(first_whole..last_whole).await?;
+        let n = spans.iter().map(|span| span.n).sum();
+        let whole = Span { from: first_whole, to: last_whole, n };
         let (early, late) = (self.cut(from, first_whole).await?, self.cut(last_whole, to).await?);
         let total = early.n + whole.n + late.n;
-        if !counted.is_narrow() && offset <= SKIPPED_ROWS_MAX {
+        if !self.filter.counted.is_narrow() && offset <= SKIPPED_ROWS_MAX {
             let filter = self.filter;
             let charges = page(self.store, self.client_id, filter, self.direction, limit, offset).await?;
             return Ok(Listed { charges, total });
@@ -254,7 +255,7 @@ impl Listing<'_> {
         };
         let mut filling = Filling { charges: Vec::new(), skip: offset, left: limit };
         self.fill(&mut filling, &first).await?;
-        self.fill_from_hours(&mut filling, &whole).await?;
+        self.fill_from_hours(&mut filling, &whole, &count, spans).await?;
         self.fill(&mut filling, &last).await?;
         Ok(Listed { charges: filling.charges, total })
     }
@@ -270,20 +271,22 @@ impl Listing<'_> {
         Ok(Span { from, to, n })
     }
 
-    async fn fill_from_hours(&self, filling: &mut Filling, whole: &Span) -> Result<(), StoreError> {
+    async fn fill_from_hours(
+        &self,
+        filling: &mut Filling,
+        whole: &Span,
+        count: &Count<'_>,
+        spans: Vec<counters::Span>,
+    ) -> Result<(), StoreError> {
         if filling.skip >= whole.n {
             filling.skip -= whole.n;
             return Ok(());
         }
+        if filling.left == 0 {
+            return Ok(());
+        }
         let (after, up_to) = (filling.skip, filling.skip + filling.left);
-        let counted = &self.filter.counted;
-        let hours = match self.direction {
-            Direction::Ascending => &counters::HOURS_ASC,
-            Direction::Descending => &counters::HOURS_DESC,
-        };
-        let hours =
-            counters::hours(self.store, hours, self.client_id, whole.from..whole.to, counted, after..up_to)
-                .await?;
+        let hours = count.hours(spans, self.direction, after..up_to).await?;
         for hour in hours {
             filling.skip = (after - hour.preceding).max(0);
             let to = Timestamp::of_hour(hour.from.hour() + 1);
@@ -310,9 +313,6 @@ impl Listing<'_> {
         Ok(())
     }
 }
-
-/// The end of the last whole hour that a version 7 id can name (48 bits of milliseconds).
-const END_OF_TIME: Timestamp = Timestamp::of_hour(Timestamp::from_millis(1 << 48).hour());
 
 const fn hour_at_or_before(time: Timestamp) -> Timestamp {
     Timestamp::of_hour(time.hour())

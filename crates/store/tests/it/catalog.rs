@@ -44,6 +44,21 @@ async fn every_index_is_used_by_a_statement() {
     assert!(indexes.is_empty(), "no statement uses {indexes:?}");
 }
 
+#[tokio::test]
+async fn counters_that_are_not_folded_are_found_by_their_index() {
+    let database = TestDatabase::fresh(DatabaseKind::Sqlite).await;
+    let store = database.open().await;
+    for name in
+        ["COUNT_BY_SPANS", "CLIENTS_WITH_UNFOLDED_COUNTERS", "UNFOLDED_COUNTERS", "DELETE_EMPTY_COUNTERS"]
+    {
+        let sql = Sql::catalog().find(|sql| sql.name() == name).unwrap();
+        let plan = testing::query_plan(&store, sql).await.unwrap();
+        assert!(plan.contains("charge_counters_unfolded"), "{name}: {plan}");
+        assert!(!plan.contains("SCAN spans") && !plan.contains("SCAN folded"), "{name}: {plan}");
+    }
+    store.close().await;
+}
+
 /// The statements of this crate; those of its tests have tables of their own.
 fn of_the_product() -> impl Iterator<Item = &'static Sql> {
     Sql::catalog().filter(|sql| sql.module().starts_with("regente_store::"))

@@ -34,6 +34,9 @@ pub(super) fn all(facts: &Facts) -> Vec<Query> {
     several(&mut list);
     by_time(&mut list);
     deep(&mut list);
+    if facts.history_hours > 0 {
+        long_ago(&mut list);
+    }
     list.queries
 }
 
@@ -203,7 +206,7 @@ fn by_time(list: &mut List<'_>) {
 
 fn deep(list: &mut List<'_>) {
     let pages = |total: u64| total.div_ceil(LIMIT).max(1);
-    let all = pages(list.facts.charges_of_account);
+    let all = pages(list.facts.count(|_| true));
     list.add("none, page in the middle", format!("page={}", all / 2), |_| true);
     list.add("none, last page", format!("page={all}"), |_| true);
     list.add("none, page beyond the end", format!("page={}", all + 1000), |_| true);
@@ -213,5 +216,35 @@ fn deep(list: &mut List<'_>) {
         let of_status = pages(list.facts.count(|kind| kind.status == status));
         let page = if status == "failed" { of_status } else { of_status / 2 };
         list.add(what, format!("status={status}&page={page}"), |kind| kind.status == status);
+    }
+}
+
+/// Spans of time before the first charge, which begin and end at full hours of no day.
+fn long_ago(list: &mut List<'_>) {
+    let merchants = list.facts.merchants.clone();
+    let healthy = merchants.first().cloned().unwrap_or_default();
+    let hours = list.facts.history_hours;
+    for (what, first, past) in [
+        ("nearly all the years", 5 - hours, -3),
+        ("half of the years", 11 - hours * 3 / 4, 13 - hours / 4),
+        ("a month of years ago", 7 - hours * 2 / 3, 7 - hours * 2 / 3 + 31 * DAY_HOURS),
+    ] {
+        let ((first, first_at), (past, past_at)) = (list.hour(first), list.hour(past));
+        let last_before = Timestamp::from_millis(first_at.as_millis() - 1);
+        let range = format!("created.gt={last_before}&created.lt={past_at}");
+        let in_range = move |kind: &Kind| (first..past).contains(&kind.hour);
+        list.add(what, range.clone(), in_range);
+        list.add(&format!("{what}, status"), format!("{range}&status=voided"), |kind| {
+            in_range(kind) && kind.status == "voided"
+        });
+        let query =
+            format!("{range}&merchantId={healthy}&status=failed&paymentType=voucher&providerType=SANDBOX");
+        list.add(&format!("{what}, merchant, status, payment type, provider type"), query, |kind| {
+            in_range(kind)
+                && kind.merchant == healthy
+                && kind.status == "failed"
+                && kind.payment_type == "voucher"
+                && kind.provider_type == "SANDBOX"
+        });
     }
 }

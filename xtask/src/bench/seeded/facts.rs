@@ -7,6 +7,7 @@ use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::history;
 use crate::Outcome;
 use crate::place::Account;
 
@@ -16,7 +17,7 @@ pub(super) const FILE: &str = "facts.json";
 const SAMPLE_EVERY: usize = 29;
 
 /// The known content of the account with half of the charges.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::bench) struct Facts {
     /// Number of charges of all accounts.
     pub(in crate::bench) charges: u64,
@@ -28,6 +29,9 @@ pub(in crate::bench) struct Facts {
     pub(in crate::bench) charges_of_account: u64,
     /// The hour of the oldest charge.
     pub(in crate::bench) first_hour: i64,
+    /// Number of hours before it that have counters but no charges.
+    #[serde(default)]
+    pub(in crate::bench) history_hours: i64,
     /// Sample ids, spread over all the time.
     pub(in crate::bench) ids: Vec<String>,
     /// Their references.
@@ -59,6 +63,7 @@ impl Facts {
             merchants,
             charges_of_account: 0,
             first_hour: start.hour(),
+            history_hours: 0,
             ids: Vec::new(),
             order_ids: Vec::new(),
             tally: BTreeMap::new(),
@@ -93,9 +98,10 @@ impl Facts {
         Ok(serde_json::from_slice(&std::fs::read(folder.join(FILE))?)?)
     }
 
-    /// Number of charges of the account that match.
+    /// Number of charges of the account that match, those of its history included.
     pub(in crate::bench) fn count(&self, fits: impl Fn(&Kind) -> bool) -> u64 {
-        self.tally.iter().filter(|(kind, _)| fits(kind)).map(|(_, charges)| charges).sum()
+        let made: u64 = self.tally.iter().filter(|(kind, _)| fits(kind)).map(|(_, charges)| charges).sum();
+        made + history::count(self, fits)
     }
 }
 

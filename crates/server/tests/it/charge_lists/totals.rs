@@ -18,8 +18,11 @@ stories! {
     counters_agree_with_the_rows,
 }
 
-/// Charges over five hours, as a list shows them.
-async fn many(app: &TestApp, chance: &Chance) -> Vec<Value> {
+/// Most milliseconds from one charge to the next, for charges over five hours.
+const APART_MAX_MILLIS: u64 = 500_000;
+
+/// Charges at most `apart_max_millis` apart, as a list shows them.
+pub(super) async fn many(app: &TestApp, chance: &Chance, apart_max_millis: u64) -> Vec<Value> {
     let cielo = json!({ "name": "C", "priority": 1,
         "credentials": { "type": "CIELO", "merchantId": "m", "merchantKey": "k" } });
     let merchants = [
@@ -33,7 +36,7 @@ async fn many(app: &TestApp, chance: &Chance) -> Vec<Value> {
     let card = app.post("/v1/cards", &check).await.expect(201)["id"].clone();
     let pick = |count: usize| usize::try_from(chance.below(count as u64)).unwrap();
     for _ in 0..70 {
-        app.clock.advance(Duration::from_millis(chance.below(500_000)));
+        app.clock.advance(Duration::from_millis(chance.below(apart_max_millis)));
         let cvv = ["560", "560", "561"][pick(3)];
         let source = json!({ "sourceType": "card", "cardId": card, "cardCvv": cvv });
         let mut body = by_source(&merchants[pick(3)], source);
@@ -53,9 +56,14 @@ async fn many(app: &TestApp, chance: &Chance) -> Vec<Value> {
             app.clock.set(edge);
         }
     }
-    let page = page(app, "limit=100").await;
-    assert_eq!(page["meta"]["totalItems"], 70);
-    page["items"].as_array().unwrap().clone()
+    let all = listed(app).await;
+    assert_eq!(all.len(), 70);
+    all
+}
+
+/// All charges, of which there are at most 100.
+pub(super) async fn listed(app: &TestApp) -> Vec<Value> {
+    page(app, "limit=100").await["items"].as_array().unwrap().clone()
 }
 
 /// A parameter, and the charges that it selects.
@@ -95,18 +103,23 @@ fn random_filter(chance: &Chance, all: &[Value]) -> Filter {
 
 async fn totals_agree_with_a_naive_count_whatever_is_asked(app: TestApp) {
     let chance = Chance::seeded(20_260_323);
-    let all = many(&app, &chance).await;
-    for _ in 0..150 {
+    let all = many(&app, &chance, APART_MAX_MILLIS).await;
+    lists_agree(&app, &chance, &all, 150).await;
+}
+
+/// Asks with random filters, for all charges and for pages, and compares with a choice among `all`, newest first.
+pub(super) async fn lists_agree(app: &TestApp, chance: &Chance, all: &[Value], filters: usize) {
+    for _ in 0..filters {
         let mut filters: BTreeMap<String, Filter> = BTreeMap::new();
         for _ in 0..=chance.below(3) {
-            let filter = random_filter(&chance, &all);
+            let filter = random_filter(chance, all);
             filters.insert(filter.0.split('=').next().unwrap().to_owned(), filter);
         }
         let query: Vec<&str> = filters.values().map(|(query, _)| query.as_str()).collect();
         let expected: Vec<Value> =
             all.iter().filter(|charge| filters.values().all(|(_, leaves)| leaves(charge))).cloned().collect();
         let query = query.join("&");
-        let whole = page(&app, &format!("limit=100&{query}")).await;
+        let whole = page(app, &format!("limit=100&{query}")).await;
         assert_eq!(whole["meta"]["totalItems"], expected.len(), "{query:?}");
         assert_eq!(whole["items"], json!(expected), "{query:?}");
         let limit = usize::try_from(1 + chance.below(9)).unwrap();
@@ -115,7 +128,7 @@ async fn totals_agree_with_a_naive_count_whatever_is_asked(app: TestApp) {
         for (sort, expected) in [("DESC", &expected), ("ASC", &ascending)] {
             let query = format!("sort={sort}&limit={limit}&page={}&{query}", number + 1);
             let some: Vec<&Value> = expected.iter().skip(number * limit).take(limit).collect();
-            let page = page(&app, &query).await;
+            let page = page(app, &query).await;
             assert_eq!(page["items"], json!(some), "{query:?}");
             assert_eq!(page["meta"]["totalItems"], expected.len(), "{query:?}");
         }
@@ -123,7 +136,7 @@ async fn totals_agree_with_a_naive_count_whatever_is_asked(app: TestApp) {
 }
 
 async fn counters_agree_with_the_rows(app: TestApp) {
-    let all = many(&app, &Chance::seeded(7)).await;
+    let all = many(&app, &Chance::seeded(7), APART_MAX_MILLIS).await;
     let client_id = app.client_id();
     let mut counted = BTreeMap::new();
     for row in app.app.store.rows(&counters::COUNTERS_OF_CLIENT, args! { client_id }).await.unwrap() {

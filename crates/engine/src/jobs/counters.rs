@@ -1,0 +1,66 @@
+//! Folds counters of finished hours into spans: account by account, a limited number of counters at once. Totals are the
+//! same before and after each batch, so it matters to nobody when the job runs, but reading many unfolded counters is
+//! dear.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use regente_domain::id::ClientId;
+use regente_store::{Batch, counters};
+
+use super::{DEPLOYMENT, apply};
+use crate::app::App;
+use crate::error::Error;
+use crate::queue::Ended;
+
+/// How often the job runs.
+const EVERY: Duration = Duration::from_secs(10 * 60);
+/// When it runs again while an account has more to fold.
+const SOON: Duration = Duration::from_secs(1);
+/// Most accounts that are looked for at once.
+const CLIENTS_MAX: i64 = 100;
+/// Accounts whose counters are folded concurrently.
+const CLIENTS_AT_ONCE: usize = 4;
+/// Most counters of one batch. Charges wait while it is written, for a few milliseconds.
+const ROWS_MAX: i64 = 100;
+/// Most batches of an account in one run.
+const BATCHES_MAX: usize = 40;
+
+/// Whether there is more to fold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Nothing,
+    Something,
+}
+
+/// Folds what is counted in hours that have ended by the time of the deployment. An account whose clock is behind may still
+/// be in such an hour: then its counters are folded more than once.
+pub(super) async fn fold(app: &App) -> Result<Ended, Error> {
+    let now = app.clock.deployment();
+    let (hour, mut after, mut wait) = (now.hour(), DEPLOYMENT, EVERY);
+    loop {
+        let clients = counters::clients_with_unfolded(&app.store, hour, after, CLIENTS_MAX).await?;
+        let Some(last) = clients.last().copied() else { return Ok(Ended::Again { at: now + wait }) };
+        let folding = clients.into_iter().map(|client_id| fold_client(app, client_id, hour));
+        let left: Vec<Left> = stream::iter(folding).buffer_unordered(CLIENTS_AT_ONCE).try_collect().await?;
+        if left.contains(&Left::Something) {
+            wait = SOON;
+        }
+        after = last;
+    }
+}
+
+/// Folds batch after batch of an account, a bounded number of them.
+async fn fold_client(app: &App, client_id: ClientId, hour: i64) -> Result<Left, Error> {
+    for _ in 0..BATCHES_MAX {
+        let unfolded = counters::unfolded(&app.store, client_id, hour, ROWS_MAX).await?;
+        let mut batch = Batch::new(client_id);
+        counters::fold(&mut batch, &unfolded);
+        // Nothing in it can be refused; after an unknown commit the next look shows what is left.
+        let _ = apply(app, batch).await?;
+        if i64::try_from(unfolded.len()).is_ok_and(|rows| rows < ROWS_MAX) {
+            return Ok(Left::Nothing);
+        }
+    }
+    Ok(Left::Something)
+}
