@@ -1,9 +1,11 @@
 //! The process stops at each step of a purchase, and again during the recovery.
 
+use std::slice;
+
 use regente_store::{Batch, Commit, DatabaseKind, jobs};
 
 use super::order::{Order, Outcome, Wish};
-use super::verdict::verdict;
+use super::verdict::verdicts;
 use super::{LATER, Shop, is_long, settle};
 use crate::harness::{TestApp, stories};
 
@@ -73,19 +75,20 @@ async fn sweep(app: TestApp, orders: impl IntoIterator<Item = Order>) {
 /// Makes a purchase and stops its job after this many steps: the first job, or that of the merchant's operation.
 /// Returns whether it was stopped.
 async fn stopped_after(mut app: TestApp, shop: &Shop, order: &Order, steps: u64) -> (TestApp, bool) {
-    let id = shop.accepted(&app, order).await;
-    let ids = [id.clone()];
+    let round = shop.round(&app, slice::from_ref(order)).await;
     if order.wish != Wish::CaptureAtOnce {
-        settle(&app, &ids).await;
-        shop.wish(&app, order, &id).await;
+        settle(&app, &round.ids).await;
+        for id in &round.ids {
+            shop.wish(&app, order, id).await;
+        }
     }
     let stopped;
     (app, stopped) = interrupted(app, steps).await;
     if stopped {
         (app, _) = interrupted(app, steps / 2).await;
     }
-    settle(&app, &ids).await;
-    verdict(&app, &id, order).await;
+    settle(&app, &round.ids).await;
+    verdicts(&app, &round, slice::from_ref(order)).await;
     (app, stopped)
 }
 
