@@ -130,6 +130,8 @@ async fn kill(
     simulator.set_faults(&Value::Array(Vec::new())).await?;
     wait_until_resolved(&service, &account).await?;
     let caller = Caller::of(&service, &account, merchants);
+    client_log.repeat_the_rest(&caller).await?;
+    wait_until_resolved(&service, &account).await?;
     let verdict = verdict::examine(&caller, &simulator, &client_log).await?;
     println!("{name}, {} kills in {} s, seed {seed}\n{verdict}", options.rounds, started.elapsed().as_secs());
     service.doctor()

@@ -15,6 +15,11 @@ use crate::Outcome;
 use crate::place::Account;
 use crate::service::Service;
 
+/// Where charges are made.
+const CHARGES: &str = "/v1/charges";
+/// The errors of a key: its request is under way, or was another one.
+const UNDER_WAY: &str = "Transaction is processing";
+const OTHER_REQUEST: &str = "Idempotency key reused with a different payload";
 /// Longer than any request takes: a service that hangs is a finding.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Cards of the simulator: most are approved, some declined, some get no answer.
@@ -93,6 +98,10 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
+    fn error_message(&self) -> String {
+        self.json()["error"]["message"].as_str().unwrap_or_default().to_owned()
+    }
+
     /// Whether the outcome comes later.
     pub(super) fn is_pending(&self) -> bool {
         self.json()["status"].as_str().is_some_and(|status| status.ends_with("pending"))
@@ -104,6 +113,8 @@ impl Answer {
 pub(super) struct ClientLog {
     acknowledged: Mutex<Vec<(Operation, Answer)>>,
     unanswered: Mutex<Vec<Operation>>,
+    /// Charges whose key was answered that the first request is still under way.
+    under_way: Mutex<Vec<Operation>>,
     charges: Mutex<Vec<String>>,
     keys: AtomicU64,
     refused: AtomicU64,
@@ -119,10 +130,29 @@ impl ClientLog {
         format!(
             "{} acknowledged, {} without an answer, {} refused, {} told to come back",
             lock(&self.acknowledged).len(),
-            lock(&self.unanswered).len(),
+            lock(&self.unanswered).len() + lock(&self.under_way).len(),
             self.refused.load(Ordering::Relaxed),
             self.came_back.load(Ordering::Relaxed)
         )
+    }
+
+    /// Repeats every operation without a final answer, when nothing is under way any more. Each charge must be answered:
+    /// its key leads to the charge of the first request, or to a new one.
+    pub(super) async fn repeat_the_rest(&self, caller: &Caller) -> Result<(), Finding> {
+        let mut left = std::mem::take(&mut *lock(&self.unanswered));
+        left.append(&mut lock(&self.under_way));
+        for operation in left {
+            let answer = caller.send(&operation).await;
+            let status = answer.as_ref().map(|answer| answer.status);
+            if operation.path == CHARGES && status != Some(201) {
+                let key = &operation.key;
+                return Err(Finding(format!(
+                    "{key} was interrupted, and its repetition is answered {status:?}"
+                )));
+            }
+            self.enter(operation, answer)?;
+        }
+        Ok(())
     }
 
     /// Records an answer.
@@ -135,7 +165,7 @@ impl ClientLog {
             201 => {
                 let told = answer.json();
                 // A failed charge has no follow-ups.
-                if operation.path == "/v1/charges"
+                if operation.path == CHARGES
                     && told["status"] != "failed"
                     && let Some(id) = told["id"].as_str()
                 {
@@ -143,8 +173,12 @@ impl ClientLog {
                 }
                 lock(&self.acknowledged).push((operation, answer));
             }
+            // The key of a charge that an earlier life of the service has begun.
+            409 if operation.path == CHARGES && answer.error_message() == UNDER_WAY => {
+                lock(&self.under_way).push(operation);
+            }
             // Not allowed in this state, or another operation is under way.
-            400 | 409 => {
+            400 | 409 if operation.path != CHARGES && answer.error_message() != OTHER_REQUEST => {
                 self.refused.fetch_add(1, Ordering::Relaxed);
             }
             503 => {
@@ -265,7 +299,7 @@ fn invent(caller: &Caller, dice: &mut Dice, client_log: &ClientLog) -> Operation
         charges.get(latest + dice.place(charges.len() - latest)).cloned()
     };
     match charge.filter(|_| !dice.one_in(3)) {
-        None => Operation { path: "/v1/charges".to_owned(), body: charge_body(caller, dice, &key), key },
+        None => Operation { path: CHARGES.to_owned(), body: charge_body(caller, dice, &key), key },
         Some(id) => {
             let operation = *dice.pick(&["capture", "void", "void"]);
             let body = match dice.within(0..4) {

@@ -44,7 +44,7 @@ pub(super) async fn examine(
     simulator: &Simulator,
     client_log: &ClientLog,
 ) -> Outcome<Verdict> {
-    let charges = all_charges(caller).await?;
+    let charges = all_charges(async |path| caller.get(&path).await).await?;
     let mut books = balances(simulator).await?;
     let authorizations = books.len();
     let simulator_sum =
@@ -133,10 +133,13 @@ pub(super) fn keys(charge: &Value) -> impl Iterator<Item = &str> {
     requests.filter_map(|request| request["idempotencyKey"].as_str())
 }
 
-async fn all_charges(caller: &Caller) -> Outcome<HashMap<String, Value>> {
+/// Every charge of an account, by id.
+pub(super) async fn all_charges(
+    get: impl AsyncFn(String) -> Outcome<Value>,
+) -> Outcome<HashMap<String, Value>> {
     let mut charges = HashMap::new();
     for page in 1.. {
-        let found = caller.get(&format!("/v1/charges?sort=ASC&limit={PAGE}&page={page}")).await?;
+        let found = get(format!("/v1/charges?sort=ASC&limit={PAGE}&page={page}")).await?;
         let items = found["items"].as_array().ok_or("no items")?;
         for charge in items {
             charges.insert(charge["id"].as_str().ok_or("no id")?.to_owned(), charge.clone());

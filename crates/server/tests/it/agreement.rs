@@ -1,51 +1,79 @@
 //! Compares the money of charges with the simulator's transaction log.
 
 use std::collections::HashSet;
+use std::ops::AddAssign;
+use std::time::Duration;
 
-use regente_providers::sandbox::TransactionLog;
+use regente_domain::time::Timestamp;
+use regente_providers::sandbox::{Filter, Holding, Holdings, Order, TransactionLog};
 use regente_store::transaction_requests;
 use serde_json::Value;
 
 use crate::charges::text;
 use crate::harness::TestApp;
 
-/// The money of a charge, in minor units, by the charge or by the log.
-#[derive(Debug, PartialEq, Eq)]
-struct Money {
+/// The money of charges, in minor units, by the charges or by the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Money {
     /// Authorized and not captured.
-    reserved: i64,
+    pub reserved: i64,
     /// Captured and not refunded.
-    kept: i64,
-    /// How many providers hold or have captured an amount.
-    effects: usize,
+    pub kept: i64,
+    /// How many authorizations hold or have captured an amount.
+    pub effects: usize,
 }
 
-/// Compares every charge of a deployment with the log: each agrees, and the log has no other effects. That finds money
-/// captured for a charge that was never recorded.
-pub async fn agree_on_all(books: &TransactionLog, charges: &[Value]) {
-    let mut effects = 0;
-    for charge in charges {
-        effects += agree(books, charge).await;
+impl Money {
+    fn of(holding: &Holding) -> Self {
+        Self { reserved: holding.reserved.minor_units(), kept: holding.kept().minor_units(), effects: 1 }
     }
-    nothing_besides(books, effects).await;
 }
 
-/// The log has these effects and no others.
-pub async fn nothing_besides(books: &TransactionLog, effects: usize) {
-    assert_eq!(books.effects().await.unwrap(), effects, "the books have effects that no charge has");
+impl AddAssign for Money {
+    fn add_assign(&mut self, other: Self) {
+        self.reserved += other.reserved;
+        self.kept += other.kept;
+        self.effects += other.effects;
+    }
+}
+
+/// Compares every charge of a deployment with the log: each agrees, and the log has no other authorizations. That finds
+/// money captured for a charge that was never recorded.
+pub async fn agree_on_all(books: &TransactionLog, charges: &[Value]) {
+    let mut money = Money::default();
+    for charge in charges {
+        money += agree(books, charge).await;
+    }
+    nothing_besides(books, Timestamp::from_millis(0), money).await;
+}
+
+/// All authorizations in the log, from this time on, add up to this money.
+pub async fn nothing_besides(books: &TransactionLog, since: Timestamp, money: Money) {
+    assert_eq!(booked_since(books, since).await, money, "the log has authorizations that no charge has");
+}
+
+/// The money of all authorizations in the log from this time on, with their captures and voids.
+pub async fn booked_since(books: &TransactionLog, since: Timestamp) -> Money {
+    let filter = Filter { since: Some(since), ..Filter::default() };
+    let stored = books.page(filter, Order::OldestFirst, None, usize::MAX).await.unwrap();
+    let mut money = Money::default();
+    for (_, holding) in Holdings::of(stored.iter().map(|stored| &stored.entry)).iter() {
+        money += Money::of(&holding);
+    }
+    money
 }
 
 /// Compares a charge, as an answer shows it, with the log: an authorized one has one effect, a failed one none. Returns
-/// the number of effects.
-pub async fn agree(books: &TransactionLog, charge: &Value) -> usize {
+/// its money.
+pub async fn agree(books: &TransactionLog, charge: &Value) -> Money {
     let (status, amount) = (text(&charge["status"]), charge["amount"].as_i64().unwrap());
     let told = match status {
         "authorized" | "voided" => Money { reserved: 0, kept: amount, effects: 1 },
         "pre_authorized" | "canceled" => Money { reserved: amount, kept: 0, effects: 1 },
-        "failed" => Money { reserved: 0, kept: 0, effects: 0 },
+        "failed" => Money::default(),
         other => panic!("a charge that is {other} in the end: {charge:#}"),
     };
-    let mut booked = Money { reserved: 0, kept: 0, effects: 0 };
+    let mut booked = Money::default();
     let mut keys = HashSet::new();
     for request in charge["transactionRequests"].as_array().unwrap() {
         // A follow-up shows no key; its money is part of its authorization's.
@@ -54,21 +82,28 @@ pub async fn agree(books: &TransactionLog, charge: &Value) -> usize {
         if !keys.insert(key) {
             continue;
         }
-        if let Some(balance) = books.holding(key.parse().unwrap()).await.unwrap() {
-            booked.reserved += balance.reserved.minor_units();
-            booked.kept += balance.kept().minor_units();
-            booked.effects += 1;
+        if let Some(holding) = books.holding(key.parse().unwrap()).await.unwrap() {
+            booked += Money::of(&holding);
         }
     }
     assert_eq!(told, booked, "{charge:#}");
-    told.effects
+    told
 }
 
 /// Every charge of the account, as answers show it.
 pub async fn all_charges(app: &TestApp) -> Vec<Value> {
+    every_page(app, "").await
+}
+
+/// Every charge of the account that was made at this time or later.
+pub async fn charges_since(app: &TestApp, since: Timestamp) -> Vec<Value> {
+    every_page(app, &format!("&created.gt={}", since - Duration::from_millis(1))).await
+}
+
+async fn every_page(app: &TestApp, filter: &str) -> Vec<Value> {
     let mut charges = Vec::new();
     for page in 1.. {
-        let found = app.get(&format!("/v1/charges?limit=100&page={page}")).await.expect(200);
+        let found = app.get(&format!("/v1/charges?limit=100&page={page}{filter}")).await.expect(200);
         let items = found["items"].as_array().unwrap();
         charges.extend(items.iter().cloned());
         if items.len() < 100 {
@@ -80,13 +115,13 @@ pub async fn all_charges(app: &TestApp) -> Vec<Value> {
 
 /// Whether no outcome is unknown.
 pub async fn is_nothing_open(app: &TestApp) -> bool {
-    let far = regente_domain::time::Timestamp::from_millis(i64::MAX / 2);
+    let far = Timestamp::from_millis(i64::MAX / 2);
     transaction_requests::open(&app.app.store, far, 1).await.unwrap().is_empty()
 }
 
 /// No outcome is unknown, and no request was given up.
 pub async fn nothing_is_open(app: &TestApp) {
-    let far = regente_domain::time::Timestamp::from_millis(i64::MAX / 2);
+    let far = Timestamp::from_millis(i64::MAX / 2);
     let open = transaction_requests::open(&app.app.store, far, 10).await.unwrap();
     assert!(open.is_empty(), "{open:#?}");
     let given_up = transaction_requests::given_up(&app.app.store, 10).await.unwrap();

@@ -21,6 +21,8 @@ use crate::harness::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body};
 const CLIENTS: usize = 64;
 /// Answered charges before the kill.
 const ANSWERED_BEFORE_THE_END: usize = 300;
+/// Of the answered charges, each fourth is requested again after the kill.
+const REPEATED_EVERY: usize = 4;
 /// Polls, one each [`PAUSE`], for a process that starts or for charges that are resolved.
 const LOOKS_MAX: usize = 600;
 const PAUSE: Duration = Duration::from_millis(50);
@@ -74,16 +76,25 @@ async fn kill_and_compare(postgres: Option<String>) {
         }
         assert_eq!(charge, answer, "what was answered is what is there");
     }
-    // A retried key leads to the final answer and to no second effect.
-    for key in &unanswered {
-        let again = deployment.api.charge(key, &merchants[0]).await.unwrap();
-        assert!(
-            again.status() == StatusCode::CREATED || again.status() == StatusCode::CONFLICT,
-            "{}",
-            again.status()
+    // A repeated key leads to its charge. Only a request that left no charge is carried out now.
+    for key in answered.keys().step_by(REPEATED_EVERY).chain(&unanswered) {
+        let again = deployment.api.charge(key, &merchants).await.unwrap();
+        let is_replay = again.headers().contains_key("idempotent-replayed");
+        assert_eq!(
+            again.status(),
+            StatusCode::CREATED,
+            "key {key} has a charge: {}",
+            charges.contains_key(key)
         );
+        let again: Value = again.json().await.unwrap();
+        match charges.get(key) {
+            Some(charge) => assert_eq!((&again, is_replay), (charge, true), "key {key}"),
+            None => assert!(!is_replay, "key {key} has no charge"),
+        }
     }
     let charges = deployment.charges_when_none_is_pending().await;
+    let sent: BTreeSet<&String> = answered.keys().chain(&unanswered).collect();
+    assert_eq!(charges.keys().collect::<BTreeSet<_>>(), sent, "each key has one charge");
     drop(process);
     deployment.compare_with_books(&charges).await;
 }
@@ -99,7 +110,7 @@ struct Seen {
 async fn charge_until_it_ends(api: Api, client: usize, merchants: Vec<String>, seen: Arc<Seen>) {
     for number in 0.. {
         let key = format!("{client}-{number}");
-        let answer = match api.charge(&key, &merchants[number % merchants.len()]).await {
+        let answer = match api.charge(&key, &merchants).await {
             Ok(response) if response.status() == StatusCode::CREATED => response.json::<Value>().await.ok(),
             Ok(response) => panic!("a charge was answered {}", response.status()),
             Err(_) => None,
@@ -130,20 +141,39 @@ impl Api {
             .header("X-Api-Key", &self.key)
     }
 
-    /// A charge whose reference is also its idempotency key. Most cards are approved, some declined, some not answered.
-    async fn charge(&self, key: &str, merchant: &str) -> Result<reqwest::Response, reqwest::Error> {
-        let card = match key.bytes().map(usize::from).sum::<usize>() % 16 {
+    /// A charge whose reference is also its idempotency key. The key decides everything else, so a repetition is equal:
+    /// most cards are approved, some declined, some not answered.
+    async fn charge(&self, key: &str, merchants: &[String]) -> Result<reqwest::Response, reqwest::Error> {
+        let number = key.bytes().map(usize::from).sum::<usize>();
+        let card = match number / merchants.len() % 16 {
             0 => TIMED_OUT,
             1 => WRONG_CVV,
             _ => APPROVED,
         };
-        let mut body = charge_body(merchant, card);
+        let mut body = charge_body(&merchants[number % merchants.len()], card);
         body["orderId"] = key.into();
         self.request(reqwest::Method::POST, "/v1/charges")
             .header("X-Idempotency-Key", key)
             .json(&body)
             .send()
             .await
+    }
+
+    /// Every charge of the account.
+    async fn charges(&self) -> Vec<Value> {
+        let mut charges = Vec::new();
+        for page in 1.. {
+            let path = format!("/v1/charges?limit=100&sort=ASC&page={page}");
+            let page = self.request(reqwest::Method::GET, &path).send().await.unwrap();
+            let page: Value = page.error_for_status().unwrap().json().await.unwrap();
+            let items = page["items"].as_array().unwrap();
+            charges.extend(items.iter().cloned());
+            if items.len() < 100 {
+                assert_eq!(page["meta"]["totalItems"], charges.len(), "the counters add up");
+                return charges;
+            }
+        }
+        unreachable!()
     }
 }
 
@@ -257,21 +287,11 @@ impl Deployment {
 
     async fn charges(&self) -> BTreeMap<String, Value> {
         let mut charges = BTreeMap::new();
-        for page in 1.. {
-            let path = format!("/v1/charges?limit=100&sort=ASC&page={page}");
-            let page = self.api.request(reqwest::Method::GET, &path).send().await.unwrap();
-            let page: Value = page.error_for_status().unwrap().json().await.unwrap();
-            let items = page["items"].as_array().unwrap();
-            for charge in items {
-                let before = charges.insert(charge["orderId"].as_str().unwrap().to_owned(), charge.clone());
-                assert!(before.is_none(), "two charges for one key");
-            }
-            if items.len() < 100 {
-                assert_eq!(page["meta"]["totalItems"], charges.len(), "the counters add up");
-                return charges;
-            }
+        for charge in self.api.charges().await {
+            let before = charges.insert(charge["orderId"].as_str().unwrap().to_owned(), charge);
+            assert!(before.is_none(), "two charges for one key");
         }
-        unreachable!()
+        charges
     }
 
     /// Each approved request has an entry in the transaction log, and each entry with an effect belongs to an

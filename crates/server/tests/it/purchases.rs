@@ -12,9 +12,10 @@ mod voided;
 
 use std::time::Duration;
 
+use regente_domain::time::Timestamp;
 use serde_json::{Value, json};
 
-use crate::agreement::all_charges;
+use crate::agreement::booked_since;
 use crate::charges::text;
 use crate::harness::{Reply, TestApp, sandbox};
 
@@ -95,19 +96,10 @@ fn line(entry: &Value) -> String {
     }
 }
 
-/// The captured and the reserved sum of all the account's charges, by the simulator's transaction log.
+/// The captured and the reserved sum of everything in the simulator's transaction log, whether a charge has it or not.
 pub async fn booked(app: &TestApp) -> (i64, i64) {
-    let (mut kept, mut reserved) = (0, 0);
-    for charge in all_charges(app).await {
-        for request in charge["transactionRequests"].as_array().unwrap() {
-            let Some(key) = request["idempotencyKey"].as_str() else { continue };
-            if let Some(balance) = app.books.holding(key.parse().unwrap()).await.unwrap() {
-                kept += balance.kept().minor_units();
-                reserved += balance.reserved.minor_units();
-            }
-        }
-    }
-    (kept, reserved)
+    let money = booked_since(&app.books, Timestamp::from_millis(0)).await;
+    (money.kept, money.reserved)
 }
 
 /// A merchant with one simulator that has these faults.

@@ -11,7 +11,7 @@ use regente_store::testing::TestDatabase;
 use regente_store::{Batch, Commit, transaction_requests};
 use serde_json::{Value, json};
 
-use crate::agreement::{agree, is_nothing_open, nothing_besides, nothing_is_open};
+use crate::agreement::{Money, agree, is_nothing_open, nothing_besides, nothing_is_open};
 use crate::charges::text;
 use crate::harness::{Reply, TestApp, charge_body, request, sandbox};
 
@@ -129,6 +129,9 @@ impl Sequence {
     async fn run(mut self, mut app: TestApp, told: &mut Told) -> TestApp {
         let providers: Vec<Value> = (1..=1 + self.dice.below(3)).map(|place| self.provider(place)).collect();
         let merchant = app.merchant_with(json!(providers)).await;
+        // No earlier sequence has charges of this time.
+        app.clock.advance(Duration::from_millis(1));
+        let since = app.clock.deployment();
         let mut ids = Vec::new();
         for _ in 0..1 + self.dice.below(3) {
             let body = self.charge(&merchant);
@@ -153,10 +156,12 @@ impl Sequence {
                 self.seed
             );
         }
+        let mut money = Money::default();
         for charge in charges {
-            told.effects += agree(&app.books, charge).await;
+            money += agree(&app.books, charge).await;
         }
-        nothing_besides(&app.books, told.effects).await;
+        nothing_besides(&app.books, since, money).await;
+        told.effects += money.effects;
         app
     }
 

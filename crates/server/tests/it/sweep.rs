@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use axum::http::Method;
+use regente_domain::charge::CaptureMode;
 use serde_json::{Value, json};
 
 use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
@@ -35,6 +36,29 @@ const STEPS_MAX: u64 = 40;
 struct Interrupted {
     path: String,
     body: Value,
+    /// What it does to the charge.
+    operation: Operation,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    /// An authorization that a provider approves.
+    Authorize,
+    /// An authorization that no provider answers or carries out.
+    AuthorizeUnanswered,
+    Capture,
+    Void,
+}
+
+impl Operation {
+    /// The `requestType` of its requests.
+    const fn request_types(self) -> &'static [&'static str] {
+        match self {
+            Self::Authorize | Self::AuthorizeUnanswered => &["authorization", "pre_authorization"],
+            Self::Capture => &["capture"],
+            Self::Void => &["void"],
+        }
+    }
 }
 
 /// Stops the process at each step of the request that `prepare` makes, until it completes.
@@ -57,7 +81,7 @@ enum Recovery {
 async fn recovered(
     mut app: TestApp,
     recovery: Recovery,
-    Interrupted { path, body }: &Interrupted,
+    Interrupted { path, body, .. }: &Interrupted,
     key: &str,
 ) -> TestApp {
     match recovery {
@@ -81,6 +105,8 @@ async fn recovered(
             let again = app.post_with_key(path, key, body).await;
             // 201 if the first try had not claimed the key; otherwise it is under way or just answered.
             assert!(matches!(again.status.as_u16(), 201 | 409), "{}", again.status);
+            let is_conflict = again.status == 409;
+            assert!(!is_conflict || again.header("retry-after").is_some(), "under way: {}", again.json());
         }
     }
     app.later(LATER).await;
@@ -93,11 +119,12 @@ async fn sweep_with(
     steps_min: u64,
     recovery: Recovery,
 ) {
+    let mut done = 0;
     for steps in 0..STEPS_MAX {
         let interrupted = prepare(&app).await;
         let key = format!("key {steps}");
         let headers = [("X-Idempotency-Key", key.as_str())];
-        let Interrupted { path, body } = &interrupted;
+        let Interrupted { path, body, operation } = &interrupted;
         app.fuse.arm(steps);
         let mut pending = app.begin(request(&app.client, Method::POST, path, &headers, Some(body)));
         let fuse = app.fuse.clone();
@@ -113,7 +140,8 @@ async fn sweep_with(
         }
         app = recovered(app, recovery, &interrupted, &key).await;
         nothing_is_open(&app).await;
-        agree_on_all(&app.books, &all_charges(&app).await).await;
+        let found = all_charges(&app).await;
+        agree_on_all(&app.books, &found).await;
         // A retried key has one answer, whether or not the first try had claimed it.
         let answer = app.post_with_key(path, &key, body).await;
         let answer = answer.expect(201);
@@ -122,103 +150,131 @@ async fn sweep_with(
         assert_eq!(charges.len() as u64, steps + 1, "one charge for one key, after {steps} steps");
         let read = app.get(&format!("/v1/charges/{}", text(&answer["id"]))).await.expect(200);
         assert_eq!(read, answer, "after {steps} steps");
-        assert_eq!(effects_of(&answer), 1, "after {steps} steps: {answer:#}");
+        let was_stopped = reply.is_none() && found.contains(&answer);
+        assert_done(&answer, *operation, was_stopped);
+        done += successes(&answer, *operation);
         if reply.is_some() {
             assert!(
                 steps >= steps_min,
                 "the flow has {steps} steps: writes and calls are missing from the sweep"
             );
+            let is_possible = *operation != Operation::AuthorizeUnanswered;
+            assert_eq!(done > 1, is_possible, "{done} of {steps} interrupted operations were carried out");
             return;
         }
     }
     panic!("the flow does not end");
 }
 
-/// The number of completed requests of the newest kind: the operation happened once. A charge that failed because of
-/// the crash counts as completed.
-fn effects_of(charge: &Value) -> usize {
-    let requests = charge["transactionRequests"].as_array().unwrap();
-    let kind = &requests[0]["requestType"];
-    let done = requests
-        .iter()
-        .filter(|request| request["requestType"] == *kind && request["requestStatus"] == json!("success"));
-    if charge["status"] == "failed" { 1 } else { done.count() }
+/// The operation was carried out once. Only an authorization may fail instead: one that was stopped, or one that no
+/// provider answers.
+fn assert_done(charge: &Value, operation: Operation, was_stopped: bool) {
+    let may_fail = match operation {
+        Operation::Authorize => was_stopped,
+        Operation::AuthorizeUnanswered => true,
+        Operation::Capture | Operation::Void => false,
+    };
+    let has_failed = charge["status"] == "failed";
+    assert!(may_fail || !has_failed, "it failed although nothing stopped it: {charge:#}");
+    assert_eq!(successes(charge, operation), usize::from(!has_failed), "{charge:#}");
 }
 
-async fn made_by(app: &TestApp, merchant: &str, card: (&str, &str), capture: bool) -> Interrupted {
-    let _ = app;
+/// How many requests of this operation succeeded.
+fn successes(charge: &Value, operation: Operation) -> usize {
+    let requests = charge["transactionRequests"].as_array().unwrap().iter();
+    let own = requests.filter(|request| operation.request_types().contains(&text(&request["requestType"])));
+    own.filter(|request| request["requestStatus"] == "success").count()
+}
+
+/// The creation of a charge.
+fn made_by(merchant: &str, card: (&str, &str), capture: CaptureMode) -> Interrupted {
     let mut body = charge_body(merchant, card);
-    body["capture"] = json!(capture);
-    Interrupted { path: "/v1/charges".to_owned(), body }
+    body["capture"] = json!(capture == CaptureMode::Automatic);
+    let operation = if card == TIMED_OUT { Operation::AuthorizeUnanswered } else { Operation::Authorize };
+    Interrupted { path: "/v1/charges".to_owned(), body, operation }
 }
 
 async fn while_a_charge_is_made(app: TestApp) {
     let merchant = app.merchant().await;
-    sweep(app, async |app| made_by(app, &merchant, APPROVED, true).await, 6).await;
+    sweep(app, async |_: &TestApp| made_by(&merchant, APPROVED, CaptureMode::Automatic), 6).await;
 }
 
 async fn while_a_charge_goes_on_to_the_next_provider(app: TestApp) {
     let merchant = app.fallback_merchant().await;
-    sweep(app, async |app| made_by(app, &merchant, APPROVED, false).await, 10).await;
+    sweep(app, async |_: &TestApp| made_by(&merchant, APPROVED, CaptureMode::Manual), 10).await;
 }
 
 async fn while_a_charge_is_not_answered(app: TestApp) {
     let merchant = app.merchant_with(json!([sandbox("Alone", 1)])).await;
-    sweep(app, async |app| made_by(app, &merchant, TIMED_OUT, true).await, 7).await;
+    sweep(app, async |_: &TestApp| made_by(&merchant, TIMED_OUT, CaptureMode::Automatic), 7).await;
 }
 
-/// A charge on which `operation` with `amount` is possible.
-async fn ready(app: &TestApp, merchant: &str, capture: bool, operation: &str, body: Value) -> Interrupted {
-    let Interrupted { path, body: charge } = made_by(app, merchant, APPROVED, capture).await;
-    let charge = app.post(&path, &charge).await.expect(201);
-    Interrupted { path: format!("/v1/charges/{}/{operation}", text(&charge["id"])), body }
+/// The capture of a new charge.
+async fn capture(app: &TestApp, merchant: &str, body: Value) -> Interrupted {
+    let path = format!("{}/capture", new_charge(app, merchant, CaptureMode::Manual).await);
+    Interrupted { path, body, operation: Operation::Capture }
+}
+
+/// The void of a new charge.
+async fn void(app: &TestApp, merchant: &str, of: CaptureMode, body: Value) -> Interrupted {
+    let path = format!("{}/void", new_charge(app, merchant, of).await);
+    Interrupted { path, body, operation: Operation::Void }
+}
+
+/// The path of a new charge.
+async fn new_charge(app: &TestApp, merchant: &str, capture: CaptureMode) -> String {
+    let Interrupted { path, body, .. } = made_by(merchant, APPROVED, capture);
+    format!("{path}/{}", text(&app.post(&path, &body).await.expect(201)["id"]))
 }
 
 async fn while_a_charge_is_captured(app: TestApp) {
     let merchant = app.merchant().await;
-    sweep(app, async |app| ready(app, &merchant, false, "capture", json!({})).await, 6).await;
+    sweep(app, async |app| capture(app, &merchant, json!({})).await, 6).await;
 }
 
 async fn while_a_part_is_captured(app: TestApp) {
     let merchant = app.merchant().await;
-    sweep(app, async |app| ready(app, &merchant, false, "capture", json!({ "amount": 60 })).await, 6).await;
+    sweep(app, async |app| capture(app, &merchant, json!({ "amount": 60 })).await, 6).await;
 }
 
 async fn while_a_reservation_is_voided(app: TestApp) {
     let merchant = app.merchant().await;
-    sweep(app, async |app| ready(app, &merchant, false, "void", json!({})).await, 6).await;
+    sweep(app, async |app| void(app, &merchant, CaptureMode::Manual, json!({})).await, 6).await;
 }
 
 async fn while_a_charge_is_refunded(app: TestApp) {
     let merchant = app.merchant().await;
-    sweep(app, async |app| ready(app, &merchant, true, "void", json!({})).await, 6).await;
+    sweep(app, async |app| void(app, &merchant, CaptureMode::Automatic, json!({})).await, 6).await;
 }
 
 async fn while_a_part_is_refunded(app: TestApp) {
     let merchant = app.merchant().await;
-    sweep(app, async |app| ready(app, &merchant, true, "void", json!({ "amount": 40 })).await, 6).await;
+    sweep(app, async |app| void(app, &merchant, CaptureMode::Automatic, json!({ "amount": 40 })).await, 6)
+        .await;
 }
 
 async fn while_a_charge_is_recovered(app: TestApp) {
     let merchant = app.merchant().await;
-    let prepare = async |app: &TestApp| made_by(app, &merchant, APPROVED, true).await;
+    let prepare = async |_: &TestApp| made_by(&merchant, APPROVED, CaptureMode::Automatic);
     sweep_with(app, prepare, 6, Recovery::Interrupted).await;
 }
 
 async fn while_a_refund_is_recovered(app: TestApp) {
     let merchant = app.merchant().await;
-    let prepare = async |app: &TestApp| ready(app, &merchant, true, "void", json!({ "amount": 40 })).await;
+    let prepare =
+        async |app: &TestApp| void(app, &merchant, CaptureMode::Automatic, json!({ "amount": 40 })).await;
     sweep_with(app, prepare, 6, Recovery::Interrupted).await;
 }
 
 async fn while_a_charge_is_repeated_at_once(app: TestApp) {
     let merchant = app.merchant().await;
-    let prepare = async |app: &TestApp| made_by(app, &merchant, APPROVED, true).await;
+    let prepare = async |_: &TestApp| made_by(&merchant, APPROVED, CaptureMode::Automatic);
     sweep_with(app, prepare, 6, Recovery::Repeated).await;
 }
 
 async fn while_a_refund_is_repeated_at_once(app: TestApp) {
     let merchant = app.merchant().await;
-    let prepare = async |app: &TestApp| ready(app, &merchant, true, "void", json!({ "amount": 40 })).await;
+    let prepare =
+        async |app: &TestApp| void(app, &merchant, CaptureMode::Automatic, json!({ "amount": 40 })).await;
     sweep_with(app, prepare, 6, Recovery::Repeated).await;
 }

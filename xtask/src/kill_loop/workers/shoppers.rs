@@ -91,7 +91,7 @@ impl Shop {
             .collect();
         let amount: u64 = payments.iter().filter_map(|payment| payment["amount"].as_u64()).sum();
         let body = json!({ "merchantId": self.merchant_id, "amount": amount, "capture": !dice.one_in(3),
-            "payments": payments });
+            "orderId": key, "payments": payments });
         let answer = self.post("/v1/purchases", &body, key).await.map_err(finding)?;
         match answer.status() {
             StatusCode::ACCEPTED => {

@@ -1,7 +1,7 @@
 //! Checks that every purchase has ended as a whole in the simulator's transaction log, and that every event has
 //! arrived.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use regente_domain::id::{ClientId, PurchaseId};
@@ -9,7 +9,7 @@ use regente_domain::purchase::{Phase, Purchase};
 use regente_store::{PostgresOptions, Store, StoreOptions, events, purchases};
 
 use super::super::clients::Finding;
-use super::super::verdict::{Balance, balances, keys};
+use super::super::verdict::{Balance, all_charges, balances, keys};
 use super::receiver::Receiver;
 use crate::Outcome;
 use crate::place::Account;
@@ -31,8 +31,10 @@ pub(super) struct Examiner<'a> {
     purchases: BTreeMap<&'static str, usize>,
     events: usize,
     waited_max: Duration,
-    /// The authorizations of all purchases so far.
-    authorizations: HashMap<String, (i64, i64)>,
+    /// The charges that the purchases so far name.
+    charges: HashSet<String>,
+    /// Their authorizations, with what the log keeps of each.
+    authorizations: HashMap<String, i64>,
 }
 
 impl<'a> Examiner<'a> {
@@ -45,6 +47,7 @@ impl<'a> Examiner<'a> {
             purchases: BTreeMap::new(),
             events: 0,
             waited_max: Duration::ZERO,
+            charges: HashSet::new(),
             authorizations: HashMap::new(),
         })
     }
@@ -112,11 +115,12 @@ impl<'a> Examiner<'a> {
         let (mut kept, mut reserved) = (0, 0);
         for charge_id in purchase.slots.iter().filter_map(|slot| slot.charge_id) {
             let charge = self.service.get(self.account, &format!("/v1/charges/{charge_id}")).await?;
+            self.charges.insert(charge_id.to_string());
             for key in keys(&charge) {
                 let Some(balance) = books.get(key) else { continue };
                 kept += balance.kept;
                 reserved += balance.reserved;
-                self.authorizations.insert(key.to_owned(), (balance.kept, balance.reserved));
+                self.authorizations.insert(key.to_owned(), balance.kept);
             }
         }
         let all = purchase.amount.minor_units();
@@ -153,24 +157,26 @@ impl<'a> Examiner<'a> {
         Ok(())
     }
 
-    /// Checks the totals of all rounds.
+    /// Checks everything that all rounds have left: no card of a purchase has another charge than the purchase names, and
+    /// every authorization of the log belongs to a charge.
     pub(super) async fn sum(&self, simulator: &Simulator, receiver: &Receiver) -> Outcome<String> {
-        // Money held by a purchase unknown here would be an orphaned authorization.
-        let strays: Vec<String> = balances(simulator)
-            .await?
-            .into_iter()
-            .filter(|(key, balance)| {
-                !self.authorizations.contains_key(key) && (balance.kept, balance.reserved) != (0, 0)
-            })
-            .map(|(key, _)| key)
-            .collect();
+        let all = all_charges(async |path| self.service.get(self.account, &path).await).await?;
+        let of_orders = all.iter().filter(|(_, charge)| charge["orderId"].is_string());
+        let unnamed: Vec<&String> =
+            of_orders.map(|(id, _)| id).filter(|id| !self.charges.contains(*id)).collect();
+        if !unnamed.is_empty() {
+            return Err(Finding(format!("no purchase names the charges {unnamed:?} of its order")).into());
+        }
+        let known: HashSet<&str> = all.values().flat_map(keys).collect();
+        let books = balances(simulator).await?;
+        let strays: Vec<&String> = books.keys().filter(|key| !known.contains(key.as_str())).collect();
         if !strays.is_empty() {
-            return Err(Finding(format!("the books hold money of nobody: {strays:?}")).into());
+            return Err(Finding(format!("no charge has the authorizations {strays:?} of the books")).into());
         }
         let by_status: Vec<String> =
             self.purchases.iter().map(|(status, count)| format!("{count} {status}")).collect();
         let (arrived, again) = receiver.count();
-        let kept: i64 = self.authorizations.values().map(|(kept, _)| kept).sum();
+        let kept: i64 = self.authorizations.values().sum();
         Ok(format!(
             "  purchases  {} ({}), each charged as a whole or not at all\n  kept       {kept} in the books, of {} authorizations\n  \
              events     {}, every one arrived; {arrived} arrived in all, {again} of them again\n  waited     {} s at most until all had ended and was told",

@@ -1,5 +1,11 @@
 //! A full disk and a read-only file, on a small disk of the test's own.
+//!
+//! Mounting it needs root. For another user each story runs in a process of its own, in a user namespace where that user
+//! is root (`user_namespaces(7)`). Where the system allows no such namespaces, the runner's output says which stories
+//! were skipped.
 
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -24,13 +30,7 @@ const PATIENT_DEADLINE: Duration = Duration::from_secs(30);
 struct Disk(TempDir);
 
 impl Disk {
-    /// Mounts the disk, which needs root. `None` for other users: the test then prints that it did not run.
-    fn mount() -> Option<Self> {
-        let id = Command::new("id").arg("-u").output().unwrap();
-        if id.stdout.trim_ascii() != b"0" {
-            println!("SKIPPED: only root can mount the small disk that this story fills");
-            return None;
-        }
+    fn mount() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount")
             .args(["-t", "tmpfs", "-o", DISK_BYTES, "tmpfs"])
@@ -38,7 +38,7 @@ impl Disk {
             .status()
             .unwrap();
         assert!(mounted.success(), "root cannot mount a disk here: give the tests CAP_SYS_ADMIN");
-        Some(Self(folder))
+        Self(folder)
     }
 
     fn path(&self) -> &Path {
@@ -47,7 +47,6 @@ impl Disk {
 
     /// Fills the disk to the last page.
     fn fill(&self) {
-        use std::io::Write;
         let mut filler = std::fs::OpenOptions::new().create(true).append(true).open(self.filler()).unwrap();
         while filler.write_all(&[0; 4096]).is_ok() {}
     }
@@ -72,15 +71,59 @@ impl Drop for Disk {
     }
 }
 
+/// Runs each story as root.
+macro_rules! stories_on_a_disk {
+    ($($name:ident),* $(,)?) => {
+        mod on_a_disk {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                if super::is_root() {
+                    super::$name(super::Disk::mount()).await;
+                } else {
+                    super::run_in_a_namespace(concat!(module_path!(), "::", stringify!($name)));
+                }
+            })*
+        }
+    };
+}
+
+stories_on_a_disk! {
+    a_full_disk_refuses_charges_and_loses_none,
+    what_the_provider_took_while_the_disk_was_full_is_written_afterwards,
+    a_disk_that_is_read_only_at_the_start_is_named,
+    a_backup_that_finds_no_room_leaves_nothing_behind,
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").unwrap().uid() == 0
+}
+
+/// Makes the user root in a user namespace, where mounts are its own.
+const NAMESPACE: [&str; 4] = ["--user", "--map-root-user", "--mount", "--"];
+
+/// Runs this story again in a namespace.
+fn run_in_a_namespace(path: &str) {
+    let (_, story) = path.split_once("::").unwrap();
+    let probe = Command::new("unshare").args(NAMESPACE).arg("true").output();
+    if !probe.is_ok_and(|probe| probe.status.success()) {
+        // Past `println!`, which the runner shows of failed tests alone.
+        let line = format!("SKIPPED {story}: it needs root, or `unshare` and user namespaces\n");
+        std::io::stderr().write_all(line.as_bytes()).unwrap();
+        return;
+    }
+    let program = std::env::current_exe().unwrap();
+    let ran = Command::new("unshare").args(NAMESPACE).arg(program).args(["--exact", story]).output().unwrap();
+    let told = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success() && told.contains("1 passed"), "{told}");
+}
+
 /// An application whose database is on the disk, and the simulator's transaction log elsewhere.
 async fn app_on(disk: &Disk) -> TestApp {
     let folder = tempfile::tempdir_in(disk.path()).unwrap();
     TestApp::on(TestDatabase::Sqlite(folder), Settings::default()).await
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_full_disk_refuses_charges_and_loses_none() {
-    let Some(disk) = Disk::mount() else { return };
+async fn a_full_disk_refuses_charges_and_loses_none(disk: Disk) {
     let app = app_on(&disk).await;
     let merchant = app.merchant().await;
     let before = charge(&app, &merchant, "before").await.expect(201);
@@ -102,9 +145,7 @@ async fn a_full_disk_refuses_charges_and_loses_none() {
     assert_agrees(&app.books, &charges).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_the_provider_took_while_the_disk_was_full_is_written_afterwards() {
-    let Some(disk) = Disk::mount() else { return };
+async fn what_the_provider_took_while_the_disk_was_full_is_written_afterwards(disk: Disk) {
     let elsewhere = tempfile::tempdir().unwrap();
     let file = elsewhere.path().join("books.db");
     let app = app_on(&disk).await.with_sandbox_deadline(PATIENT_DEADLINE).await;
@@ -161,19 +202,17 @@ async fn a_database_that_becomes_read_only_refuses_charges_until_it_can_be_writt
     assert_agrees(&app.books, &charges).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_disk_that_is_read_only_at_the_start_is_named() {
-    let Some(disk) = Disk::mount() else { return };
+async fn a_disk_that_is_read_only_at_the_start_is_named(disk: Disk) {
     let folder = disk.path().join("data");
     std::fs::create_dir(&folder).unwrap();
     run(regente(&["vault", "new-kek"]).arg(folder.join("kek"))).await.text();
     run_on(&folder, &["migrate"]).await.text();
-    disk.remount("remount,ro");
+    disk.remount("remount,bind,ro");
     let refused = run_on(&folder, &["serve", "--listen", "127.0.0.1:0"]).await;
     assert!(refused.complaint().contains("Read-only file system"), "{}", refused.stderr);
     let refused = run_on(&folder, &["backup", folder.join("backup.db").to_str().unwrap()]).await;
     assert!(refused.complaint().contains("Read-only file system"), "{}", refused.stderr);
-    disk.remount("remount,rw");
+    disk.remount("remount,bind,rw");
     assert!(run_on(&folder, &["clients", "list"]).await.status.success());
     let found = run_on(&folder, &["doctor"]).await;
     assert!(
@@ -183,9 +222,7 @@ async fn a_disk_that_is_read_only_at_the_start_is_named() {
     );
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_backup_that_finds_no_room_leaves_nothing_behind() {
-    let Some(disk) = Disk::mount() else { return };
+async fn a_backup_that_finds_no_room_leaves_nothing_behind(disk: Disk) {
     let folder = tempfile::tempdir().unwrap();
     run(regente(&["vault", "new-kek"]).arg(folder.path().join("kek"))).await.text();
     run_on(folder.path(), &["migrate"]).await.text();

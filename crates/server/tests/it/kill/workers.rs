@@ -15,7 +15,7 @@ use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::{Api, Deployment, PAUSE, Process};
-use crate::agreement::agree;
+use crate::agreement::{Money, agree, agree_on_all};
 use crate::charges::text;
 use crate::harness::{APPROVED, token_body};
 use crate::webhooks::receiver::Receiver;
@@ -58,13 +58,14 @@ async fn kill_9_of_a_worker_loses_no_event_and_charges_no_purchase_in_part() {
     let store = Store::open(StoreOptions::Postgres(PostgresOptions::new(database))).await.unwrap();
     let books = TransactionLog::file(&deployment.folder.path().join("books.db")).unwrap();
     let client_id: ClientId = deployment.api.client_id.parse().unwrap();
-    let (mut paid, mut happened) = (0, HashSet::new());
+    let mut purchases = Vec::new();
     for id in &accepted {
-        let purchase = shop.when_ended(id).await;
-        paid += usize::from(is_whole(&deployment.api, &books, &purchase).await);
-        let payments = purchase["payments"].as_array().unwrap();
-        for object in payments.iter().map(|payment| &payment["chargeId"]).chain([&purchase["id"]]) {
-            let Some(object) = object.as_str() else { continue };
+        purchases.push(shop.when_ended(id).await);
+    }
+    let paid = agree_on_purchases(&books, &purchases, &deployment.api.charges().await).await;
+    let mut happened = HashSet::new();
+    for purchase in &purchases {
+        for object in charges_of(purchase).chain([text(&purchase["id"])]) {
             let of_object = events::of_object(&store, client_id, object.parse().unwrap()).await.unwrap();
             happened.extend(of_object.into_iter().map(|event| event.id.to_string()));
         }
@@ -168,9 +169,10 @@ async fn buy_until_it_is_over(shop: Arc<Shop>, shopper: usize) {
             .map(|(amount, card)| json!({ "cardId": card, "amount": amount }))
             .collect();
         let amount: i64 = payments.iter().map(|payment| payment["amount"].as_i64().unwrap()).sum();
-        let body =
-            json!({ "merchantId": shop.merchant, "amount": amount, "capture": true, "payments": payments });
-        let answer = shop.api.post("/v1/purchases", &format!("{shopper}-{number}"), &body).await;
+        let key = format!("{shopper}-{number}");
+        let body = json!({ "merchantId": shop.merchant, "amount": amount, "capture": true, "orderId": key,
+            "payments": payments });
+        let answer = shop.api.post("/v1/purchases", &key, &body).await;
         assert_eq!(answer.status(), StatusCode::ACCEPTED);
         let purchase: Value = answer.json().await.unwrap();
         shop.accepted.lock().unwrap().push(text(&purchase["id"]).to_owned());
@@ -193,27 +195,34 @@ fn is_at_rest(purchase: &Value) -> bool {
     }
 }
 
-/// Compares a purchase with the log: all of its cards are charged or none is. Returns whether they are.
-async fn is_whole(api: &Api, books: &TransactionLog, purchase: &Value) -> bool {
-    let is_paid = purchase["status"] == "paid";
-    if is_paid {
-        assert!(statuses(purchase).all(|status| status == "authorized"), "{purchase:#}");
-    }
-    for payment in purchase["payments"].as_array().unwrap() {
-        let Some(charge_id) = payment["chargeId"].as_str() else { continue };
-        let charge = api.must_get(&format!("/v1/charges/{charge_id}")).await;
-        let mut kept = 0;
-        for request in charge["transactionRequests"].as_array().unwrap() {
-            let Some(key) = request["idempotencyKey"].as_str() else { continue };
-            let balance = books.holding(key.parse().unwrap()).await.unwrap();
-            kept +=
-                balance.map_or(0, |balance| balance.kept().minor_units() + balance.reserved.minor_units());
+/// Compares purchases with all charges of the account and with the log: each has one charge for each card that was
+/// tried, all of its cards are charged or none is, and nothing else was authorized. Returns how many are paid.
+async fn agree_on_purchases(books: &TransactionLog, purchases: &[Value], charges: &[Value]) -> usize {
+    let mut named: Vec<&str> = purchases.iter().flat_map(charges_of).collect();
+    let of_purchases = charges.iter().filter(|charge| charge["orderId"].is_string());
+    let mut made: Vec<&str> = of_purchases.map(|charge| text(&charge["id"])).collect();
+    named.sort_unstable();
+    made.sort_unstable();
+    assert_eq!(made, named, "one charge for each card that was tried");
+    for purchase in purchases {
+        let is_paid = purchase["status"] == "paid";
+        assert!(!is_paid || statuses(purchase).all(|status| status == "authorized"), "{purchase:#}");
+        let amounts = purchase["payments"].as_array().unwrap().iter();
+        let all: i64 = amounts.map(|payment| payment["amount"].as_i64().unwrap()).sum();
+        let mut money = Money::default();
+        for charge in charges.iter().filter(|charge| charge["orderId"] == purchase["orderId"]) {
+            money += agree(books, charge).await;
         }
-        let expected = if is_paid { payment["amount"].as_i64().unwrap() } else { 0 };
-        assert_eq!(kept, expected, "{purchase:#}");
-        agree(books, &charge).await;
+        let expected = if is_paid { (all, 0) } else { (0, 0) };
+        assert_eq!((money.kept, money.reserved), expected, "{purchase:#}");
     }
-    is_paid
+    agree_on_all(books, charges).await;
+    purchases.iter().filter(|purchase| purchase["status"] == "paid").count()
+}
+
+/// The charges that a purchase names.
+fn charges_of(purchase: &Value) -> impl Iterator<Item = &str> {
+    purchase["payments"].as_array().unwrap().iter().filter_map(|payment| payment["chargeId"].as_str())
 }
 
 impl Api {

@@ -7,11 +7,13 @@
 
 mod crashes;
 mod order;
+mod planted;
 mod verdict;
 
 use std::time::Duration;
 
 use regente_domain::purchase::Phase;
+use regente_domain::time::Timestamp;
 use regente_store::{DatabaseKind, purchases};
 use serde_json::{Value, json};
 
@@ -20,7 +22,7 @@ use crate::agreement::is_nothing_open;
 use crate::charges::text;
 use crate::harness::{APPROVED, TestApp, stories};
 use order::{Intention, Order};
-use verdict::{End, verdict};
+use verdict::{End, verdicts};
 
 stories! {
     every_order_of_outcomes_of_two_cards,
@@ -58,17 +60,13 @@ async fn every_order(app: TestApp, cards: usize) {
     };
     let mut ends = Vec::new();
     for orders in orders.chunks(AT_ONCE) {
-        let mut ids = Vec::new();
-        for order in orders {
-            ids.push(shop.accepted(&app, order).await);
-        }
-        settle(&app, &ids).await;
-        for (order, id) in orders.iter().zip(&ids) {
+        let round = shop.round(&app, orders).await;
+        settle(&app, &round.ids).await;
+        for (order, id) in orders.iter().zip(&round.ids) {
             shop.carry_out(&app, order, id).await;
         }
-        settle(&app, &ids).await;
-        for (order, id) in orders.iter().zip(&ids) {
-            let end = verdict(&app, id, order).await;
+        settle(&app, &round.ids).await;
+        for (order, end) in orders.iter().zip(verdicts(&app, &round, orders).await) {
             assert_eq!(end, order.end(), "{order:?}");
             ends.push(end);
         }
@@ -76,6 +74,12 @@ async fn every_order(app: TestApp, cards: usize) {
     let count = |end| ends.iter().filter(|other| **other == end).count();
     let (paid, failed, cancelled) = (count(End::Paid), count(End::Failed), count(End::Cancelled));
     println!("{cards} cards, {} orders: {paid} paid, {failed} failed, {cancelled} cancelled", ends.len());
+}
+
+/// Purchases that are made together, with nothing else beside them.
+struct Round {
+    since: Timestamp,
+    ids: Vec<String>,
 }
 
 /// A merchant and stored cards; each purchase brings its own faults.
@@ -95,12 +99,23 @@ impl Shop {
         }
         let shop = Self { merchant, cards };
         // A card whose first charge fails cannot be used again.
-        let first = shop.accepted(&app, &Order::smooth(AMOUNTS.len(), Intention::CaptureAtOnce)).await;
-        settle(&app, &[first]).await;
+        let first = shop.round(&app, &[Order::smooth(AMOUNTS.len(), Intention::CaptureAtOnce)]).await;
+        settle(&app, &first.ids).await;
         (app, shop)
     }
 
-    /// An accepted purchase with this order's faults, before its job has run.
+    /// Accepted purchases, one for each order, before their jobs have run.
+    async fn round(&self, app: &TestApp, orders: &[Order]) -> Round {
+        // No earlier purchase has charges of this time.
+        app.clock.advance(Duration::from_millis(1));
+        let mut round = Round { since: app.clock.deployment(), ids: Vec::new() };
+        for order in orders {
+            round.ids.push(self.accepted(app, order).await);
+        }
+        round
+    }
+
+    /// An accepted purchase with this order's faults and a reference of its own.
     async fn accepted(&self, app: &TestApp, order: &Order) -> String {
         let payments: Vec<Value> = order
             .amounts()
@@ -109,8 +124,8 @@ impl Shop {
             .collect();
         let amount: i64 = order.amounts().sum();
         let body = json!({
-            "merchantId": self.merchant, "amount": amount, "capture": order.intention.captures_at_once(),
-            "payments": payments, "paymentFlow": { "metadata": { "sandboxFaults": order.faults() } },
+            "merchantId": self.merchant, "amount": amount, "capture": order.wish.captures_at_once(),
+            "orderId": app.app.chance.uuid().to_string(), "payments": payments, "paymentFlow": { "metadata": { "sandboxFaults": order.faults() } },
         });
         let answer = send(app, "/v1/purchases", &body).await.expect(202);
         text(&answer["id"]).to_owned()

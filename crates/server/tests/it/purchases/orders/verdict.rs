@@ -1,11 +1,11 @@
 //! Checks how a purchase ended: by its status, the simulator's transaction log, and its history.
 
-use regente_providers::sandbox::TransactionLog;
 use serde_json::Value;
 
 use super::super::{history, read};
+use super::Round;
 use super::order::Order;
-use crate::agreement::{agree, nothing_is_open};
+use crate::agreement::{Money, agree, charges_since, nothing_besides, nothing_is_open};
 use crate::charges::text;
 use crate::harness::TestApp;
 
@@ -22,11 +22,28 @@ pub enum End {
     Reserved,
 }
 
-/// Compares a purchase that has ended with the log: all of its cards are charged or none is, and its history is
-/// complete. Returns how it ended.
-pub async fn verdict(app: &TestApp, id: &str, order: &Order) -> End {
+/// Compares purchases that have ended, one for each order, with the log: all cards of each are charged or none is, and
+/// no other charge and no other authorization was made meanwhile. Returns how they ended.
+pub async fn verdicts(app: &TestApp, round: &Round, orders: &[Order]) -> Vec<End> {
     nothing_is_open(app).await;
-    let purchase = read(app, id).await;
+    let charges = charges_since(app, round.since).await;
+    let (mut ends, mut money, mut of_purchases) = (Vec::new(), Money::default(), 0);
+    for (order, id) in orders.iter().zip(&round.ids) {
+        let purchase = read(app, id).await;
+        let own: Vec<&Value> =
+            charges.iter().filter(|charge| charge["orderId"] == purchase["orderId"]).collect();
+        let (end, kept) = verdict(app, &purchase, &own, order).await;
+        ends.push(end);
+        money += kept;
+        of_purchases += own.len();
+    }
+    assert_eq!(of_purchases, charges.len(), "a charge belongs to no purchase: {charges:#?}");
+    nothing_besides(&app.books, round.since, money).await;
+    ends
+}
+
+/// Compares a purchase that has ended with all charges that have its reference. Returns how it ended, with its money.
+async fn verdict(app: &TestApp, purchase: &Value, charges: &[&Value], order: &Order) -> (End, Money) {
     let end = match text(&purchase["status"]) {
         "paid" => End::Paid,
         "failed" => End::Failed,
@@ -34,14 +51,15 @@ pub async fn verdict(app: &TestApp, id: &str, order: &Order) -> End {
         "pending" => End::Reserved,
         other => panic!("{order:?}: {other}"),
     };
-    let (mut kept, mut reserved) = (0, 0);
-    for payment in purchase["payments"].as_array().unwrap() {
-        let Some(charge_id) = payment["chargeId"].as_str() else { continue };
-        let charge = app.get(&format!("/v1/charges/{charge_id}")).await.expect(200);
-        agree(&app.books, &charge).await;
-        let (of_kept, of_reserved) = booked(&app.books, &charge).await;
-        kept += of_kept;
-        reserved += of_reserved;
+    let payments = purchase["payments"].as_array().unwrap();
+    let mut named: Vec<&str> = payments.iter().filter_map(|payment| payment["chargeId"].as_str()).collect();
+    let mut made: Vec<&str> = charges.iter().map(|charge| text(&charge["id"])).collect();
+    named.sort_unstable();
+    made.sort_unstable();
+    assert_eq!(made, named, "{order:?}: one charge for each card that was tried: {purchase:#} {charges:#?}");
+    let mut money = Money::default();
+    for charge in charges {
+        money += agree(&app.books, charge).await;
     }
     let all: i64 = order.amounts().sum();
     let expected = match end {
@@ -49,22 +67,9 @@ pub async fn verdict(app: &TestApp, id: &str, order: &Order) -> End {
         End::Failed | End::Cancelled => (0, 0),
         End::Reserved => (0, all),
     };
-    assert_eq!((kept, reserved), expected, "{order:?}: {purchase:#}");
-    complete(&history(app, id).await, &purchase, end, order);
-    end
-}
-
-/// The captured and the reserved amount of a charge, by the log.
-async fn booked(books: &TransactionLog, charge: &Value) -> (i64, i64) {
-    let (mut kept, mut reserved) = (0, 0);
-    for request in charge["transactionRequests"].as_array().unwrap() {
-        let Some(key) = request["idempotencyKey"].as_str() else { continue };
-        if let Some(balance) = books.holding(key.parse().unwrap()).await.unwrap() {
-            kept += balance.kept().minor_units();
-            reserved += balance.reserved.minor_units();
-        }
-    }
-    (kept, reserved)
+    assert_eq!((money.kept, money.reserved), expected, "{order:?}: {purchase:#}");
+    complete(&history(app, text(&purchase["id"])).await, purchase, end, order);
+    (end, money)
 }
 
 /// Checks the history: it begins with the creation, follows `docs/interface/purchases.md#history`, repeats nothing, and
