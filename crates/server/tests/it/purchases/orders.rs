@@ -124,7 +124,7 @@ impl Shop {
             .collect();
         let amount: i64 = order.amounts().sum();
         let body = json!({
-            "merchantId": self.merchant, "amount": amount, "capture": order.wish.captures_at_once(),
+            "merchantId": self.merchant, "amount": amount, "capture": order.intention.captures_at_once(),
             "orderId": app.app.chance.uuid().to_string(), "payments": payments, "paymentFlow": { "metadata": { "sandboxFaults": order.faults() } },
         });
         let answer = send(app, "/v1/purchases", &body).await.expect(202);

@@ -102,7 +102,7 @@ async fn sweep(app: TestApp, orders: impl IntoIterator<Item = Order>) {
 /// Returns whether it was stopped.
 async fn stopped_after(mut app: TestApp, shop: &Shop, order: &Order, steps: u64) -> (TestApp, bool) {
     let round = shop.round(&app, slice::from_ref(order)).await;
-    if order.wish != Intention::CaptureAtOnce {
+    if order.intention != Intention::CaptureAtOnce {
         settle(&app, &round.ids).await;
         for id in &round.ids {
             shop.carry_out(&app, order, id).await;

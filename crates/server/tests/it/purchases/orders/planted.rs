@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::order::{Order, Wish};
+use super::order::{Order, Intention};
 use super::verdict::verdicts;
 use super::{Round, Shop, settle};
 use crate::charges::text;
@@ -41,7 +41,7 @@ async fn an_authorization_without_a_charge_is_noticed(app: TestApp) {
 }
 
 fn order() -> Order {
-    Order::smooth(2, Wish::CaptureAtOnce)
+    Order::smooth(2, Intention::CaptureAtOnce)
 }
 
 /// A purchase of two cards that is paid.
