@@ -6,6 +6,7 @@ pub mod charges;
 pub mod cors;
 pub mod customer_cards;
 pub mod customers;
+mod envelope;
 pub mod error;
 pub mod fields;
 pub mod headers;
@@ -15,6 +16,7 @@ pub mod limits;
 pub mod merchants;
 pub mod openapi;
 pub mod page;
+pub mod path;
 pub mod providers;
 pub mod purchases;
 pub mod query;
@@ -23,12 +25,3 @@ pub mod router;
 pub mod schema;
 pub mod tokens;
 pub mod webhooks;
-
-use regente_domain::id::Id;
-use regente_engine::error::Error;
-
-/// Parses the id in a path. A text that is no UUID is answered like an id that does not exist
-/// (`docs/interface/conventions.md#values`).
-pub fn path_id<T>(text: &str) -> Result<Id<T>, Error> {
-    text.parse().map_err(|_| Error::NotFound)
-}

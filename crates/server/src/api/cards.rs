@@ -3,7 +3,7 @@
 pub mod view;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::card::record::{Card, CardState};
@@ -29,9 +29,9 @@ use super::customers::CustomerView;
 use super::error::ApiError;
 use super::fields::{Body, Fields};
 use super::headers::sandbox_seed;
-use super::idempotency::{self, KeyLookup, body_response, commit_once, json_response};
+use super::idempotency::{self, KeyLookup, body_response, commit_once, is_replay, json_response};
 use super::page::Page;
-use super::path_id;
+use super::path::{Path, path_id};
 use super::query::Query;
 use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;

@@ -10,7 +10,7 @@ pub mod status;
 pub mod view;
 
 use axum::Extension;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{ChargeStatus, PaymentType};
@@ -30,7 +30,7 @@ use uuid::Uuid;
 use super::error::ApiError;
 use super::idempotency::{body_response, replayed, status_code};
 use super::page::{Page, PageRequest};
-use super::path_id;
+use super::path::{Path, path_id};
 use super::query::{Parameters, Query, SortOrder};
 use super::schema::{CommonErrors, ErrorEnvelope, words};
 use crate::app::App;

@@ -6,7 +6,7 @@
 mod request;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use regente_domain::id::{ClientId, ProviderId};
 use regente_domain::provider_type::mask_credentials;
@@ -27,6 +27,7 @@ use zeroize::Zeroizing;
 
 use super::error::ApiError;
 use super::fields::Body;
+use super::path::Path;
 use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;
 use request::changed;

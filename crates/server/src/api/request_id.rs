@@ -16,7 +16,7 @@ use regente_engine::metrics;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::error::Fault;
+use super::error::{Fault, General};
 use super::headers::{self, REQUEST_ID};
 use super::layers::Answered;
 use crate::telemetry::spans;
@@ -84,7 +84,8 @@ fn settle_fault(mut response: Response, id: &RequestId) -> Response {
         return response;
     };
     fault.log(response.status());
-    let Some(body) = fault.signed_body(id.as_str()) else {
+    let general = response.extensions_mut().remove::<General>();
+    let Some(body) = general.and_then(|general| general.signed_body(id.as_str())) else {
         return response;
     };
     response.headers_mut().remove(header::CONTENT_LENGTH);

@@ -7,7 +7,7 @@ mod request;
 mod view;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::charge::later_of;
@@ -28,12 +28,12 @@ use super::error::ApiError;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page};
-use super::path_id;
+use super::path::{Path, path_id};
 use super::query::Query;
 use crate::app::App;
 use request::{NewWebhook, new_webhook, webhook_changes};
 
-pub use error::{WebhookError, WebhookErrorBody, WebhookErrorDetail, WebhookErrors};
+pub use error::{WebhookError, WebhookErrorBody, WebhookErrorDetail, WebhookErrors, in_own_envelope};
 pub use request::{NewWebhookBody, VersionBody, WebhookChangesBody};
 pub use view::{AttemptView, DeletedWebhookView, DeliveryView, WebhookView};
 

@@ -146,9 +146,7 @@ async fn spellings_of_requests_are_accepted(app: TestApp) {
 }
 
 async fn credentials_of_older_descriptions_are_accepted(app: TestApp) {
-    let with = |credentials: Value| {
-        json!({ "mcc": "1", "providers": [{ "name": "A", "priority": 1, "credentials": credentials }] })
-    };
+    let with = |credentials: Value| json!({ "mcc": "1", "providers": [{ "name": "A", "priority": 1, "credentials": credentials }] });
     let misspelled = json!({ "type": "KLAP", "apiKey": "a", "CommerceId": "c1", "keyComponent1": "k",
         "keyComponent2": "l" });
     let merchant = created(&app, with(misspelled)).await;
@@ -167,8 +165,11 @@ async fn credentials_of_older_descriptions_are_accepted(app: TestApp) {
 
 async fn the_platforms_own_provider_is_registered(app: TestApp) {
     let own = json!({ "name": "Own", "priority": 1, "credentials": { "type": "PLATFORM", "apiKey": "any" } });
-    let merchant = created(&app, json!({ "mcc": "1", "providers": [own, { "name": "Spare", "priority": 2,
-        "credentials": { "type": "SANDBOX" } }] }))
+    let merchant = created(
+        &app,
+        json!({ "mcc": "1", "providers": [own, { "name": "Spare", "priority": 2,
+        "credentials": { "type": "SANDBOX" } }] }),
+    )
     .await;
     assert_eq!(read(&app, &merchant).await["providers"][0]["credentials"]["type"], "PLATFORM");
     // It has no adapter in this release: it refuses, and the next provider is asked.

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use regente_domain::charge::timeline::{self, Attempt, Audience, Candidate, Named, Step, Timeline};
 use regente_domain::decline::Decline;
@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::api::error::ApiError;
-use crate::api::path_id;
+use crate::api::path::{Path, path_id};
 use crate::api::schema::{CommonErrors, ErrorEnvelope, words};
 use crate::app::App;
 

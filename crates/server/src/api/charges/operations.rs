@@ -2,7 +2,7 @@
 //! (`docs/interface/charges.md#captures`).
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::charge::FollowUpKind;
@@ -21,7 +21,7 @@ use crate::api::error::ApiError;
 use crate::api::fields::{Body, Fields};
 use crate::api::headers::sandbox_seed;
 use crate::api::idempotency::{self, KeyLookup};
-use crate::api::path_id;
+use crate::api::path::{Path, path_id};
 use crate::api::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;
 

@@ -6,9 +6,7 @@ use std::ops::RangeInclusive;
 use regente_domain::charge::later_of;
 use regente_domain::id::{ClientId, MerchantId, ProviderId};
 use regente_domain::problems::Problems;
-use regente_domain::provider_type::{
-    ProviderType, merge_credentials, stored_spelling, validate_credentials,
-};
+use regente_domain::provider_type::{ProviderType, merge_credentials, stored_spelling, validate_credentials};
 use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
 use regente_engine::error::Error;
