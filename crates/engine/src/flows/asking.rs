@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use regente_domain::actor::Actor;
 use regente_domain::card::Cvv;
-use regente_domain::card::record::Card;
+use regente_domain::card::record::{Card, SecurityCodeSent};
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{Charge, Means, SecurityCode, StateName};
 use regente_providers::request::{Authorization, CardDetails, Operation};
@@ -15,7 +15,7 @@ use regente_store::providers::Provider;
 
 use super::attempt::{self, CallResult, SimulatorOverrides};
 use super::charge::{Ran, reread};
-use super::outcome::{self, Written};
+use super::outcome::{self, ChargedWith, Written};
 use super::step::step;
 use super::{finding, route, security_code};
 use crate::app::App;
@@ -178,7 +178,9 @@ impl Asking {
             step.security_code = security_code::seal(app, charge, cvv);
         }
         let last = ended.last();
-        match outcome::write(app, charge, last, &step, Some(&self.card), actor).await? {
+        let sent = if self.details.cvv.is_some() { SecurityCodeSent::Yes } else { SecurityCodeSent::No };
+        let card = ChargedWith { card: &self.card, code: sent };
+        match outcome::write(app, charge, last, &step, Some(card), actor).await? {
             Written::ByUs => {}
             Written::Elsewhere => {
                 if let Some(last) = last {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use regente_domain::actor::Actor;
-use regente_domain::card::record::{Card, CardState};
+use regente_domain::card::record::{Card, CardState, SecurityCodeSent};
 use regente_domain::charge::attempt::{Asks, OpenReason, Outcome, Place, RequestType, TransactionRequest};
 use regente_domain::currency::Currency;
 use regente_domain::decline::DeclinedCode;
@@ -159,7 +159,8 @@ async fn settle(
     let mut batch = Batch::new(card.client_id);
     transaction_requests::end(&mut batch, ended)?;
     let settled = match &ended.outcome {
-        Outcome::Approved(_) => Ok(card.confirm(now)),
+        // The card comes from a token, which always has a security code.
+        Outcome::Approved(_) => Ok(card.confirm(SecurityCodeSent::Yes, now)),
         // This decline is about the merchant, not about the card.
         Outcome::Declined(decline) if decline.code == DeclinedCode::InvalidMerchant => Err(REFUSES_MERCHANT),
         Outcome::Declined(decline) => Ok(card.refuse(&decline.message, now)),

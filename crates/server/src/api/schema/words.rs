@@ -77,7 +77,7 @@ closed_lists! {
     /// Whether a card may be used.
     CardStatus = listed(record::CardStatus::WORDS);
     /// The brand of a card.
-    CardBrand = card::Brand::ALL.into_iter().map(card::Brand::name);
+    CardBrand = card::Brand::ALL.into_iter().map(card::Brand::name).chain([card::Brand::UNKNOWN]);
     /// An accepted ISO 4217 code.
     Currency = currency::Currency::all().map(currency::Currency::code);
     /// An accepted ISO 3166-1 alpha-2 code.

@@ -4,7 +4,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::{by_source, charged, newest, single_merchant, text};
-use crate::harness::{APPROVED, Client, TestApp, WRONG_CVV, charge_body, stories};
+use crate::harness::{APPROVED, BLOCKED, Client, TestApp, charge_body, stories, token_body};
 
 stories! {
     a_stored_card_is_charged_without_its_security_code,
@@ -146,9 +146,9 @@ async fn a_customer_pays_with_the_card_linked_last(app: TestApp) {
     assert_eq!(status_of_card(&app, &second).await, "pending", "it was not used");
 
     // A failed card is never the default, even when it was linked last.
-    let failed = app.card(WRONG_CVV).await;
+    let failed = app.card(BLOCKED).await;
     let mut source = stored(&failed);
-    source["cardCvv"] = json!("965");
+    source["cardCvv"] = json!(BLOCKED.1);
     charged(&app, &by_source(&merchant, source)).await;
     assert_eq!(status_of_card(&app, &failed).await, "failed");
     app.clock.advance(std::time::Duration::from_secs(1));
@@ -240,7 +240,7 @@ async fn an_alias_serves_the_secret_key_and_no_public_key(app: TestApp) {
 
 async fn a_failed_card_is_refused(app: TestApp) {
     let merchant = single_merchant(&app).await;
-    let charge = charged(&app, &charge_body(&merchant, WRONG_CVV)).await;
+    let charge = charged(&app, &charge_body(&merchant, BLOCKED)).await;
     let card = text(&charge["paymentSource"]["cardId"]).to_owned();
     let answer = app.post("/v1/charges", &by_source(&merchant, stored(&card))).await.expect(400);
     assert_eq!(answer["error"]["type"], "invalid_request_error");
