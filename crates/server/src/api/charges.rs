@@ -103,8 +103,9 @@ pub struct CardBody {
     #[schema(max_length = 256)]
     card_holder_name: String,
     card_number: String,
+    /// Required unless `recurrence` is `subsequent` or `unscheduled`.
     #[schema(pattern = "^[0-9]{3,4}$")]
-    card_cvv: String,
+    card_cvv: Option<String>,
     #[schema(pattern = "^(0[1-9]|1[0-2])/[0-9]{4}$")]
     card_expiration_date: String,
 }

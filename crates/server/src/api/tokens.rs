@@ -19,10 +19,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::charges::request::{InlineCard, read_card, read_cvv};
+use super::charges::request::{CodeRule, InlineCard, read_card, read_cvv};
 use super::error::ApiError;
 use super::fields::{Body, Fields};
-use super::idempotency::commit_once;
+use super::headers::{IdempotencyKey, idempotency_key};
+use super::idempotency::commit_once_and_complete;
 use super::limits::RateKey;
 use super::schema::{CommonErrors, ErrorEnvelope};
 use crate::app::App;
@@ -121,8 +122,8 @@ fn read(fields: &Fields<'_>) -> Option<NewToken> {
     let has_cvv_update = fields.has("cvvUpdate");
     match (has_card, has_cvv_update) {
         (false, true) => read_cvv(fields.required("cvvUpdate")).map(NewToken::Cvv),
-        (true, true) => read_card(fields, "cvvUpdate").map(NewToken::Card),
-        (_, false) => read_card(fields, "cardCvv").map(NewToken::Card),
+        (true, true) => read_card(fields, "cvvUpdate", CodeRule::Required).map(NewToken::Card),
+        (_, false) => read_card(fields, "cardCvv", CodeRule::Required).map(NewToken::Card),
     }
 }
 

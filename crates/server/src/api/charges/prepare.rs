@@ -23,7 +23,7 @@ use regente_store::tokens::TokenKind;
 use regente_store::{cards, tokens};
 use serde_json::Map;
 
-use super::request::{ChargeRequest, Payer, Source};
+use super::request::{ChargeRequest, FRAUD_ANALYSIS, Payer, Source};
 use crate::app::App;
 
 /// Resolves the ids of a request and chooses its route.
@@ -37,6 +37,9 @@ pub(super) async fn prepare(
     let merchant = route::merchant(app, caller.client_id, request.merchant_id)
         .await?
         .ok_or(Error::ReferenceNotFound("merchantId"))?;
+    if request.private.contains_key(FRAUD_ANALYSIS) {
+        route::refuse_analysis(&merchant)?;
+    }
     let customer = match request.customer_id {
         Some(id) => {
             Some(resolve_customer(app, caller, id).await?.ok_or(Error::ReferenceNotFound("customerId"))?)

@@ -12,6 +12,7 @@ stories! {
     a_cvv_token_wins_over_a_security_code,
     a_cvv_token_is_used_once,
     an_inline_card_is_stored,
+    an_inline_card_needs_no_code_without_its_buyer,
     a_card_token_is_stored_and_used_once,
     a_customer_pays_with_the_card_linked_last,
     a_customer_without_a_usable_card_cannot_pay,
@@ -115,6 +116,30 @@ async fn an_inline_card_is_stored(app: TestApp) {
     );
     assert_eq!(charged(&app, &by_source(&merchant, stored(&card))).await["status"], "authorized");
     assert_eq!(app.get("/v1/cards").await.expect(200)["meta"]["totalItems"], 1);
+}
+
+async fn an_inline_card_needs_no_code_without_its_buyer(app: TestApp) {
+    let merchant = single_merchant(&app).await;
+    let with = |recurrence: Value, code: Value| {
+        let mut body = charge_body(&merchant, APPROVED);
+        body["paymentMethod"]["recurrence"] = recurrence;
+        body["paymentSource"]["card"] = token_body(APPROVED);
+        body["paymentSource"]["card"]["cardCvv"] = code;
+        body
+    };
+    for recurrence in ["subsequent", "unscheduled"] {
+        let charge = charged(&app, &with(json!(recurrence), Value::Null)).await;
+        assert_eq!(charge["status"], "authorized", "{recurrence}");
+        let card = text(&charge["paymentSource"]["cardId"]);
+        let card = app.get(&format!("/v1/cards/{card}")).await.expect(200);
+        assert_eq!((&card["status"], &card["cvvChecked"]), (&json!("active"), &json!(false)));
+        let wrong = app.post("/v1/charges", &with(json!(recurrence), json!("12"))).await;
+        assert_eq!(wrong.details(400), ["paymentSource.card.cardCvv must be 3 or 4 digits"]);
+    }
+    for recurrence in [json!("initial"), Value::Null] {
+        let refused = app.post("/v1/charges", &with(recurrence, Value::Null)).await;
+        assert_eq!(refused.details(400), ["paymentSource.card.cardCvv should not be empty"]);
+    }
 }
 
 async fn a_card_token_is_stored_and_used_once(app: TestApp) {
