@@ -57,6 +57,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0010_unused_index",
         text: include_str!("../migrations/0010_unused_index.sql"),
     },
+    Migration {
+        version: 13,
+        name: "0013_webhook_settings",
+        text: include_str!("../migrations/0013_webhook_settings.sql"),
+    },
 ];
 
 /// The table of applied migrations.

@@ -114,6 +114,8 @@ closed_lists! {
     TestEventWord = [PING];
     /// The version of what is sent to a webhook.
     EventVersion = webhook::Version::ALL.map(webhook::Version::word);
+    /// What a webhook is sent for a refund of a part: the name of an event, or nothing.
+    PartialRefundEvent = listed(webhook::PartialRefund::WORDS);
     /// Where a delivery stands.
     DeliveryStatus = listed(webhook::DeliveryStatus::WORDS);
     /// Why an attempt to deliver failed.
