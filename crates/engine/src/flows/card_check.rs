@@ -21,6 +21,7 @@ use regente_store::{Batch, Commit, Refusal, cards, tokens};
 use super::attempt::{self, SimulatorOverrides};
 use super::schedule;
 use crate::app::App;
+use crate::audit::Openings;
 use crate::card_data::{SealedCard, open_holder};
 use crate::error::Error;
 use crate::events::card::CardView;
@@ -36,6 +37,8 @@ pub struct NewCheck {
     pub details: CardDetails,
     /// The token that the card comes from.
     pub token: [u8; 32],
+    /// The records of the card numbers that were opened for it.
+    pub openings: Openings,
     /// The merchant whose provider checks the card.
     pub merchant: Arc<MerchantWithProviders>,
     /// The idempotency claim.
@@ -82,6 +85,7 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
             }
         }
     }
+    new.openings.written();
     let operation = Operation::VerifyCard(Verification {
         currency: Currency::BRL,
         card: new.details,
@@ -136,6 +140,7 @@ fn intent(app: &App, new: &NewCheck, request: &TransactionRequest) -> Result<Bat
     if let Some(claim) = &new.claim {
         claim.run(app, &mut batch, "card", new.card.id.uuid());
     }
+    new.openings.record(&mut batch);
     tokens::consume(&mut batch, new.token, now);
     cards::insert(&mut batch, &new.card, new.sealed.number.clone(), new.sealed.holder.clone())?;
     let due_at = now
