@@ -61,6 +61,9 @@ pub struct Private {
     /// For each card, the CVV token that its charge uses up; erased in the batch that uses it up. The tokens that were
     /// sent are not kept: their ids would open what is left of them.
     pub cvv_tokens: Vec<Option<TokenId>>,
+    /// Always empty: the release before, which may run beside this one, expects the member.
+    #[serde(default, skip_deserializing)]
+    tokens: [(); 0],
 }
 
 impl Private {
