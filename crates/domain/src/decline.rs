@@ -29,6 +29,47 @@ pub enum Retry {
     No,
 }
 
+/// Whether a refusal of a charge says that its card will never be approved (decision 13).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CardVerdict {
+    /// It will not: a charge of this card is not tried again.
+    Final,
+    /// Another charge of the card may be approved.
+    Open,
+}
+
+impl DeclinedCode {
+    /// What this refusal says about the card.
+    pub const fn card_verdict(self) -> CardVerdict {
+        match self {
+            Self::ExpiredCard
+            | Self::FraudConfirmed
+            | Self::InvalidNumber
+            | Self::LostCard
+            | Self::PickupCard
+            | Self::RestrictedCard
+            | Self::StolenCard => CardVerdict::Final,
+            Self::CardNotSupported
+            | Self::FraudSuspect
+            | Self::Generic
+            | Self::InsufficientFunds
+            | Self::InvalidAmount
+            | Self::InvalidCvv
+            | Self::InvalidData
+            | Self::InvalidInstallment
+            | Self::InvalidMerchant
+            | Self::InvalidPin
+            | Self::IssuerNotAvailable
+            | Self::NotPermitted
+            | Self::PinTryExceeded
+            | Self::SecurityViolation
+            | Self::ServiceNotAllowed
+            | Self::TransactionNotAllowed
+            | Self::TryAgain => CardVerdict::Open,
+        }
+    }
+}
+
 impl Retryable {
     /// Combines both. A provider's "no" always counts; its "yes" never overrules a final refusal, so that a stolen
     /// card is not tried elsewhere.

@@ -12,7 +12,8 @@ mod table;
 
 pub use capabilities::{Ability, AntiFraud, Capabilities, Refund};
 pub use credentials::{
-    CREDENTIAL_CHARS_MAX, CredentialFields, mask_credentials, merge_credentials, validate_credentials,
+    CREDENTIAL_CHARS_MAX, CredentialFields, mask_credentials, merge_credentials, stored_spelling,
+    validate_credentials,
 };
 pub use options::validate_options;
 
@@ -77,6 +78,8 @@ pub enum ProviderType {
     Paypal,
     /// `PICPAY`.
     Picpay,
+    /// `PLATFORM`: the platform's own provider.
+    Platform,
     /// `REDE`.
     Rede,
     /// `SAFRAPAY`.
@@ -92,7 +95,7 @@ pub enum ProviderType {
 }
 
 impl ProviderType {
-    const ALL: [Self; 35] = [
+    const ALL: [Self; 36] = [
         Self::Sandbox,
         Self::SandboxAntifraud,
         Self::Adyen,
@@ -122,6 +125,7 @@ impl ProviderType {
         Self::Pagseguro,
         Self::Paypal,
         Self::Picpay,
+        Self::Platform,
         Self::Rede,
         Self::Safrapay,
         Self::Stripe,
@@ -162,6 +166,7 @@ impl ProviderType {
             Self::Pagseguro => "PAGSEGURO",
             Self::Paypal => "PAYPAL",
             Self::Picpay => "PICPAY",
+            Self::Platform => "PLATFORM",
             Self::Rede => "REDE",
             Self::Safrapay => "SAFRAPAY",
             Self::Stripe => "STRIPE",

@@ -164,6 +164,30 @@ impl EventFilter {
     }
 }
 
+words! {
+    /// What a webhook is sent for a refund of a part: the charge stays authorized with a lower amount
+    /// (`docs/interface/webhooks.md#partial-refunds`).
+    PartialRefund {
+        /// `transaction.voided`, as for a refund of everything.
+        Voided = "transaction.voided",
+        /// `transaction.authorized`, which is the status of the charge.
+        Authorized = "transaction.authorized",
+        /// Nothing.
+        Nothing = "none",
+    }
+}
+
+impl PartialRefund {
+    /// The name of the event that is sent, if one is.
+    pub const fn event(self) -> Option<EventName> {
+        match self {
+            Self::Voided => Some(EventName::TransactionVoided),
+            Self::Authorized => Some(EventName::TransactionAuthorized),
+            Self::Nothing => None,
+        }
+    }
+}
+
 /// The interface version of a webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {

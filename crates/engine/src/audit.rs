@@ -1,4 +1,7 @@
-//! The audit trail of callers' changes: one entry, in the batch of the change.
+//! The audit trail of callers' changes: one entry, in the batch of the change. [`Openings`] are the card numbers that a
+//! request has opened.
+
+mod openings;
 
 use regente_store::Batch;
 use regente_store::audit::{self, AuditEntry};
@@ -6,6 +9,8 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::caller::{Caller, RequestId};
+
+pub use openings::Openings;
 
 /// Adds an audit entry for `caller` to the batch of the change. `action` is `object.past_participle`, such as
 /// `card.linked`; its first word is the kind of the object.

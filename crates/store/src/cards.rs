@@ -39,6 +39,10 @@ sql! {
     pub SETTLE_CARD = "
         UPDATE cards SET status = :status, doc = :doc, version = version + 1, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND status IN ('pending', 'verifying')";
+    /// The same for a card whose security code was confirmed, which an active card is told too.
+    pub CONFIRM_CARD = "
+        UPDATE cards SET status = :status, doc = :doc, version = version + 1, updated_at = :updated_at
+        WHERE id = :id AND client_id = :client_id AND status IN ('pending', 'verifying', 'active')";
     /// Deletes a card whose check could not be made.
     pub DROP_CARD = "
         DELETE FROM cards WHERE id = :id AND client_id = :client_id AND status = 'verifying'";
@@ -140,11 +144,12 @@ pub fn update(batch: &mut Batch, before: &Card, after: &Card) -> Result<(), Stor
     Ok(())
 }
 
-/// Applies the outcome of a check or first charge to a card that was not confirmed before.
+/// Applies the outcome of a check or a charge to a card that was not confirmed before.
 pub fn settle(batch: &mut Batch, after: &Card) -> Result<(), StoreError> {
     let (id, client_id) = (after.id, after.client_id);
     let (status, updated_at) = (after.state.word(), after.updated_at);
-    batch.push_at_most_one(&SETTLE_CARD, args! { id, client_id, status, doc: doc(after)?, updated_at });
+    let sql = if after.cvv_checked { &CONFIRM_CARD } else { &SETTLE_CARD };
+    batch.push_at_most_one(sql, args! { id, client_id, status, doc: doc(after)?, updated_at });
     Ok(())
 }
 

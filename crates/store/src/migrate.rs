@@ -62,6 +62,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0011_counter_spans",
         text: include_str!("../migrations/0011_counter_spans.sql"),
     },
+    Migration {
+        version: 12,
+        name: "0012_webhook_settings",
+        text: include_str!("../migrations/0012_webhook_settings.sql"),
+    },
 ];
 
 /// The table of applied migrations.

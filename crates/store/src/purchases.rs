@@ -31,6 +31,10 @@ sql! {
         UPDATE purchases SET status = :status, doc = :doc, actor = :actor, version = :version,
             updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version_before";
+    /// Replaces the sealed data, in a batch that has updated the purchase to this version.
+    pub SET_PURCHASE_DATA = "
+        UPDATE purchases SET private = :private, key_id = :key_id
+        WHERE id = :id AND client_id = :client_id AND version = :version";
     /// Fails unless the purchase still has this version; for a batch that changes something else.
     pub HOLD_PURCHASE = "
         UPDATE purchases SET version = :version WHERE id = :id AND client_id = :client_id AND version = :version";
@@ -160,6 +164,13 @@ pub fn update(
         batch.push(&AMEND_PURCHASE_ENTRY, args! { purchase_id, ordinal, client_id, actions, updated_at });
     }
     add_entries(batch, step, entry_id)
+}
+
+/// Replaces the sealed data of a purchase; `after` is the version to which the batch has updated it.
+pub fn set_private(batch: &mut Batch, after: &Purchase, private: Sealed) {
+    let (id, client_id, version) = (after.id, after.client_id, after.version);
+    let (private, key_id) = (private.bytes, private.key_id);
+    batch.push(&SET_PURCHASE_DATA, args! { id, client_id, version, private, key_id });
 }
 
 /// The version of a purchase on which a decision about one of its charges was based.

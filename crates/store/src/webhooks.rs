@@ -3,7 +3,7 @@
 
 use regente_domain::id::{ClientId, WebhookId};
 use regente_domain::time::Timestamp;
-use regente_domain::webhook::{EventFilter, Version};
+use regente_domain::webhook::{EventFilter, PartialRefund, Version};
 use uuid::Uuid;
 
 use crate::batch::Batch;
@@ -18,7 +18,8 @@ pub const PUBLIC_KEY_BYTES: usize = 32;
 macro_rules! columns {
     () => {
         "id, client_id, event, endpoint, api_version, active, public_key, private_key, next_public_key, \
-         next_private_key, next_key_at, key_id, lost_in_a_row, version, updated_at, listens_until"
+         next_private_key, next_key_at, key_id, lost_in_a_row, version, updated_at, listens_until, sent_endpoint, \
+         partial_refund"
     };
 }
 pub(crate) use columns;
@@ -27,13 +28,13 @@ sql! {
     /// Adds a webhook.
     pub INSERT_WEBHOOK = "
         INSERT INTO webhooks (id, client_id, event, endpoint, api_version, active, public_key, private_key,
-            key_id, lost_in_a_row, version, updated_at)
+            key_id, lost_in_a_row, version, updated_at, sent_endpoint, partial_refund)
         VALUES (:id, :client_id, :event, :endpoint, :api_version, :active, :public_key, :private_key,
-            :key_id, 0, :version, :updated_at)";
+            :key_id, 0, :version, :updated_at, :sent_endpoint, :partial_refund)";
     /// Changes a webhook. The count of losses restarts, since its owner has looked at it.
     pub UPDATE_WEBHOOK = "
         UPDATE webhooks SET event = :event, endpoint = :endpoint, api_version = :api_version, active = :active,
-            lost_in_a_row = 0, version = version + 1, updated_at = :updated_at
+            sent_endpoint = :sent_endpoint, partial_refund = :partial_refund, lost_in_a_row = 0, version = version + 1, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
     /// Deletes a webhook and its private keys; its row stays.
     pub DELETE_WEBHOOK = "
@@ -99,8 +100,12 @@ pub struct Webhook {
     pub client_id: ClientId,
     /// The events it asks for.
     pub event: EventFilter,
-    /// The address they are sent to.
+    /// The address they are sent to, as it was checked.
     pub endpoint: String,
+    /// The address as it was given; `None` in rows of earlier releases, which kept the checked form alone.
+    pub sent_endpoint: Option<String>,
+    /// What is sent for a partial refund.
+    pub partial_refund: PartialRefund,
     /// The payload version.
     pub api_version: Version,
     /// Whether they are sent at all.
@@ -207,6 +212,8 @@ fn row_of(webhook: &Webhook) -> Args {
         client_id: webhook.client_id,
         event: webhook.event.word(),
         endpoint: &webhook.endpoint,
+        sent_endpoint: webhook.sent_endpoint.clone(),
+        partial_refund: webhook.partial_refund.word(),
         api_version: webhook.api_version.word(),
         active: webhook.active,
         version: webhook.version,
@@ -307,6 +314,7 @@ pub async fn of_endpoint(
 pub(crate) fn from_row(row: &Row) -> Result<Webhook, StoreError> {
     let corrupt = |column: &str| StoreError::Corrupt(format!("webhooks.{column}"));
     let (event, api_version): (&str, &str) = (row.get("event")?, row.get("api_version")?);
+    let partial_refund: Option<&str> = row.get("partial_refund")?;
     let key_id: Uuid = row.get("key_id")?;
     let pair = |public, bytes| KeyPair { public, private: Sealed { key_id, bytes } };
     let next_public: Option<[u8; PUBLIC_KEY_BYTES]> = row.get("next_public_key")?;
@@ -322,6 +330,11 @@ pub(crate) fn from_row(row: &Row) -> Result<Webhook, StoreError> {
         client_id: row.get("client_id")?,
         event: EventFilter::parse(event).ok_or_else(|| corrupt("event"))?,
         endpoint: row.get("endpoint")?,
+        sent_endpoint: row.get("sent_endpoint")?,
+        partial_refund: match partial_refund {
+            None => PartialRefund::Voided,
+            Some(word) => PartialRefund::parse(word).ok_or_else(|| corrupt("partial_refund"))?,
+        },
         api_version: Version::parse(api_version).ok_or_else(|| corrupt("api_version"))?,
         active: row.get("active")?,
         key: pair(row.get("public_key")?, row.get("private_key")?),

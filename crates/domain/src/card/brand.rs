@@ -38,6 +38,9 @@ impl Brand {
         Self::Hipercard,
     ];
 
+    /// What stands on the wire for a number of no known range.
+    pub const UNKNOWN: &str = "Unknown";
+
     /// The name on the wire.
     pub const fn name(self) -> &'static str {
         match self {

@@ -17,7 +17,7 @@ words! {
         Pending = "pending",
         /// A check or a charge has succeeded.
         Active = "active",
-        /// A check or the first charge was refused: must not be used.
+        /// A check was refused, or a charge with a final reason: must not be used.
         Failed = "failed",
     }
 }
@@ -31,7 +31,7 @@ pub enum CardState {
     Pending,
     /// A check or a charge has succeeded.
     Active,
-    /// A check or the first charge was refused: must not be used.
+    /// A check was refused, or a charge with a final reason: must not be used.
     Failed {
         /// Why.
         reason: String,
@@ -94,7 +94,7 @@ pub struct Card {
     pub face: CardFace,
     /// Whether it may be used.
     pub state: CardState,
-    /// Whether a check has confirmed its security code.
+    /// Whether a provider has approved a check or a charge with its security code.
     pub cvv_checked: bool,
     /// The idempotency claim that waits for the check, in hexadecimal; removed once it has its answer.
     pub claim: Option<String>,
@@ -110,11 +110,20 @@ pub struct Card {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChargeVerdict<'a> {
     /// A provider approved it.
-    Confirmed,
-    /// A provider refused it, with this reason.
+    Confirmed(SecurityCodeSent),
+    /// A provider refused the card for ever, with this reason.
     Refused(&'a str),
-    /// No provider answered.
+    /// No provider answered, or the refusal is not final for the card.
     Silent,
+}
+
+/// Whether a provider was sent the security code of a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecurityCodeSent {
+    /// It was.
+    Yes,
+    /// It was not, or that is not known any more.
+    No,
 }
 
 /// A card's buyer.
@@ -138,20 +147,27 @@ pub enum Linked {
 }
 
 impl Card {
-    /// A provider approved a zero-amount check or the first charge: the card becomes active.
-    pub fn confirm(&self, now: Timestamp) -> Self {
-        Self { state: CardState::Active, cvv_checked: true, ..self.changed(now) }
+    /// A provider approved a zero-amount check or a charge: the card becomes active.
+    pub fn confirm(&self, code: SecurityCodeSent, now: Timestamp) -> Self {
+        let cvv_checked = self.cvv_checked || code == SecurityCodeSent::Yes;
+        Self { state: CardState::Active, cvv_checked, ..self.changed(now) }
     }
 
-    /// A provider refused a zero-amount check or the first charge: the card fails.
+    /// A provider refused a zero-amount check, or a charge for ever: the card fails.
     pub fn refuse(&self, reason: &str, now: Timestamp) -> Self {
         Self { state: CardState::Failed { reason: reason.to_owned() }, ..self.changed(now) }
     }
 
-    /// Applies the outcome of a charge; only a card that was never confirmed changes.
+    /// Applies the outcome of a charge. Only a card that was never confirmed changes its state; the first approved code
+    /// is noted on an active one too.
     pub fn after_charge(&self, verdict: ChargeVerdict<'_>, now: Timestamp) -> Option<Self> {
         match (&self.state, verdict) {
-            (CardState::Pending, ChargeVerdict::Confirmed) => Some(self.confirm(now)),
+            (CardState::Pending, ChargeVerdict::Confirmed(code)) => Some(self.confirm(code, now)),
+            (CardState::Active, ChargeVerdict::Confirmed(code @ SecurityCodeSent::Yes))
+                if !self.cvv_checked =>
+            {
+                Some(self.confirm(code, now))
+            }
             (CardState::Pending, ChargeVerdict::Refused(reason)) => Some(self.refuse(reason, now)),
             (CardState::Pending, ChargeVerdict::Silent)
             | (CardState::Verifying | CardState::Active | CardState::Failed { .. }, _) => None,

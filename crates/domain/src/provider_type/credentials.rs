@@ -43,6 +43,21 @@ impl CredentialFields {
     }
 }
 
+/// Misspelled names of published descriptions, by type: they are read as the names after them, which are stored.
+const SPELLINGS: [(Type, &str, &str); 1] = [(Type::Klap, "CommerceId", "commerceId")];
+
+/// The credentials sent for a provider with the names under which they are stored. Where both spellings are sent, the
+/// right one counts.
+pub fn stored_spelling(provider_type: ProviderType, mut sent: Map<String, Value>) -> Map<String, Value> {
+    for (_, misspelled, name) in SPELLINGS.iter().filter(|(of, ..)| *of == provider_type) {
+        let Some(value) = sent.shift_remove(*misspelled) else { continue };
+        if matches!(sent.get(*name), None | Some(Value::Null)) {
+            sent.insert((*name).to_owned(), value);
+        }
+    }
+    sent
+}
+
 /// Validates the credentials sent for a provider: every value is text, the required ones are present. `path` is that
 /// of the object, for example `providers.0.credentials`. The caller has already parsed the type.
 pub fn validate_credentials(
@@ -172,12 +187,13 @@ const CREDENTIALS: [(Type, CredentialFields); ProviderType::ALL.len()] = [
     (Type::Pagseguro, needs(&["token", "email"])),
     (Type::Paypal, needs(&["clientId", "clientSecret"])),
     (Type::Picpay, needs(&["clientId", "clientSecret"])),
+    (Type::Platform, AnyText),
     (Type::Rede, needs(&["merchantId", "apiKey"])),
     (Type::Safrapay, needs(&["token"])),
     (Type::Stripe, needs(&["secretKey"])),
     (Type::Vr, known(&["affiliationId"], &["clientId", "clientSecret"])),
     (Type::Worldpay, needs(&["merchantCode", "userAPI", "senha"])),
-    (Type::Zoop, needs(&["marketplaceId", "sellerId", "apiKey", "xApiKeyToken", "privateKey", "publicKey"])),
+    (Type::Zoop, known(&["marketplaceId", "sellerId", "apiKey"], &["xApiKeyToken", "privateKey", "publicKey"])),
 ];
 
 const _: () = {

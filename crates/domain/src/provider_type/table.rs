@@ -58,6 +58,7 @@ const PAYMENTS: [(Type, Types, Types, Types, Refund, Types); ProviderType::ALL.l
     (Type::Pagseguro,        &[Credit, Pix, ApplePay],                  &[Credit, ApplePay], &[Credit, ApplePay], Partial(&[Credit, Pix, ApplePay]), &[Credit, Pix, ApplePay]),
     (Type::Paypal,           &[Credit],                                 &[Credit],           &[Credit],           Partial(&[Credit]),                NONE),
     (Type::Picpay,           &[Credit, Pix, Picpay],                    &[Credit],           &[Credit],           Partial(&[Credit, Pix, Picpay]),   NONE),
+    (Type::Platform,         &[Credit, Pix],                            &[Credit],           &[Credit],           Partial(&[Credit, Pix]),           &[Credit]),
     (Type::Rede,             &[Credit],                                 &[Credit],           &[Credit],           Partial(&[Credit]),                NONE),
     (Type::Safrapay,         &[Credit, Pix],                            &[Credit],           &[Credit],           Partial(&[Credit, Pix]),           NONE),
     (Type::Stripe,           &[Credit, Boleto],                         &[Credit],           &[Credit],           Partial(&[Credit]),                NONE),
@@ -71,7 +72,7 @@ const ___: Ability = Ability::No;
 
 /// Further capabilities; a type without a row has none of them.
 #[rustfmt::skip]
-const ABILITIES: [(Type, [Ability; 10]); 23] = [
+const ABILITIES: [(Type, [Ability; 10]); 24] = [
     //                        3-D     card   recur-  multi-    own       network  dispute  charge-  vendors  Pix in
     //                        Secure  check  rence   currency  analysis  tokens   notice   back              installments
     (Type::Sandbox,          [YES,    YES,   ___,    YES,      YES,      ___,     ___,     ___,     YES,     YES]),
@@ -92,6 +93,7 @@ const ABILITIES: [(Type, [Ability; 10]); 23] = [
     (Type::Pagseguro,        [___,    YES,   YES,    ___,      YES,      YES,     YES,     YES,     ___,     ___]),
     (Type::Paypal,           [___,    ___,   ___,    ___,      YES,      YES,     ___,     ___,     ___,     ___]),
     (Type::Picpay,           [___,    ___,   ___,    ___,      YES,      ___,     YES,     YES,     ___,     ___]),
+    (Type::Platform,         [YES,    ___,   ___,    ___,      ___,      ___,     YES,     YES,     ___,     ___]),
     (Type::Rede,             [___,    YES,   ___,    ___,      ___,      YES,     ___,     ___,     YES,     ___]),
     (Type::Safrapay,         [___,    ___,   YES,    ___,      YES,      ___,     ___,     ___,     YES,     ___]),
     (Type::Stripe,           [___,    ___,   ___,    YES,      YES,      ___,     YES,     YES,     ___,     ___]),

@@ -12,7 +12,7 @@ mod facts;
 mod options;
 
 /// What each type charges (`docs/interface/provider-types.md#abilities`).
-const CHARGES: [(&str, &str); 35] = [
+const CHARGES: [(&str, &str); 36] = [
     ("SANDBOX", "credit debit voucher pix boleto nupay drip picpay apple_pay click_to_pay"),
     ("SANDBOX_ANTIFRAUD", ""),
     ("ADYEN", "credit pix boleto"),
@@ -42,6 +42,7 @@ const CHARGES: [(&str, &str); 35] = [
     ("PAGSEGURO", "credit pix apple_pay"),
     ("PAYPAL", "credit"),
     ("PICPAY", "credit pix picpay"),
+    ("PLATFORM", "credit pix"),
     ("REDE", "credit"),
     ("SAFRAPAY", "credit pix"),
     ("STRIPE", "credit boleto"),
@@ -76,7 +77,7 @@ fn the_list_is_closed() {
         assert_eq!(serde_json::to_value(one).unwrap(), one.code());
         assert_eq!(serde_json::from_value::<ProviderType>(one.code().into()).unwrap(), one);
     }
-    for wrong in ["", "sandbox", "PLATFORM", "ACME"] {
+    for wrong in ["", "sandbox", "platform", "ACME"] {
         assert_eq!(ProviderType::parse(wrong), None, "{wrong}");
     }
 }
@@ -129,14 +130,14 @@ fn nothing_is_reserved_given_back_or_split_that_is_not_charged() {
 #[test]
 fn abilities_are_those_of_the_matrix() {
     let can = |one: ProviderType| one.capabilities();
-    assert_eq!(types_that(|one| can(one).three_ds.is_yes()), "SANDBOX ADYEN BARTE");
+    assert_eq!(types_that(|one| can(one).three_ds.is_yes()), "SANDBOX ADYEN BARTE PLATFORM");
     assert_eq!(types_that(|one| can(one).zero_dollar.is_yes()), "SANDBOX CIELO KLAP PAGSEGURO REDE");
     assert_eq!(types_that(|one| can(one).recurrence.is_yes()), "BARTE BRASPAG CIELO PAGSEGURO SAFRAPAY");
     assert_eq!(types_that(|one| can(one).pix_installments.is_yes()), "SANDBOX DRIP");
     assert_eq!(types_that(|one| can(one).vendors.is_yes()), "SANDBOX ADYEN CIELO GETNET REDE SAFRAPAY");
     assert_eq!(
         types_that(|one| can(one).can_split(PaymentType::Credit)),
-        "SANDBOX BRASPAG PAGARME PAGARME_V5 PAGSEGURO ZOOP"
+        "SANDBOX BRASPAG PAGARME PAGARME_V5 PAGSEGURO PLATFORM ZOOP"
     );
     assert_eq!(
         types_that(|one| can(one).multi_currency.is_yes()),

@@ -3,10 +3,12 @@
 //! The batch that adds the deliveries of an event also marks it as dispatched, and a second such batch is refused: any
 //! number of nodes may dispatch at once without duplicates.
 
+use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt, stream};
+use regente_domain::charge::ChargeStatus;
 use regente_domain::id::{ClientId, Id};
 use regente_domain::webhook::schedule::POSTPONED_FOR;
 use regente_domain::webhook::{DeliveryStatus, EventName};
@@ -15,6 +17,7 @@ use regente_store::events::{self, Undispatched};
 use regente_store::readable::Readable;
 use regente_store::webhooks::{self, Webhook};
 use regente_store::{Batch, Commit, StoreError};
+use serde::Deserialize;
 use uuid::Uuid;
 
 use super::backoff::Backoff;
@@ -98,7 +101,7 @@ impl Dispatcher {
         for (event, snapshot) in waiting.iter().zip(snapshots) {
             match snapshot {
                 Ok(snapshot) => {
-                    let deliveries = deliveries_of(app, client_id, event, &webhooks);
+                    let deliveries = deliveries_of(app, client_id, event, &snapshot, &webhooks);
                     let is_said = !deliveries.is_empty();
                     events::dispatched(&mut batch, event, is_said.then_some(snapshot.as_str()));
                     deliveries.iter().for_each(|delivery| deliveries::insert(&mut batch, delivery));
@@ -161,6 +164,7 @@ fn deliveries_of(
     app: &App,
     client_id: ClientId,
     event: &Undispatched,
+    snapshot: &str,
     webhooks: &[Webhook],
 ) -> Vec<Delivery> {
     let Some(name) = EventName::parse(&event.full_name) else {
@@ -174,13 +178,18 @@ fn deliveries_of(
         .filter(|webhook| webhook.event.wants(name))
         .filter(|webhook| webhook.id.created_at() <= event.id.created_at() + CLOCKS_DIFFER_BY)
         .filter(|webhook| webhook.listens_until.is_none_or(|until| now < until));
+    let is_partial_refund = is_partial_refund(name, snapshot);
+    let sent = |webhook: &Webhook| {
+        if is_partial_refund { webhook.partial_refund.event() } else { Some(name) }
+    };
     asking
-        .map(|webhook| Delivery {
+        .filter_map(|webhook| sent(webhook).map(|name| (webhook, name)))
+        .map(|(webhook, name)| Delivery {
             id: app.chance.id(now),
             client_id: webhook.client_id,
             webhook_id: webhook.id,
             event_id: event.id,
-            event: event.full_name.clone(),
+            event: name.word().to_owned(),
             object_id: event.object_id,
             object_version: event.version,
             ordinal: event.ordinal,
@@ -193,4 +202,16 @@ fn deliveries_of(
             updated_at: now,
         })
         .collect()
+}
+
+/// Whether an event tells of a refund of a part: `transaction.voided` of a charge that is still authorized.
+fn is_partial_refund(name: EventName, snapshot: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Data<'a> {
+        #[serde(borrow)]
+        status: Cow<'a, str>,
+    }
+    name == EventName::TransactionVoided
+        && serde_json::from_str::<Data<'_>>(snapshot)
+            .is_ok_and(|data| data.status == ChargeStatus::Authorized.word())
 }

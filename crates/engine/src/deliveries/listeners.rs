@@ -8,7 +8,7 @@ use std::time::Duration;
 use regente_domain::id::{ClientId, DeliveryId, WebhookId};
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::schedule::LISTENER_AWAITED_FOR;
-use regente_domain::webhook::{EventFilter, Version};
+use regente_domain::webhook::{EventFilter, PartialRefund, Version};
 use regente_store::deliveries::DueDelivery;
 use regente_store::listeners;
 use regente_store::webhooks::{KeyPair, PUBLIC_KEY_BYTES, Webhook};
@@ -89,6 +89,8 @@ pub async fn begin(app: &App, client_id: ClientId, event: EventFilter) -> Result
         client_id,
         event,
         endpoint: format!("listen:{id}"),
+        sent_endpoint: None,
+        partial_refund: PartialRefund::Voided,
         api_version: Version::V1_1,
         active: true,
         key: KeyPair { public: key.public(), private: app.vault.seal(binding, key.seed()) },

@@ -1,6 +1,7 @@
 //! A card as answers show it (`docs/interface/tokens-and-cards.md#cards`), without the full number and the security
 //! code.
 
+use regente_domain::card::Brand;
 use regente_domain::card::record::{Card, CardState, NOT_CHECKED};
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::id::{CardId, ClientId, CustomerId, ProviderId, TransactionRequestId};
@@ -21,8 +22,7 @@ pub struct CardView {
     /// RFC 3339 with a numeric offset.
     created_at: String,
     updated_at: Timestamp,
-    /// Null when the number is in no known range.
-    brand: Option<&'static str>,
+    brand: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     card_holder_name: Option<String>,
     cvv_checked: bool,
@@ -64,7 +64,7 @@ impl CardView {
             status_reason,
             created_at: card.id.created_at().to_offset_form(),
             updated_at: card.updated_at,
-            brand: face.brand.map(|brand| brand.name()),
+            brand: face.brand.map_or(Brand::UNKNOWN, Brand::name),
             card_holder_name: holder_name,
             cvv_checked: card.cvv_checked,
             fingerprint: card.fingerprint,

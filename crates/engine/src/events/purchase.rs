@@ -2,11 +2,12 @@
 
 use regente_domain::charge::{Charge, ChargeStatus};
 use regente_domain::decline::DeclinedCode;
-use regente_domain::id::{CardId, ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, TokenId, of};
+use regente_domain::id::{CardId, ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, of};
 use regente_domain::money::Amount;
 use regente_domain::purchase::{CURRENCY, Purchase, PurchaseStatus, Slot};
 use regente_domain::time::Timestamp;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// A purchase.
 #[derive(Clone, Debug, Serialize)]
@@ -27,6 +28,9 @@ pub struct PurchaseView {
     capture: bool,
     /// `pending`, `paid`, `failed` or `cancelled`.
     status: &'static str,
+    /// The caller's own data, as sent; only in answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Map<String, Value>>,
     /// The cards, in the order in which they are charged.
     payments: Vec<PaymentView>,
     created_at: Timestamp,
@@ -38,10 +42,11 @@ pub struct PurchaseView {
 #[serde(rename_all = "camelCase")]
 pub struct PaymentView {
     id: Id<of::PurchaseSlot>,
-    /// The stored card; null when a token was sent.
-    card_id: Option<CardId>,
-    /// The token that was sent.
-    token_id: Option<TokenId>,
+    /// The stored card.
+    card_id: CardId,
+    /// Always null here: an id of a token is never stored, since it would open what is left of the token. The answer to
+    /// the request that sent one shows it in place of the card.
+    token_id: (),
     amount: Amount,
     installments: u8,
     /// The status of the charge; `pending` before the charge exists.
@@ -59,8 +64,6 @@ pub struct KnownCard<'a> {
     pub charge: Option<&'a Charge>,
     /// Why the charge was declined.
     pub declined_code: Option<DeclinedCode>,
-    /// The card token that was sent.
-    pub token_id: Option<TokenId>,
 }
 
 impl PurchaseView {
@@ -85,10 +88,16 @@ impl PurchaseView {
             currency: CURRENCY.code(),
             capture: purchase.capture.flag(),
             status: purchase.status().word(),
+            metadata: None,
             payments: payments.map(|(slot, card)| PaymentView::of(slot, card)).collect(),
             created_at: purchase.id.created_at(),
             updated_at: purchase.updated_at,
         }
+    }
+
+    /// The view with the caller's own data.
+    pub fn with_metadata(self, metadata: Option<Map<String, Value>>) -> Self {
+        Self { metadata, ..self }
     }
 }
 
@@ -117,8 +126,8 @@ impl PaymentView {
         };
         Self {
             id: slot.id,
-            card_id: card.token_id.is_none().then_some(slot.card_id),
-            token_id: card.token_id,
+            card_id: slot.card_id,
+            token_id: (),
             amount: slot.amount,
             installments: slot.installments,
             status: status.word(),

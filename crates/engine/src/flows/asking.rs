@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use regente_domain::actor::Actor;
 use regente_domain::card::Cvv;
-use regente_domain::card::record::Card;
+use regente_domain::card::record::{Card, SecurityCodeSent};
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{Charge, Means, PaymentSource, SecurityCode, StateName};
 use regente_domain::id::CardId;
@@ -16,7 +16,7 @@ use regente_store::providers::Provider;
 
 use super::attempt::{self, CallResult, SimulatorOverrides};
 use super::charge::{Ran, reread};
-use super::outcome::{self, Written};
+use super::outcome::{self, ChargedWith, Written};
 use super::step::step;
 use super::{finding, route, security_code};
 use crate::app::App;
@@ -181,7 +181,10 @@ impl Asking {
             step.security_code = security_code::seal(app, charge, cvv);
         }
         let last = ended.last();
-        match outcome::write(app, charge, last, &step, self.card.as_ref(), actor).await? {
+        let is_sent = self.instrument.card().is_some_and(|card| card.cvv.is_some());
+        let code = if is_sent { SecurityCodeSent::Yes } else { SecurityCodeSent::No };
+        let card = self.card.as_ref().map(|card| ChargedWith { card, code });
+        match outcome::write(app, charge, last, &step, card, actor).await? {
             Written::ByUs => {}
             Written::Elsewhere => {
                 if let Some(last) = last {

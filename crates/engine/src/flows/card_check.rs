@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use regente_domain::actor::Actor;
-use regente_domain::card::record::{Card, CardState};
+use regente_domain::card::record::{Card, CardState, SecurityCodeSent};
 use regente_domain::charge::attempt::{Asks, OpenReason, Outcome, Place, RequestType, TransactionRequest};
 use regente_domain::currency::Currency;
 use regente_domain::decline::DeclinedCode;
@@ -21,6 +21,7 @@ use regente_store::{Batch, Commit, Refusal, cards, tokens};
 use super::attempt::{self, SimulatorOverrides};
 use super::schedule;
 use crate::app::App;
+use crate::audit::Openings;
 use crate::card_data::{SealedCard, open_holder};
 use crate::error::Error;
 use crate::events::card::CardView;
@@ -36,6 +37,8 @@ pub struct NewCheck {
     pub details: CardDetails,
     /// The token that the card comes from.
     pub token: [u8; 32],
+    /// The records of the card numbers that were opened for it.
+    pub openings: Openings,
     /// The merchant whose provider checks the card.
     pub merchant: Arc<MerchantWithProviders>,
     /// The idempotency claim.
@@ -84,6 +87,7 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
             }
         }
     }
+    new.openings.written();
     let operation = Operation::VerifyCard(Verification {
         currency: Currency::BRL,
         card: new.details,
@@ -138,6 +142,7 @@ fn intent(app: &App, new: &NewCheck, request: &TransactionRequest) -> Result<Bat
     if let Some(claim) = &new.claim {
         claim.run(app, &mut batch, "card", new.card.id.uuid());
     }
+    new.openings.record(&mut batch);
     tokens::consume(&mut batch, new.token, now);
     cards::insert(&mut batch, &new.card, new.sealed.number.clone(), new.sealed.holder.clone())?;
     let due_at = now
@@ -161,7 +166,8 @@ async fn settle(
     let mut batch = Batch::new(card.client_id);
     transaction_requests::end(&mut batch, ended)?;
     let settled = match &ended.outcome {
-        Outcome::Approved(_) => Ok(card.confirm(now)),
+        // The card comes from a token, which always has a security code.
+        Outcome::Approved(_) => Ok(card.confirm(SecurityCodeSent::Yes, now)),
         // This decline is about the merchant, not about the card.
         Outcome::Declined(decline) if decline.code == DeclinedCode::InvalidMerchant => Err(REFUSES_MERCHANT),
         Outcome::Declined(decline) => Ok(card.refuse(&decline.message, now)),

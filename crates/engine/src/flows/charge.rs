@@ -17,6 +17,7 @@ use super::asking::{self, Asking, Begun, Prerequisites};
 use super::attempt::SimulatorOverrides;
 use super::outcome;
 use crate::app::App;
+use crate::audit::Openings;
 use crate::calls::circuits::CircuitProbes;
 use crate::card_data::FundingSource;
 use crate::clock::MachineTime;
@@ -38,6 +39,8 @@ pub struct NewCharge {
     pub source: FundingSource,
     /// The tokens that the charge uses up.
     pub tokens: Vec<[u8; 32]>,
+    /// The records of the card numbers that were opened for it.
+    pub openings: Option<Openings>,
     /// The merchant and its providers.
     pub merchant: Arc<MerchantWithProviders>,
     /// The circuit probes that the charge holds.
@@ -59,6 +62,8 @@ pub struct PurchaseStep {
     pub before: Purchase,
     /// After.
     pub step: purchase::Advance,
+    /// The sealed data after the charge has used up the security code: without the id of its token.
+    pub private: Option<Sealed>,
 }
 
 /// The result of a new charge.
@@ -79,7 +84,7 @@ pub struct Ran {
 
 /// Charges. Runs to its end even when the caller hangs up: call it in a task of its own. The charge keeps its place in
 /// the store's admission until its outcome is written.
-pub async fn create(app: App, new: Box<NewCharge>, admission: Admission) -> Result<Created, Error> {
+pub async fn create(app: App, mut new: Box<NewCharge>, admission: Admission) -> Result<Created, Error> {
     let _admission = admission;
     let (started, now) = (app.clock.machine(), app.clock.of(new.charge.client_id));
     let means = Means::Complete { elapsed: Duration::ZERO, budget: app.settings.charge_budget };
@@ -99,6 +104,9 @@ pub async fn create(app: App, new: Box<NewCharge>, admission: Admission) -> Resu
                 return Err(Error::unavailable());
             }
         }
+    }
+    if let Some(openings) = new.openings.take() {
+        openings.written();
     }
     // Boxed: data needed only before a call would enlarge every call in flight.
     let asking = Box::pin(ready(&app, new, request, started)).await?;
@@ -139,11 +147,17 @@ fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Ba
     if let Some(claim) = &new.claim {
         claim.answer_with(app, &mut batch, &new.charge);
     }
+    if let Some(openings) = &new.openings {
+        openings.record(&mut batch);
+    }
     for digest in &new.tokens {
         tokens::consume(&mut batch, *digest, now);
     }
     if let Some(purchase) = &new.purchase {
         purchases::update(&mut batch, &purchase.before, &purchase.step, &new.actor, || app.chance.id(now))?;
+        if let Some(private) = &purchase.private {
+            purchases::set_private(&mut batch, &purchase.step.purchase, private.clone());
+        }
     }
     charges::insert(&mut batch, &new.charge, new.private.clone(), &new.actor)?;
     if let FundingSource::NewCard(new) = &new.source {

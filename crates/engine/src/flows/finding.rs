@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use regente_domain::actor::Actor;
-use regente_domain::card::record::Card;
+use regente_domain::card::record::{Card, SecurityCodeSent};
 use regente_domain::charge::attempt::{Asks, Outcome, TransactionRequest, expired};
 use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::{Charge, ChargeState, Finish, Means, Next, SecurityCode};
@@ -16,7 +16,7 @@ use regente_store::{cards, charges};
 
 use super::asking::{self, Asking, Begun, Prerequisites};
 use super::attempt::SimulatorOverrides;
-use super::outcome::{self, Written};
+use super::outcome::{self, ChargedWith, Written};
 use super::step::{Step, step};
 use crate::app::App;
 use crate::error::Error;
@@ -230,7 +230,9 @@ impl Planned {
     /// Writes the plan and calls the next provider, if there is one.
     async fn carry_out(self, app: &App, actor: &Actor) -> Result<CarriedOut, Error> {
         let Self { before, requests, ended, step, card, prerequisites } = self;
-        match outcome::write(app, &before, ended.as_ref(), &step, card.as_ref(), actor).await? {
+        // Whether the caller gave a security code is not known any more.
+        let card = card.as_ref().map(|card| ChargedWith { card, code: SecurityCodeSent::No });
+        match outcome::write(app, &before, ended.as_ref(), &step, card, actor).await? {
             Written::ByUs => {}
             Written::Elsewhere => return Ok(CarriedOut::LostRace),
             Written::NotYet => return Err(Error::unavailable()),

@@ -2,9 +2,10 @@
 //! Also records why an outcome stays open.
 
 use regente_domain::actor::Actor;
-use regente_domain::card::record::{Card, ChargeVerdict};
+use regente_domain::card::record::{Card, ChargeVerdict, SecurityCodeSent};
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
 use regente_domain::charge::{Charge, ChargeState};
+use regente_domain::decline::CardVerdict;
 use regente_domain::id::CardId;
 use regente_domain::time::Timestamp;
 use regente_store::transaction_requests::{self, Beginning, ObjectKind, Probing};
@@ -30,6 +31,15 @@ pub enum Written {
     NotYet,
 }
 
+/// The card of an authorization whose outcome is written.
+#[derive(Clone, Copy)]
+pub(super) struct ChargedWith<'a> {
+    /// The card.
+    pub card: &'a Card,
+    /// Whether the provider was sent its security code.
+    pub code: SecurityCodeSent,
+}
+
 /// Writes the second batch: the outcome, and the intent of the next request. Without `ended` it writes only the intent.
 /// `card` is `None` when the card was deleted meanwhile or the outcome does not affect it.
 pub(super) async fn write(
@@ -37,7 +47,7 @@ pub(super) async fn write(
     before: &Charge,
     ended: Option<&TransactionRequest>,
     step: &Step,
-    card: Option<&Card>,
+    card: Option<ChargedWith<'_>>,
     actor: &Actor,
 ) -> Result<Written, Error> {
     for _ in 0..OUTCOME_TRIES_MAX {
@@ -87,7 +97,7 @@ fn outcome(
     before: &Charge,
     ended: Option<&TransactionRequest>,
     step: &Step,
-    card: Option<&Card>,
+    card: Option<ChargedWith<'_>>,
     actor: &Actor,
 ) -> Result<Batch, Error> {
     let now = app.clock.of(before.client_id);
@@ -101,8 +111,10 @@ fn outcome(
         let card_id = if next.request_type.is_authorization() { after.method.card_id() } else { None };
         begin(app, &mut batch, next, card_id, actor, now);
     }
-    let verdict = ended.map_or(ChargeVerdict::Silent, |ended| verdict(after, ended));
-    if let Some(card) = card.and_then(|card| card.after_charge(verdict, now))
+    let changed_card = card
+        .zip(ended)
+        .and_then(|(ChargedWith { card, code }, ended)| card.after_charge(verdict(after, ended, code), now));
+    if let Some(card) = changed_card
         && after.state.is_settled()
     {
         cards::settle(&mut batch, &card)?;
@@ -129,13 +141,16 @@ fn outcome(
     Ok(batch)
 }
 
-/// What the outcome of a card's first charge says about the card: a decline counts against it; an unanswered call and a
-/// payer who did not come do not.
-fn verdict<'a>(after: &Charge, ended: &'a TransactionRequest) -> ChargeVerdict<'a> {
+/// What the outcome of a charge says about its card: a decline that is final for the card counts against it; any other
+/// one, an unanswered call, and a payer who did not come do not.
+fn verdict<'a>(after: &Charge, ended: &'a TransactionRequest, code: SecurityCodeSent) -> ChargeVerdict<'a> {
     match &ended.outcome {
-        Outcome::Approved(_) => ChargeVerdict::Confirmed,
+        Outcome::Approved(_) => ChargeVerdict::Confirmed(code),
         Outcome::Declined(_) if after.has_expired() => ChargeVerdict::Silent,
-        Outcome::Declined(decline) => ChargeVerdict::Refused(&decline.message),
+        Outcome::Declined(decline) => match decline.code.card_verdict() {
+            CardVerdict::Final => ChargeVerdict::Refused(&decline.message),
+            CardVerdict::Open => ChargeVerdict::Silent,
+        },
         Outcome::NoEffect(_) | Outcome::Pending(_) | Outcome::Open => ChargeVerdict::Silent,
     }
 }

@@ -15,6 +15,7 @@ use regente_domain::webhook::EventName;
 use regente_store::charges::{self, ChargeFilter, Direction};
 use regente_store::events::NewEvent;
 use regente_store::purchases::{PurchaseVersion, StoredPurchase};
+use regente_store::sealed::Sealed;
 use regente_store::{Batch, Commit, events, purchases, tokens, transaction_requests};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -54,10 +55,12 @@ pub struct Private {
     /// `fraudAnalysis`, as sent; copied to each charge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fraud_analysis: Option<Map<String, Value>>,
-    /// For each card, the CVV token that its charge uses up.
+    /// For each card, the CVV token that its charge uses up; erased in the batch that uses it up. The tokens that were
+    /// sent are not kept: their ids would open what is left of them.
     pub cvv_tokens: Vec<Option<TokenId>>,
-    /// For each card, the token that was sent.
-    pub tokens: Vec<Option<TokenId>>,
+    /// Always empty: the release before, which may run beside this one, expects the member.
+    #[serde(default, skip_deserializing)]
+    tokens: [(); 0],
 }
 
 impl Private {
@@ -67,6 +70,12 @@ impl Private {
         let (client_id, id) = (stored.purchase.client_id, stored.purchase.id);
         let plain = app.vault.open(Self::binding(client_id, id), sealed).await?;
         serde_json::from_slice(&plain).map_err(Error::internal)
+    }
+
+    /// Seals the data of a purchase.
+    pub fn seal(&self, app: &App, client_id: ClientId, id: PurchaseId) -> Result<Sealed, Error> {
+        let plain = serde_json::to_vec(self).map_err(Error::internal)?;
+        Ok(app.vault.seal(Self::binding(client_id, id), &plain))
     }
 
     /// The binding of the sealed data.
@@ -141,7 +150,7 @@ async fn write(app: &App, stored: &StoredPurchase, cards: &Cards, change: Change
     let mut batch = Batch::new(before.client_id);
     purchases::update(&mut batch, before, &step, &Actor::Job(KIND), || app.chance.id(now))?;
     discard_codes(app, &mut batch, stored, &step).await;
-    announce(app, &mut batch, stored, cards, &step).await?;
+    announce(app, &mut batch, stored, cards, &step)?;
     let _admission = app.store.admit_waiting().await?;
     match app.store.apply(batch).await? {
         Commit::Applied => {
@@ -161,11 +170,19 @@ async fn discard_codes(app: &App, batch: &mut Batch, stored: &StoredPurchase, st
         return;
     }
     match Private::open(app, stored).await {
+        Ok(private) if private.cvv_tokens.iter().all(Option::is_none) => {}
         Ok(private) => {
-            for (slot, token) in step.purchase.slots.iter().zip(private.cvv_tokens) {
+            for (slot, token) in step.purchase.slots.iter().zip(&private.cvv_tokens) {
                 if let (None, Some(token)) = (slot.charge_id, token) {
-                    tokens::discard(batch, token_digest(token));
+                    tokens::discard(batch, token_digest(*token));
                 }
+            }
+            let (client_id, id) = (step.purchase.client_id, step.purchase.id);
+            match (Private { cvv_tokens: Vec::new(), ..private }).seal(app, client_id, id) {
+                Ok(sealed) => purchases::set_private(batch, &step.purchase, sealed),
+                Err(error) => tracing::error!(
+                    purchase = %id, error = ?error, "the ids of unused security codes could not be erased"
+                ),
             }
         }
         // The codes expire by themselves; the release of reservations must not wait for them.
@@ -176,7 +193,7 @@ async fn discard_codes(app: &App, batch: &mut Batch, stored: &StoredPurchase, st
 }
 
 /// Announces the status of a purchase, once for each status, in the batch that reaches it.
-async fn announce(
+fn announce(
     app: &App,
     batch: &mut Batch,
     stored: &StoredPurchase,
@@ -186,7 +203,7 @@ async fn announce(
     let (purchase, status) = (&step.purchase, step.purchase.status());
     let reached = EventName::of_purchase(status).filter(|_| status != stored.purchase.status());
     let Some(name) = reached else { return Ok(()) };
-    let view = cards.show(purchase, &Private::open(app, stored).await?);
+    let view = cards.show(purchase);
     let event = NewEvent {
         id: app.chance.id(app.clock.of(stored.purchase.client_id)),
         object_id: purchase.id.uuid(),
@@ -295,13 +312,11 @@ impl Cards {
     }
 
     /// Builds the view of the purchase with its charges.
-    pub fn show(&self, purchase: &Purchase, private: &Private) -> PurchaseView {
-        let known = |(index, slot): (usize, &Slot)| KnownCard {
-            charge: self.charge(slot),
-            declined_code: self.declined_code(slot),
-            token_id: private.tokens.get(index).copied().flatten(),
-        };
-        let cards: Vec<KnownCard<'_>> = purchase.slots.iter().enumerate().map(known).collect();
+    pub fn show(&self, purchase: &Purchase) -> PurchaseView {
+        let mut cards = Vec::with_capacity(purchase.slots.len());
+        for slot in &purchase.slots {
+            cards.push(KnownCard { charge: self.charge(slot), declined_code: self.declined_code(slot) });
+        }
         PurchaseView::of(purchase, &cards)
     }
 

@@ -11,6 +11,7 @@ use regente_store::merchants::{self, MerchantWithProviders};
 use regente_store::providers::Provider;
 
 use crate::app::App;
+use crate::error::Error;
 
 /// The merchant with its live providers; `None` when the account has no merchant with this id.
 pub async fn merchant(
@@ -28,6 +29,20 @@ pub async fn merchant(
         app.merchants.keep((client_id, id), Arc::clone(found), asked);
     }
     Ok(found)
+}
+
+/// Refuses risk data where the merchant has a provider that analyses it: no release so far asks such a provider, and to
+/// leave the analysis out without a word would take what the merchant wants held back
+/// (`docs/interface/charges.md#fraud-analysis`).
+///
+/// # Errors
+/// [`Error::Invalid`].
+pub fn refuse_analysis(merchant: &MerchantWithProviders) -> Result<(), Error> {
+    let analyses = |provider: &Provider| provider.provider_type.capabilities().anti_fraud.is_some();
+    if merchant.providers.iter().any(analyses) {
+        return Err(Error::invalid("fraudAnalysis", "is not available in this release"));
+    }
+    Ok(())
 }
 
 /// The route; `None` when no provider of the merchant can serve the charge.

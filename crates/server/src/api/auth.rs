@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::id::{ClientId, Id, of};
@@ -27,6 +27,7 @@ use uuid::Uuid;
 
 use super::fields::{Body, Fields};
 use super::idempotency::commit_once;
+use super::path::Path;
 use super::schema::tagged::Components;
 use super::schema::words;
 use crate::access::digest;

@@ -3,12 +3,12 @@
 pub mod view;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::card::record::{Card, CardState};
 use regente_domain::id::{CardId, MerchantId, TokenId};
-use regente_engine::audit;
+use regente_engine::audit::{self, Openings};
 use regente_engine::caller::Caller;
 use regente_engine::caller::RequestId;
 use regente_engine::card_data::{TokenContents, new_card, open_holder, open_token, seal_card};
@@ -27,13 +27,13 @@ use uuid::Uuid;
 
 use super::customers::CustomerView;
 use super::fields::{Body, Fields};
-use super::idempotency::{self, KeyLookup, body_response, commit_once, json_response};
+use crate::http::headers::sandbox_seed;
+use super::idempotency::{self, KeyLookup, body_response, commit_once, is_replay, json_response};
 use super::page::Page;
-use super::path::path_id;
+use super::path::{Path, path_id};
 use super::query::Query;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-use crate::http::headers::sandbox_seed;
 use view::{CardSchema, CardWithCustomer};
 
 /// Cards on a page by default (`docs/interface/conventions.md#lists`).
@@ -133,13 +133,19 @@ pub async fn create(
                 KeyLookup::New(claim) => claim,
                 KeyLookup::Answered(finished) => return body_response(finished),
             };
-            checked(app, caller, new.token_id, merchant_id, claim, seed).await
+            let openings = Openings::of(&app, &caller, &request_id);
+            checked(app, caller, new.token_id, merchant_id, claim, openings, seed).await
         }
         None => {
-            commit_once(&app, &caller, &headers, "POST /v1/cards", &body, || async {
-                unchecked(&app, &caller, &request_id, new.token_id).await
+            let openings = Openings::of(&app, &caller, &request_id);
+            let answer = commit_once(&app, &caller, &headers, "POST /v1/cards", &body, || async {
+                unchecked(&app, &caller, &request_id, new.token_id, &openings).await
             })
-            .await
+            .await?;
+            if !is_replay(&answer) {
+                openings.written();
+            }
+            Ok(answer)
         }
     }
 }
@@ -150,12 +156,14 @@ async fn from_token(
     caller: &Caller,
     token_id: TokenId,
     state: CardState,
+    openings: &Openings,
 ) -> Result<(Card, CardDetails), Error> {
     let now = app.clock.of(caller.client_id);
     let found = tokens::find(&app.store, caller.client_id, token_digest(token_id), now).await?;
     let token = found
         .filter(|token| token.kind == TokenKind::Card)
         .ok_or_else(|| Error::token_not_found("tokenId"))?;
+    openings.note(token_digest(token_id));
     let TokenContents::Card(details) = open_token(app, caller.client_id, token_id, &token.sealed).await?
     else {
         return Err(Error::token_not_found("tokenId"));
@@ -169,10 +177,12 @@ async fn unchecked(
     caller: &Caller,
     request_id: &RequestId,
     token_id: TokenId,
+    openings: &Openings,
 ) -> Result<Planned, Error> {
-    let (card, details) = from_token(app, caller, token_id, CardState::Pending).await?;
+    let (card, details) = from_token(app, caller, token_id, CardState::Pending, openings).await?;
     let sealed = seal_card(app, caller.client_id, card.id, &details);
     let mut batch = Batch::new(caller.client_id);
+    openings.record(&mut batch);
     tokens::consume(&mut batch, token_digest(token_id), app.clock.of(caller.client_id));
     cards::insert(&mut batch, &card, sealed.number, sealed.holder)?;
     audit::record(app, &mut batch, caller, request_id, "card.created", card.id.uuid());
@@ -187,12 +197,13 @@ async fn checked(
     token_id: TokenId,
     merchant_id: MerchantId,
     claim: Option<Claim>,
+    openings: Openings,
     seed: Option<String>,
 ) -> Result<Response, ApiError> {
     let merchant = route::merchant(&app, caller.client_id, merchant_id)
         .await?
         .ok_or(Error::ReferenceNotFound("merchantId"))?;
-    let found = from_token(&app, &caller, token_id, CardState::Verifying).await;
+    let found = from_token(&app, &caller, token_id, CardState::Verifying, &openings).await;
     let (mut card, details) = match unless_overtaken(&app, claim.as_ref(), found).await? {
         Plan::Own(found) => found,
         Plan::Overtaken(finished) => return body_response(finished),
@@ -205,6 +216,7 @@ async fn checked(
         actor: caller.actor(),
         card,
         details,
+        openings,
         merchant,
         claim,
         seed,

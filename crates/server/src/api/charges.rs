@@ -10,7 +10,7 @@ pub mod status;
 pub mod view;
 
 use axum::Extension;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{ChargeStatus, PaymentType};
@@ -29,7 +29,7 @@ use uuid::Uuid;
 
 use super::idempotency::{body_response, replayed, status_code};
 use super::page::{Page, PageRequest};
-use super::path::path_id;
+use super::path::{Path, path_id};
 use super::query::{Parameters, Query, SortOrder};
 use super::schema::words;
 use crate::app::App;
@@ -103,8 +103,9 @@ pub struct CardBody {
     #[schema(max_length = 256)]
     card_holder_name: String,
     card_number: String,
+    /// Required unless `recurrence` is `subsequent` or `unscheduled`.
     #[schema(pattern = "^[0-9]{3,4}$")]
-    card_cvv: String,
+    card_cvv: Option<String>,
     #[schema(pattern = "^(0[1-9]|1[0-2])/[0-9]{4}$")]
     card_expiration_date: String,
 }

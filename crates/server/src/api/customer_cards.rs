@@ -1,7 +1,7 @@
 //! `/v1/customers/{id}/cards`: the cards of a buyer (`docs/interface/tokens-and-cards.md#linking`).
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::card::record::{CardState, Linked};
@@ -21,7 +21,7 @@ use super::cards::view::CardSchema;
 use super::cards::{listed, visible};
 use super::fields::Body;
 use super::idempotency::commit_once;
-use super::path::path_id;
+use super::path::{Path, path_id};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 

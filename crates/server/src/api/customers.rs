@@ -6,7 +6,7 @@ mod view;
 
 use std::cmp::Reverse;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::{Extension, Json};
@@ -28,7 +28,7 @@ use utoipa::IntoParams;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page, PageRequest};
-use super::path::path_id;
+use super::path::{Path, path_id};
 use super::query::{Parameters, Query, SortOrder};
 use super::schema::words;
 use crate::app::App;

@@ -84,11 +84,26 @@ pub async fn commit_once<Planning: Future<Output = Result<Planned, Error>> + Sen
     body: &Body,
     plan: impl FnMut() -> Planning + Send,
 ) -> Result<Response, ApiError> {
+    commit_once_and_complete(app, caller, headers, route, body, plan, Ok).await
+}
+
+/// As [`commit_once`] for answers that show what must not be stored, such as the id of a token: `complete` puts it into
+/// the answer, new or replayed, from the request, which is the same whenever its key is.
+pub async fn commit_once_and_complete<Planning: Future<Output = Result<Planned, Error>> + Send>(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+    route: &str,
+    body: &Body,
+    plan: impl FnMut() -> Planning + Send,
+    complete: impl FnOnce(Answer) -> Result<Answer, Error> + Send,
+) -> Result<Response, ApiError> {
     let keyed = Keyed::of(headers, body)?;
     let request = keyed.as_ref().map(|keyed| keyed.request(caller, route));
     match idempotency::commit_once(app, request, plan).await? {
-        Committed::Now(answer) => json_response(answer),
-        Committed::Before(finished) => body_response(finished),
+        Committed::Now(answer) => json_response(complete(answer)?),
+        Committed::Before(Finished::Body(answer)) => Ok(replayed(json_response(complete(answer)?)?)),
+        Committed::Before(finished @ Finished::Charge { .. }) => body_response(finished),
     }
 }
 
@@ -107,6 +122,11 @@ pub fn replayed(mut response: Response) -> Response {
     metrics::idempotency_replay();
     response.headers_mut().insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
     response
+}
+
+/// Whether an answer was given before: this request had no effect.
+pub fn is_replay(response: &Response) -> bool {
+    response.headers().contains_key(IDEMPOTENT_REPLAYED)
 }
 
 /// The status of a stored answer.

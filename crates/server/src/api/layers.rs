@@ -1,4 +1,4 @@
-//! The layers around every route: body limit, panics, cross-origin headers, request id.
+//! The layers around every route: body limit, panics, envelopes of resources, cross-origin headers, request id.
 //!
 //! `axum::middleware::from_fn` would keep three copies of the request in each layer until it is answered: most of the
 //! memory of thousands of requests that wait for a provider. So a layer here is a function that reads the request,
@@ -10,8 +10,8 @@ use axum::routing::Route;
 use tower::layer::layer_fn;
 use tower::{Service, service_fn};
 
-use super::cors;
 use super::request_id::{self, Boundary};
+use super::{cors, envelope};
 use crate::http::limits;
 
 /// Adds the layers to the routes: the request id is outermost, the answer to panics innermost.
@@ -22,7 +22,9 @@ pub fn around(routes: Router, boundary: Boundary, body_bytes_max: usize) -> Rout
             let mut route = route.clone();
             request_id::track(&boundary, request, move |request| {
                 cors::answer(request, move |request| {
-                    limits::limit_body(body_bytes_max, request, move |request| route.call(request))
+                    envelope::of_resource(request, move |request| {
+                        limits::limit_body(body_bytes_max, request, move |request| route.call(request))
+                    })
                 })
             })
         })

@@ -6,7 +6,7 @@
 mod request;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::charge::later_of;
@@ -30,7 +30,7 @@ use uuid::Uuid;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page};
-use super::path::path_id;
+use super::path::{Path, path_id};
 use super::providers::{NewProvider, ProviderView};
 use super::query::Query;
 use super::schema::words;

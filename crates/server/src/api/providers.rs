@@ -6,7 +6,7 @@
 mod request;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use regente_domain::id::{ClientId, ProviderId};
 use regente_domain::provider_type::mask_credentials;
@@ -26,6 +26,7 @@ use uuid::Uuid;
 use zeroize::Zeroizing;
 
 use super::fields::Body;
+use super::path::Path;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use request::changed;

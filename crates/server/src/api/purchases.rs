@@ -7,28 +7,31 @@ pub mod request;
 pub mod view;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use regente_domain::charge::FollowUpKind;
 use regente_domain::problems::Problems;
-use regente_engine::caller::Caller;
+use regente_engine::app::Answer;
+use regente_engine::audit::Openings;
+use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::events::purchase::PurchaseView;
-use regente_engine::flows::purchase::{self, Cards, Private, operations};
+use regente_engine::flows::purchase::{self, Cards, NewPurchase, Private, Source, operations};
 use regente_engine::idempotency::Planned;
 use regente_store::Batch;
 use regente_store::purchases;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::fields::Body;
-use super::idempotency::commit_once;
-use super::path::path_id;
+use crate::http::headers::idempotency_key;
+use super::idempotency::{commit_once, commit_once_and_complete, is_replay};
+use super::path::{Path, path_id};
 use super::schema::words;
 use crate::app::App;
 use crate::http::error::ApiError;
-use crate::http::headers::idempotency_key;
 use error::{PurchaseError, PurchaseErrorEnvelope, PurchaseErrors};
 use view::{EntryView, PurchaseSchema};
 
@@ -150,15 +153,35 @@ pub struct OperationBody {
 pub async fn create(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
     headers: HeaderMap,
     body: Result<Body, ApiError>,
 ) -> Result<Response, PurchaseError> {
     key_is_there(&headers)?;
     let body = body?;
     let request = request::read(&body, &app.settings)?;
-    let plan = || async { accepted(purchase::accept(&app, &caller, &request).await?) };
-    let answer = commit_once(&app, &caller, &headers, "POST /v1/purchases", &body, plan).await?;
+    let openings = Openings::of(&app, &caller, &request_id);
+    let plan = || async { accepted(purchase::accept(&app, &caller, &request, &openings).await?) };
+    let complete = |answer| with_tokens(answer, &request);
+    let route = "POST /v1/purchases";
+    let answer = commit_once_and_complete(&app, &caller, &headers, route, &body, plan, complete).await?;
+    if !is_replay(&answer) {
+        openings.written();
+    }
     Ok(look_again(answer))
+}
+
+/// Shows the tokens that were sent in place of the cards that were made of them. Their ids are not stored.
+fn with_tokens(answer: Answer, request: &NewPurchase) -> Result<Answer, Error> {
+    let mut shown: Value = serde_json::from_slice(&answer.bytes).map_err(Error::internal)?;
+    let payments = shown.get_mut("payments").and_then(Value::as_array_mut);
+    for (shown, sent) in payments.into_iter().flatten().zip(&request.payments) {
+        if let Source::Token(token_id) = sent.source {
+            shown["cardId"] = Value::Null;
+            shown["tokenId"] = json!(token_id);
+        }
+    }
+    Ok(Answer { bytes: serde_json::to_vec(&shown).map_err(Error::internal)?, ..answer })
 }
 
 /// Reads a purchase.
@@ -179,7 +202,8 @@ pub async fn read_one(
     let stored = operations::find(&app, caller.client_id, path_id(&id)?).await?;
     let cards = Cards::of(&app, &stored.purchase).await?;
     let private = Private::open(&app, &stored).await?;
-    Ok(axum::Json(cards.show(&stored.purchase, &private)).into_response())
+    let view = cards.show(&stored.purchase).with_metadata(private.metadata);
+    Ok(axum::Json(view).into_response())
 }
 
 /// Lists what happened to a purchase, oldest first.

@@ -15,7 +15,7 @@ use regente_engine::metrics;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use crate::http::error::Fault;
+use crate::http::error::{Fault, General};
 use crate::http::headers::{self, REQUEST_ID};
 use crate::http::{Answered, MonotonicClock};
 use crate::telemetry::spans;
@@ -80,7 +80,8 @@ fn settle_fault(mut response: Response, id: &RequestId) -> Response {
         return response;
     };
     fault.log(response.status());
-    let Some(body) = fault.signed_body(id.as_str()) else {
+    let general = response.extensions_mut().remove::<General>();
+    let Some(body) = general.and_then(|general| general.signed_body(id.as_str())) else {
         return response;
     };
     response.headers_mut().remove(header::CONTENT_LENGTH);

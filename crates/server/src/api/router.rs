@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::map_response;
 use regente_domain::scope::Scope;
 use regente_engine::error::Error;
 use utoipa::openapi::OpenApi;
@@ -45,11 +44,11 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(SecretKeyOnly, routes!(merchants::create, merchants::list)))
         .merge(behind(SecretKeyOnly, routes!(merchants::read, merchants::update, merchants::delete)))
         .merge(behind(Needs(Scope::Providers), routes!(providers::update)))
-        .merge(purchases(behind(SecretKeyOnly, routes!(purchases::create))))
-        .merge(purchases(behind(SecretKeyOnly, routes!(purchases::read_one))))
-        .merge(purchases(behind(SecretKeyOnly, routes!(purchases::history))))
-        .merge(purchases(behind(SecretKeyOnly, routes!(purchases::capture))))
-        .merge(purchases(behind(SecretKeyOnly, routes!(purchases::void))))
+        .merge(behind(SecretKeyOnly, routes!(purchases::create)))
+        .merge(behind(SecretKeyOnly, routes!(purchases::read_one)))
+        .merge(behind(SecretKeyOnly, routes!(purchases::history)))
+        .merge(behind(SecretKeyOnly, routes!(purchases::capture)))
+        .merge(behind(SecretKeyOnly, routes!(purchases::void)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::create, webhooks::list)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::read, webhooks::update, webhooks::delete)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::list)))
@@ -57,11 +56,6 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::ping)))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
-}
-
-/// Purchases have their own error envelope, also for the gate's answers.
-fn purchases(routes: OpenApiRouter<App>) -> OpenApiRouter<App> {
-    routes.route_layer(map_response(purchases::error::in_own_envelope))
 }
 
 /// The OpenAPI document of this release.

@@ -8,20 +8,22 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::card::Cvv;
 use regente_domain::id::TokenId;
+use regente_engine::app::Answer;
 use regente_engine::caller::Caller;
 use regente_engine::card_data::{TokenContents, seal_token};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
-use regente_engine::vault::token_digest;
+use regente_engine::vault::{sha256, token_digest};
 use regente_store::Batch;
 use regente_store::tokens::{self, StoredToken, TokenKind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::charges::request::{InlineCard, read_card, read_cvv};
+use super::charges::request::{CodeRule, InlineCard, read_card, read_cvv};
 use super::fields::{Body, Fields};
-use super::idempotency::commit_once;
+use crate::http::headers::{IdempotencyKey, idempotency_key};
+use super::idempotency::commit_once_and_complete;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::limits::RateKey;
@@ -106,10 +108,32 @@ pub async fn create(
         NewToken::Card(card) => TokenContents::Card(card.checked(app.clock.of(caller.client_id))?),
         NewToken::Cvv(cvv) => TokenContents::Cvv(cvv),
     };
-    commit_once(&app, &caller, &headers, "POST /v1/tokens", &body, || async {
-        plan(&app, &caller, &contents)
-    })
-    .await
+    let key = idempotency_key(&headers)?;
+    let mask = mask_of(key.as_ref().map(IdempotencyKey::as_str).unwrap_or_default(), &body);
+    let plan = || async { plan(&app, &caller, &contents, mask) };
+    let complete = |answer| unmasked(answer, mask);
+    commit_once_and_complete(&app, &caller, &headers, "POST /v1/tokens", &body, plan, complete).await
+}
+
+/// What hides the id of a token in the answer that is kept for an idempotency key: whoever holds the database and its
+/// keys could otherwise open what is left of the token in an older copy. Only the request itself gives it.
+fn mask_of(key: &str, body: &Body) -> u128 {
+    let hash = sha256(&[b"token answer", key.as_bytes(), &body.canonical_bytes()]);
+    hash.iter().take(16).fold(0, |mask, byte| mask << 8 | u128::from(*byte))
+}
+
+/// The kept answer.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Kept {
+    masked_id: Uuid,
+}
+
+fn unmasked(answer: Answer, mask: u128) -> Result<Answer, Error> {
+    // Answers that earlier releases have kept show the id itself.
+    let Ok(Kept { masked_id }) = serde_json::from_slice(&answer.bytes) else { return Ok(answer) };
+    let token = Token { token_id: Uuid::from_u128(masked_id.as_u128() ^ mask) };
+    Ok(Answer { bytes: serde_json::to_vec(&token).map_err(Error::internal)?, ..answer })
 }
 
 /// Members of a card only.
@@ -120,12 +144,12 @@ fn read(fields: &Fields<'_>) -> Option<NewToken> {
     let has_cvv_update = fields.has("cvvUpdate");
     match (has_card, has_cvv_update) {
         (false, true) => read_cvv(fields.required("cvvUpdate")).map(NewToken::Cvv),
-        (true, true) => read_card(fields, "cvvUpdate").map(NewToken::Card),
-        (_, false) => read_card(fields, "cardCvv").map(NewToken::Card),
+        (true, true) => read_card(fields, "cvvUpdate", CodeRule::Required).map(NewToken::Card),
+        (_, false) => read_card(fields, "cardCvv", CodeRule::Required).map(NewToken::Card),
     }
 }
 
-fn plan(app: &App, caller: &Caller, contents: &TokenContents) -> Result<Planned, Error> {
+fn plan(app: &App, caller: &Caller, contents: &TokenContents, mask: u128) -> Result<Planned, Error> {
     let token_id: TokenId = app.chance.secret_id();
     let mut batch = Batch::new(caller.client_id);
     let token = StoredToken {
@@ -137,6 +161,7 @@ fn plan(app: &App, caller: &Caller, contents: &TokenContents) -> Result<Planned,
     };
     let expires_at = app.clock.of(caller.client_id) + app.settings.token_life;
     tokens::insert(&mut batch, token_digest(token_id), token, expires_at, &caller.actor());
-    let body = serde_json::to_value(Token { token_id: token_id.uuid() }).map_err(Error::internal)?;
+    let kept = Kept { masked_id: Uuid::from_u128(token_id.uuid().as_u128() ^ mask) };
+    let body = serde_json::to_value(kept).map_err(Error::internal)?;
     Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
 }

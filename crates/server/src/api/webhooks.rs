@@ -7,7 +7,7 @@ mod request;
 mod view;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::charge::later_of;
@@ -28,13 +28,13 @@ use regente_store::{Batch, Commit};
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page};
-use super::path::path_id;
+use super::path::{Path, path_id};
 use super::query::Query;
 use crate::app::App;
 use crate::http::error::ApiError;
 use request::{NewWebhook, new_webhook, webhook_changes};
 
-pub use error::{WebhookError, WebhookErrorBody, WebhookErrorDetail, WebhookErrors};
+pub use error::{WebhookError, WebhookErrorBody, WebhookErrorDetail, WebhookErrors, in_own_envelope};
 pub use request::{NewWebhookBody, VersionBody, WebhookChangesBody};
 pub use view::{AttemptView, DeletedWebhookView, DeliveryView, WebhookView};
 
@@ -58,9 +58,9 @@ pub async fn create(
     body: Result<Body, ApiError>,
 ) -> Result<Response, WebhookError> {
     let body = body?;
-    let mut new = body.read(new_webhook)?;
-    new.endpoint = accept(&app, &new.endpoint).await?;
-    let plan = || plan_creation(&app, &caller, &request_id, &new);
+    let new = body.read(new_webhook)?;
+    let address = accept(&app, &new.endpoint).await?;
+    let plan = || plan_creation(&app, &caller, &request_id, &new, &address);
     match commit_once(&app, &caller, &headers, "POST /v1/webhooks", &body, plan).await {
         Ok(response) => Ok(response),
         Err(ApiError::Engine(Error::Conflict { .. })) => Err(WebhookError::Duplicate),
@@ -68,7 +68,7 @@ pub async fn create(
     }
 }
 
-/// Checks that the address may be called, and returns it as it is stored.
+/// Checks that the address may be called, and returns it as it is called.
 async fn accept(app: &App, endpoint: &str) -> Result<String, Error> {
     let accepted = app.outbound.accept(endpoint).await;
     accepted.map(|address| address.as_str().to_owned()).map_err(|rule| Error::invalid("endpoint", rule))
@@ -79,8 +79,9 @@ async fn plan_creation(
     caller: &Caller,
     request_id: &RequestId,
     new: &NewWebhook,
+    address: &str,
 ) -> Result<Planned, Error> {
-    if is_duplicate(app, caller, new.event, &new.endpoint, None).await? {
+    if is_duplicate(app, caller, new.event, address, None).await? {
         return Err(Error::conflict(Vec::new()));
     }
     let now = app.clock.of(caller.client_id);
@@ -91,7 +92,9 @@ async fn plan_creation(
         id,
         client_id: caller.client_id,
         event: new.event,
-        endpoint: new.endpoint.clone(),
+        endpoint: address.to_owned(),
+        sent_endpoint: Some(new.endpoint.clone()),
+        partial_refund: new.partial_refund,
         api_version: new.version,
         active: new.status,
         key: KeyPair { public: key.public(), private: app.vault.seal(binding, key.seed()) },
@@ -193,7 +196,7 @@ pub async fn update(
     let id = path_id(&id)?;
     find(&app, &caller, id).await?;
     let changes = body?.read(webhook_changes)?;
-    let endpoint = match &changes.endpoint {
+    let address = match &changes.endpoint {
         Some(endpoint) => Some(accept(&app, endpoint).await?),
         None => None,
     };
@@ -201,9 +204,13 @@ pub async fn update(
         let before = find(&app, &caller, id).await?;
         let mut webhook = before.clone();
         webhook.event = changes.event.unwrap_or(webhook.event);
-        webhook.endpoint = endpoint.clone().unwrap_or(webhook.endpoint);
+        if let Some(address) = &address {
+            webhook.endpoint.clone_from(address);
+            webhook.sent_endpoint.clone_from(&changes.endpoint);
+        }
         webhook.api_version = changes.version.unwrap_or(webhook.api_version);
         webhook.active = changes.status.unwrap_or(webhook.active);
+        webhook.partial_refund = changes.partial_refund.unwrap_or(webhook.partial_refund);
         if webhook == before {
             return Ok(axum::Json(WebhookView::of(&webhook, app.clock.of(caller.client_id))));
         }

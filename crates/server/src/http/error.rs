@@ -20,7 +20,7 @@ use regente_engine::vault::VaultError;
 use regente_store::StoreError;
 
 pub use body::{CommonErrors, ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody};
-pub use fault::Fault;
+pub use fault::{Fault, General};
 
 /// The message while an outcome is unknown (`docs/interface/conventions.md#idempotency`).
 const PROCESSING: &str = "Transaction is processing";
@@ -234,7 +234,7 @@ impl Answer {
             response.headers_mut().insert(header::RETRY_AFTER, whole_seconds(after));
         }
         if self.status.is_server_error() {
-            response.extensions_mut().insert(Fault { cause: self.cause, envelope: None });
+            response.extensions_mut().insert(Fault { cause: self.cause });
         }
         response
     }
@@ -254,9 +254,7 @@ impl IntoResponse for ApiError {
         };
         let envelope = ErrorEnvelope { error };
         let mut response = answer.with_body(Json(&envelope));
-        if let Some(fault) = response.extensions_mut().get_mut::<Fault>() {
-            fault.envelope = Some(envelope);
-        }
+        response.extensions_mut().insert(General(envelope));
         response
     }
 }

@@ -5,6 +5,7 @@ mod cards;
 mod places;
 mod search;
 mod story;
+mod used_tokens;
 
 use std::time::Duration;
 

@@ -10,8 +10,9 @@ use regente_store::audit;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::charges::{by_source, charged, single_merchant, text};
-use crate::harness::{APPROVED, TIMED_OUT, TestApp, WRONG_CVV, stories, token_body};
+use crate::charges::{by_source, charged, newest, single_merchant, text};
+use crate::harness::{APPROVED, BLOCKED, TIMED_OUT, TestApp, sandbox, stories, token_body};
+use crate::openapi::records::put;
 
 stories! {
     a_card_is_created_as_documented,
@@ -19,6 +20,9 @@ stories! {
     the_list_is_paged_newest_first,
     the_fingerprint_is_of_number_and_expiry_inside_an_account,
     the_first_charge_decides_what_becomes_of_a_card,
+    only_a_final_reason_makes_a_card_fail,
+    a_code_is_checked_only_if_it_was_sent,
+    a_number_of_no_known_range_has_a_brand_all_the_same,
     a_card_is_linked_to_one_buyer,
     the_cards_of_a_buyer_are_a_bare_array_latest_link_first,
     links_are_checked,
@@ -155,17 +159,87 @@ async fn the_first_charge_decides_what_becomes_of_a_card(app: TestApp) {
     charge(&card, "561").await;
     assert_eq!(read(&app, &card).await, confirmed, "later charges change nothing");
 
-    let card = app.card(WRONG_CVV).await;
-    charge(&card, WRONG_CVV.1).await;
+    let card = app.card(BLOCKED).await;
+    charge(&card, BLOCKED.1).await;
     let refused = read(&app, &card).await;
     assert_eq!(
         (&refused["status"], &refused["statusReason"], &refused["cvvChecked"]),
-        (&json!("failed"), &json!("Invalid CVV"), &json!(false))
+        (&json!("failed"), &json!("Card blocked"), &json!(false))
     );
 
     let card = app.card(TIMED_OUT).await;
     charge(&card, TIMED_OUT.1).await;
     assert_eq!(read(&app, &card).await["status"], "pending", "silence says nothing about a card");
+}
+
+/// A merchant whose provider declines the amount 100 with this code, and approves any other.
+async fn declining(app: &TestApp, code: &str) -> String {
+    let mut provider = sandbox("Declines", 1);
+    provider["options"] = json!({ "type": "SANDBOX",
+        "faults": [{ "when": { "amount": 100 }, "then": { "decline": code } }] });
+    app.merchant_with(json!([provider])).await
+}
+
+async fn only_a_final_reason_makes_a_card_fail(app: TestApp) {
+    let finals = [
+        "expired_card",
+        "fraud_confirmed",
+        "invalid_number",
+        "lost_card",
+        "pickup_card",
+        "restricted_card",
+        "stolen_card",
+    ];
+    let codes = regente_domain::decline::DeclinedCode::all().map(|code| code.code());
+    for code in codes {
+        let merchant = declining(&app, code).await;
+        let card = app.card(APPROVED).await;
+        let body = |amount: i64| {
+            let source = json!({ "sourceType": "card", "cardId": card, "cardCvv": APPROVED.1 });
+            put(by_source(&merchant, source), "amount", amount)
+        };
+        let refused = charged(&app, &body(100)).await;
+        assert_eq!(newest(&refused)["providerError"]["declinedCode"], code);
+        if finals.contains(&code) {
+            assert_eq!(read(&app, &card).await["status"], "failed", "{code}");
+            let again = app.post("/v1/charges", &body(150)).await.expect(400);
+            assert_eq!(again["error"]["message"], "card cannot be used in status failed", "{code}");
+        } else {
+            assert_eq!(read(&app, &card).await["status"], "pending", "{code}");
+            assert_eq!(charged(&app, &body(150)).await["status"], "authorized", "{code}");
+            assert_eq!(read(&app, &card).await["status"], "active", "{code}");
+        }
+    }
+}
+
+async fn a_code_is_checked_only_if_it_was_sent(app: TestApp) {
+    let merchant = single_merchant(&app).await;
+    let card = app.card(APPROVED).await;
+    let charge = async |code: Option<&str>| {
+        let mut source = json!({ "sourceType": "card", "cardId": card });
+        if let Some(code) = code {
+            source["cardCvv"] = json!(code);
+        }
+        charged(&app, &by_source(&merchant, source)).await["status"].clone()
+    };
+    let shown = async || {
+        let card = read(&app, &card).await;
+        (card["status"].clone(), card["cvvChecked"].clone())
+    };
+    assert_eq!(charge(None).await, "authorized");
+    assert_eq!(shown().await, (json!("active"), json!(false)), "no code was sent");
+    assert_eq!(charge(Some("561")).await, "failed");
+    assert_eq!(shown().await, (json!("active"), json!(false)), "a wrong code was sent");
+    assert_eq!(charge(Some(APPROVED.1)).await, "authorized");
+    assert_eq!(shown().await, (json!("active"), json!(true)));
+    assert_eq!(charge(None).await, "authorized");
+    assert_eq!(shown().await, (json!("active"), json!(true)), "what was checked stays checked");
+}
+
+async fn a_number_of_no_known_range_has_a_brand_all_the_same(app: TestApp) {
+    let card = app.card(("9797979797979799", "123")).await;
+    assert_eq!(read(&app, &card).await["brand"], "Unknown");
+    assert_eq!(app.get("/v1/cards").await.expect(200)["items"][0]["brand"], "Unknown");
 }
 
 async fn a_card_is_linked_to_one_buyer(app: TestApp) {

@@ -61,6 +61,8 @@ pub const REFUSED: &str = "refused-1";
 pub const APPROVED: (&str, &str) = ("4916745120294124", "560");
 /// Not answered by the simulator.
 pub const TIMED_OUT: (&str, &str) = ("4485401945979546", "600");
+/// Declined as `restricted_card`, which is final for the card.
+pub const BLOCKED: (&str, &str) = ("4556684530238865", "440");
 /// Declined for its security code; no other provider is tried.
 pub const WRONG_CVV: (&str, &str) = ("4716866286004545", "965");
 

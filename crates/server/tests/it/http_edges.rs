@@ -216,6 +216,32 @@ async fn every_answer_has_a_request_id() {
     }
 }
 
+/// The text of a path's id is no UTF-8: the answer is that of an id that is no UUID.
+#[tokio::test]
+async fn an_id_that_is_no_utf8_is_not_found() {
+    let app = TestApp::sqlite().await;
+    let with_ids = Document::current().operations.iter().filter(|operation| operation.parameters() > 0);
+    let mut asked = 0;
+    for operation in with_ids {
+        let answer = async |id: &str| {
+            let path = operation.path_with(&vec![id; operation.parameters()]);
+            let body = (operation.method != Method::GET).then(|| json!({ "cardId": NOBODYS_ID }));
+            let key = fresh_key();
+            let headers = operation.headers(&key);
+            let reply = app.call(&app.client, operation.method.clone(), &path, &headers, body.as_ref()).await;
+            assert_eq!(reply.header("content-type"), Some("application/json"), "{path}");
+            (reply.status.as_u16(), reply.json())
+        };
+        let not_found = answer("not-a-uuid").await;
+        assert_eq!(not_found.0, 404, "{}: {}", operation.name(), not_found.1);
+        for id in ["%FF", "a%80", "%C3%28"] {
+            assert_eq!(answer(id).await, not_found, "{} {id}", operation.name());
+        }
+        asked += 1;
+    }
+    assert!(asked > 15, "{asked}");
+}
+
 #[tokio::test]
 async fn a_wrong_method_says_which_are_right() {
     let app = TestApp::sqlite().await;
@@ -234,10 +260,17 @@ async fn a_wrong_method_says_which_are_right() {
         right.sort_unstable();
         let reply = app.call(&app.client, Method::PUT, &path, &[], None).await;
         let error = reply.expect(405)["error"].clone();
-        assert_eq!(
-            error,
-            json!({ "type": "invalid_request_error", "code": 405, "message": "Method not allowed", "details": [] })
-        );
+        let expected = match path.split('/').nth(2) {
+            Some("purchases") => {
+                json!({ "type": "bad_request", "code": 405, "message": "Method not allowed", "details": [] })
+            }
+            Some("webhooks") => {
+                json!({ "type": "api_error", "message": "Method not allowed", "details": [] })
+            }
+            _ => json!({ "type": "invalid_request_error", "code": 405, "message": "Method not allowed",
+                "details": [] }),
+        };
+        assert_eq!(error, expected, "{path}");
         let mut allowed: Vec<&str> =
             reply.header("allow").expect("Allow").split(',').map(str::trim).collect();
         allowed.sort_unstable();
@@ -306,9 +339,15 @@ async fn no_body_is_no_body() {
 #[tokio::test]
 async fn a_body_has_a_largest_size_however_it_comes() {
     let app = TestApp::sqlite().await;
-    let refusal = format!(
-        r#"{{"error":{{"type":"bad_request","code":413,"message":"Payload Too Large","details":["body must not be larger than {BODY_BYTES_MAX} bytes"]}}}}"#
-    );
+    let refusal = |path: &str| {
+        let members = match path.starts_with("/v1/webhooks") {
+            true => r#""type":"api_error""#,
+            false => r#""type":"bad_request","code":413"#,
+        };
+        format!(
+            r#"{{"error":{{{members},"message":"Payload Too Large","details":["body must not be larger than {BODY_BYTES_MAX} bytes"]}}}}"#
+        )
+    };
     let credentials = [("X-Client-Id", app.client.id.as_str()), ("X-Api-Key", app.client.key.as_str())];
     let bodies = Document::current()
         .operations
@@ -327,7 +366,7 @@ async fn a_body_has_a_largest_size_however_it_comes() {
         let announced = bare(&app, operation.method.clone(), &path, &announced, "").await;
         for reply in [unannounced, announced] {
             assert_eq!(reply.status, 413, "{}", operation.name());
-            assert_eq!(String::from_utf8_lossy(&reply.bytes), refusal, "{}", operation.name());
+            assert_eq!(String::from_utf8_lossy(&reply.bytes), refusal(&path), "{}", operation.name());
         }
     }
     let exact = format!("{}{}", json!({ "cvvUpdate": "123" }), " ".repeat(BODY_BYTES_MAX - 19));

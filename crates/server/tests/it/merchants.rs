@@ -13,6 +13,8 @@ stories! {
     a_merchant_is_created_as_documented,
     credentials_are_masked_everywhere_and_stored_whole,
     spellings_of_requests_are_accepted,
+    credentials_of_older_descriptions_are_accepted,
+    the_platforms_own_provider_is_registered,
     every_wrong_field_is_named,
     options_are_checked_by_type,
     acquirers_are_checked,
@@ -141,6 +143,44 @@ async fn spellings_of_requests_are_accepted(app: TestApp) {
     assert_eq!(alias["providers"][0]["credentials"]["type"], "GETNET_SEP");
     let twice = [created(&app, shop()).await, created(&app, shop()).await];
     assert_ne!(twice[0]["id"], twice[1]["id"], "sub-accounts may repeat themselves");
+}
+
+async fn credentials_of_older_descriptions_are_accepted(app: TestApp) {
+    let with = |credentials: Value| json!({ "mcc": "1", "providers": [{ "name": "A", "priority": 1, "credentials": credentials }] });
+    let misspelled = json!({ "type": "KLAP", "apiKey": "a", "CommerceId": "c1", "keyComponent1": "k",
+        "keyComponent2": "l" });
+    let merchant = created(&app, with(misspelled)).await;
+    let shown = json!({ "type": "KLAP", "apiKey": "****", "keyComponent1": "****", "keyComponent2": "****",
+        "commerceId": "c1" });
+    assert_eq!(merchant["providers"][0]["credentials"], shown);
+    let provider = format!("/v1/providers/{}", text(&merchant["providers"][0]["id"]));
+    app.patch(&provider, &json!({ "credentials": { "CommerceId": "c2" } })).await.expect(200);
+    let changed = read(&app, &merchant).await["providers"][0]["credentials"].clone();
+    assert_eq!((&changed["commerceId"], changed.get("CommerceId")), (&json!("c2"), None));
+
+    let legacy = json!({ "type": "ZOOP", "marketplaceId": "m", "sellerId": "s", "apiKey": "a" });
+    created(&app, with(legacy)).await;
+    created(&app, with(json!({ "type": "VR", "affiliationId": "a" }))).await;
+}
+
+async fn the_platforms_own_provider_is_registered(app: TestApp) {
+    let own = json!({ "name": "Own", "priority": 1, "credentials": { "type": "PLATFORM", "apiKey": "any" } });
+    let merchant = created(
+        &app,
+        json!({ "mcc": "1", "providers": [own, { "name": "Spare", "priority": 2,
+        "credentials": { "type": "SANDBOX" } }] }),
+    )
+    .await;
+    assert_eq!(read(&app, &merchant).await["providers"][0]["credentials"]["type"], "PLATFORM");
+    // It has no adapter in this release: it refuses, and the next provider is asked.
+    let charge = app.post("/v1/charges", &charge_body(text(&merchant["id"]), APPROVED)).await.expect(201);
+    let asked: Vec<&str> = charge["transactionRequests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|request| text(&request["providerType"]))
+        .collect();
+    assert_eq!((text(&charge["status"]), asked), ("authorized", vec!["SANDBOX", "PLATFORM"]));
 }
 
 async fn every_wrong_field_is_named(app: TestApp) {

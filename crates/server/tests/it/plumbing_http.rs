@@ -37,6 +37,14 @@ fn app() -> Router {
             "/v1/panic",
             get(async || if MADE_ID.is_empty() { "" } else { panic!("a secret of the inside") }),
         )
+        .route(
+            "/v1/webhooks/panic",
+            get(async || if MADE_ID.is_empty() { "" } else { panic!("a secret of the inside") }),
+        )
+        .route(
+            "/v1/purchases/panic",
+            get(async || if MADE_ID.is_empty() { "" } else { panic!("a secret of the inside") }),
+        )
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed);
     layers::around(routes, boundary, BODY_BYTES_MAX)
@@ -101,6 +109,26 @@ async fn a_fault_shows_the_request_id_and_nothing_else() {
         let answer = send(Method::GET, path, &[], "").await;
         assert_eq!((answer.status, answer.body.as_str()), (500, expected.as_str()), "{path}");
         assert_eq!(answer.header("content-type"), Some("application/json"));
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_answered_in_the_envelope_of_its_resource() {
+    let bodies = [
+        (
+            "/v1/webhooks/panic",
+            r#"{"error":{"type":"api_error","message":"Internal server error","details":[]}}"#,
+        ),
+        (
+            "/v1/purchases/panic",
+            r#"{"error":{"type":"api_error","code":500,"message":"Internal server error","details":[]}}"#,
+        ),
+    ];
+    for (path, body) in bodies {
+        let answer = send(Method::GET, path, &[], "").await;
+        assert_eq!((answer.status, answer.body.as_str()), (500, body), "{path}");
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        assert_eq!(answer.header("x-request-id"), Some(MADE_ID));
     }
 }
 

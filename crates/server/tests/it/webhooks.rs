@@ -26,6 +26,8 @@ stories! {
     an_endpoint_is_registered_once_for_each_event,
     what_is_wrong_with_a_body_is_named,
     every_error_has_the_envelope_of_webhooks,
+    what_is_refused_before_a_webhook_is_looked_at_has_that_envelope_too,
+    an_endpoint_is_shown_as_it_was_sent,
     versions_are_taken_as_numbers_and_as_words,
     the_same_key_makes_one_webhook,
     private_keys_do_not_rest_in_the_clear,
@@ -154,12 +156,71 @@ async fn every_error_has_the_envelope_of_webhooks(app: TestApp) {
         (404, app.post(&format!("{NOBODYS}/ping"), &json!({})).await),
     ];
     for (status, reply) in replies {
-        let error = reply.expect(status);
-        let members: Vec<&String> = error["error"].as_object().unwrap().keys().collect();
-        assert_eq!(members, ["type", "message", "details"], "{error}");
-        assert_eq!(error["error"]["type"], "api_error");
-        assert_eq!(error.as_object().unwrap().len(), 1, "{error}");
+        assert_envelope(&reply, status);
     }
+}
+
+#[track_caller]
+fn assert_envelope(reply: &Reply, status: u16) {
+    let error = reply.expect(status);
+    let members: Vec<&String> = error["error"].as_object().unwrap().keys().collect();
+    assert_eq!(members, ["type", "message", "details"], "{error}");
+    assert_eq!(error["error"]["type"], "api_error");
+    assert_eq!(error.as_object().unwrap().len(), 1, "{error}");
+}
+
+/// By the router, the limits and the gate. Only an account that is not known and a refused key look as everywhere.
+async fn what_is_refused_before_a_webhook_is_looked_at_has_that_envelope_too(app: TestApp) {
+    let put = axum::http::Method::PUT;
+    assert_envelope(&app.call(&app.client, put, "/v1/webhooks", &[], None).await, 405);
+    assert_envelope(&app.get("/v1/webhooks/a/b/c/d").await, 404);
+    assert_envelope(&app.get("/v1/webhooks/%FF").await, 404);
+    let large = json!({ "event": "*".repeat(2 * 1024 * 1024) });
+    assert_envelope(&app.post("/v1/webhooks", &large).await, 413);
+    let nobody = crate::harness::Client { id: app.client.id.clone(), key: "wrong".to_owned() };
+    let refused = app.call(&nobody, axum::http::Method::GET, "/v1/webhooks", &[], None).await;
+    assert_eq!(refused.expect(403), json!({ "message": "Forbidden" }));
+    let nobody = crate::harness::Client { id: "nobody".to_owned(), key: app.client.key.clone() };
+    let unknown = app.call(&nobody, axum::http::Method::GET, "/v1/webhooks", &[], None).await;
+    assert_eq!(unknown.expect(401)["error"]["code"], 401);
+
+    let app = app
+        .with_limits(|limits| {
+            limits.rates.secret_key_requests_per_second = std::num::NonZeroU32::new(1);
+        })
+        .await;
+    app.get("/v1/cards").await.expect(200);
+    let mut too_many = app.get("/v1/webhooks").await;
+    while too_many.status == 200 {
+        too_many = app.get("/v1/webhooks").await;
+    }
+    assert_envelope(&too_many, 429);
+    assert!(too_many.header("retry-after").is_some());
+    let app = app.with_limits(|limits| limits.rates.secret_key_requests_per_second = None).await;
+    app.get("/v1/webhooks").await.expect(200);
+    app.app.store.close().await;
+    let gone = app.get("/v1/webhooks").await;
+    assert_envelope(&gone, 503);
+    assert!(gone.header("retry-after").is_some());
+}
+
+async fn an_endpoint_is_shown_as_it_was_sent(app: TestApp) {
+    let sent = "HTTPS://Shop.Example:443/a/../hooks";
+    let made = app.post("/v1/webhooks", &put(body(), "endpoint", sent)).await.expect(201);
+    assert_eq!(made["endpoint"], sent);
+    let path = format!("/v1/webhooks/{}", made["id"].as_str().unwrap());
+    assert_eq!(app.get(&path).await.expect(200)["endpoint"], sent);
+    let id = made["id"].as_str().unwrap().parse().unwrap();
+    let stored = regente_store::webhooks::find(&app.app.store, app.client_id(), id).await.unwrap().unwrap();
+    assert_eq!(stored.endpoint, "https://shop.example/hooks", "what was checked is called");
+    assert_duplicate(&app.post("/v1/webhooks", &body()).await);
+
+    let other = "https://SHOP.example";
+    let changed = app.patch(&path, &json!({ "endpoint": other })).await.expect(200);
+    assert_eq!(changed["endpoint"], other);
+    assert_eq!(app.get("/v1/webhooks").await.expect(200)["items"][0]["endpoint"], other);
+    let same = app.patch(&path, &json!({ "status": true })).await.expect(200);
+    assert_eq!(same["endpoint"], other);
 }
 
 async fn versions_are_taken_as_numbers_and_as_words(app: TestApp) {

@@ -70,12 +70,14 @@ pub(super) fn open_writer(options: &SqliteOptions) -> Result<Connection, StoreEr
             options.path.display()
         )));
     }
-    // The writer decides when to copy the log; SQLite would do it during a commit.
+    // The writer decides when to copy the log; SQLite would do it during a commit. What is deleted is overwritten with
+    // zeros: a used token must not be left in a free page.
     tell(
         &connection,
         options,
         &format!(
             "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;
+             PRAGMA secure_delete = ON;
              PRAGMA journal_size_limit = {}; PRAGMA cache_size = -{};",
             options.wal_bytes_max,
             options.writer_cache_bytes / 1024

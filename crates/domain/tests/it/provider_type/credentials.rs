@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 use regente_domain::provider_type::{
-    CREDENTIAL_CHARS_MAX, CredentialFields, mask_credentials, merge_credentials, validate_credentials,
+    CREDENTIAL_CHARS_MAX, CredentialFields, mask_credentials, merge_credentials, stored_spelling,
+    validate_credentials,
 };
 use serde_json::{Value, json};
 
@@ -55,12 +56,28 @@ fn required_credentials_are_the_documented_ones() {
         ("CLEARSALE", "name password", "app"),
         ("VR", "affiliationId", "clientId clientSecret"),
         ("WORLDPAY", "merchantCode userAPI senha", ""),
-        ("ZOOP", "marketplaceId sellerId apiKey xApiKeyToken privateKey publicKey", ""),
+        ("ZOOP", "marketplaceId sellerId apiKey", "xApiKeyToken privateKey publicKey"),
+        ("PLATFORM", "any", "any"),
         ("BANRISUL", "any", "any"),
         ("OWEMPAY", "any", "any"),
     ] {
         assert_eq!(fields(code), (required.to_owned(), optional.to_owned()), "{code}");
     }
+}
+
+#[test]
+fn a_misspelled_name_is_stored_as_the_right_one() {
+    let stored = |code: &str, sent: Value| Value::Object(stored_spelling(provider(code), object(sent)));
+    for (sent, expected) in [
+        (json!({ "CommerceId": "1" }), json!({ "commerceId": "1" })),
+        (json!({ "CommerceId": "1", "commerceId": "2" }), json!({ "commerceId": "2" })),
+        (json!({ "CommerceId": "1", "commerceId": null }), json!({ "commerceId": "1" })),
+        (json!({ "commerceId": "2" }), json!({ "commerceId": "2" })),
+    ] {
+        assert_eq!(stored("KLAP", sent.clone()), expected, "{sent}");
+    }
+    let of_another_type = json!({ "CommerceId": "1" });
+    assert_eq!(stored("OWEMPAY", of_another_type.clone()), of_another_type);
 }
 
 #[test]

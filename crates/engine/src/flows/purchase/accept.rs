@@ -13,6 +13,7 @@ use serde_json::Map;
 use super::rules::{NewPurchase, Payment, Source};
 use super::{Cards, Private, needs};
 use crate::app::App;
+use crate::audit::Openings;
 use crate::caller::Caller;
 use crate::card_data::{CvvSource, TokenContents, new_card, open_token, seal_card, seal_token};
 use crate::error::Error;
@@ -27,17 +28,19 @@ pub async fn accept(
     app: &App,
     caller: &Caller,
     request: &NewPurchase,
+    openings: &Openings,
 ) -> Result<(Batch, PurchaseView), Error> {
     let now = app.clock.of(caller.client_id);
     can_be_processed(app, caller, request).await?;
     let (customer_id, customer_alias) = customer(app, caller, request).await?;
     let mut accepting =
-        Accepting { app, caller, batch: Batch::new(caller.client_id), private: Private::default() };
+        Accepting { app, caller, openings, batch: Batch::new(caller.client_id), private: Private::default() };
     let mut slots = Vec::with_capacity(request.payments.len());
     for (index, payment) in request.payments.iter().enumerate() {
         slots.push(accepting.slot(index, payment).await?);
     }
     let Accepting { mut batch, mut private, .. } = accepting;
+    openings.record(&mut batch);
     private.metadata.clone_from(&request.metadata);
     private.fraud_analysis.clone_from(&request.fraud_analysis);
     let step = Advance::created(Purchase {
@@ -59,11 +62,10 @@ pub async fn accept(
         updated_at: now,
     });
     let accepted = &step.purchase;
-    let plain = serde_json::to_vec(&private).map_err(Error::internal)?;
-    let sealed = app.vault.seal(Private::binding(caller.client_id, accepted.id), &plain);
+    let sealed = private.seal(app, caller.client_id, accepted.id)?;
     purchases::insert(&mut batch, &step, Some(sealed), &caller.actor(), || app.chance.id(now))?;
     enqueue(app, &mut batch, accepted);
-    let view = Cards::none().show(accepted, &private);
+    let view = Cards::none().show(accepted).with_metadata(private.metadata);
     Ok((batch, view))
 }
 
@@ -72,6 +74,9 @@ async fn can_be_processed(app: &App, caller: &Caller, request: &NewPurchase) -> 
     let merchant = route::merchant(app, caller.client_id, request.merchant_id)
         .await?
         .ok_or(Error::ReferenceNotFound("merchantId"))?;
+    if request.fraud_analysis.is_some() {
+        route::refuse_analysis(&merchant)?;
+    }
     for payment in &request.payments {
         if route::choose(app, &merchant, &needs(payment.installments)).is_none() {
             return Err(Error::impossible("no provider available for paymentType credit"));
@@ -95,25 +100,22 @@ async fn customer(
 struct Accepting<'a> {
     app: &'a App,
     caller: &'a Caller,
+    openings: &'a Openings,
     batch: Batch,
     private: Private,
 }
 
 impl Accepting<'_> {
     async fn slot(&mut self, index: usize, payment: &Payment) -> Result<Slot, Error> {
-        let (card_id, cvv, token) = match &payment.source {
-            Source::Card { card_id, cvv } => (*card_id, self.stored(index, *card_id, cvv).await?, None),
-            Source::Token(token_id) => {
-                let (card_id, cvv) = self.token(index, *token_id).await?;
-                (card_id, cvv, Some(*token_id))
-            }
+        let (card_id, cvv) = match &payment.source {
+            Source::Card { card_id, cvv } => (*card_id, self.stored(index, *card_id, cvv).await?),
+            Source::Token(token_id) => self.token(index, *token_id).await?,
         };
         let cvv_token = match cvv {
             Some(cvv) => Some(self.keep_cvv(cvv)?),
             None => None,
         };
         self.private.cvv_tokens.push(cvv_token);
-        self.private.tokens.push(token);
         Ok(Slot {
             id: self.app.chance.id(self.app.clock.of(self.caller.client_id)),
             card_id,
@@ -148,7 +150,8 @@ impl Accepting<'_> {
     /// Stores the card of a token, as a charge does.
     async fn token(&mut self, index: usize, token_id: TokenId) -> Result<(CardId, Option<Cvv>), Error> {
         let place = format!("payments[{index}].tokenId");
-        let TokenContents::Card(details) = self.use_up(token_id, TokenKind::Card, &place).await? else {
+        let opened = self.use_up(token_id, TokenKind::Card, &place).await?;
+        let TokenContents::Card(details) = opened else {
             return Err(unusable(&place));
         };
         let card = new_card(self.app, self.caller.client_id, &details, CardState::Pending).await?;
@@ -169,6 +172,9 @@ impl Accepting<'_> {
         let found = tokens::find(&app.store, client_id, digest, now).await?;
         let found = found.filter(|token| token.kind == kind).ok_or_else(|| unusable(place))?;
         tokens::consume(&mut self.batch, digest, now);
+        if kind == TokenKind::Card {
+            self.openings.note(digest);
+        }
         Ok(open_token(app, client_id, token_id, &found.sealed).await?)
     }
 

@@ -36,7 +36,7 @@ pub async fn plan(
         FollowUpKind::Void => before.request_void(&cards.seen(before, &[]), now),
     };
     let step = requested.map_err(refused)?;
-    let view = cards.show(&step.purchase, &private);
+    let view = cards.show(&step.purchase).with_metadata(private.metadata);
     if amount.is_some_and(|amount| amount != view.amount()) {
         return Err(refused(OperationRefusal::IntentMismatch));
     }

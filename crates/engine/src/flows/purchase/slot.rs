@@ -49,7 +49,7 @@ async fn prepare(
 ) -> Result<Option<NewCharge>, Error> {
     let purchase = &stored.purchase;
     let client_id = purchase.client_id;
-    let private = Private::open(app, stored).await?;
+    let mut private = Private::open(app, stored).await?;
     let merchant = route::merchant(app, client_id, purchase.merchant_id).await?;
     let card = cards::find_with_number(&app.store, client_id, slot.card_id).await?;
     let (Some(merchant), Some(card)) = (merchant, card) else { return Ok(None) };
@@ -57,7 +57,7 @@ async fn prepare(
         return Ok(None);
     }
     let Some(explanation) = route::choose(app, &merchant, &needs(slot.installments)) else { return Ok(None) };
-    let cvv_token = private.cvv_tokens.get(index).copied().flatten();
+    let cvv_token = private.cvv_tokens.get_mut(index).and_then(Option::take);
     let cvv = match cvv_token {
         None => None,
         Some(token_id) => match open_cvv(app, stored, token_id).await? {
@@ -69,14 +69,19 @@ async fn prepare(
     let now = app.clock.of(client_id);
     let charge = charge_of(app, stored, slot, now).routed(explanation);
     let step = purchase.apply(Change::SlotBegun(index, charge.id), now);
+    let without_code = match cvv_token {
+        Some(_) => Some(private.seal(app, client_id, purchase.id)?),
+        None => None,
+    };
     Ok(Some(NewCharge {
         private: seal_fraud_analysis(app, &private, &charge)?,
         charge,
         tokens: cvv_token.into_iter().map(token_digest).collect(),
+        openings: None,
         merchant,
         circuit_probes,
         claim: None,
-        purchase: Some(Box::new(PurchaseStep { before: purchase.clone(), step })),
+        purchase: Some(Box::new(PurchaseStep { before: purchase.clone(), step, private: without_code })),
         actor: Actor::Job(KIND),
         seed: None,
         source: FundingSource::StoredCard { found: Box::new(card), cvv },

@@ -43,9 +43,9 @@ pub struct CardSchema {
     created_at: String,
     #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
-    /// Null for a number of no known range.
-    #[schema(value_type = Option<words::CardBrand>, example = "Visa", required = true)]
-    brand: Option<&'static str>,
+    /// `Unknown` for a number of no known range.
+    #[schema(value_type = words::CardBrand, example = "Visa")]
+    brand: &'static str,
     card_holder_name: Option<String>,
     cvv_checked: bool,
     /// The same for the same number and expiry inside an account.

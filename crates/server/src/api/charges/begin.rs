@@ -5,7 +5,8 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use regente_domain::id::TokenId;
-use regente_engine::caller::Caller;
+use regente_engine::audit::Openings;
+use regente_engine::caller::{Caller, RequestId};
 use regente_engine::calls::in_flight::Flow;
 use regente_engine::flows::charge::{self, Created, Ran};
 use regente_engine::idempotency::{Finished, Plan, unless_overtaken};
@@ -30,6 +31,7 @@ pub(super) enum Begun {
 /// Parses a request, and begins its charge unless it was answered before.
 pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<Begun, ApiError> {
     let headers = request.headers().clone();
+    let request_id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(|| RequestId::new(""));
     // The whole body, so that the connection can carry the next request whatever the result.
     let bytes = read_bytes(request).await?;
     // Before parsing and lookups: a refusal for overload must be cheap and not wait for the database.
@@ -43,7 +45,8 @@ pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<
         KeyLookup::Answered(finished) => return replayed(&app, &caller, finished, token_id).await,
     };
     let private = request.private.clone();
-    let prepared = prepare::prepare(&app, &caller, request, claim.clone(), seed).await;
+    let openings = Openings::of(&app, &caller, &request_id);
+    let prepared = prepare::prepare(&app, &caller, request, claim.clone(), openings, seed).await;
     let new = match unless_overtaken(&app, claim.as_ref(), prepared).await? {
         Plan::Own(new) => Box::new(new),
         Plan::Overtaken(finished) => return replayed(&app, &caller, finished, token_id).await,

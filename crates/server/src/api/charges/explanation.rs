@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use regente_domain::charge::timeline::{self, Attempt, Audience, Candidate, Named, Timeline, TimelineStep};
 use regente_domain::decline::Decline;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::api::path::path_id;
+use crate::api::path::{Path, path_id};
 use crate::api::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};

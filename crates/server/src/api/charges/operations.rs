@@ -2,7 +2,7 @@
 //! (`docs/interface/charges.md#captures`).
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::charge::FollowUpKind;
@@ -19,7 +19,7 @@ use super::view::ChargeView;
 use super::{find, open_private, replay};
 use crate::api::fields::{Body, Fields};
 use crate::api::idempotency::{self, KeyLookup};
-use crate::api::path::path_id;
+use crate::api::path::{Path, path_id};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::sandbox_seed;

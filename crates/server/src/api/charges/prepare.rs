@@ -7,6 +7,7 @@ use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{CardSource, Charge, ChargeState};
 use regente_domain::id::{CardId, Id, TokenId, of};
 use regente_domain::routing::Needs;
+use regente_engine::audit::Openings;
 use regente_engine::caller::Caller;
 use regente_engine::card_data::{
     CvvSource, FundingSource, NewCard, TokenContents, new_card, open_token, seal_card,
@@ -19,11 +20,12 @@ use regente_engine::idempotency::Claim;
 use regente_engine::vault::{Binding, Purpose, token_digest};
 use regente_providers::request::CardDetails;
 use regente_store::merchants::MerchantWithProviders;
+use regente_store::sealed::Sealed;
 use regente_store::tokens::TokenKind;
 use regente_store::{cards, tokens};
 use serde_json::Map;
 
-use super::request::{ChargeRequest, Payer, Source};
+use super::request::{ChargeRequest, FRAUD_ANALYSIS, Payer, Source};
 use crate::app::App;
 
 /// Resolves the ids of a request and chooses its route.
@@ -32,11 +34,15 @@ pub(super) async fn prepare(
     caller: &Caller,
     request: ChargeRequest,
     claim: Option<Claim>,
+    openings: Openings,
     seed: Option<String>,
 ) -> Result<NewCharge, Error> {
     let merchant = route::merchant(app, caller.client_id, request.merchant_id)
         .await?
         .ok_or(Error::ReferenceNotFound("merchantId"))?;
+    if request.private.contains_key(FRAUD_ANALYSIS) {
+        route::refuse_analysis(&merchant)?;
+    }
     let customer = match request.customer_id {
         Some(id) => {
             Some(resolve_customer(app, caller, id).await?.ok_or(Error::ReferenceNotFound("customerId"))?)
@@ -44,7 +50,7 @@ pub(super) async fn prepare(
         None => None,
     };
     let (explanation, circuit_probes) = app.circuits.narrow(route_of(app, &merchant, &request)?);
-    let charged = resolve_source(app, caller, request.source).await?;
+    let charged = resolve_source(app, caller, request.source, &openings).await?;
     let customer = same_customer(customer, charged.customer)?;
     let now = app.clock.of(caller.client_id);
     let id = app.chance.id(now);
@@ -83,6 +89,7 @@ pub(super) async fn prepare(
         private,
         source: charged.funding,
         tokens: charged.tokens,
+        openings: Some(openings),
         merchant,
         circuit_probes,
         claim,
@@ -136,14 +143,22 @@ struct Charged {
     customer: Option<ResolvedCustomer>,
 }
 
-async fn resolve_source(app: &App, caller: &Caller, source: Source) -> Result<Charged, Error> {
+async fn resolve_source(
+    app: &App,
+    caller: &Caller,
+    source: Source,
+    openings: &Openings,
+) -> Result<Charged, Error> {
     match source {
         Source::InlineCard(card) => {
             let details = card.checked(app.clock.of(caller.client_id))?;
             store_first(app, caller, details, None).await
         }
         Source::Token(token_id) => {
-            let TokenContents::Card(details) = token(app, caller, token_id, TokenKind::Card).await? else {
+            let sealed = find_token(app, caller, token_id, TokenKind::Card).await?;
+            openings.note(token_digest(token_id));
+            let opened = open_token(app, caller.client_id, token_id, &sealed).await?;
+            let TokenContents::Card(details) = opened else {
                 return Err(Error::token_not_found(TOKEN_PATH));
             };
             store_first(app, caller, details, Some(token_id)).await
@@ -204,10 +219,13 @@ async fn resolve_cvv(
     match cvv {
         CvvSource::None => Ok((None, Vec::new())),
         CvvSource::Inline(cvv) => Ok((Some(cvv), Vec::new())),
-        CvvSource::Token(token_id) => match token(app, caller, token_id, TokenKind::Cvv).await? {
-            TokenContents::Cvv(cvv) => Ok((Some(cvv), vec![token_digest(token_id)])),
-            TokenContents::Card(_) => Err(Error::token_not_found(CVV_TOKEN_PATH)),
-        },
+        CvvSource::Token(token_id) => {
+            let sealed = find_token(app, caller, token_id, TokenKind::Cvv).await?;
+            match open_token(app, caller.client_id, token_id, &sealed).await? {
+                TokenContents::Cvv(cvv) => Ok((Some(cvv), vec![token_digest(token_id)])),
+                TokenContents::Card(_) => Err(Error::token_not_found(CVV_TOKEN_PATH)),
+            }
+        }
     }
 }
 
@@ -245,13 +263,8 @@ async fn default_card(app: &App, caller: &Caller, payer: Payer, cvv: CvvSource) 
     Ok(Charged { customer: Some(customer), ..charged })
 }
 
-/// The contents of a valid token. The batch that begins the charge uses it up.
-async fn token(
-    app: &App,
-    caller: &Caller,
-    token_id: TokenId,
-    kind: TokenKind,
-) -> Result<TokenContents, Error> {
+/// A valid token, sealed. The batch that begins the charge uses it up.
+async fn find_token(app: &App, caller: &Caller, token_id: TokenId, kind: TokenKind) -> Result<Sealed, Error> {
     let now = app.clock.of(caller.client_id);
     let found = tokens::find(&app.store, caller.client_id, token_digest(token_id), now).await?;
     let path = match kind {
@@ -259,5 +272,5 @@ async fn token(
         TokenKind::Cvv => CVV_TOKEN_PATH,
     };
     let stored = found.filter(|token| token.kind == kind).ok_or_else(|| Error::token_not_found(path))?;
-    Ok(open_token(app, caller.client_id, token_id, &stored.sealed).await?)
+    Ok(stored.sealed)
 }

@@ -24,6 +24,8 @@ use crate::api::fields::{Field, Fields};
 
 /// The most bytes of one free-form JSON member.
 const FREE_FORM_BYTES_MAX: usize = 16 * 1024;
+/// The member with data for risk analysis, also of the sealed data.
+pub const FRAUD_ANALYSIS: &str = "fraudAnalysis";
 /// Bytes of fraud analysis data.
 const FRAUD_ANALYSIS_BYTES_MAX: usize = 64 * 1024;
 /// Characters of a card holder's name.
@@ -149,7 +151,8 @@ pub struct InlineCard {
     number: Option<CardNumber>,
     holder_name: String,
     expiry: Expiry,
-    cvv: Cvv,
+    /// Absent only where the charge needs none.
+    cvv: Option<Cvv>,
 }
 
 impl InlineCard {
@@ -162,7 +165,7 @@ impl InlineCard {
         if expiry.is_past(now) {
             return Err(declined(DeclinedCode::ExpiredCard, "expired card"));
         }
-        Ok(CardDetails { number, holder_name, expiry, cvv: Some(cvv) })
+        Ok(CardDetails { number, holder_name, expiry, cvv })
     }
 }
 
@@ -190,9 +193,10 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     let order_id = fields.optional("orderId").text(chars_max::LINE);
     let customer_id = fields.optional("customerId").id();
     let method = fields.required("paymentMethod").object(read_method);
-    let source = fields.required("paymentSource").object(read_source);
+    let code = method.as_ref().map_or(CodeRule::Required, |(method, _)| CodeRule::of(method));
+    let source = fields.required("paymentSource").object(|source| read_source(source, code));
     let references = read_references(fields, mode);
-    let fraud_analysis = fields.optional("fraudAnalysis").object(read_fraud_analysis);
+    let fraud_analysis = fields.optional(FRAUD_ANALYSIS).object(read_fraud_analysis);
     for name in NOT_YET {
         let is_empty_list = fields.members().get(*name).is_some_and(|value| *value == json!([]));
         if fields.has(name) && !is_empty_list {
@@ -201,7 +205,7 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     }
     let (method, voucher_customer) = method?;
     let mut private = Map::new();
-    private.extend(fraud_analysis.map(|data| ("fraudAnalysis".to_owned(), Value::Object(data))));
+    private.extend(fraud_analysis.map(|data| (FRAUD_ANALYSIS.to_owned(), Value::Object(data))));
     private.extend(voucher_customer.map(|data| ("voucherCustomer".to_owned(), Value::Object(data))));
     Some(ChargeRequest {
         merchant_id: merchant_id?,
@@ -279,7 +283,29 @@ impl SourceType {
     }
 }
 
-fn read_source(fields: &Fields<'_>) -> Option<Source> {
+/// Whether a card that is sent needs its security code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeRule {
+    /// It does.
+    Required,
+    /// It does not: the buyer is not there to give it.
+    Optional,
+}
+
+impl CodeRule {
+    const fn of(method: &Method) -> Self {
+        match method {
+            Method::Credit { recurrence: Some(Recurrence::Subsequent | Recurrence::Unscheduled), .. } => {
+                Self::Optional
+            }
+            Method::Credit { recurrence: Some(Recurrence::Initial) | None, .. } | Method::Voucher { .. } => {
+                Self::Required
+            }
+        }
+    }
+}
+
+fn read_source(fields: &Fields<'_>, code: CodeRule) -> Option<Source> {
     match fields.required("sourceType").one_of(&SourceType::WORDS)? {
         SourceType::Token => fields.required("tokenId").id().map(Source::Token),
         SourceType::Customer => {
@@ -292,7 +318,7 @@ fn read_source(fields: &Fields<'_>) -> Option<Source> {
             Some(Source::Customer { payer: payer?, cvv: cvv? })
         }
         SourceType::Card if fields.has("card") && !fields.has("cardId") => {
-            fields.required("card").object(|card| read_card(card, "cardCvv")).map(Source::InlineCard)
+            fields.required("card").object(|card| read_card(card, "cardCvv", code)).map(Source::InlineCard)
         }
         SourceType::Card => {
             let card_id = fields.required("cardId").id();
@@ -320,10 +346,13 @@ fn read_cvv_source(fields: &Fields<'_>) -> Option<CvvSource> {
 
 /// Reads a card with all its members; `cvv` is the name of its security code, which differs in tokens
 /// (`docs/interface/tokens-and-cards.md#tokens`).
-pub fn read_card(fields: &Fields<'_>, cvv: &'static str) -> Option<InlineCard> {
+pub fn read_card(fields: &Fields<'_>, cvv: &'static str, code: CodeRule) -> Option<InlineCard> {
     let holder_name = fields.required("cardHolderName").non_empty_text(HOLDER_CHARS_MAX);
     let number = read_card_number(fields.required("cardNumber"));
-    let cvv = read_cvv(fields.required(cvv));
+    let cvv = match code {
+        CodeRule::Optional if !fields.has(cvv) => Some(None),
+        CodeRule::Optional | CodeRule::Required => read_cvv(fields.required(cvv)).map(Some),
+    };
     let expiry = read_expiry(fields.required("cardExpirationDate"));
     Some(InlineCard { number: number?, holder_name: holder_name?, expiry: expiry?, cvv: cvv? })
 }

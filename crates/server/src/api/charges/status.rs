@@ -1,7 +1,7 @@
 //! `POST /v1/charges/{id}`: sets a charge's status by hand, in the sandbox only (`docs/interface/sandbox.md#status`).
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::charge::attempt::{Approval, Asks, Outcome, TransactionRequest};
@@ -23,7 +23,7 @@ use super::view::ChargeView;
 use super::{find, open_private};
 use crate::api::fields::Body;
 use crate::api::idempotency::commit_once;
-use crate::api::path::path_id;
+use crate::api::path::{Path, path_id};
 use crate::api::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use regente_domain::charge::later_of;
 use regente_domain::id::{ClientId, MerchantId, ProviderId};
 use regente_domain::problems::Problems;
-use regente_domain::provider_type::{ProviderType, merge_credentials, validate_credentials};
+use regente_domain::provider_type::{ProviderType, merge_credentials, stored_spelling, validate_credentials};
 use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
 use regente_engine::error::Error;
@@ -95,6 +95,7 @@ fn read_credentials(
         return None;
     };
     sent.insert("type".to_owned(), provider_type.code().into());
+    let sent = stored_spelling(provider_type, sent);
     match validate_credentials(provider_type, &sent, &path) {
         Ok(()) => Some((provider_type, sent)),
         Err(problems) => {
@@ -164,6 +165,7 @@ pub(super) async fn changed(app: &App, before: &Provider, body: &Body) -> Result
             after.acquirer = read_acquirer(fields);
         }
         let sent = fields.optional("credentials").raw_object(CREDENTIALS_BYTES_MAX);
+        let sent = sent.map(|sent| stored_spelling(before.provider_type, sent));
         Some((after, sent.and_then(|sent| merged(fields, before.provider_type, &stored, &sent))))
     })?;
     let credentials = credentials.unwrap_or_else(|| stored.clone());

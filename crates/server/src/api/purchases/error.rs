@@ -19,7 +19,7 @@ use utoipa::{IntoResponses, ToSchema};
 
 use self::PurchaseErrorType as Kind;
 use crate::http::business_code::{BodyCode, IN_PROGRESS, KEY_MISMATCH, NOT_FOUND};
-use crate::http::error::{Answer, ApiError, ErrorEnvelope, Fault, ForbiddenBody};
+use crate::http::error::{Answer, ApiError, ErrorBody, ErrorType, ForbiddenBody};
 use crate::http::words;
 
 /// Why an operation on a purchase was refused or failed.
@@ -163,9 +163,13 @@ fn refused(code: BodyCode, details: Vec<String>) -> Response {
 
 fn of_general(error: ApiError) -> Response {
     match error {
-        ApiError::Unauthorized | ApiError::Forbidden | ApiError::TooLarge { .. } => error.into_response(),
+        // The layer of `crate::api::envelope` puts these into the envelope of purchases.
+        ApiError::Unauthorized
+        | ApiError::Forbidden
+        | ApiError::MethodNotAllowed
+        | ApiError::TooLarge { .. }
+        | ApiError::TooManyRequests { .. } => error.into_response(),
         ApiError::MalformedBody(sentence) => refused(BodyCode::InvalidRequest, vec![sentence]),
-        ApiError::MethodNotAllowed | ApiError::TooManyRequests { .. } => fault(cause_of(error)),
         ApiError::Engine(error) => of_engine(error),
     }
 }
@@ -231,23 +235,30 @@ fn answer(content: PurchaseErrorContent, retry_after: Option<Duration>, cause: O
     answer.with_body(Json(PurchaseErrorEnvelope { error: content }))
 }
 
-/// Converts the gate's error answers into the envelope of purchases.
-pub async fn in_own_envelope(response: Response) -> Response {
-    let (status, extensions) = (response.status(), response.extensions());
-    let Some(fault) = extensions.get::<Fault>().filter(|fault| fault.is_in_general_envelope()) else {
-        return response;
+/// What was answered outside of the handlers (the gate, a limit, a panic, the router) in the envelope of purchases.
+pub fn in_own_envelope(error: ErrorBody) -> PurchaseErrorEnvelope {
+    use ErrorType as Type;
+    let status = StatusCode::from_u16(error.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let kind = match error.kind {
+        Type::ApiError if status == StatusCode::SERVICE_UNAVAILABLE => Kind::Unavailable,
+        Type::ApiError => Kind::ApiError,
+        Type::InvalidRequestError if status == StatusCode::NOT_FOUND => Kind::NotFound,
+        Type::InvalidRequestError | Type::BadRequest | Type::CardDeclined => Kind::BadRequest,
+        Type::Unauthorized => Kind::Unauthorized,
+        Type::Conflict => Kind::Conflict,
+        Type::FailedDependency | Type::UnprocessableEntity => Kind::ValidationError,
     };
-    let content = match status {
-        StatusCode::SERVICE_UNAVAILABLE => {
-            PurchaseErrorContent::new(status, Kind::Unavailable, "Service unavailable")
-        }
-        _ => PurchaseErrorContent::new(status, Kind::ApiError, "Internal server error"),
+    let content = PurchaseErrorContent::new(status, kind, error.message);
+    let error = match kind {
+        Kind::NotFound => content.repeating(NOT_FOUND),
+        Kind::BadRequest
+        | Kind::Unauthorized
+        | Kind::Conflict
+        | Kind::ValidationError
+        | Kind::ApiError
+        | Kind::Unavailable => PurchaseErrorContent { details: error.details, ..content },
     };
-    let cause = fault.cause();
-    let retry_after = response.headers().get(axum::http::header::RETRY_AFTER).cloned();
-    let mut own = answer(content, None, cause);
-    own.headers_mut().extend(retry_after.map(|value| (axum::http::header::RETRY_AFTER, value)));
-    own
+    PurchaseErrorEnvelope { error }
 }
 
 /// The error answers that every route of purchases has.
@@ -260,19 +271,14 @@ impl IntoResponses for PurchaseErrors {
             ("400", "The body or a header is wrong; `businessCode` names the rule."),
             ("401", "`X-Client-Id` is missing, empty or not known."),
             ("404", "There is no such purchase, or the account is another one."),
-            ("500", "A fault of the service."),
-            ("503", "Nothing was done; come back after `Retry-After` seconds."),
-        ];
-        let general = [
             ("413", "The body is too large."),
             ("429", "Too many requests; come back after `Retry-After` seconds."),
+            ("500", "A fault of the service."),
+            ("503", "Nothing was done; come back after `Retry-After` seconds."),
         ];
         let mut responses = BTreeMap::new();
         for (status, text) in own {
             responses.insert(status.to_owned(), described::<PurchaseErrorEnvelope>(text));
-        }
-        for (status, text) in general {
-            responses.insert(status.to_owned(), described::<ErrorEnvelope>(text));
         }
         let forbidden = described::<ForbiddenBody>("The key is missing, wrong or expired, or no secret key.");
         responses.insert("403".to_owned(), forbidden);

@@ -42,6 +42,9 @@ pub struct PurchaseSchema {
     capture: bool,
     #[schema(value_type = words::PurchaseStatus, example = "pending")]
     status: &'static str,
+    /// The caller's own data, as sent. Absent where none was sent, and in events.
+    #[schema(value_type = Option<Object>)]
+    metadata: Option<()>,
     /// The cards, in the order in which they are charged.
     payments: Vec<PaymentSchema>,
     #[schema(value_type = String, format = DateTime)]
@@ -57,10 +60,10 @@ pub struct PurchaseSchema {
 pub struct PaymentSchema {
     #[schema(value_type = uuid::Uuid)]
     id: Id<of::PurchaseSlot>,
-    /// The stored card; null when a token was sent.
+    /// The stored card; null in the answer to the request that sent a token.
     #[schema(value_type = Option<uuid::Uuid>, required = true)]
     card_id: Option<CardId>,
-    /// The token that was sent.
+    /// The token that was sent, in the answer to the request that sent it; null otherwise.
     #[schema(value_type = Option<uuid::Uuid>, required = true)]
     token_id: Option<TokenId>,
     #[schema(value_type = i64, example = 10000)]

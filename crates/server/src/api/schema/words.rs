@@ -55,7 +55,7 @@ closed_lists! {
     /// Whether a card may be used.
     CardStatus = listed(record::CardStatus::WORDS);
     /// The brand of a card.
-    CardBrand = card::Brand::ALL.into_iter().map(card::Brand::name);
+    CardBrand = card::Brand::ALL.into_iter().map(card::Brand::name).chain([card::Brand::UNKNOWN]);
     /// An accepted ISO 4217 code.
     Currency = currency::Currency::all().map(currency::Currency::code);
     /// An accepted ISO 3166-1 alpha-2 code.
@@ -90,6 +90,8 @@ closed_lists! {
     TestEventWord = [PING];
     /// The version of what is sent to a webhook.
     EventVersion = webhook::Version::ALL.map(webhook::Version::word);
+    /// What a webhook is sent for a refund of a part: the name of an event, or nothing.
+    PartialRefundEvent = listed(webhook::PartialRefund::WORDS);
     /// Where a delivery stands.
     DeliveryStatus = listed(webhook::DeliveryStatus::WORDS);
     /// Why an attempt to deliver failed.

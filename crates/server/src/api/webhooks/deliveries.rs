@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::id::{DeliveryId, Id, of};
@@ -20,7 +20,7 @@ use regente_store::{Batch, events};
 use super::super::fields::Body;
 use super::super::idempotency::commit_once;
 use super::super::page::{LIMIT_DEFAULT, Page};
-use super::super::path::path_id;
+use super::super::path::{Path, path_id};
 use super::super::query::Query;
 use super::error::{WebhookError, WebhookErrors};
 use super::find as find_webhook;

@@ -12,7 +12,7 @@ use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::{self, Ref, RefOr};
 use utoipa::{IntoResponses, ToSchema};
 
-use crate::http::error::{ApiError, CommonErrors, ErrorType};
+use crate::http::error::{ApiError, CommonErrors, ErrorBody, ErrorType};
 
 /// The message of a duplicate (`docs/interface/webhooks.md#errors`).
 const DUPLICATE: &str = "webhook already registered for this endpoint";
@@ -99,18 +99,28 @@ impl IntoResponse for WebhookError {
             Self::UnderWay => {
                 conflict().with_body(Json(WebhookErrorBody::new("an attempt is under way", Vec::new())))
             }
-            // A too large body is answered in the general envelope, as on all routes.
-            Self::Api(error @ ApiError::TooLarge { .. }) => error.into_response(),
-            Self::Api(error) => {
-                let mut answer = error.answer();
-                let Some(error) = answer.error.take() else { return answer.with_body(()) };
-                answer.with_body(Json(WebhookErrorBody::new(&error.message, error.details)))
-            }
+            // The layer of `crate::api::envelope` puts it into the envelope of webhooks.
+            Self::Api(error) => error.into_response(),
         }
     }
 }
 
-/// The error answers of webhooks; those of the gate have the general envelope.
+/// An error of the general interface in the envelope of webhooks; `None` for an account that is not known, which is
+/// answered alike everywhere.
+pub fn in_own_envelope(error: ErrorBody) -> Option<WebhookErrorBody> {
+    match error.kind {
+        ErrorType::Unauthorized => None,
+        ErrorType::ApiError
+        | ErrorType::BadRequest
+        | ErrorType::InvalidRequestError
+        | ErrorType::CardDeclined
+        | ErrorType::Conflict
+        | ErrorType::FailedDependency
+        | ErrorType::UnprocessableEntity => Some(WebhookErrorBody::new(&error.message, error.details)),
+    }
+}
+
+/// The error answers of webhooks. Those of an account that is not known and of a refused key look as everywhere.
 #[derive(Debug)]
 pub enum WebhookErrors {}
 
@@ -121,6 +131,8 @@ impl IntoResponses for WebhookErrors {
             ("400", "The body, the query or a header is wrong; `details` has one sentence for each problem."),
             ("404", "There is no such record."),
             ("409", "Another webhook is registered there, or something else is under way."),
+            ("413", "The body is too large."),
+            ("429", "Too many requests; come back after `Retry-After` seconds."),
             ("500", "A fault of the service."),
             ("503", "The service is busy; come back after `Retry-After` seconds."),
         ];

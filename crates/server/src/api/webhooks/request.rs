@@ -1,6 +1,6 @@
 //! Parses new webhooks and changes of stored ones.
 
-use regente_domain::webhook::{EventFilter, EventName, Version};
+use regente_domain::webhook::{EventFilter, EventName, PartialRefund, Version};
 use regente_engine::outbound::URL_CHARS_MAX;
 use serde::Serialize;
 use serde_json::Value;
@@ -15,6 +15,7 @@ pub(super) struct NewWebhook {
     pub(super) endpoint: String,
     pub(super) version: Version,
     pub(super) status: bool,
+    pub(super) partial_refund: PartialRefund,
 }
 
 pub(super) fn new_webhook(fields: &Fields<'_>) -> Option<NewWebhook> {
@@ -22,7 +23,8 @@ pub(super) fn new_webhook(fields: &Fields<'_>) -> Option<NewWebhook> {
     let endpoint = fields.required("endpoint").non_empty_text(URL_CHARS_MAX);
     let version = version(fields.optional("version")).unwrap_or(Version::V1_1);
     let status = fields.optional("status").boolean().unwrap_or(true);
-    Some(NewWebhook { event: event?, endpoint: endpoint?, version, status })
+    let partial_refund = partial_refund(fields).unwrap_or(PartialRefund::Voided);
+    Some(NewWebhook { event: event?, endpoint: endpoint?, version, status, partial_refund })
 }
 
 /// A parsed change of a webhook.
@@ -31,6 +33,7 @@ pub(super) struct WebhookChanges {
     pub(super) endpoint: Option<String>,
     pub(super) version: Option<Version>,
     pub(super) status: Option<bool>,
+    pub(super) partial_refund: Option<PartialRefund>,
 }
 
 pub(super) fn webhook_changes(fields: &Fields<'_>) -> Option<WebhookChanges> {
@@ -39,7 +42,12 @@ pub(super) fn webhook_changes(fields: &Fields<'_>) -> Option<WebhookChanges> {
         endpoint: fields.optional("endpoint").non_empty_text(URL_CHARS_MAX),
         version: version(fields.optional("version")),
         status: fields.optional("status").boolean(),
+        partial_refund: partial_refund(fields),
     })
+}
+
+fn partial_refund(fields: &Fields<'_>) -> Option<PartialRefund> {
+    fields.optional("partialRefundEvent").one_of(PartialRefund::WORDS)
 }
 
 fn event(field: Field<'_>) -> Option<EventFilter> {
@@ -85,6 +93,9 @@ pub struct NewWebhookBody {
     pub version: Option<VersionBody>,
     /// Whether events are sent. Default true.
     pub status: Option<bool>,
+    /// What is sent for a refund of a part. Default `transaction.voided`.
+    #[schema(value_type = Option<words::PartialRefundEvent>)]
+    pub partial_refund_event: Option<String>,
 }
 
 /// A version: `1.1` or `1.0`, as a number or as a string.
@@ -112,4 +123,7 @@ pub struct WebhookChangesBody {
     pub version: Option<VersionBody>,
     /// Whether events are sent.
     pub status: Option<bool>,
+    /// What is sent for a refund of a part.
+    #[schema(value_type = Option<words::PartialRefundEvent>)]
+    pub partial_refund_event: Option<String>,
 }

@@ -23,7 +23,7 @@ pub struct WebhookView {
     /// The event that it asks for, or `*`.
     #[schema(value_type = words::EventFilter, example = "transaction.authorized")]
     pub event: &'static str,
-    /// Where events are sent.
+    /// Where events are sent, as it was given.
     #[schema(example = "https://shop.example/hooks")]
     pub endpoint: String,
     /// The version of what is sent.
@@ -31,6 +31,9 @@ pub struct WebhookView {
     pub version: f64,
     /// Whether events are sent.
     pub status: bool,
+    /// What is sent for a refund of a part.
+    #[schema(value_type = words::PartialRefundEvent, example = "transaction.voided")]
+    pub partial_refund_event: &'static str,
     /// The key that signatures are verified with, in PEM.
     pub public_key: String,
     /// The key that follows, while it is being replaced.
@@ -56,9 +59,10 @@ impl WebhookView {
             id: webhook.id.uuid(),
             client_id: webhook.client_id.uuid(),
             event: webhook.event.word(),
-            endpoint: webhook.endpoint.clone(),
+            endpoint: webhook.sent_endpoint.as_ref().unwrap_or(&webhook.endpoint).clone(),
             version: number(webhook.api_version),
             status: webhook.active,
+            partial_refund_event: webhook.partial_refund.word(),
             public_key: to_pem(&key.pair().public),
             next_public_key: next.map(|next| to_pem(&next.key.public)),
             next_key_at: next.map(|next| next.at),

@@ -1,4 +1,4 @@
-//! Carries the cause of a 5xx answer to the request-id layer, which logs it once and adds the request id to the body.
+//! What an error's answer carries to the layers outside of the routes: its content, and the cause of a 5xx.
 
 use axum::http::StatusCode;
 use regente_engine::error::Cause;
@@ -6,25 +6,27 @@ use regente_engine::error::Cause;
 use super::body::ErrorEnvelope;
 use crate::chain::chain;
 
-/// An extension of a 5xx answer. The request-id layer (`api/request_id.rs`) logs the cause once and writes the
-/// request id into the body.
+/// An extension of every answer in the general envelope, with its content: layers put it into a resource's own envelope
+/// or add the request id.
+#[derive(Clone, Debug)]
+pub struct General(pub ErrorEnvelope);
+
+impl General {
+    /// The body with the request id in `details`.
+    pub(crate) fn signed_body(self, request_id: &str) -> Option<Vec<u8>> {
+        let Self(mut envelope) = self;
+        envelope.error.details = vec![format!("request id {request_id}")];
+        serde_json::to_vec(&envelope).ok()
+    }
+}
+
+/// An extension of a 5xx answer. The request-id layer (`api/request_id.rs`) logs the cause once.
 #[derive(Clone, Debug)]
 pub struct Fault {
     pub(super) cause: Option<Cause>,
-    pub(super) envelope: Option<ErrorEnvelope>,
 }
 
 impl Fault {
-    /// Whether the body is the general envelope, to which the request id is added.
-    pub fn is_in_general_envelope(&self) -> bool {
-        self.envelope.is_some()
-    }
-
-    /// The cause, for the log.
-    pub fn cause(&self) -> Option<Cause> {
-        self.cause.clone()
-    }
-
     /// Logs the error with all its causes.
     pub(crate) fn log(&self, status: StatusCode) {
         let cause = self.cause.as_deref().map(|cause| chain(cause)).unwrap_or_default();
@@ -32,12 +34,5 @@ impl Fault {
             StatusCode::SERVICE_UNAVAILABLE => tracing::warn!(%status, cause, "the service is not available"),
             _ => tracing::error!(%status, cause, "a request failed"),
         }
-    }
-
-    /// The body with the request id in `details`; `None` when a resource has its own envelope.
-    pub(crate) fn signed_body(self, request_id: &str) -> Option<Vec<u8>> {
-        let mut envelope = self.envelope?;
-        envelope.error.details = vec![format!("request id {request_id}")];
-        serde_json::to_vec(&envelope).ok()
     }
 }

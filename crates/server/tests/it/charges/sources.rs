@@ -4,7 +4,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::{by_source, charged, newest, single_merchant, text};
-use crate::harness::{APPROVED, Client, TestApp, WRONG_CVV, charge_body, stories};
+use crate::harness::{APPROVED, BLOCKED, Client, TestApp, charge_body, stories, token_body};
 
 stories! {
     a_stored_card_is_charged_without_its_security_code,
@@ -12,6 +12,7 @@ stories! {
     a_cvv_token_wins_over_a_security_code,
     a_cvv_token_is_used_once,
     an_inline_card_is_stored,
+    an_inline_card_needs_no_code_without_its_buyer,
     a_card_token_is_stored_and_used_once,
     a_customer_pays_with_the_card_linked_last,
     a_customer_without_a_usable_card_cannot_pay,
@@ -117,6 +118,30 @@ async fn an_inline_card_is_stored(app: TestApp) {
     assert_eq!(app.get("/v1/cards").await.expect(200)["meta"]["totalItems"], 1);
 }
 
+async fn an_inline_card_needs_no_code_without_its_buyer(app: TestApp) {
+    let merchant = single_merchant(&app).await;
+    let with = |recurrence: Value, code: Value| {
+        let mut body = charge_body(&merchant, APPROVED);
+        body["paymentMethod"]["recurrence"] = recurrence;
+        body["paymentSource"]["card"] = token_body(APPROVED);
+        body["paymentSource"]["card"]["cardCvv"] = code;
+        body
+    };
+    for recurrence in ["subsequent", "unscheduled"] {
+        let charge = charged(&app, &with(json!(recurrence), Value::Null)).await;
+        assert_eq!(charge["status"], "authorized", "{recurrence}");
+        let card = text(&charge["paymentSource"]["cardId"]);
+        let card = app.get(&format!("/v1/cards/{card}")).await.expect(200);
+        assert_eq!((&card["status"], &card["cvvChecked"]), (&json!("active"), &json!(false)));
+        let wrong = app.post("/v1/charges", &with(json!(recurrence), json!("12"))).await;
+        assert_eq!(wrong.details(400), ["paymentSource.card.cardCvv must be 3 or 4 digits"]);
+    }
+    for recurrence in [json!("initial"), Value::Null] {
+        let refused = app.post("/v1/charges", &with(recurrence, Value::Null)).await;
+        assert_eq!(refused.details(400), ["paymentSource.card.cardCvv should not be empty"]);
+    }
+}
+
 async fn a_card_token_is_stored_and_used_once(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let token = app.card_token(APPROVED).await;
@@ -146,9 +171,9 @@ async fn a_customer_pays_with_the_card_linked_last(app: TestApp) {
     assert_eq!(status_of_card(&app, &second).await, "pending", "it was not used");
 
     // A failed card is never the default, even when it was linked last.
-    let failed = app.card(WRONG_CVV).await;
+    let failed = app.card(BLOCKED).await;
     let mut source = stored(&failed);
-    source["cardCvv"] = json!("965");
+    source["cardCvv"] = json!(BLOCKED.1);
     charged(&app, &by_source(&merchant, source)).await;
     assert_eq!(status_of_card(&app, &failed).await, "failed");
     app.clock.advance(std::time::Duration::from_secs(1));
@@ -240,7 +265,7 @@ async fn an_alias_serves_the_secret_key_and_no_public_key(app: TestApp) {
 
 async fn a_failed_card_is_refused(app: TestApp) {
     let merchant = single_merchant(&app).await;
-    let charge = charged(&app, &charge_body(&merchant, WRONG_CVV)).await;
+    let charge = charged(&app, &charge_body(&merchant, BLOCKED)).await;
     let card = text(&charge["paymentSource"]["cardId"]).to_owned();
     let answer = app.post("/v1/charges", &by_source(&merchant, stored(&card))).await.expect(400);
     assert_eq!(answer["error"]["type"], "invalid_request_error");

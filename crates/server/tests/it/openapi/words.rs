@@ -36,7 +36,7 @@ fn lists() -> BTreeMap<&'static str, Words> {
     let events = || of(EventName::WORDS);
     let sent = || events().into_iter().chain(["ping"]).collect();
     BTreeMap::from([
-        ("CardBrand", Brand::ALL.map(Brand::name).to_vec()),
+        ("CardBrand", Brand::ALL.map(Brand::name).into_iter().chain(["Unknown"]).collect()),
         ("CardStatus", of(CardStatus::WORDS)),
         ("ChargeStatus", of(ChargeStatus::WORDS)),
         ("CircuitNote", of(CircuitNote::WORDS)),

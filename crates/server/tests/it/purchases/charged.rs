@@ -16,6 +16,8 @@ stories! {
     a_card_goes_on_to_the_next_provider,
     nothing_secret_is_in_the_history,
     security_codes_are_gone_once_they_were_used,
+    metadata_come_back_as_they_were_sent,
+    a_repeated_key_shows_the_token_that_was_sent,
 }
 
 async fn every_card_is_reserved_and_then_captured(app: TestApp) {
@@ -36,7 +38,8 @@ async fn every_card_is_reserved_and_then_captured(app: TestApp) {
     let purchase = read(&app, text(&answer["id"])).await;
     assert_eq!(purchase["status"], "paid");
     assert_eq!(statuses(&purchase), ["authorized", "authorized"]);
-    assert_eq!(purchase["payments"][1]["tokenId"], json!(token), "the same record");
+    assert_eq!(purchase["payments"][1]["tokenId"], Value::Null, "the token is used up");
+    assert!(purchase["payments"][1]["cardId"].is_string(), "the card that was made of it");
     assert_eq!(
         story(&app, &purchase).await,
         [
@@ -113,4 +116,41 @@ async fn security_codes_are_gone_once_they_were_used(app: TestApp) {
     let all = regente_store::accounts::Accounts::AllBut(Vec::new());
     let left = regente_store::tokens::clients_with_expired(&app.app.store, &all, far, 10).await.unwrap();
     assert!(left.is_empty(), "no token is left: {left:?}");
+}
+
+async fn metadata_come_back_as_they_were_sent(app: TestApp) {
+    let merchant = app.merchant().await;
+    let mut body = body(&app, &merchant, &[APPROVED, APPROVED], false).await;
+    let metadata = json!({ "zebra": 1, "alpha": { "note": "é" } });
+    body["metadata"] = metadata.clone();
+    let accepted = send(&app, "/v1/purchases", &body).await.expect(202);
+    assert_eq!(accepted["metadata"].to_string(), metadata.to_string(), "in the order of the caller");
+    app.later(Duration::from_secs(1)).await;
+    let purchase = read(&app, text(&accepted["id"])).await;
+    assert_eq!(purchase["metadata"], metadata);
+    assert_eq!(operate(&app, &purchase, "capture").await["metadata"], metadata);
+    let entries = history(&app, text(&purchase["id"])).await;
+    assert!(!json!(entries).to_string().contains("zebra"), "and never in the history");
+
+    body.as_object_mut().unwrap().shift_remove("metadata");
+    let without = send(&app, "/v1/purchases", &body).await.expect(202);
+    assert_eq!(without.get("metadata"), None);
+}
+
+async fn a_repeated_key_shows_the_token_that_was_sent(app: TestApp) {
+    let merchant = app.merchant().await;
+    let mut body = body(&app, &merchant, &[APPROVED, APPROVED], true).await;
+    let token = app.card_token(APPROVED).await;
+    body["payments"][1] = json!({ "tokenId": token, "amount": AMOUNTS[1] });
+    let first = app.post_with_key("/v1/purchases", "k", &body).await;
+    app.later(Duration::from_secs(1)).await;
+    let again = app.post_with_key("/v1/purchases", "k", &body).await;
+    assert_eq!((first.expect(202), &first.bytes), (again.expect(202), &again.bytes));
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(again.json()["payments"][1]["tokenId"], json!(token));
+
+    let card = app.post_with_key("/v1/tokens", "t", &crate::harness::token_body(APPROVED)).await;
+    let again = app.post_with_key("/v1/tokens", "t", &crate::harness::token_body(APPROVED)).await;
+    assert_eq!((card.expect(201), &card.bytes), (again.expect(201), &again.bytes));
+    app.post("/v1/cards", &again.json()).await.expect(201);
 }

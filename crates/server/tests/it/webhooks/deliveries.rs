@@ -27,6 +27,7 @@ stories! {
     a_webhook_that_is_off_or_gone_gets_nothing,
     a_process_that_dies_in_the_middle_loses_nothing,
     two_nodes_deliver_each_event_once,
+    a_webhook_says_what_a_partial_refund_sends,
     a_ping_arrives_whatever_is_asked_for,
     too_many_losses_switch_a_webhook_off_where_that_is_wanted,
 }
@@ -507,4 +508,48 @@ async fn too_many_losses_switch_a_webhook_off_where_that_is_wanted(app: TestApp)
     app.patch(&format!("/v1/webhooks/{id}"), &json!({ "status": true })).await.expect(200);
     lose().await;
     assert_eq!(is_on().await, true, "the count begins anew");
+}
+
+async fn a_webhook_says_what_a_partial_refund_sends(app: TestApp) {
+    let receiver = Receiver::start().await;
+    let by_default = webhook(&app, &receiver, "*", "/default").await;
+    let made = app.get(&format!("/v1/webhooks/{by_default}")).await.expect(200);
+    assert_eq!(made["partialRefundEvent"], "transaction.voided");
+    for (setting, path) in [("transaction.authorized", "/authorized"), ("none", "/none")] {
+        let body = json!({ "event": "*", "endpoint": receiver.url(path), "partialRefundEvent": setting });
+        let made = app.post("/v1/webhooks", &body).await.expect(201);
+        assert_eq!(made["partialRefundEvent"], setting);
+    }
+    let wrong = json!({ "event": "*", "endpoint": receiver.url("/wrong"), "partialRefundEvent": "voided" });
+    assert!(
+        app.post("/v1/webhooks", &wrong).await.details(400)[0]
+            .starts_with("partialRefundEvent must be one of")
+    );
+    let refund = async |charge: &Value, amount: Option<i64>| {
+        let path = format!("/v1/charges/{}/void", charge["id"].as_str().unwrap());
+        let body = amount.map_or_else(|| json!({}), |amount| json!({ "amount": amount }));
+        let refunded = app.post(&path, &body).await.expect(201);
+        app.run_jobs().await;
+        refunded
+    };
+    let sent = |path: &str| {
+        let got = receiver.received().into_iter().filter(|got| got.path == path);
+        got.skip(2).map(|got| (got.event(), got.json()["data"]["amount"].clone())).collect::<Vec<_>>()
+    };
+    let charged = charge(&app).await;
+    app.run_jobs().await;
+    assert_eq!(refund(&charged, Some(50)).await["status"], "authorized");
+    let voided = |amount: i64| ("transaction.voided".to_owned(), json!(amount));
+    assert_eq!(sent("/default"), [voided(100)]);
+    assert_eq!(sent("/authorized"), [("transaction.authorized".to_owned(), json!(100))]);
+    assert_eq!(sent("/none"), []);
+
+    app.patch(&format!("/v1/webhooks/{by_default}"), &json!({ "partialRefundEvent": "none" }))
+        .await
+        .expect(200);
+    refund(&charged, Some(30)).await;
+    assert_eq!(refund(&charged, None).await["status"], "voided");
+    assert_eq!(sent("/default"), [voided(100), voided(0)]);
+    assert_eq!(sent("/authorized").last(), Some(&voided(0)), "a refund of everything is voided for all");
+    assert_eq!(sent("/none"), [voided(0)]);
 }

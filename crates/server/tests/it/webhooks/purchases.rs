@@ -140,7 +140,7 @@ async fn what_is_announced_is_the_record_at_that_moment(app: TestApp) {
     body["payments"][1] = json!({ "tokenId": second, "amount": body["payments"][1]["amount"] });
     let id = text(&send(&app, "/v1/purchases", &body).await.expect(202)["id"]).to_owned();
     app.later(SECOND).await;
-    let paid = read(&app, &id).await;
+    let mut paid = read(&app, &id).await;
     operate(&app, &id, "void").await;
 
     let got = ears.purchases.received();
@@ -148,9 +148,14 @@ async fn what_is_announced_is_the_record_at_that_moment(app: TestApp) {
     let members: Vec<&String> = event.as_object().unwrap().keys().collect();
     assert_eq!(members, ["id", "apiVersion", "object", "event", "createdAt", "data"]);
     assert_eq!((&event["object"], &event["event"]), (&json!("purchase"), &json!("paid")));
+    let metadata = paid.as_object_mut().unwrap().shift_remove("metadata");
+    assert_eq!(metadata, Some(json!({ "secret": "of the merchant" })), "shown in answers alone");
     assert_eq!(event["data"], paid, "the record of docs/interface/purchases.md#record");
-    assert_eq!((&paid["orderId"], &paid["payments"][1]["tokenId"]), (&json!("order-77"), &json!(second)));
-    assert_eq!(got[1].json()["data"], read(&app, &id).await);
+    assert_eq!((&paid["orderId"], &paid["payments"][1]["tokenId"]), (&json!("order-77"), &Value::Null));
+    assert!(!paid.to_string().contains(&second), "the id of a used token is in no event");
+    let mut cancelled = read(&app, &id).await;
+    cancelled.as_object_mut().unwrap().shift_remove("metadata");
+    assert_eq!(got[1].json()["data"], cancelled);
     assert_eq!(got[1].json()["data"]["amount"], 0);
 }
 
