@@ -27,13 +27,13 @@ use uuid::Uuid;
 
 use super::customers::CustomerView;
 use super::fields::{Body, Fields};
-use crate::http::headers::sandbox_seed;
 use super::idempotency::{self, KeyLookup, body_response, commit_once, is_replay, json_response};
 use super::page::Page;
 use super::path::{Path, path_id};
 use super::query::Query;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use crate::http::headers::sandbox_seed;
 use view::{CardSchema, CardWithCustomer};
 
 /// Cards on a page by default (`docs/interface/conventions.md#lists`).

@@ -11,9 +11,9 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use futures_util::TryFutureExt;
 
+use super::{purchases, webhooks};
 use crate::http::Answered;
 use crate::http::error::{ErrorBody, General};
-use super::{purchases, webhooks};
 
 /// Whose errors are answered.
 #[derive(Clone, Copy, Debug)]

@@ -26,12 +26,12 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::fields::Body;
-use crate::http::headers::idempotency_key;
 use super::idempotency::{commit_once, commit_once_and_complete, is_replay};
 use super::path::{Path, path_id};
 use super::schema::words;
 use crate::app::App;
 use crate::http::error::ApiError;
+use crate::http::headers::idempotency_key;
 use error::{PurchaseError, PurchaseErrorEnvelope, PurchaseErrors};
 use view::{EntryView, PurchaseSchema};
 

@@ -22,10 +22,10 @@ use uuid::Uuid;
 
 use super::charges::request::{CodeRule, InlineCard, read_card, read_cvv};
 use super::fields::{Body, Fields};
-use crate::http::headers::{IdempotencyKey, idempotency_key};
 use super::idempotency::commit_once_and_complete;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use crate::http::headers::{IdempotencyKey, idempotency_key};
 use crate::http::limits::RateKey;
 
 /// A card, a security code, or both.

@@ -4,7 +4,7 @@ use std::slice;
 
 use regente_store::{Batch, Commit, DatabaseKind, jobs};
 
-use super::order::{Order, Outcome, Intention};
+use super::order::{Intention, Order, Outcome};
 use super::verdict::verdicts;
 use super::{LATER, Shop, is_long, settle};
 use crate::harness::{TestApp, stories};

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::order::{Order, Intention};
+use super::order::{Intention, Order};
 use super::verdict::verdicts;
 use super::{Round, Shop, settle};
 use crate::charges::text;
