@@ -34,7 +34,8 @@ sql! {
     /// Changes a webhook. The count of losses restarts, since its owner has looked at it.
     pub UPDATE_WEBHOOK = "
         UPDATE webhooks SET event = :event, endpoint = :endpoint, api_version = :api_version, active = :active,
-            sent_endpoint = :sent_endpoint, partial_refund = :partial_refund, lost_in_a_row = 0, version = version + 1, updated_at = :updated_at
+            sent_endpoint = :sent_endpoint, partial_refund = :partial_refund, lost_in_a_row = 0,
+            version = version + 1, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
     /// Deletes a webhook and its private keys; its row stays.
     pub DELETE_WEBHOOK = "

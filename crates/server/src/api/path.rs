@@ -4,6 +4,8 @@ use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use regente_domain::id::Id;
+use regente_engine::error::Error;
 use serde::de::DeserializeOwned;
 
 /// The texts in a path: like axum's extractor of this name, but it refuses nothing. Where a text is no UTF-8, the texts

@@ -3,7 +3,7 @@
 use regente_domain::actor::Actor;
 use regente_domain::id::{DeliveryId, Id, WebhookId};
 use regente_domain::time::Timestamp;
-use regente_domain::webhook::{DeliveryStatus, EventFilter, EventName, Version};
+use regente_domain::webhook::{DeliveryStatus, EventFilter, EventName, PartialRefund, Version};
 use regente_store::deliveries::{self, Delivery};
 use regente_store::events::{self, NewEvent};
 use regente_store::sealed::Sealed;
@@ -29,6 +29,8 @@ fn webhook(client_id: regente_domain::id::ClientId, number: u128, endpoint: &str
         client_id,
         event: EventFilter::parse(EVENT).unwrap(),
         endpoint: endpoint.to_owned(),
+        sent_endpoint: None,
+        partial_refund: PartialRefund::Voided,
         api_version: Version::ALL[0],
         active: true,
         key: KeyPair { public: [1; 32], private },
