@@ -33,7 +33,7 @@ pub async fn merchant(
 /// The route; `None` when no provider of the merchant can serve the charge.
 pub fn choose(app: &App, merchant: &MerchantWithProviders, needs: &Needs) -> Option<Explanation> {
     let candidates = merchant.providers.iter().map(|provider| candidate(&app.providers, provider)).collect();
-    let explanation = routing::route(candidates, needs);
+    let explanation = routing::route(candidates, needs, app.settings.simulators);
     routing::first(&explanation).is_some().then_some(explanation)
 }
 

@@ -125,6 +125,7 @@ impl Config {
         Settings {
             reservation_life: Settings::default().reservation_life,
             mode: self.mode,
+            simulators: self.simulators(),
             idempotency_retention: Duration::from_secs(limits.idempotency_retention_seconds),
             token_life: Duration::from_secs(limits.card_token_life_seconds),
             client_token_life_max: Duration::from_secs(limits.client_token_life_seconds_max),

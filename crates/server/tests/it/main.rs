@@ -38,6 +38,7 @@ mod plumbing_fields;
 mod plumbing_headers;
 mod plumbing_http;
 mod plumbing_query;
+mod production;
 mod providers;
 mod purchases;
 mod reconcile;
