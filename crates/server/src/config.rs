@@ -4,6 +4,7 @@
 //! The name of a value contains its unit. The default stands beside the field. An unknown name is an error. No payment
 //! rule is defined here. Each section has a file with its settings and their conversion into the options of the product.
 
+mod bounds;
 mod check;
 mod database;
 mod durations;

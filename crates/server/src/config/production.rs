@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use regente_providers::request::Mode;
+use regente_store::{StoreOptions, Transport};
 
 use super::{Config, KekSource, Place};
 
@@ -68,6 +69,7 @@ impl Config {
         for (key, path) in secret_files {
             reasons.extend(path.and_then(|path| open_to_others(key, path)));
         }
+        reasons.extend(self.database_reasons());
         match self.sandbox_books() {
             Place::Memory => {
                 reasons.push("`sandbox.books` is `memory`: a restart would forget payments".to_owned())
@@ -85,6 +87,26 @@ impl Config {
             reasons.push("`database.discard_writes` is for benchmarks alone".to_owned());
         }
         if reasons.is_empty() { Ok(()) } else { Err(TooWeak(reasons)) }
+    }
+}
+
+impl Config {
+    /// What is too weak about the connection to the database.
+    fn database_reasons(&self) -> Vec<String> {
+        let postgres = match self.store_options() {
+            Err(error) => return error.problems().to_vec(),
+            Ok(StoreOptions::Sqlite(_)) => return Vec::new(),
+            Ok(StoreOptions::Postgres(postgres)) => postgres,
+        };
+        match postgres.transport() {
+            Err(error) => vec![error.to_string()],
+            Ok(Transport::Plain) if !self.database.postgres_allow_plain => vec![
+                "the connection to PostgreSQL crosses a network without TLS: add `sslmode=require` to its address, or \
+                 set `database.postgres_allow_plain`"
+                    .to_owned(),
+            ],
+            Ok(Transport::Local | Transport::Encrypted | Transport::Plain) => Vec::new(),
+        }
     }
 }
 

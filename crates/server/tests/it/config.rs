@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use regente::config::{Config, ConfigError, DatabaseAddress, Flag, Loaded, Place, Simulator, Sources};
+use regente::config::{Config, ConfigError, DatabaseAddress, Flag, Loaded, Place, Secret, Simulator, Sources};
 use regente_engine::outbound::{Plain, Ports, Refusal};
 use regente_engine::settings::EndpointUse;
 use regente_engine::settings::{Mode, Settings};
@@ -144,7 +144,7 @@ fn every_value_of_a_wrong_type_or_out_of_bounds_is_named() {
     ]);
     let refused = refusal(&bounds);
     for problem in [
-        "REGENTE_SERVER__CONNECTIONS_MAX: `server.connections_max` must be greater than 0",
+        "REGENTE_SERVER__CONNECTIONS_MAX: `server.connections_max` must be 1 to 1000000",
         "REGENTE_SERVER__LISTEN: `server.listen` must be an IP address and a port",
         "REGENTE_DATABASE__URL: `database.url` must be `sqlite:<path>` or `postgres://",
         "REGENTE_DATABASE__POSTGRES_WRITERS: `database.postgres_writers` must be 1 to 16",
@@ -165,6 +165,7 @@ fn times_have_bounds_on_both_sides() {
         ("server.header_timeout_ms", 1, 600_000),
         ("server.drain_timeout_ms", 1, 3_600_000),
         ("database.postgres_pool_wait_ms", 1, 600_000),
+        ("database.postgres_read_timeout_ms", 1, 600_000),
         ("database.postgres_commit_timeout_ms", 1, 600_000),
         ("database.postgres_connect_timeout_ms", 1, 600_000),
         ("sandbox.deadline_ms", 1, 600_000),
@@ -188,6 +189,8 @@ fn times_have_bounds_on_both_sides() {
             assert!(refused.contains(&expected), "{expected} is missing in {refused}");
         }
     }
+    let cache = refusal(&with("limits.cache_ms", 60_001));
+    assert!(cache.contains("`limits.cache_ms` must be 0 to 60000 milliseconds"), "{cache}");
     let notice = refusal(&with("server.drain_notice_ms", 3_600_001));
     assert!(notice.contains("`server.drain_notice_ms` must be 0 to 3600000 milliseconds"), "{notice}");
 }
@@ -364,13 +367,42 @@ fn postgres_settings_reach_the_pool() {
         ("REGENTE_DATABASE__POSTGRES_WRITERS", "2"),
         ("REGENTE_DATABASE__POSTGRES_NODE_STRIPE", "7"),
         ("REGENTE_DATABASE__POSTGRES_COMMIT_GROUPS", "by_client"),
+        ("REGENTE_DATABASE__POSTGRES_READ_TIMEOUT_MS", "1500"),
     ]))
     .unwrap();
     let regente_store::StoreOptions::Postgres(postgres) = loaded.config.store_options().unwrap() else {
         panic!()
     };
     assert_eq!((postgres.pool_size, postgres.writers, postgres.node_stripe), (5, 2, 7));
+    assert_eq!(postgres.read_timeout, Duration::from_millis(1_500));
     assert_eq!(postgres.commit_groups, regente_store::CommitGroups::ByClient);
+}
+
+#[test]
+fn lifetimes_and_numbers_have_bounds_on_both_sides() {
+    let with = |key: &str, value: u64| Sources {
+        flags: vec![flag("--set", key, &value.to_string())],
+        ..Sources::default()
+    };
+    for (key, least, most, unit) in [
+        ("limits.card_token_life_seconds", 1, 86_400, " seconds"),
+        ("limits.client_token_life_seconds_max", 1, 315_360_000, " seconds"),
+        ("limits.idempotency_retention_seconds", 1, 31_536_000, " seconds"),
+        ("server.body_bytes_max", 16_384, 67_108_864, ""),
+        ("database.admitted_max", 1, 1_000_000, ""),
+        ("database.postgres_pool_size", 1, 1_000, ""),
+        ("webhooks.concurrent_max", 1, 65_536, ""),
+        ("webhooks.delivery_retention_days", 1, 36_500, ""),
+    ] {
+        for within in [least, most] {
+            Loaded::read(&with(key, within)).unwrap();
+        }
+        for beyond in [least - 1, most + 1] {
+            let expected = format!("`{key}` must be {least} to {most}{unit}");
+            let refused = refusal(&with(key, beyond));
+            assert!(refused.contains(&expected), "{expected} is missing in {refused}");
+        }
+    }
 }
 
 /// A production configuration with the key in a file of this folder.
@@ -428,6 +460,39 @@ fn production_refuses_sample_keys() {
     }
     std::fs::write(&kek_file, format!("# Made by `regente dev` for a sandbox.\n{KEK}\n")).unwrap();
     assert!(reasons(&config).contains("was made by `regente dev`"));
+}
+
+#[test]
+fn production_refuses_postgres_across_a_network_without_tls() {
+    const TLS: &str = "crosses a network without TLS";
+    let folder = tempfile::tempdir().unwrap();
+    let (mut config, _) = production(folder.path());
+    let with = |config: &mut Config, url: &str| {
+        config.database.url = Some(Secret::new(url.to_owned()));
+        config.check_strength().map_err(|weak| weak.to_string())
+    };
+    for url in [
+        "postgres://regente@db/regente",
+        "postgres://regente@10.0.0.5:5432/regente?sslmode=prefer",
+        "postgres://regente@localhost,db/regente",
+        "postgres://regente@localhost/regente?hostaddr=10.0.0.5",
+    ] {
+        let refused = with(&mut config, url).unwrap_err();
+        assert!(refused.contains(TLS), "{url}: {refused}");
+    }
+    for url in [
+        "postgres://regente@db/regente?sslmode=require",
+        "postgres://regente@db/regente?sslmode=verify-full",
+        "postgres://regente@%2Fvar%2Frun%2Fpostgresql/regente",
+        "postgres:///regente?host=/var/run/postgresql",
+        "postgres://regente@localhost/regente",
+        "postgres://regente@127.0.0.1:5433/regente",
+        "postgres://regente@[::1]/regente",
+    ] {
+        assert_eq!(with(&mut config, url), Ok(()), "{url}");
+    }
+    config.database.postgres_allow_plain = true;
+    assert_eq!(with(&mut config, "postgres://regente@db/regente"), Ok(()));
 }
 
 #[test]
