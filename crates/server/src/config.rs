@@ -30,7 +30,7 @@ pub use layers::{ConfigError, Flag, Loaded, Sources};
 pub use outbound::OutboundConfig;
 pub use product::{ChargesConfig, LimitsConfig, PurchasesConfig, RoutingConfig};
 pub use production::{TooWeak, mode_open_to_others};
-pub use secret::Secret;
+pub use secret::{Secret, WrittenIn, WrittenSecret};
 pub use server::{LogConfig, LogFormat, MetricsConfig, ServerConfig};
 pub use simulator::{SandboxConfig, Simulator};
 pub use vault::{DEV_KEK_MARK, KekSource, VaultConfig};
@@ -43,6 +43,9 @@ pub struct Config {
     /// `sandbox` or `production`. Default `sandbox`.
     #[serde(with = "mode_word")]
     pub mode: Mode,
+    /// The secrets that were written as settings, instead of into files of their own.
+    #[serde(skip)]
+    pub written_secrets: Vec<WrittenSecret>,
     /// The folder of all data that has no setting of its own. Default `regente-data`, in the working directory.
     pub data_dir: PathBuf,
     /// The HTTP server.
@@ -75,6 +78,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             mode: Mode::Sandbox,
+            written_secrets: Vec::new(),
             data_dir: PathBuf::from("regente-data"),
             server: ServerConfig::default(),
             database: DatabaseConfig::default(),

@@ -463,6 +463,75 @@ fn production_refuses_sample_keys() {
 }
 
 #[test]
+fn production_refuses_secrets_in_a_configuration_that_others_can_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = "postgres://regente:password1@localhost/regente";
+    let text = format!(
+        "mode = 'production'\n[vault]\nkek = '{KEK}'\n[database]\nurl = '{url}'\n[sandbox]\nkey = 'shared'\n"
+    );
+    let path = file(folder.path(), &text);
+    let config = Loaded::read(&Sources { file: Some(path.clone()), ..Sources::default() }).unwrap().config;
+    for mode in [0o644, 0o640, 0o604] {
+        set_mode(&path, mode);
+        let reasons = reasons(&config);
+        for key in ["vault.kek", "database.url", "sandbox.key"] {
+            let reason = format!(
+                "`{key}` stands in {path}, which others can read (mode {mode:03o}): `chmod 600 {path}`",
+                path = path.display()
+            );
+            assert!(reasons.contains(&reason), "{reason}\nis missing in\n{reasons}");
+        }
+        assert!(!reasons.contains(KEK) && !reasons.contains("password1"), "{reasons}");
+    }
+    set_mode(&path, 0o600);
+    config.check_strength().unwrap();
+}
+
+#[test]
+fn production_refuses_secrets_on_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sources = environment(&[
+        ("REGENTE_MODE", "production"),
+        ("REGENTE_DATA_DIR", folder.path().to_str().unwrap()),
+    ]);
+    sources.flags = vec![flag("--set", "vault.kek", KEK)];
+    let reason = "`vault.kek` stands on the command line, which everybody on this machine can read";
+    assert!(reasons(&Loaded::read(&sources).unwrap().config).contains(reason));
+    sources.flags.clear();
+    sources.environment.push(("REGENTE_VAULT__KEK".to_owned(), KEK.to_owned()));
+    Loaded::read(&sources).unwrap().config.check_strength().unwrap();
+}
+
+#[test]
+fn a_configuration_without_secrets_may_be_read_by_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, kek_file) = production(folder.path());
+    let text = format!(
+        "mode = 'production'\n[vault]\nkek_file = '{}'\n[database]\nurl = 'postgres://regente@localhost/regente'\n",
+        kek_file.display()
+    );
+    let path = file(folder.path(), &text);
+    set_mode(&path, 0o644);
+    let config = Loaded::read(&Sources { file: Some(path), ..Sources::default() }).unwrap().config;
+    config.check_strength().unwrap();
+}
+
+#[test]
+fn production_refuses_every_secret_file_that_others_can_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut config, _) = production(folder.path());
+    let secret = folder.path().join("secret");
+    std::fs::write(&secret, "shared").unwrap();
+    set_mode(&secret, 0o644);
+    config.server.tls_key_file = Some(secret.clone());
+    config.sandbox.key_file = Some(secret);
+    let reasons = reasons(&config);
+    for key in ["server.tls_key_file", "sandbox.key_file"] {
+        assert!(reasons.contains(&format!("`{key}` {}", folder.path().display())), "{key}: {reasons}");
+    }
+}
+
+#[test]
 fn production_refuses_postgres_across_a_network_without_tls() {
     const TLS: &str = "crosses a network without TLS";
     let folder = tempfile::tempdir().unwrap();
