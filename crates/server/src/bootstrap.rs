@@ -26,7 +26,7 @@ use crate::app::{App, Parts, no_credentials};
 use crate::config::{Config, ConfigError, Place, Simulator, TooWeak};
 use crate::http::MonotonicClock;
 use crate::http::error::kept_answer;
-use crate::http::limits::RateLimiter;
+use crate::http::limits::Limiters;
 
 pub use derived::DEV_CLIENT_NAME;
 
@@ -187,8 +187,7 @@ async fn assemble(
         engine,
         simulator_log,
         credentials,
-        token_limiter: RateLimiter::new(limits.rates.public_key_tokens_per_second, now.clone()),
-        secret_key_limiter: RateLimiter::new(limits.rates.secret_key_requests_per_second, now),
+        limiters: Limiters::new(&limits.rates, &now),
         limits,
     }))
 }

@@ -5,6 +5,8 @@ pub mod business_code;
 pub mod error;
 pub mod headers;
 pub mod limits;
+pub mod peer;
+pub mod rates;
 pub mod words;
 
 use std::convert::Infallible;

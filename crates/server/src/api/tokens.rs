@@ -1,9 +1,7 @@
 //! `POST /v1/tokens`: stores card data for two hours and one use (`docs/interface/tokens-and-cards.md#tokens`).
 
-use std::net::{IpAddr, SocketAddr};
-
 use axum::Extension;
-use axum::extract::{ConnectInfo, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::card::Cvv;
@@ -24,7 +22,8 @@ use super::fields::{Body, Fields};
 use super::idempotency::commit_once;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-use crate::http::limits::RateKey;
+use crate::http::peer::PeerAddress;
+use crate::http::rates::RateKey;
 
 /// A card, a security code, or both.
 #[derive(ToSchema)]
@@ -92,15 +91,12 @@ enum NewToken {
 pub async fn create(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
-    address: Option<Extension<ConnectInfo<SocketAddr>>>,
+    Extension(PeerAddress(address)): Extension<PeerAddress>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
     if caller.is_public_key() {
-        let address =
-            address.map_or(IpAddr::from([127, 0, 0, 1]), |Extension(ConnectInfo(address))| address.ip());
-        let key = RateKey::credential_and_address(caller.credential_id.uuid(), address);
-        app.token_limiter.check(&key)?;
+        app.limiters.tokens.check(&RateKey::Tokens(caller.credential_id.uuid(), address.into()))?;
     }
     let contents = match body.read(read)? {
         NewToken::Card(card) => TokenContents::Card(card.checked(app.clock.of(caller.client_id))?),

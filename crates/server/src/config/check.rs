@@ -162,6 +162,11 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         "outbound.allowed_networks",
         "must be networks with commas between them, such as 10.1.0.0/16,fd00::/8",
     );
+    must(
+        server.proxies().is_some(),
+        "server.trusted_proxies",
+        "must be addresses or networks with commas between them, such as 10.1.0.0/16,::1",
+    );
     must(sandbox.books.as_deref() != Some(""), "sandbox.books", "must be a file or `memory`");
     must(sandbox.listen.parse::<SocketAddr>().is_ok(), "sandbox.listen", LISTEN_RULE);
     must(

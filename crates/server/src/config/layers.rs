@@ -28,6 +28,9 @@ const EITHER_OR: [(&str, &str); 3] = [
     ("sandbox.key", "sandbox.key_file"),
 ];
 
+/// The defaults that are others in production. The limits are off in sandbox mode, where tests make many requests from one
+/// address.
+const PRODUCTION_DEFAULTS: [(&str, &str); 1] = [("limits.failed_authentications_per_minute", "60")];
 /// The settings whose values are secrets; an address of a database is one when it has a password.
 const SECRETS: [&str; 3] = ["vault.kek", "database.url", "sandbox.key"];
 
@@ -249,7 +252,9 @@ impl Reader {
             ("database.url", format!("sqlite:{}", place("regente.db"))),
             ("sandbox.books", place("sandbox-books.db")),
         ];
-        if text("mode").as_deref() != Some("production") {
+        if text("mode").as_deref() == Some("production") {
+            defaults.extend(PRODUCTION_DEFAULTS.map(|(key, value)| (key, value.to_owned())));
+        } else {
             defaults.push(("outbound.allow_http", true.to_string()));
             defaults.push(("vault.kek_file", place("kek")));
         }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use regente::config::{Config, ConfigError, DatabaseAddress, Flag, Loaded, Place, Secret, Simulator, Sources};
+use regente::http::rates::Rate;
 use regente_engine::outbound::{Plain, Ports, Refusal};
 use regente_engine::settings::EndpointUse;
 use regente_engine::settings::{Mode, Settings};
@@ -302,6 +303,7 @@ fn settings_reach_the_parts_that_they_are_for() {
         ("REGENTE_LIMITS__CACHE_MS", "14"),
         ("REGENTE_LIMITS__PUBLIC_KEY_TOKENS_PER_SECOND", "0"),
         ("REGENTE_LIMITS__SECRET_KEY_REQUESTS_PER_SECOND", "15"),
+        ("REGENTE_LIMITS__FAILED_AUTHENTICATIONS_PER_MINUTE", "17"),
         ("REGENTE_CHARGES__BUDGET_MS", "16"),
         ("REGENTE_CHARGES__RECONCILE_GRACE_MS", "170"),
         ("REGENTE_CHARGES__RECONCILE_WAITS_SECONDS", "7, 70,700"),
@@ -322,8 +324,9 @@ fn settings_reach_the_parts_that_they_are_for() {
     assert_eq!(settings.token_life.as_secs(), 12);
     assert_eq!(settings.client_token_life_max.as_secs(), 13);
     assert_eq!(settings.cache_life.as_millis(), 14);
-    assert_eq!(limits.rates.public_key_tokens_per_second, None);
-    assert_eq!(limits.rates.secret_key_requests_per_second.unwrap().get(), 15);
+    assert_eq!(limits.rates.public_key_tokens, None);
+    assert_eq!(limits.rates.secret_key_requests, Rate::per_second(15));
+    assert_eq!(limits.rates.failed_authentications, Rate::per_minute(17));
     assert_eq!(settings.charge_budget.as_millis(), 16);
     assert_eq!(settings.reconcile_grace.as_millis(), 170);
     assert_eq!(settings.reconcile_waits, [7, 70, 700].map(Duration::from_secs));
