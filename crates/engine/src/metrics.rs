@@ -117,10 +117,26 @@ pub enum Limit {
     Tokens,
     /// Of wrong keys from one address.
     Authentication,
+    /// Of requests with one public key that may try cards.
+    PublicKey,
+    /// The same from one address.
+    Address,
+    /// The same for cards that begin with the same digits.
+    Bin,
+    /// The same for one card.
+    Card,
 }
 
 impl Limit {
-    pub(self) const ALL: [Self; 3] = [Self::SecretKey, Self::Tokens, Self::Authentication];
+    pub(self) const ALL: [Self; 7] = [
+        Self::SecretKey,
+        Self::Tokens,
+        Self::Authentication,
+        Self::PublicKey,
+        Self::Address,
+        Self::Bin,
+        Self::Card,
+    ];
 
     /// The value of the label.
     pub const fn word(self) -> &'static str {
@@ -128,6 +144,10 @@ impl Limit {
             Self::SecretKey => "secret_key",
             Self::Tokens => "tokens",
             Self::Authentication => "authentication",
+            Self::PublicKey => "public_key",
+            Self::Address => "address",
+            Self::Bin => "bin",
+            Self::Card => "card",
         }
     }
 }

@@ -187,7 +187,7 @@ async fn assemble(
         engine,
         simulator_log,
         credentials,
-        limiters: Limiters::new(&limits.rates, &now),
+        limiters: Limiters::new(&limits, &now),
         limits,
     }))
 }

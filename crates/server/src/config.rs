@@ -5,6 +5,7 @@
 //! rule is defined here. Each section has a file with its settings and their conversion into the options of the product.
 
 mod bounds;
+mod card_testing;
 mod check;
 mod database;
 mod durations;
@@ -24,6 +25,7 @@ use std::path::PathBuf;
 use regente_providers::request::Mode;
 use serde::{Deserialize, Serialize};
 
+pub use card_testing::CardTestingConfig;
 pub use check::{DatabaseAddress, Place, SANDBOX_BOOKS_IN_MEMORY};
 pub use database::{CommitGroupsWord, DatabaseConfig};
 pub use layers::{ConfigError, Flag, Loaded, Sources};
@@ -58,6 +60,8 @@ pub struct Config {
     pub sandbox: SandboxConfig,
     /// Lifetimes and rate limits of the API.
     pub limits: LimitsConfig,
+    /// Limits on public keys.
+    pub card_testing: CardTestingConfig,
     /// How charges are carried out.
     pub charges: ChargesConfig,
     /// Purchases, which are paid with several cards.
@@ -85,6 +89,7 @@ impl Default for Config {
             vault: VaultConfig::default(),
             sandbox: SandboxConfig::default(),
             limits: LimitsConfig::default(),
+            card_testing: CardTestingConfig::default(),
             charges: ChargesConfig::default(),
             purchases: PurchasesConfig::default(),
             routing: RoutingConfig::default(),

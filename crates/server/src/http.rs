@@ -2,6 +2,7 @@
 //! Nothing here knows a route or a setting.
 
 pub mod business_code;
+pub mod card_testing;
 pub mod error;
 pub mod headers;
 pub mod limits;

@@ -32,8 +32,10 @@ use super::page::Page;
 use super::path::path_id;
 use super::query::Query;
 use crate::app::App;
+use crate::http::card_testing::{Attempt, TriedCard};
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::sandbox_seed;
+use crate::http::peer::PeerAddress;
 use view::{CardSchema, CardWithCustomer};
 
 /// Cards on a page by default (`docs/interface/conventions.md#lists`).
@@ -122,9 +124,11 @@ pub async fn create(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     Extension(request_id): Extension<RequestId>,
+    Extension(peer): Extension<PeerAddress>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
+    let attempt = app.limiters.card_testing.begin(&caller, peer)?;
     let new = body.read(read)?;
     let seed = sandbox_seed(&headers)?;
     match new.check_at {
@@ -133,7 +137,7 @@ pub async fn create(
                 KeyLookup::New(claim) => claim,
                 KeyLookup::Answered(finished) => return body_response(finished),
             };
-            checked(app, caller, new.token_id, merchant_id, claim, seed).await
+            checked(app, caller, attempt, Check { token_id: new.token_id, merchant_id, claim, seed }).await
         }
         None => {
             commit_once(&app, &caller, &headers, "POST /v1/cards", &body, || async {
@@ -181,13 +185,19 @@ async fn unchecked(
     Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
 }
 
-async fn checked(
-    app: App,
-    caller: Caller,
+/// A card to be stored and checked.
+struct Check {
     token_id: TokenId,
     merchant_id: MerchantId,
     claim: Option<Claim>,
     seed: Option<String>,
+}
+
+async fn checked(
+    app: App,
+    caller: Caller,
+    attempt: Attempt,
+    Check { token_id, merchant_id, claim, seed }: Check,
 ) -> Result<Response, ApiError> {
     let merchant = route::merchant(&app, caller.client_id, merchant_id)
         .await?
@@ -197,6 +207,8 @@ async fn checked(
         Plan::Own(found) => found,
         Plan::Overtaken(finished) => return body_response(finished),
     };
+    let tried = TriedCard::from(&card);
+    attempt.tries(tried)?;
     card.claim = claim.as_ref().map(Claim::to_hex);
     let holder_name = details.holder_name.clone();
     let new = NewCheck {
@@ -209,7 +221,16 @@ async fn checked(
         claim,
         seed,
     };
-    match app.in_flight.run(card_check::create(app.engine.clone(), new)).await? {
+    let engine = app.engine.clone();
+    // Counted within the flow: a caller who hangs up is counted, too.
+    let checking = async move {
+        let checked = card_check::create(engine, new).await;
+        if let Ok(Checked::Card(_, request)) = &checked {
+            attempt.ended(tried, Some(request));
+        }
+        checked
+    };
+    match app.in_flight.run(checking).await? {
         Checked::Answered(finished) => body_response(finished),
         Checked::Card(card, request) => {
             let view = CardView::created(&card, Some(holder_name), std::slice::from_ref(&*request));

@@ -21,6 +21,7 @@ use super::charges::request::{InlineCard, read_card, read_cvv};
 use super::fields::{Body, Fields};
 use super::idempotency::commit_once;
 use crate::app::App;
+use crate::http::card_testing::TriedCard;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::peer::PeerAddress;
 use crate::http::rates::RateKey;
@@ -91,15 +92,24 @@ enum NewToken {
 pub async fn create(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
-    Extension(PeerAddress(address)): Extension<PeerAddress>,
+    Extension(peer): Extension<PeerAddress>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
     if caller.is_public_key() {
-        app.limiters.tokens.check(&RateKey::Tokens(caller.credential_id.uuid(), address.into()))?;
+        app.limiters.tokens.check(&RateKey::Tokens(caller.credential_id.uuid(), peer.0.into()))?;
     }
+    let attempt = app.limiters.card_testing.begin(&caller, peer)?;
     let contents = match body.read(read)? {
-        NewToken::Card(card) => TokenContents::Card(card.checked(app.clock.of(caller.client_id))?),
+        NewToken::Card(card) => {
+            let card = card.checked(app.clock.of(caller.client_id))?;
+            if attempt.is_counted() {
+                let keys = app.vault.client_keys(caller.client_id).await?;
+                let fingerprint = keys.card_fingerprint(&card.number, card.expiry);
+                attempt.tries(TriedCard::new(fingerprint, card.number.first6()))?;
+            }
+            TokenContents::Card(card)
+        }
         NewToken::Cvv(cvv) => TokenContents::Cvv(cvv),
     };
     commit_once(&app, &caller, &headers, "POST /v1/tokens", &body, || async {

@@ -18,6 +18,8 @@ const GRACE_MS: RangeInclusive<u64> = 100..=24 * 60 * 60 * 1000;
 const CACHE_MS: RangeInclusive<u64> = 0..=60_000;
 /// A token holds a security code, which must not rest for long (PCI DSS 4.0.1, requirement 3.3.1): one day at most.
 const CARD_TOKEN_LIFE_SECONDS: RangeInclusive<u64> = 1..=24 * 60 * 60;
+/// Up to one day, in seconds: rates and blocks of limits.
+const LIMIT_SECONDS: RangeInclusive<u64> = 1..=24 * 60 * 60;
 /// Up to ten years.
 const CLIENT_TOKEN_LIFE_SECONDS: RangeInclusive<u64> = 1..=10 * 365 * 24 * 60 * 60;
 /// Up to one year.
@@ -97,8 +99,10 @@ fn milliseconds(config: &Config) -> Vec<Bounded> {
 }
 
 fn seconds(config: &Config) -> Vec<Bounded> {
-    let limits = &config.limits;
+    let Config { limits, card_testing, .. } = config;
     vec![
+        ("card_testing.refusals_within_seconds", card_testing.refusals_within_seconds, LIMIT_SECONDS),
+        ("card_testing.block_seconds", card_testing.block_seconds, LIMIT_SECONDS),
         ("limits.card_token_life_seconds", limits.card_token_life_seconds, CARD_TOKEN_LIFE_SECONDS),
         ("limits.client_token_life_seconds_max", limits.client_token_life_seconds_max, CLIENT_TOKEN_LIFE_SECONDS),
         (

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use ::config::{ConfigError as SourceError, File, FileFormat, Map, Source, Value, ValueKind};
 
-use super::{Config, WrittenIn, WrittenSecret};
+use super::{Config, WrittenIn, WrittenSecret, card_testing};
 
 /// The prefix of environment variables; `REGENTE_SERVER__LISTEN` is `server.listen`.
 const PREFIX: &str = "REGENTE_";
@@ -253,7 +253,8 @@ impl Reader {
             ("sandbox.books", place("sandbox-books.db")),
         ];
         if text("mode").as_deref() == Some("production") {
-            defaults.extend(PRODUCTION_DEFAULTS.map(|(key, value)| (key, value.to_owned())));
+            let others = PRODUCTION_DEFAULTS.into_iter().chain(card_testing::PRODUCTION_DEFAULTS);
+            defaults.extend(others.map(|(key, value)| (key, value.to_owned())));
         } else {
             defaults.push(("outbound.allow_http", true.to_string()));
             defaults.push(("vault.kek_file", place("kek")));

@@ -120,6 +120,7 @@ impl Config {
                 secret_key_requests: Rate::per_second(limits.secret_key_requests_per_second),
                 failed_authentications: Rate::per_minute(limits.failed_authentications_per_minute),
             },
+            card_testing: self.card_testing_limits(),
             proxies: Proxies::new(self.server.proxies().unwrap_or_default()),
             body_bytes_max: self.server.body_bytes_max,
         }

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::future::ready;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -12,6 +13,7 @@ use futures_util::future::Either;
 use regente_engine::error::Error;
 use tower_http::catch_panic::{CatchPanicLayer, ResponseForPanic};
 
+use super::card_testing::{CardTesting, CardTestingLimits};
 use super::error::ApiError;
 use super::peer::Proxies;
 use super::rates::{Blocks, Rate, RateLimiter};
@@ -85,6 +87,8 @@ impl ResponseForPanic for PanicAnswer {
 pub struct HttpLimits {
     /// The rates of keys and addresses.
     pub rates: RateLimits,
+    /// What limits the testing of cards with public keys.
+    pub card_testing: CardTestingLimits,
     /// The proxies whose word about the addresses of callers counts.
     pub proxies: Proxies,
     /// The most bytes of a JSON body (`docs/interface/conventions.md#limits`).
@@ -117,13 +121,20 @@ impl Default for RateLimits {
 
 impl Default for HttpLimits {
     fn default() -> Self {
-        Self { rates: RateLimits::default(), proxies: Proxies::default(), body_bytes_max: BODY_BYTES_MAX }
+        Self {
+            rates: RateLimits::default(),
+            card_testing: CardTestingLimits::default(),
+            proxies: Proxies::default(),
+            body_bytes_max: BODY_BYTES_MAX,
+        }
     }
 }
 
-/// What counts requests against [`RateLimits`].
+/// What counts requests against [`HttpLimits`].
 #[derive(Debug)]
 pub struct Limiters {
+    /// Cards that public keys try.
+    pub card_testing: Arc<CardTesting>,
     /// Tokens of public keys.
     pub tokens: RateLimiter,
     /// Requests of secret keys.
@@ -134,8 +145,10 @@ pub struct Limiters {
 
 impl Limiters {
     /// Limiters that have counted nothing yet.
-    pub fn new(rates: &RateLimits, clock: &MonotonicClock) -> Self {
+    pub fn new(limits: &HttpLimits, clock: &MonotonicClock) -> Self {
+        let rates = &limits.rates;
         Self {
+            card_testing: Arc::new(CardTesting::new(&limits.card_testing, clock)),
             tokens: RateLimiter::new(rates.public_key_tokens, clock.clone()),
             secret_keys: RateLimiter::new(rates.secret_key_requests, clock.clone()),
             strangers: Blocks::new(rates.failed_authentications, AUTHENTICATION_BLOCK, clock.clone()),

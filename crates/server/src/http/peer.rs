@@ -3,7 +3,7 @@
 //! A header is believed as far as trusted proxies wrote it: from its end on, address by address, while the address that
 //! wrote it is one of them. What stands before the first other address was sent by the caller and may be invented.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,12 +12,15 @@ use axum::http::{HeaderMap, HeaderName, header};
 use ipnet::IpNet;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-/// The address of a request that came over no socket.
-const NO_SOCKET: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
 /// The address that a request comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerAddress(pub IpAddr);
+
+impl PeerAddress {
+    /// That of a request that came over no socket.
+    pub const NO_SOCKET: Self = Self(IpAddr::V4(Ipv4Addr::LOCALHOST));
+}
 
 /// The networks of the proxies that are trusted; by default none.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +43,8 @@ impl Proxies {
     /// `X-Forwarded-For`.
     pub fn peer_of(&self, request: &Request) -> PeerAddress {
         let socket = request.extensions().get::<ConnectInfo<SocketAddr>>();
-        let socket = socket.map_or(NO_SOCKET, |ConnectInfo(address)| address.ip());
+        let PeerAddress(socket) =
+            socket.map_or(PeerAddress::NO_SOCKET, |ConnectInfo(address)| PeerAddress(address.ip()));
         PeerAddress(self.peer_behind(socket.to_canonical(), request.headers()))
     }
 

@@ -14,6 +14,7 @@ use governor::state::{InMemoryState, NotKeyed, StateStore};
 use governor::{Quota, RateLimiter as Governor};
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
+use regente_domain::id::ClientId;
 use regente_engine::metrics::{self, Limit};
 use uuid::Uuid;
 
@@ -33,6 +34,14 @@ pub enum RateKey {
     Tokens(Uuid, Network),
     /// Those from one network whose key was refused.
     Authentication(Network),
+    /// Those with a public key that may try cards.
+    PublicKey(Uuid),
+    /// Those with public keys of an account from one network that may try cards.
+    Address(ClientId, Network),
+    /// Those with public keys of an account for cards that begin with the same six digits.
+    Bin(ClientId, u32),
+    /// Those with public keys of an account for one card, by its fingerprint.
+    Card(ClientId, Uuid),
 }
 
 impl RateKey {
@@ -42,6 +51,10 @@ impl RateKey {
             Self::SecretKey(_) => Limit::SecretKey,
             Self::Tokens(..) => Limit::Tokens,
             Self::Authentication(_) => Limit::Authentication,
+            Self::PublicKey(_) => Limit::PublicKey,
+            Self::Address(..) => Limit::Address,
+            Self::Bin(..) => Limit::Bin,
+            Self::Card(..) => Limit::Card,
         }
     }
 }

@@ -116,7 +116,7 @@ impl Deployment {
         let app = App::new(Parts {
             engine,
             simulator_log: None,
-            limiters: Limiters::new(&limits.rates, &(Arc::new(|| Duration::ZERO) as MonotonicClock)),
+            limiters: Limiters::new(&limits, &(Arc::new(|| Duration::ZERO) as MonotonicClock)),
             limits,
             credentials: no_credentials(clock, life),
         });

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use regente::config::{Config, ConfigError, DatabaseAddress, Flag, Loaded, Place, Secret, Simulator, Sources};
+use regente::http::card_testing::Bounds;
 use regente::http::rates::Rate;
 use regente_engine::outbound::{Plain, Ports, Refusal};
 use regente_engine::settings::EndpointUse;
@@ -421,6 +422,45 @@ fn production(folder: &Path) -> (Config, PathBuf) {
 
 fn reasons(config: &Config) -> String {
     config.check_strength().unwrap_err().to_string()
+}
+
+#[test]
+fn production_limits_strangers_and_public_keys_and_the_sandbox_does_not() {
+    let limits_of = |mode: &str, more: &[(&str, &str)]| {
+        let given = [&[("REGENTE_MODE", mode)], more].concat();
+        Loaded::read(&environment(&given)).unwrap().config.http_limits()
+    };
+    let sandbox = limits_of("sandbox", &[]);
+    assert_eq!(sandbox.rates.failed_authentications, None);
+    let none = Bounds::default();
+    let testing = sandbox.card_testing;
+    assert_eq!([testing.key, testing.address, testing.bin, testing.card], [none; 4]);
+
+    let production = limits_of("production", &[]);
+    assert_eq!(production.rates.failed_authentications, Rate::per_minute(60));
+    let within = |refusals| Rate::within(Duration::from_secs(600), refusals);
+    let bounds =
+        |requests, refusals| Bounds { requests: Rate::per_minute(requests), refusals: within(refusals) };
+    let testing = production.card_testing;
+    assert_eq!(
+        [testing.key, testing.address, testing.bin, testing.card],
+        [bounds(6_000, 0), bounds(120, 20), bounds(600, 300), bounds(10, 8)]
+    );
+    assert_eq!(testing.block_for, Duration::from_secs(900));
+
+    let off = limits_of("production", &[("REGENTE_CARD_TESTING__BIN_REFUSALS_MAX", "0")]);
+    assert_eq!(off.card_testing.bin, bounds(600, 0));
+}
+
+#[test]
+fn trusted_proxies_are_addresses_and_networks() {
+    let with = |text: &str| environment(&[("REGENTE_SERVER__TRUSTED_PROXIES", text)]);
+    for text in ["10.0.0.0/8", "10.0.0.1, ::1", "2001:db8::/32,192.0.2.1"] {
+        Loaded::read(&with(text)).unwrap();
+    }
+    for text in ["proxy.example", "10.0.0.0/33", "any"] {
+        assert!(refusal(&with(text)).contains("`server.trusted_proxies` must be addresses or networks"), "{text}");
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod auth;
 mod awaiting;
 mod backup;
 mod canary;
+mod card_testing;
 mod cards;
 mod charge_bad_input;
 mod charge_lists;
