@@ -61,7 +61,8 @@ impl OutboundConfig {
 /// Networks separated by commas, of which an address is one, too; `None` when the text is invalid.
 pub(super) fn networks(text: &str) -> Option<Vec<IpNet>> {
     let networks = text.split(',').map(str::trim).filter(|network| !network.is_empty());
-    networks.map(|text| text.parse().or_else(|_| text.parse().map(IpAddr::into)).ok()).collect()
+    let parse = |text: &str| text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+    networks.map(|network| parse(network).ok()).collect()
 }
 
 impl Config {
