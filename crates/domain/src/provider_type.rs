@@ -186,6 +186,30 @@ impl ProviderType {
     pub fn all() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter()
     }
+
+    /// Whether it only simulates: it approves payments that move no money.
+    pub const fn is_simulator(self) -> bool {
+        matches!(self, Self::Sandbox | Self::SandboxAntifraud)
+    }
+}
+
+/// Whether a deployment uses simulators (`docs/interface/provider-types.md#simulators`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Simulators {
+    /// Like every other type.
+    Used,
+    /// They can neither be registered nor asked for a new payment. Payments that they have taken go on.
+    Refused,
+}
+
+impl Simulators {
+    /// Whether a provider of this type may be registered and asked.
+    pub fn permit(self, provider_type: ProviderType) -> bool {
+        match self {
+            Self::Used => true,
+            Self::Refused => !provider_type.is_simulator(),
+        }
+    }
 }
 
 impl fmt::Display for ProviderType {

@@ -8,7 +8,7 @@ use crate::charge::{CaptureMode, PaymentType};
 use crate::circuit::CircuitState;
 use crate::currency::Currency;
 use crate::id::ProviderId;
-use crate::provider_type::{Capabilities, ProviderType};
+use crate::provider_type::{Capabilities, ProviderType, Simulators};
 
 /// No authorization starts after this long (`docs/interface/routing.md#budget`).
 pub const BUDGET: Duration = Duration::from_secs(60);
@@ -51,7 +51,7 @@ pub struct Candidate {
 }
 
 /// Chooses the route: every provider in the order of priority, with the reason for each that is skipped.
-pub fn route(mut candidates: Vec<Candidate>, needs: &Needs) -> Explanation {
+pub fn route(mut candidates: Vec<Candidate>, needs: &Needs, simulators: Simulators) -> Explanation {
     candidates.sort_by_key(|candidate| (candidate.priority, candidate.id));
     let considered = candidates
         .iter()
@@ -59,14 +59,17 @@ pub fn route(mut candidates: Vec<Candidate>, needs: &Needs) -> Explanation {
             provider_id: candidate.id,
             provider_type: candidate.provider_type,
             priority: candidate.priority,
-            skipped: skip(candidate, needs),
+            skipped: skip(candidate, needs, simulators),
             circuit: None,
         })
         .collect();
     Explanation { considered, stopped: None }
 }
 
-fn skip(candidate: &Candidate, needs: &Needs) -> Option<Skipped> {
+fn skip(candidate: &Candidate, needs: &Needs, simulators: Simulators) -> Option<Skipped> {
+    if !simulators.permit(candidate.provider_type) {
+        return Some(Skipped::Simulator);
+    }
     let can: &Capabilities = candidate.provider_type.capabilities();
     let only = &candidate.narrowed;
     if can.payment_types.is_empty() {

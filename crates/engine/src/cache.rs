@@ -55,6 +55,16 @@ where
         is_fresh.then_some(answer)
     }
 
+    /// Whether there is an answer, valid or not.
+    pub fn has_known(&self, question: &K) -> bool {
+        self.known.contains_key(question)
+    }
+
+    /// Removes an answer that turned out wrong.
+    pub fn remove(&self, question: &K) {
+        self.known.invalidate(question);
+    }
+
     /// Call it before reading the database: a change in between invalidates the answer.
     pub fn ask(&self) -> ReadStarted {
         ReadStarted { at: self.clock.machine(), generation: self.generation.load(Ordering::SeqCst) }

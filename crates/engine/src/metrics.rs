@@ -108,6 +108,64 @@ pub fn provider_call(provider_type: ProviderType, asked: CallKind, outcome: Call
     }
 }
 
+/// A limit on callers' requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// Of requests with one secret key.
+    SecretKey,
+    /// Of tokens with one public key from one address.
+    Tokens,
+    /// Of wrong keys from one address.
+    Authentication,
+    /// Of requests with one public key that may try cards.
+    PublicKey,
+    /// The same from one address.
+    Address,
+    /// The same for cards that begin with the same digits.
+    Bin,
+    /// The same for one card.
+    Card,
+}
+
+impl Limit {
+    pub(self) const ALL: [Self; 7] = [
+        Self::SecretKey,
+        Self::Tokens,
+        Self::Authentication,
+        Self::PublicKey,
+        Self::Address,
+        Self::Bin,
+        Self::Card,
+    ];
+
+    /// The value of the label.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::SecretKey => "secret_key",
+            Self::Tokens => "tokens",
+            Self::Authentication => "authentication",
+            Self::PublicKey => "public_key",
+            Self::Address => "address",
+            Self::Bin => "bin",
+            Self::Card => "card",
+        }
+    }
+}
+
+/// Counts a request that was refused because of a limit.
+pub fn rate_limited(limit: Limit) {
+    if let Some(handles) = HANDLES.get() {
+        handles.rate_limited(limit).increment(1);
+    }
+}
+
+/// Counts the begin of a block after too many failures.
+pub fn block_begun(limit: Limit) {
+    if let Some(handles) = HANDLES.get() {
+        handles.blocks(limit).increment(1);
+    }
+}
+
 /// Counts a replayed answer.
 pub fn idempotency_replay() {
     if let Some(handles) = HANDLES.get() {

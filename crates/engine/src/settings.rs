@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use regente_domain::charge::{reconciliation, reservation};
 use regente_domain::money::Amount;
+use regente_domain::provider_type::Simulators;
 use regente_domain::{circuit, credential, idempotency, purchase, routing, token};
 
 mod webhooks;
@@ -18,6 +19,8 @@ pub use regente_providers::request::Mode;
 pub struct Settings {
     /// Sandbox or production.
     pub mode: Mode,
+    /// Whether the simulated provider types can be registered and asked.
+    pub simulators: Simulators,
     /// How long the answer of an idempotency key is stored (`docs/interface/conventions.md#idempotency`).
     pub idempotency_retention: Duration,
     /// How long a card or CVV token is valid (`docs/interface/tokens-and-cards.md#tokens`).
@@ -48,6 +51,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             mode: Mode::Sandbox,
+            simulators: Simulators::Used,
             idempotency_retention: idempotency::RETENTION,
             token_life: token::LIFE,
             client_token_life_max: credential::CLIENT_TOKEN_LIFE_MAX,

@@ -25,7 +25,8 @@ pub use keys::{
 
 use crate::app::App;
 use crate::http::error::ApiError;
-use crate::http::limits::RateKey;
+use crate::http::peer::PeerAddress;
+use crate::http::rates::RateKey;
 
 /// What a route demands of its caller (`docs/interface/auth.md#routes`). A secret key may call every route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,19 +53,21 @@ impl Access {
     }
 }
 
-/// The gate in front of a route. It adds the [`Caller`] to the request and makes sure that the vault's keys are recent
+/// The gate in front of a route. It adds the [`Caller`] and the [`PeerAddress`] to the request and makes sure that the vault's keys are recent
 /// enough to seal with. It answers 401 when the client is unknown, 403 when the key is refused
-/// (`docs/interface/auth.md#gate`), 503 when the database cannot be read.
+/// (`docs/interface/auth.md#gate`), 429 when a key or an address asks too often, 503 when the database cannot be read.
 pub fn guard(app: App, access: Access) -> impl Layer<Route, Service: Gate> + Clone + Send + Sync + 'static {
     layer_fn(move |route: Route| {
         let app = app.clone();
         service_fn(move |mut request: Request| {
             let (app, mut route) = (app.clone(), route.clone());
             async move {
+                let peer = app.limits.proxies.peer_of(&request);
                 // Boxed: otherwise every request holds the memory of the key lookup until it is answered.
-                match Box::pin(let_in(&app, access, request.headers())).await {
+                match Box::pin(let_in(&app, access, request.headers(), peer)).await {
                     Ok(caller) => {
                         request.extensions_mut().insert(caller);
+                        request.extensions_mut().insert(peer);
                         route.call(request).await
                     }
                     Err(error) => Ok(error.into_response()),
@@ -89,13 +92,18 @@ impl<S> Gate for S where
 {
 }
 
-async fn let_in(app: &App, access: Access, headers: &HeaderMap) -> Result<Caller, ApiError> {
-    let caller = credentials::authenticate(app, headers).await?;
+async fn let_in(
+    app: &App,
+    access: Access,
+    headers: &HeaderMap,
+    peer: PeerAddress,
+) -> Result<Caller, ApiError> {
+    let caller = credentials::authenticate(app, headers, peer).await?;
     if !access.is_open_to(&caller) {
         return Err(ApiError::Forbidden);
     }
     if caller.authority == Authority::SecretKey {
-        app.secret_key_limiter.check(&RateKey::credential(caller.credential_id.uuid()))?;
+        app.limiters.secret_keys.check(&RateKey::SecretKey(caller.credential_id.uuid()))?;
     }
     app.vault.keep_current().await?;
     Ok(caller)

@@ -13,7 +13,7 @@ use regente_providers::sandbox::TransactionLog;
 use regente_store::credentials::{Credential, CredentialDigest};
 use regente_store::{Batch, Commit};
 
-use crate::http::limits::{HttpLimits, RateLimiter};
+use crate::http::limits::{HttpLimits, Limiters};
 
 /// The most credentials in the cache; about 300 bytes each.
 const CREDENTIALS_CACHED_MAX: u64 = 50_000;
@@ -32,10 +32,8 @@ pub struct Parts {
     pub limits: HttpLimits,
     /// The cache of valid credentials, a few seconds long.
     pub credentials: Credentials,
-    /// Limits how often a public key makes tokens.
-    pub token_limiter: RateLimiter,
-    /// Limits how often a secret key makes requests.
-    pub secret_key_limiter: RateLimiter,
+    /// Counts requests against those limits.
+    pub limiters: Limiters,
 }
 
 impl App {

@@ -26,7 +26,7 @@ use crate::app::{App, Parts, no_credentials};
 use crate::config::{Config, ConfigError, Place, Simulator, TooWeak};
 use crate::http::MonotonicClock;
 use crate::http::error::kept_answer;
-use crate::http::limits::RateLimiter;
+use crate::http::limits::Limiters;
 
 pub use derived::DEV_CLIENT_NAME;
 
@@ -183,14 +183,7 @@ async fn assemble(
         answer_to: kept_answer,
     });
     let limits = config.http_limits();
-    Ok(App::new(Parts {
-        engine,
-        simulator_log,
-        credentials,
-        token_limiter: RateLimiter::new(limits.rates.public_key_tokens_per_second, now.clone()),
-        secret_key_limiter: RateLimiter::new(limits.rates.secret_key_requests_per_second, now),
-        limits,
-    }))
+    Ok(App::new(Parts { engine, simulator_log, credentials, limiters: Limiters::new(&limits, &now), limits }))
 }
 
 /// The simulator's transaction log for reading; `None` where there is none.

@@ -4,6 +4,8 @@
 //! The name of a value contains its unit. The default stands beside the field. An unknown name is an error. No payment
 //! rule is defined here. Each section has a file with its settings and their conversion into the options of the product.
 
+mod bounds;
+mod card_testing;
 mod check;
 mod database;
 mod durations;
@@ -23,13 +25,14 @@ use std::path::PathBuf;
 use regente_providers::request::Mode;
 use serde::{Deserialize, Serialize};
 
+pub use card_testing::CardTestingConfig;
 pub use check::{DatabaseAddress, Place, SANDBOX_BOOKS_IN_MEMORY};
 pub use database::{CommitGroupsWord, DatabaseConfig};
 pub use layers::{ConfigError, Flag, Loaded, Sources};
 pub use outbound::OutboundConfig;
 pub use product::{ChargesConfig, LimitsConfig, PurchasesConfig, RoutingConfig};
 pub use production::{TooWeak, mode_open_to_others};
-pub use secret::Secret;
+pub use secret::{Secret, WrittenIn, WrittenSecret};
 pub use server::{LogConfig, LogFormat, MetricsConfig, ServerConfig};
 pub use simulator::{SandboxConfig, Simulator};
 pub use vault::{DEV_KEK_MARK, KekSource, VaultConfig};
@@ -42,6 +45,9 @@ pub struct Config {
     /// `sandbox` or `production`. Default `sandbox`.
     #[serde(with = "mode_word")]
     pub mode: Mode,
+    /// The secrets that were written as settings, instead of into files of their own.
+    #[serde(skip)]
+    pub written_secrets: Vec<WrittenSecret>,
     /// The folder of all data that has no setting of its own. Default `regente-data`, in the working directory.
     pub data_dir: PathBuf,
     /// The HTTP server.
@@ -54,6 +60,8 @@ pub struct Config {
     pub sandbox: SandboxConfig,
     /// Lifetimes and rate limits of the API.
     pub limits: LimitsConfig,
+    /// Limits on public keys.
+    pub card_testing: CardTestingConfig,
     /// How charges are carried out.
     pub charges: ChargesConfig,
     /// Purchases, which are paid with several cards.
@@ -74,12 +82,14 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             mode: Mode::Sandbox,
+            written_secrets: Vec::new(),
             data_dir: PathBuf::from("regente-data"),
             server: ServerConfig::default(),
             database: DatabaseConfig::default(),
             vault: VaultConfig::default(),
             sandbox: SandboxConfig::default(),
             limits: LimitsConfig::default(),
+            card_testing: CardTestingConfig::default(),
             charges: ChargesConfig::default(),
             purchases: PurchasesConfig::default(),
             routing: RoutingConfig::default(),

@@ -2,9 +2,12 @@
 //! Nothing here knows a route or a setting.
 
 pub mod business_code;
+pub mod card_testing;
 pub mod error;
 pub mod headers;
 pub mod limits;
+pub mod peer;
+pub mod rates;
 pub mod words;
 
 use std::convert::Infallible;

@@ -25,7 +25,7 @@ mod value;
 pub use admission::{ADMITTED_MAX_DEFAULT, Admission};
 pub use batch::{Batch, CounterDelta, CounterKey};
 pub use error::{Commit, Refusal, RefusalKind, StoreError};
-pub use postgres::{CommitGroups, PostgresOptions, PostgresStore};
+pub use postgres::{CommitGroups, PostgresOptions, PostgresStore, Transport};
 pub use row::Row;
 pub use sql::{DatabaseKind, Sql};
 pub use sqlite::{BackupError, Existing, Integrity, Replaced, SqliteOptions, SqliteStore, Staged, Written};

@@ -40,6 +40,8 @@ pub struct Considered {
 words! {
     /// Why a provider is not asked.
     Skipped {
+        /// It only simulates, and this deployment refuses simulators.
+        Simulator = "simulator",
         /// It only analyses risk.
         NotAPaymentProvider = "not_a_payment_provider",
         /// It does not support this payment type.

@@ -10,6 +10,7 @@ use regente_domain::currency::Currency;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
+use regente_domain::provider_type::Simulators;
 use regente_providers::request::{CardDetails, Operation, OperationKind, Verification};
 use regente_store::audit::{self, AuditEntry};
 use regente_store::merchants::MerchantWithProviders;
@@ -58,10 +59,15 @@ pub enum Checked {
 }
 
 /// The merchant's provider with the highest priority that can check this brand with a zero amount.
-pub fn checking_provider<'a>(merchant: &'a MerchantWithProviders, card: &Card) -> Option<&'a Provider> {
+pub fn checking_provider<'a>(
+    merchant: &'a MerchantWithProviders,
+    card: &Card,
+    simulators: Simulators,
+) -> Option<&'a Provider> {
     let mut able: Vec<&Provider> = merchant
         .providers
         .iter()
+        .filter(|provider| simulators.permit(provider.provider_type))
         .filter(|provider| provider.provider_type.capabilities().can_check_card(card.face.brand))
         .collect();
     able.sort_by_key(|provider| (provider.priority, provider.id));
@@ -70,7 +76,7 @@ pub fn checking_provider<'a>(merchant: &'a MerchantWithProviders, card: &Card) -
 
 /// Stores and checks the card. Runs to its end even when the caller hangs up: call it in a task of its own.
 pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
-    let Some(provider) = checking_provider(&new.merchant, &new.card) else {
+    let Some(provider) = checking_provider(&new.merchant, &new.card, app.settings.simulators) else {
         return Err(not_available("merchant has no provider with zero dollar support"));
     };
     let _admission = app.store.admit()?;

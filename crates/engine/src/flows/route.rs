@@ -48,7 +48,7 @@ pub fn refuse_analysis(merchant: &MerchantWithProviders) -> Result<(), Error> {
 /// The route; `None` when no provider of the merchant can serve the charge.
 pub fn choose(app: &App, merchant: &MerchantWithProviders, needs: &Needs) -> Option<Explanation> {
     let candidates = merchant.providers.iter().map(|provider| candidate(&app.providers, provider)).collect();
-    let explanation = routing::route(candidates, needs);
+    let explanation = routing::route(candidates, needs, app.settings.simulators);
     routing::first(&explanation).is_some().then_some(explanation)
 }
 

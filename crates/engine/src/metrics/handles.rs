@@ -11,7 +11,7 @@ use regente_domain::provider_type::ProviderType;
 use regente_domain::webhook::Failure;
 
 use super::table::{self, Metric};
-use super::{CallKind, CallOutcome, IdempotencyConflict};
+use super::{CallKind, CallOutcome, IdempotencyConflict, Limit};
 
 const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, Some(module_path!()));
 
@@ -23,6 +23,8 @@ pub struct Handles {
     provider_calls: Family<(ProviderType, CallKind, CallOutcome), Durations>,
     circuits_open: Family<ProviderType, Gauge>,
     idempotency_conflicts: Family<IdempotencyConflict, Counter>,
+    rate_limited: Family<Limit, Counter>,
+    blocks: Family<Limit, Counter>,
     delivery_attempts: Family<Option<Failure>, Durations>,
     pub connections_open: Gauge,
     pub connections_refused: Counter,
@@ -74,6 +76,8 @@ impl Handles {
             provider_calls: Family::default(),
             circuits_open: Family::default(),
             idempotency_conflicts: Family::default(),
+            rate_limited: Family::default(),
+            blocks: Family::default(),
             delivery_attempts: Family::default(),
             connections_open: gauge(table::CONNECTIONS_OPEN),
             connections_refused: counter(table::CONNECTIONS_REFUSED),
@@ -106,6 +110,10 @@ impl Handles {
         // Create handles with known labels at the start: a rate needs a zero before the first event.
         for conflict in IdempotencyConflict::ALL {
             handles.idempotency_conflict(conflict).increment(0);
+        }
+        for limit in Limit::ALL {
+            handles.rate_limited(limit).increment(0);
+            handles.blocks(limit).increment(0);
         }
         handles.circuits_open(ProviderType::Sandbox).set(0.0);
         handles
@@ -164,6 +172,19 @@ impl Handles {
                 counter(&*self.recorder, table::IDEMPOTENCY_CONFLICTS, labels)
             },
         )
+    }
+
+    pub(super) fn rate_limited(&self, limit: Limit) -> Counter {
+        self.by_limit(&self.rate_limited, table::RATE_LIMITED, limit)
+    }
+
+    pub(super) fn blocks(&self, limit: Limit) -> Counter {
+        self.by_limit(&self.blocks, table::BLOCKS, limit)
+    }
+
+    fn by_limit(&self, family: &Family<Limit, Counter>, metric: Metric, limit: Limit) -> Counter {
+        let make = || counter(&*self.recorder, metric, labels(&metric, [limit.word().to_owned()]));
+        family.get(&limit, || limit, make)
     }
 
     pub(super) fn delivery_attempt(&self, failure: Option<Failure>) -> Durations {

@@ -52,6 +52,10 @@ table! {
         "Open connections of the API and of this page.";
     CONNECTIONS_REFUSED = Kind::Counter, "regente_connections_refused_total" []
         "Connections that were told to come back, or dropped, because too many were open.";
+    RATE_LIMITED = Kind::Counter, "regente_rate_limited_total" ["limit"]
+        "Requests that were refused with 429, by the limit.";
+    BLOCKS = Kind::Counter, "regente_blocks_total" ["limit"]
+        "Blocks that began because of too many failures: wrong keys from one address, or refused cards.";
     PROVIDER_CALL_DURATION = Kind::Histogram { buckets: PROVIDER_BUCKETS }, "regente_provider_call_duration_seconds"
         ["provider_type", "operation", "outcome"]
         "Duration of calls to payment providers until their outcome; the operation `probe` asks what became of a call.";

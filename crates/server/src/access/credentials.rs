@@ -18,6 +18,8 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::headers::{API_KEY, CLIENT_ID, single};
+use crate::http::peer::PeerAddress;
+use crate::http::rates::RateKey;
 
 /// Characters of a UUID in its usual form.
 const UUID_CHARS: usize = 36;
@@ -47,15 +49,37 @@ pub fn digest(key: &str) -> CredentialDigest {
     sha256(&[key.as_bytes()])
 }
 
-/// Authenticates the caller.
+/// Authenticates the caller. An address that sent too many wrong keys waits, except for keys that have been good before:
+/// whoever shares the address with a stranger goes on.
 ///
 /// # Errors
-/// [`ApiError::Unauthorized`] when `X-Client-Id` is missing, empty, no UUID, there twice, unknown or suspended;
+/// [`ApiError::TooManyRequests`] for such an address; [`ApiError::Unauthorized`] when `X-Client-Id` is missing, empty, no UUID, there twice, unknown or suspended;
 /// otherwise [`ApiError::Forbidden`] when `X-Api-Key` is missing, empty, there twice, wrong, expired or revoked; or
 /// what the database answers.
-pub(super) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Caller, ApiError> {
-    let client_id = client_id(headers).ok_or(ApiError::Unauthorized)?;
-    let Some(digest) = api_key(headers).map(digest) else {
+pub(super) async fn authenticate(
+    app: &App,
+    headers: &HeaderMap,
+    PeerAddress(address): PeerAddress,
+) -> Result<Caller, ApiError> {
+    let stranger = RateKey::Authentication(address.into());
+    let (client_id, digest) = (client_id(headers), api_key(headers).map(digest));
+    if !client_id.zip(digest).is_some_and(|named| app.credentials.has_known(&named)) {
+        app.limiters.strangers.check(&stranger)?;
+    }
+    let found = find(app, client_id, digest).await;
+    if matches!(found, Err(ApiError::Unauthorized | ApiError::Forbidden)) {
+        app.limiters.strangers.fail(&stranger);
+    }
+    found
+}
+
+async fn find(
+    app: &App,
+    client_id: Option<ClientId>,
+    digest: Option<CredentialDigest>,
+) -> Result<Caller, ApiError> {
+    let client_id = client_id.ok_or(ApiError::Unauthorized)?;
+    let Some(digest) = digest else {
         // No key has this digest: the lookup only tells an unknown client (401) from a missing key (403).
         ask(app, client_id, &[0; 32]).await?;
         return Err(ApiError::Forbidden);
@@ -71,6 +95,7 @@ pub(super) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Calle
     };
     // Also for a cached credential: a key ends at its time, not a few seconds later.
     if !is_good(&credential, &digest, app.clock.of(client_id)) {
+        app.credentials.remove(&(client_id, digest));
         return Err(ApiError::Forbidden);
     }
     caller(client_id, &credential)

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::clients;
 use super::recount::{Recount, recount};
 use crate::chain::chain;
-use crate::config::{Config, DatabaseAddress, KekSource, Place, mode_open_to_others};
+use crate::config::{Config, DatabaseAddress, Place, WrittenIn, mode_open_to_others};
 
 /// The most jobs and requests that are counted; more are shown as "at least" this many.
 const COUNTED_MAX: i64 = 10_000;
@@ -251,12 +251,11 @@ async fn unknown_outcomes(store: &Store, clock: &Clock) -> Check {
 fn files(config: &Config) -> Check {
     const NAME: &str = "files";
     let mut private = vec![config.data_dir.join("dev.env")];
-    let kek_file = match config.kek() {
-        Ok((_, KekSource::File { path, .. })) => Some(path),
-        Ok((_, KekSource::Value)) | Err(_) => None,
-    };
-    private.extend(kek_file);
-    private.extend(config.database.url_file.clone());
+    private.extend(config.secret_files().into_iter().map(|(_, path)| path.to_owned()));
+    private.extend(config.written_secrets.iter().filter_map(|secret| match &secret.place {
+        WrittenIn::File(path) => Some(path.clone()),
+        WrittenIn::Environment | WrittenIn::CommandLine => None,
+    }));
     if let Ok(DatabaseAddress::Sqlite(path)) = config.database_address() {
         private.push(path);
     }

@@ -32,8 +32,10 @@ use super::page::Page;
 use super::path::{Path, path_id};
 use super::query::Query;
 use crate::app::App;
+use crate::http::card_testing::{Attempt, TriedCard};
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::sandbox_seed;
+use crate::http::peer::PeerAddress;
 use view::{CardSchema, CardWithCustomer};
 
 /// Cards on a page by default (`docs/interface/conventions.md#lists`).
@@ -122,9 +124,11 @@ pub async fn create(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     Extension(request_id): Extension<RequestId>,
+    Extension(peer): Extension<PeerAddress>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
+    let attempt = app.limiters.card_testing.begin(&caller, peer)?;
     let new = body.read(read)?;
     let seed = sandbox_seed(&headers)?;
     match new.check_at {
@@ -134,7 +138,13 @@ pub async fn create(
                 KeyLookup::Answered(finished) => return body_response(finished),
             };
             let openings = Openings::of(&app, &caller, &request_id);
-            checked(app, caller, new.token_id, merchant_id, claim, openings, seed).await
+            checked(
+                app,
+                caller,
+                attempt,
+                Check { token_id: new.token_id, merchant_id, claim, openings, seed },
+            )
+            .await
         }
         None => {
             let openings = Openings::of(&app, &caller, &request_id);
@@ -191,14 +201,20 @@ async fn unchecked(
     Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
 }
 
-async fn checked(
-    app: App,
-    caller: Caller,
+/// A card to be stored and checked.
+struct Check {
     token_id: TokenId,
     merchant_id: MerchantId,
     claim: Option<Claim>,
     openings: Openings,
     seed: Option<String>,
+}
+
+async fn checked(
+    app: App,
+    caller: Caller,
+    attempt: Attempt,
+    Check { token_id, merchant_id, claim, openings, seed }: Check,
 ) -> Result<Response, ApiError> {
     let merchant = route::merchant(&app, caller.client_id, merchant_id)
         .await?
@@ -208,6 +224,8 @@ async fn checked(
         Plan::Own(found) => found,
         Plan::Overtaken(finished) => return body_response(finished),
     };
+    let tried = TriedCard::from(&card);
+    attempt.tries(tried)?;
     card.claim = claim.as_ref().map(Claim::to_hex);
     let holder_name = details.holder_name.clone();
     let new = NewCheck {
@@ -221,7 +239,16 @@ async fn checked(
         claim,
         seed,
     };
-    match app.in_flight.run(card_check::create(app.engine.clone(), new)).await? {
+    let engine = app.engine.clone();
+    // Counted within the flow: a caller who hangs up is counted, too.
+    let checking = async move {
+        let checked = card_check::create(engine, new).await;
+        if let Ok(Checked::Card(_, request)) = &checked {
+            attempt.ended(tried, Some(&**request));
+        }
+        checked
+    };
+    match app.in_flight.run(checking).await? {
         Checked::Answered(finished) => body_response(finished),
         Checked::Card(card, request) => {
             let view = CardView::created(&card, Some(holder_name), std::slice::from_ref(&*request));

@@ -124,7 +124,7 @@ pub async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let new = body.read(|fields| new_merchant(fields, &app.providers))?;
+    let new = body.read(|fields| new_merchant(fields, &app))?;
     let plan = || plan_creation(&app, &caller, &request_id, &new);
     commit_once(&app, &caller, &headers, "POST /v1/merchants", &body, plan).await
 }
@@ -243,7 +243,7 @@ pub async fn update(
 ) -> Result<axum::Json<MerchantView>, ApiError> {
     let id = path_id(&id)?;
     find(&app, &caller, id).await?;
-    let changes = body.read(|fields| merchant_changes(fields, &app.providers))?;
+    let changes = body.read(|fields| merchant_changes(fields, &app))?;
     let added = records_of(&app, &caller, id, &changes.providers)?;
     for _ in 0..TRIES_MAX {
         let mut found = find(&app, &caller, id).await?;

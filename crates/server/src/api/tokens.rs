@@ -1,9 +1,7 @@
 //! `POST /v1/tokens`: stores card data for two hours and one use (`docs/interface/tokens-and-cards.md#tokens`).
 
-use std::net::{IpAddr, SocketAddr};
-
 use axum::Extension;
-use axum::extract::{ConnectInfo, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::card::Cvv;
@@ -24,9 +22,11 @@ use super::charges::request::{CodeRule, InlineCard, read_card, read_cvv};
 use super::fields::{Body, Fields};
 use super::idempotency::commit_once_and_complete;
 use crate::app::App;
+use crate::http::card_testing::TriedCard;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::{IdempotencyKey, idempotency_key};
-use crate::http::limits::RateKey;
+use crate::http::peer::PeerAddress;
+use crate::http::rates::RateKey;
 
 /// A card, a security code, or both.
 #[derive(ToSchema)]
@@ -94,18 +94,24 @@ enum NewToken {
 pub async fn create(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
-    address: Option<Extension<ConnectInfo<SocketAddr>>>,
+    Extension(peer): Extension<PeerAddress>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
     if caller.is_public_key() {
-        let address =
-            address.map_or(IpAddr::from([127, 0, 0, 1]), |Extension(ConnectInfo(address))| address.ip());
-        let key = RateKey::credential_and_address(caller.credential_id.uuid(), address);
-        app.token_limiter.check(&key)?;
+        app.limiters.tokens.check(&RateKey::Tokens(caller.credential_id.uuid(), peer.0.into()))?;
     }
+    let attempt = app.limiters.card_testing.begin(&caller, peer)?;
     let contents = match body.read(read)? {
-        NewToken::Card(card) => TokenContents::Card(card.checked(app.clock.of(caller.client_id))?),
+        NewToken::Card(card) => {
+            let card = card.checked(app.clock.of(caller.client_id))?;
+            if attempt.is_counted() {
+                let keys = app.vault.client_keys(caller.client_id).await?;
+                let fingerprint = keys.card_fingerprint(&card.number, card.expiry);
+                attempt.tries(TriedCard::new(fingerprint, card.number.first6()))?;
+            }
+            TokenContents::Card(card)
+        }
         NewToken::Cvv(cvv) => TokenContents::Cvv(cvv),
     };
     let key = idempotency_key(&headers)?;

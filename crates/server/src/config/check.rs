@@ -1,35 +1,15 @@
-//! Checks the bounds of settings, and parses addresses and paths.
+//! Checks settings, and parses addresses and paths.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use regente_domain::circuit::CALLS_SEEN;
 use regente_providers::sandbox::http;
 use tracing_subscriber::EnvFilter;
 
 use super::layers::ConfigError;
-use super::{Config, Secret, durations};
+use super::{Config, Secret, bounds, durations};
 
-/// The most writing connections of PostgreSQL: each needs a stripe of the counters.
-const POSTGRES_WRITERS_MAX: usize = 16;
-/// A longer pause would delay every change that arrives with others.
-const COMMITS_APART_US_MAX: u64 = 100_000;
-/// The most nodes of PostgreSQL.
-const POSTGRES_NODES_MAX: u64 = 1 << 40;
-/// A smaller limit would refuse ordinary requests.
-const BODY_BYTES_MIN: usize = 16 * 1024;
-/// The longest time of a call, a charge, a connection or a pause of a provider, in milliseconds: ten minutes. A longer
-/// one is probably a mistake, such as a wrong unit.
-const PATIENCE_MS_MAX: u64 = 10 * 60 * 1000;
-/// The longest drain of a process, in milliseconds: one hour.
-const DRAIN_MS_MAX: u64 = 60 * 60 * 1000;
-/// The shortest grace, in milliseconds. The caller of a provider writes the outcome within it, before the reconcile job
-/// probes.
-const GRACE_MS_MIN: u64 = 100;
-/// The longest grace, in milliseconds: one day.
-const GRACE_MS_MAX: u64 = 24 * 60 * 60 * 1000;
 /// The word for a transaction log that is lost when the process ends.
 pub const SANDBOX_BOOKS_IN_MEMORY: &str = "memory";
 
@@ -152,19 +132,7 @@ const LISTEN_RULE: &str = "must be an IP address and a port, such as 127.0.0.1:8
 
 /// The settings whose values have the right type and break a rule, each with the rule.
 pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
-    let Config {
-        server,
-        database,
-        sandbox,
-        limits,
-        charges,
-        purchases,
-        routing,
-        outbound,
-        webhooks,
-        log,
-        ..
-    } = config;
+    let Config { server, database, sandbox, charges, outbound, webhooks, log, .. } = config;
     let mut problems = Vec::new();
     let mut must = |holds: bool, key: &'static str, rule: &str| {
         if !holds {
@@ -180,14 +148,6 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     if let Some(Err(rule)) = database.url.as_ref().map(|url| DatabaseAddress::parse(url.expose())) {
         must(false, "database.url", rule);
     }
-    let writers = (1..=POSTGRES_WRITERS_MAX).contains(&database.postgres_writers);
-    must(writers, "database.postgres_writers", &format!("must be 1 to {POSTGRES_WRITERS_MAX}"));
-    let are_close = database.sqlite_commits_apart_us <= COMMITS_APART_US_MAX;
-    must(are_close, "database.sqlite_commits_apart_us", &format!("must be 0 to {COMMITS_APART_US_MAX}"));
-    let is_node = database.postgres_node_stripe <= POSTGRES_NODES_MAX;
-    must(is_node, "database.postgres_node_stripe", &format!("must be 0 to {POSTGRES_NODES_MAX}"));
-    let is_enough = server.body_bytes_max >= BODY_BYTES_MIN;
-    must(is_enough, "server.body_bytes_max", &format!("must be {BODY_BYTES_MIN} or more"));
     let has_waits = durations::waits(&charges.reconcile_waits_seconds).is_some();
     must(has_waits, "charges.reconcile_waits_seconds", &durations::waits_rule());
     for (key, waits) in [
@@ -202,8 +162,11 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         "outbound.allowed_networks",
         "must be networks with commas between them, such as 10.1.0.0/16,fd00::/8",
     );
-    let is_seen = routing.circuit_failures <= CALLS_SEEN;
-    must(is_seen, "routing.circuit_failures", &format!("must be 0 to {CALLS_SEEN}"));
+    must(
+        server.proxies().is_some(),
+        "server.trusted_proxies",
+        "must be addresses or networks with commas between them, such as 10.1.0.0/16,::1",
+    );
     must(sandbox.books.as_deref() != Some(""), "sandbox.books", "must be a file or `memory`");
     must(sandbox.listen.parse::<SocketAddr>().is_ok(), "sandbox.listen", LISTEN_RULE);
     must(
@@ -211,47 +174,6 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         "sandbox.url",
         "must be http://host:port",
     );
-    let positive: [(&'static str, u64); 13] = [
-        ("server.connections_max", server.connections_max as u64),
-        ("database.admitted_max", database.admitted_max as u64),
-        ("database.sqlite_readers", database.sqlite_readers as u64),
-        ("database.sqlite_wal_bytes_max", database.sqlite_wal_bytes_max),
-        ("database.postgres_pool_size", database.postgres_pool_size as u64),
-        ("limits.idempotency_retention_seconds", limits.idempotency_retention_seconds),
-        ("limits.card_token_life_seconds", limits.card_token_life_seconds),
-        ("limits.client_token_life_seconds_max", limits.client_token_life_seconds_max),
-        ("purchases.min_payment_amount", purchases.min_payment_amount),
-        ("webhooks.concurrent_max", webhooks.concurrent_max as u64),
-        ("webhooks.concurrent_per_endpoint_max", webhooks.concurrent_per_endpoint_max as u64),
-        ("webhooks.delivery_retention_days", u64::from(webhooks.delivery_retention_days)),
-        ("webhooks.event_retention_days", u64::from(webhooks.event_retention_days)),
-    ];
-    for (key, value) in positive {
-        must(value > 0, key, "must be greater than 0");
-    }
-    for (key, millis, bounds) in times(config) {
-        let rule = format!("must be {} to {} milliseconds", bounds.start(), bounds.end());
-        must(bounds.contains(&millis), key, &rule);
-    }
+    problems.extend(bounds::broken(config));
     problems
-}
-
-/// The settings in milliseconds with their bounds.
-fn times(config: &Config) -> [(&'static str, u64, RangeInclusive<u64>); 12] {
-    let Config { server, database, sandbox, charges, routing, webhooks, .. } = config;
-    let patience = || 1..=PATIENCE_MS_MAX;
-    [
-        ("server.header_timeout_ms", server.header_timeout_ms, patience()),
-        ("server.drain_timeout_ms", server.drain_timeout_ms, 1..=DRAIN_MS_MAX),
-        ("server.drain_notice_ms", server.drain_notice_ms, 0..=DRAIN_MS_MAX),
-        ("database.postgres_pool_wait_ms", database.postgres_pool_wait_ms, patience()),
-        ("database.postgres_commit_timeout_ms", database.postgres_commit_timeout_ms, patience()),
-        ("database.postgres_connect_timeout_ms", database.postgres_connect_timeout_ms, patience()),
-        ("sandbox.deadline_ms", sandbox.deadline_ms, patience()),
-        ("charges.budget_ms", charges.budget_ms, patience()),
-        ("charges.reconcile_grace_ms", charges.reconcile_grace_ms, GRACE_MS_MIN..=GRACE_MS_MAX),
-        ("routing.circuit_open_ms", routing.circuit_open_ms, patience()),
-        ("webhooks.first_answer_ms", webhooks.first_answer_ms, patience()),
-        ("webhooks.retry_answer_ms", webhooks.retry_answer_ms, patience()),
-    ]
 }

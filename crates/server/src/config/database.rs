@@ -43,6 +43,10 @@ pub struct DatabaseConfig {
     pub postgres_commit_groups: CommitGroupsWord,
     /// PostgreSQL: how long one commit may take before its connection is closed. Default 20 000.
     pub postgres_commit_timeout_ms: u64,
+    /// PostgreSQL: how long a statement of a read may take before the server ends it. Default 30 000.
+    pub postgres_read_timeout_ms: u64,
+    /// PostgreSQL: whether production mode, too, connects over a network without TLS. Default false.
+    pub postgres_allow_plain: bool,
     /// PostgreSQL: how long connecting may take. Default 5 000.
     pub postgres_connect_timeout_ms: u64,
 }
@@ -76,6 +80,8 @@ impl Default for DatabaseConfig {
             postgres_node_stripe: 0,
             postgres_commit_groups: CommitGroupsWord::Mixed,
             postgres_commit_timeout_ms: whole_millis(postgres.group_timeout),
+            postgres_read_timeout_ms: whole_millis(postgres.read_timeout),
+            postgres_allow_plain: false,
             postgres_connect_timeout_ms: whole_millis(postgres.connect_timeout),
         }
     }
@@ -106,6 +112,7 @@ impl Config {
                     CommitGroupsWord::ByClient => CommitGroups::ByClient,
                 },
                 group_timeout: Duration::from_millis(database.postgres_commit_timeout_ms),
+                read_timeout: Duration::from_millis(database.postgres_read_timeout_ms),
                 connect_timeout: Duration::from_millis(database.postgres_connect_timeout_ms),
                 admitted_max: database.admitted_max,
                 ..PostgresOptions::new(url.expose())

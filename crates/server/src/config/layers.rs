@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use ::config::{ConfigError as SourceError, File, FileFormat, Map, Source, Value, ValueKind};
 
-use super::Config;
+use super::{Config, WrittenIn, WrittenSecret, card_testing};
 
 /// The prefix of environment variables; `REGENTE_SERVER__LISTEN` is `server.listen`.
 const PREFIX: &str = "REGENTE_";
@@ -27,6 +27,12 @@ const EITHER_OR: [(&str, &str); 3] = [
     ("vault.kek", "vault.kek_file"),
     ("sandbox.key", "sandbox.key_file"),
 ];
+
+/// The defaults that are others in production. The limits are off in sandbox mode, where tests make many requests from one
+/// address.
+const PRODUCTION_DEFAULTS: [(&str, &str); 1] = [("limits.failed_authentications_per_minute", "60")];
+/// The settings whose values are secrets; an address of a database is one when it has a password.
+const SECRETS: [&str; 3] = ["vault.kek", "database.url", "sandbox.key"];
 
 /// The sources of a configuration. Of the machine's files only `file` is read.
 #[derive(Clone, Debug, Default)]
@@ -246,7 +252,10 @@ impl Reader {
             ("database.url", format!("sqlite:{}", place("regente.db"))),
             ("sandbox.books", place("sandbox-books.db")),
         ];
-        if text("mode").as_deref() != Some("production") {
+        if text("mode").as_deref() == Some("production") {
+            let others = PRODUCTION_DEFAULTS.into_iter().chain(card_testing::PRODUCTION_DEFAULTS);
+            defaults.extend(others.map(|(key, value)| (key, value.to_owned())));
+        } else {
             defaults.push(("outbound.allow_http", true.to_string()));
             defaults.push(("vault.kek_file", place("kek")));
         }
@@ -288,7 +297,9 @@ impl Reader {
         if !self.problems.is_empty() {
             return Err(ConfigError(self.problems));
         }
-        let config = deserialize(&self.given).map_err(|error| ConfigError::one(error.to_string()))?;
+        let mut config: Config =
+            deserialize(&self.given).map_err(|error| ConfigError::one(error.to_string()))?;
+        config.written_secrets = self.written_secrets(&config);
         let origins: BTreeMap<String, String> =
             self.given.into_iter().map(|(key, given)| (key, given.origin)).collect();
         let loaded = Loaded { config, origins };
@@ -296,6 +307,23 @@ impl Reader {
             self.problems.push(format!("{}: `{key}` {rule}", loaded.origin(key)));
         }
         if self.problems.is_empty() { Ok(loaded) } else { Err(ConfigError(self.problems)) }
+    }
+}
+
+impl Reader {
+    fn written_secrets(&self, config: &Config) -> Vec<WrittenSecret> {
+        let is_secret = |key: &str| key != "database.url" || config.has_password();
+        let written = SECRETS.into_iter().filter(|key| is_secret(*key)).filter_map(|key| {
+            let given = self.given.get(key)?;
+            let place = match given.weight {
+                Weight::Default => return None,
+                Weight::File => WrittenIn::File(PathBuf::from(&given.origin)),
+                Weight::Environment => WrittenIn::Environment,
+                Weight::Flag => WrittenIn::CommandLine,
+            };
+            Some(WrittenSecret { key, place })
+        });
+        written.collect()
     }
 }
 

@@ -63,6 +63,13 @@ impl Loaded {
     }
 }
 
+impl Config {
+    /// Whether the address of the database has a password.
+    pub(super) fn has_password(&self) -> bool {
+        database_url(self).is_some_and(|shown| shown.contains(HIDDEN))
+    }
+}
+
 /// The database's address without its password.
 fn database_url(config: &Config) -> Option<String> {
     let url = config.database.url.as_ref()?.expose();

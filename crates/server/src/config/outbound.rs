@@ -1,5 +1,7 @@
 //! The settings of calls to addresses given by users, and their conversion.
 
+use std::net::IpAddr;
+
 use ipnet::IpNet;
 use regente_engine::outbound::{Plain, Ports, Rules};
 use serde::{Deserialize, Serialize};
@@ -42,8 +44,7 @@ impl OutboundConfig {
 
     /// The allowed networks; `None` when the text is invalid.
     pub(super) fn networks(&self) -> Option<Vec<IpNet>> {
-        let networks = self.allowed_networks.as_deref().unwrap_or_default().split(',').map(str::trim);
-        networks.filter(|network| !network.is_empty()).map(|network| network.parse().ok()).collect()
+        networks(self.allowed_networks.as_deref().unwrap_or_default())
     }
 
     /// Also allows this machine at every port, unless the settings are given: for `regente dev`.
@@ -55,6 +56,13 @@ impl OutboundConfig {
         }
         self
     }
+}
+
+/// Networks separated by commas, of which an address is one, too; `None` when the text is invalid.
+pub(super) fn networks(text: &str) -> Option<Vec<IpNet>> {
+    let networks = text.split(',').map(str::trim).filter(|network| !network.is_empty());
+    let parse = |text: &str| text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+    networks.map(|network| parse(network).ok()).collect()
 }
 
 impl Config {

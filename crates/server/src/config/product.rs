@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::Config;
 use super::durations::{waits, waits_text, whole_millis};
 use crate::http::limits::{HttpLimits, RateLimits};
+use crate::http::peer::Proxies;
+use crate::http::rates::Rate;
 
 /// `limits.…`
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -29,6 +31,9 @@ pub struct LimitsConfig {
     pub public_key_tokens_per_second: u32,
     /// Requests per second of one secret key; 0 is no limit. Default 0.
     pub secret_key_requests_per_second: u32,
+    /// Requests per minute from one address whose key is refused; after more than that the address waits for a minute,
+    /// except with keys that were good before. 0 is no limit. Default 60 in production mode, 0 in sandbox mode.
+    pub failed_authentications_per_minute: u32,
 }
 
 /// `charges.…`
@@ -67,16 +72,15 @@ pub struct RoutingConfig {
 
 impl Default for LimitsConfig {
     fn default() -> Self {
-        let rates = RateLimits::default();
         let settings = Settings::default();
-        let per_second = |rate: Option<NonZeroU32>| rate.map_or(0, NonZeroU32::get);
         Self {
             idempotency_retention_seconds: settings.idempotency_retention.as_secs(),
             card_token_life_seconds: settings.token_life.as_secs(),
             client_token_life_seconds_max: settings.client_token_life_max.as_secs(),
             cache_ms: whole_millis(settings.cache_life),
-            public_key_tokens_per_second: per_second(rates.public_key_tokens_per_second),
-            secret_key_requests_per_second: per_second(rates.secret_key_requests_per_second),
+            public_key_tokens_per_second: 10,
+            secret_key_requests_per_second: 0,
+            failed_authentications_per_minute: 0,
         }
     }
 }
@@ -112,9 +116,12 @@ impl Config {
         let limits = &self.limits;
         HttpLimits {
             rates: RateLimits {
-                public_key_tokens_per_second: NonZeroU32::new(limits.public_key_tokens_per_second),
-                secret_key_requests_per_second: NonZeroU32::new(limits.secret_key_requests_per_second),
+                public_key_tokens: Rate::per_second(limits.public_key_tokens_per_second),
+                secret_key_requests: Rate::per_second(limits.secret_key_requests_per_second),
+                failed_authentications: Rate::per_minute(limits.failed_authentications_per_minute),
             },
+            card_testing: self.card_testing_limits(),
+            proxies: Proxies::new(self.server.proxies().unwrap_or_default()),
             body_bytes_max: self.server.body_bytes_max,
         }
     }
@@ -125,6 +132,7 @@ impl Config {
         Settings {
             reservation_life: Settings::default().reservation_life,
             mode: self.mode,
+            simulators: self.simulators(),
             idempotency_retention: Duration::from_secs(limits.idempotency_retention_seconds),
             token_life: Duration::from_secs(limits.card_token_life_seconds),
             client_token_life_max: Duration::from_secs(limits.client_token_life_seconds_max),

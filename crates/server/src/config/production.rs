@@ -5,8 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use regente_providers::request::Mode;
+use regente_store::{StoreOptions, Transport};
 
-use super::{Config, KekSource, Place};
+use super::{Config, KekSource, Place, WrittenIn, WrittenSecret};
 
 /// Why a deployment is too weak for production.
 #[derive(Clone, Debug)]
@@ -60,14 +61,9 @@ impl Config {
                 }
             }
         }
-        let secret_files = [
-            ("vault.kek_file", self.vault.kek_file.as_deref().filter(|_| self.vault.kek.is_none())),
-            ("server.tls_key_file", self.server.tls_key_file.as_deref()),
-            ("database.url_file", self.database.url_file.as_deref()),
-        ];
-        for (key, path) in secret_files {
-            reasons.extend(path.and_then(|path| open_to_others(key, path)));
-        }
+        reasons.extend(self.secret_files().iter().filter_map(|(key, path)| open_to_others(key, path)));
+        reasons.extend(self.written_secrets.iter().filter_map(written_for_others));
+        reasons.extend(self.database_reasons());
         match self.sandbox_books() {
             Place::Memory => {
                 reasons.push("`sandbox.books` is `memory`: a restart would forget payments".to_owned())
@@ -88,10 +84,59 @@ impl Config {
     }
 }
 
+impl Config {
+    /// The files that settings name and that hold secrets, each with its setting.
+    pub fn secret_files(&self) -> Vec<(&'static str, &Path)> {
+        let files = [
+            ("vault.kek_file", self.vault.kek_file.as_deref().filter(|_| self.vault.kek.is_none())),
+            ("server.tls_key_file", self.server.tls_key_file.as_deref()),
+            ("database.url_file", self.database.url_file.as_deref()),
+            ("sandbox.key_file", self.sandbox.key_file.as_deref()),
+        ];
+        files.into_iter().filter_map(|(key, path)| Some((key, path?))).collect()
+    }
+
+    /// What is too weak about the connection to the database.
+    fn database_reasons(&self) -> Vec<String> {
+        let postgres = match self.store_options() {
+            Err(error) => return error.problems().to_vec(),
+            Ok(StoreOptions::Sqlite(_)) => return Vec::new(),
+            Ok(StoreOptions::Postgres(postgres)) => postgres,
+        };
+        match postgres.transport() {
+            Err(error) => vec![error.to_string()],
+            Ok(Transport::Plain) if !self.database.postgres_allow_plain => vec![
+                "the connection to PostgreSQL crosses a network without TLS: add `sslmode=require` to its address, or \
+                 set `database.postgres_allow_plain`"
+                    .to_owned(),
+            ],
+            Ok(Transport::Local | Transport::Encrypted | Transport::Plain) => Vec::new(),
+        }
+    }
+}
+
 fn open_to_others(key: &str, path: &Path) -> Option<String> {
     let mode = mode_open_to_others(path)?;
     let path = path.display();
     Some(format!("`{key}` {path} can be read by others (mode {mode:03o}): `chmod 600 {path}`"))
+}
+
+/// Why a secret that stands among the settings can be read by others.
+fn written_for_others(secret: &WrittenSecret) -> Option<String> {
+    let key = secret.key;
+    match &secret.place {
+        WrittenIn::Environment => None,
+        WrittenIn::CommandLine => {
+            Some(format!("`{key}` stands on the command line, which everybody on this machine can read"))
+        }
+        WrittenIn::File(path) => {
+            let mode = mode_open_to_others(path)?;
+            let path = path.display();
+            Some(format!(
+                "`{key}` stands in {path}, which others can read (mode {mode:03o}): `chmod 600 {path}`"
+            ))
+        }
+    }
 }
 
 /// The variable in which systemd names the folder of a service's credentials, which only the service can read.

@@ -1,6 +1,7 @@
-//! Wraps a value so that it is never printed.
+//! Wraps a value so that it is never printed, and tells where it was written.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
@@ -22,6 +23,26 @@ impl Secret {
     pub fn expose(&self) -> &str {
         &self.0
     }
+}
+
+/// A setting whose value is a secret, and where it was written.
+#[derive(Clone, Debug)]
+pub struct WrittenSecret {
+    /// The setting.
+    pub key: &'static str,
+    /// Its place.
+    pub place: WrittenIn,
+}
+
+/// Where the value of a setting was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WrittenIn {
+    /// The configuration file.
+    File(PathBuf),
+    /// The environment, which only the owner of the process can read.
+    Environment,
+    /// The command line, which everybody on the machine can read.
+    CommandLine,
 }
 
 impl fmt::Debug for Secret {

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
+use super::outbound::networks;
 use crate::http::limits::BODY_BYTES_MAX;
 
 /// `server.…`: the HTTP server.
@@ -19,6 +21,9 @@ pub struct ServerConfig {
     pub connections_max: usize,
     /// Largest JSON body, in bytes. Default 1 048 576.
     pub body_bytes_max: usize,
+    /// The proxies in front of the server, as addresses or networks separated by commas, such as `10.0.0.0/8,::1`. What
+    /// they say in `Forwarded` or `X-Forwarded-For` about the addresses of callers counts. Default none.
+    pub trusted_proxies: Option<String>,
     /// How long requests and jobs may take to finish after a signal to stop. Default 30 000.
     pub drain_timeout_ms: u64,
     /// How long the server still accepts requests after a signal to stop, while `/health/ready` already fails, so that
@@ -66,11 +71,19 @@ impl Default for ServerConfig {
             header_timeout_ms: 30_000,
             connections_max: 10_000,
             body_bytes_max: BODY_BYTES_MAX,
+            trusted_proxies: None,
             drain_timeout_ms: 30_000,
             drain_notice_ms: 0,
             tls_certificate_file: None,
             tls_key_file: None,
         }
+    }
+}
+
+impl ServerConfig {
+    /// The trusted proxies; `None` when the text is invalid.
+    pub(super) fn proxies(&self) -> Option<Vec<IpNet>> {
+        networks(self.trusted_proxies.as_deref().unwrap_or_default())
     }
 }
 

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use regente_domain::provider_type::Simulators;
+use regente_providers::request::Mode;
 use regente_providers::sandbox::http::RemoteOptions;
 use regente_providers::sandbox::{self, CvvRule, SandboxOptions};
 use serde::{Deserialize, Serialize};
@@ -30,6 +32,9 @@ pub struct SandboxConfig {
     /// `http://host:port` of a `regente sandbox-provider`, which then keeps the transaction log for all nodes. Default
     /// none: the simulator runs in this process.
     pub url: Option<String>,
+    /// Whether production mode, too, registers and asks providers of the simulated types, which approve payments that
+    /// move no money. Default false.
+    pub allow_in_production: bool,
     /// The secret that the simulator shares with its callers.
     pub key: Option<Secret>,
     /// A file that holds it instead.
@@ -48,6 +53,7 @@ impl Default for SandboxConfig {
             books: None,
             faults_file: None,
             url: None,
+            allow_in_production: false,
             key: None,
             key_file: None,
             listen: "127.0.0.1:8081".to_owned(),
@@ -75,6 +81,14 @@ impl Config {
         };
         let deadline = Duration::from_millis(self.sandbox.deadline_ms);
         Ok(Simulator::Remote(RemoteOptions { url, key: self.sandbox_key()?, deadline }))
+    }
+
+    /// Whether the simulated provider types can be registered and asked.
+    pub(super) fn simulators(&self) -> Simulators {
+        match self.mode {
+            Mode::Production if !self.sandbox.allow_in_production => Simulators::Refused,
+            Mode::Sandbox | Mode::Production => Simulators::Used,
+        }
     }
 
     /// The secret that the simulator shares with its callers.

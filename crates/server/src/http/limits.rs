@@ -1,11 +1,8 @@
-//! Limits the bytes of a body and the rate of requests, and answers panics.
+//! The limits on callers: of bytes, of time and of rates. Bounds bodies, and answers panics.
 
 use std::any::Any;
-use std::fmt;
 use std::future::ready;
-use std::net::{IpAddr, Ipv6Addr};
-use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -13,15 +10,13 @@ use axum::extract::{DefaultBodyLimit, FromRequest, Request};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::future::Either;
-use governor::clock::Clock;
-use governor::middleware::NoOpMiddleware;
-use governor::state::keyed::DashMapStateStore;
-use governor::{Quota, RateLimiter as Governor};
 use regente_engine::error::Error;
 use tower_http::catch_panic::{CatchPanicLayer, ResponseForPanic};
-use uuid::Uuid;
 
+use super::card_testing::{CardTesting, CardTestingLimits};
 use super::error::ApiError;
+use super::peer::Proxies;
+use super::rates::{Blocks, Rate, RateLimiter};
 use super::{Answered, MonotonicClock};
 
 /// The most bytes of a JSON body (`docs/interface/conventions.md#limits`).
@@ -87,113 +82,76 @@ impl ResponseForPanic for PanicAnswer {
     }
 }
 
-/// Rate limits; `None` is no limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RateLimits {
-    /// Tokens per second, for each public key and address (`docs/interface/conventions.md#limits`).
-    pub public_key_tokens_per_second: Option<NonZeroU32>,
-    /// Requests per second of each secret key.
-    pub secret_key_requests_per_second: Option<NonZeroU32>,
-}
-
-impl Default for RateLimits {
-    fn default() -> Self {
-        Self { public_key_tokens_per_second: NonZeroU32::new(10), secret_key_requests_per_second: None }
-    }
-}
-
 /// The limits on callers' requests.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct HttpLimits {
-    /// The rates of keys.
+    /// The rates of keys and addresses.
     pub rates: RateLimits,
+    /// What limits the testing of cards with public keys.
+    pub card_testing: CardTestingLimits,
+    /// The proxies whose word about the addresses of callers counts.
+    pub proxies: Proxies,
     /// The most bytes of a JSON body (`docs/interface/conventions.md#limits`).
     pub body_bytes_max: usize,
 }
 
+/// Rate limits; `None` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimits {
+    /// Tokens of each public key from one address (`docs/interface/conventions.md#limits`).
+    pub public_key_tokens: Option<Rate>,
+    /// Requests of each secret key.
+    pub secret_key_requests: Option<Rate>,
+    /// Refused authentications from one address. One more blocks the address for [`AUTHENTICATION_BLOCK`].
+    pub failed_authentications: Option<Rate>,
+}
+
+/// How long an address that sent too many wrong keys waits.
+const AUTHENTICATION_BLOCK: Duration = Duration::from_secs(60);
+
+impl Default for RateLimits {
+    fn default() -> Self {
+        Self {
+            public_key_tokens: Rate::per_second(10),
+            secret_key_requests: None,
+            failed_authentications: None,
+        }
+    }
+}
+
 impl Default for HttpLimits {
     fn default() -> Self {
-        Self { rates: RateLimits::default(), body_bytes_max: BODY_BYTES_MAX }
-    }
-}
-
-/// The requests that are counted together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RateKey {
-    credential: Uuid,
-    network: Option<IpAddr>,
-}
-
-impl RateKey {
-    /// All requests with a credential.
-    pub fn credential(credential: Uuid) -> Self {
-        Self { credential, network: None }
-    }
-
-    /// The requests with a credential from one address. An IPv6 address counts as its /64 network, because one
-    /// household or server has 2^64 addresses.
-    pub fn credential_and_address(credential: Uuid, address: IpAddr) -> Self {
-        let network = match address.to_canonical() {
-            IpAddr::V4(address) => IpAddr::V4(address),
-            IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
-        };
-        Self { credential, network: Some(network) }
-    }
-}
-
-/// Accepts a number of requests per second for each [`RateKey`], with bursts of up to that number. The counts are in
-/// memory, so each node counts separately.
-pub struct RateLimiter {
-    governor: Option<Governor<RateKey, DashMapStateStore<RateKey>, LimiterClock, NoOpMiddleware<Duration>>>,
-    clock: LimiterClock,
-    checks: AtomicU32,
-}
-
-/// The number of checks after which expired keys are removed, to bound memory by the active callers.
-const CHECKS_BETWEEN_CLEANINGS: u32 = 4096;
-
-impl RateLimiter {
-    /// A limiter of `per_second` requests; `None` accepts everything.
-    pub fn new(per_second: Option<NonZeroU32>, clock: MonotonicClock) -> Self {
-        let clock = LimiterClock(clock);
-        let governor = per_second.map(|per_second| {
-            Governor::new(Quota::per_second(per_second), DashMapStateStore::default(), clock.clone())
-        });
-        Self { governor, clock, checks: AtomicU32::new(0) }
-    }
-
-    /// Counts one request.
-    ///
-    /// # Errors
-    /// [`ApiError::TooManyRequests`] with the time until the next request is accepted.
-    pub fn check(&self, key: &RateKey) -> Result<(), ApiError> {
-        let Some(governor) = &self.governor else {
-            return Ok(());
-        };
-        if self.checks.fetch_add(1, Ordering::Relaxed) % CHECKS_BETWEEN_CLEANINGS
-            == CHECKS_BETWEEN_CLEANINGS - 1
-        {
-            governor.retain_recent();
+        Self {
+            rates: RateLimits::default(),
+            card_testing: CardTestingLimits::default(),
+            proxies: Proxies::default(),
+            body_bytes_max: BODY_BYTES_MAX,
         }
-        governor.check_key(key).map_err(|refused| ApiError::TooManyRequests {
-            retry_after: refused.wait_time_from(self.clock.now()),
-        })
     }
 }
 
-impl fmt::Debug for RateLimiter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RateLimiter")
-    }
+/// What counts requests against [`HttpLimits`].
+#[derive(Debug)]
+pub struct Limiters {
+    /// Cards that public keys try.
+    pub card_testing: Arc<CardTesting>,
+    /// Tokens of public keys.
+    pub tokens: RateLimiter,
+    /// Requests of secret keys.
+    pub secret_keys: RateLimiter,
+    /// Addresses that send wrong keys.
+    pub strangers: Blocks,
 }
 
-#[derive(Clone)]
-struct LimiterClock(MonotonicClock);
-
-impl Clock for LimiterClock {
-    type Instant = Duration;
-
-    fn now(&self) -> Duration {
-        (self.0)()
+impl Limiters {
+    /// Limiters that have counted nothing yet.
+    pub fn new(limits: &HttpLimits, clock: &MonotonicClock) -> Self {
+        let rates = &limits.rates;
+        Self {
+            card_testing: Arc::new(CardTesting::new(&limits.card_testing, clock)),
+            tokens: RateLimiter::new(rates.public_key_tokens, clock.clone()),
+            secret_keys: RateLimiter::new(rates.secret_key_requests, clock.clone()),
+            strangers: Blocks::new(rates.failed_authentications, AUTHENTICATION_BLOCK, clock.clone()),
+        }
     }
 }

@@ -13,8 +13,9 @@ use regente::access::{
 };
 use regente::api::auth;
 use regente::app::{App, Parts, no_credentials};
+use regente::http::MonotonicClock;
 use regente::http::error::kept_answer;
-use regente::http::limits::{HttpLimits, RateLimiter};
+use regente::http::limits::{HttpLimits, Limiters};
 use regente_domain::actor::Actor;
 use regente_domain::credential::SECRET_KEYS_ACTIVE_MAX;
 use regente_domain::id::{ClientId, Id};
@@ -96,7 +97,7 @@ impl Deployment {
             Vault::unlock(self.store.clone(), self.kek.clone(), self.chance.clone(), self.clock.clone())
                 .await;
         let sandbox = Sandbox::new(SandboxOptions::new(1, vec![1; 32].into()), TransactionLog::memory());
-        let no_limit = || RateLimiter::new(None, Arc::new(|| Duration::ZERO));
+        let limits = HttpLimits::default();
         let (clock, life) = (self.clock.clone(), settings.cache_life);
         let engine = engine::App::new(engine::Parts {
             outbound: outbound(),
@@ -115,10 +116,9 @@ impl Deployment {
         let app = App::new(Parts {
             engine,
             simulator_log: None,
-            limits: HttpLimits::default(),
+            limiters: Limiters::new(&limits, &(Arc::new(|| Duration::ZERO) as MonotonicClock)),
+            limits,
             credentials: no_credentials(clock, life),
-            token_limiter: no_limit(),
-            secret_key_limiter: no_limit(),
         });
         let router = routes(&app);
         Node { app, router }

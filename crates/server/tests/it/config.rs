@@ -3,7 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use regente::config::{Config, ConfigError, DatabaseAddress, Flag, Loaded, Place, Simulator, Sources};
+use regente::config::{
+    Config, ConfigError, DatabaseAddress, Flag, Loaded, Place, Secret, Simulator, Sources,
+};
+use regente::http::card_testing::Bounds;
+use regente::http::rates::Rate;
 use regente_engine::outbound::{Plain, Ports, Refusal};
 use regente_engine::settings::EndpointUse;
 use regente_engine::settings::{Mode, Settings};
@@ -144,7 +148,7 @@ fn every_value_of_a_wrong_type_or_out_of_bounds_is_named() {
     ]);
     let refused = refusal(&bounds);
     for problem in [
-        "REGENTE_SERVER__CONNECTIONS_MAX: `server.connections_max` must be greater than 0",
+        "REGENTE_SERVER__CONNECTIONS_MAX: `server.connections_max` must be 1 to 1000000",
         "REGENTE_SERVER__LISTEN: `server.listen` must be an IP address and a port",
         "REGENTE_DATABASE__URL: `database.url` must be `sqlite:<path>` or `postgres://",
         "REGENTE_DATABASE__POSTGRES_WRITERS: `database.postgres_writers` must be 1 to 16",
@@ -165,6 +169,7 @@ fn times_have_bounds_on_both_sides() {
         ("server.header_timeout_ms", 1, 600_000),
         ("server.drain_timeout_ms", 1, 3_600_000),
         ("database.postgres_pool_wait_ms", 1, 600_000),
+        ("database.postgres_read_timeout_ms", 1, 600_000),
         ("database.postgres_commit_timeout_ms", 1, 600_000),
         ("database.postgres_connect_timeout_ms", 1, 600_000),
         ("sandbox.deadline_ms", 1, 600_000),
@@ -188,6 +193,8 @@ fn times_have_bounds_on_both_sides() {
             assert!(refused.contains(&expected), "{expected} is missing in {refused}");
         }
     }
+    let cache = refusal(&with("limits.cache_ms", 60_001));
+    assert!(cache.contains("`limits.cache_ms` must be 0 to 60000 milliseconds"), "{cache}");
     let notice = refusal(&with("server.drain_notice_ms", 3_600_001));
     assert!(notice.contains("`server.drain_notice_ms` must be 0 to 3600000 milliseconds"), "{notice}");
 }
@@ -299,6 +306,7 @@ fn settings_reach_the_parts_that_they_are_for() {
         ("REGENTE_LIMITS__CACHE_MS", "14"),
         ("REGENTE_LIMITS__PUBLIC_KEY_TOKENS_PER_SECOND", "0"),
         ("REGENTE_LIMITS__SECRET_KEY_REQUESTS_PER_SECOND", "15"),
+        ("REGENTE_LIMITS__FAILED_AUTHENTICATIONS_PER_MINUTE", "17"),
         ("REGENTE_CHARGES__BUDGET_MS", "16"),
         ("REGENTE_CHARGES__RECONCILE_GRACE_MS", "170"),
         ("REGENTE_CHARGES__RECONCILE_WAITS_SECONDS", "7, 70,700"),
@@ -319,8 +327,9 @@ fn settings_reach_the_parts_that_they_are_for() {
     assert_eq!(settings.token_life.as_secs(), 12);
     assert_eq!(settings.client_token_life_max.as_secs(), 13);
     assert_eq!(settings.cache_life.as_millis(), 14);
-    assert_eq!(limits.rates.public_key_tokens_per_second, None);
-    assert_eq!(limits.rates.secret_key_requests_per_second.unwrap().get(), 15);
+    assert_eq!(limits.rates.public_key_tokens, None);
+    assert_eq!(limits.rates.secret_key_requests, Rate::per_second(15));
+    assert_eq!(limits.rates.failed_authentications, Rate::per_minute(17));
     assert_eq!(settings.charge_budget.as_millis(), 16);
     assert_eq!(settings.reconcile_grace.as_millis(), 170);
     assert_eq!(settings.reconcile_waits, [7, 70, 700].map(Duration::from_secs));
@@ -364,13 +373,42 @@ fn postgres_settings_reach_the_pool() {
         ("REGENTE_DATABASE__POSTGRES_WRITERS", "2"),
         ("REGENTE_DATABASE__POSTGRES_NODE_STRIPE", "7"),
         ("REGENTE_DATABASE__POSTGRES_COMMIT_GROUPS", "by_client"),
+        ("REGENTE_DATABASE__POSTGRES_READ_TIMEOUT_MS", "1500"),
     ]))
     .unwrap();
     let regente_store::StoreOptions::Postgres(postgres) = loaded.config.store_options().unwrap() else {
         panic!()
     };
     assert_eq!((postgres.pool_size, postgres.writers, postgres.node_stripe), (5, 2, 7));
+    assert_eq!(postgres.read_timeout, Duration::from_millis(1_500));
     assert_eq!(postgres.commit_groups, regente_store::CommitGroups::ByClient);
+}
+
+#[test]
+fn lifetimes_and_numbers_have_bounds_on_both_sides() {
+    let with = |key: &str, value: u64| Sources {
+        flags: vec![flag("--set", key, &value.to_string())],
+        ..Sources::default()
+    };
+    for (key, least, most, unit) in [
+        ("limits.card_token_life_seconds", 1, 86_400, " seconds"),
+        ("limits.client_token_life_seconds_max", 1, 315_360_000, " seconds"),
+        ("limits.idempotency_retention_seconds", 1, 31_536_000, " seconds"),
+        ("server.body_bytes_max", 16_384, 67_108_864, ""),
+        ("database.admitted_max", 1, 1_000_000, ""),
+        ("database.postgres_pool_size", 1, 1_000, ""),
+        ("webhooks.concurrent_max", 1, 65_536, ""),
+        ("webhooks.delivery_retention_days", 1, 36_500, ""),
+    ] {
+        for within in [least, most] {
+            Loaded::read(&with(key, within)).unwrap();
+        }
+        for beyond in [least - 1, most + 1] {
+            let expected = format!("`{key}` must be {least} to {most}{unit}");
+            let refused = refusal(&with(key, beyond));
+            assert!(refused.contains(&expected), "{expected} is missing in {refused}");
+        }
+    }
 }
 
 /// A production configuration with the key in a file of this folder.
@@ -386,6 +424,48 @@ fn production(folder: &Path) -> (Config, PathBuf) {
 
 fn reasons(config: &Config) -> String {
     config.check_strength().unwrap_err().to_string()
+}
+
+#[test]
+fn production_limits_strangers_and_public_keys_and_the_sandbox_does_not() {
+    let limits_of = |mode: &str, more: &[(&str, &str)]| {
+        let given = [&[("REGENTE_MODE", mode)], more].concat();
+        Loaded::read(&environment(&given)).unwrap().config.http_limits()
+    };
+    let sandbox = limits_of("sandbox", &[]);
+    assert_eq!(sandbox.rates.failed_authentications, None);
+    let none = Bounds::default();
+    let testing = sandbox.card_testing;
+    assert_eq!([testing.key, testing.address, testing.bin, testing.card], [none; 4]);
+
+    let production = limits_of("production", &[]);
+    assert_eq!(production.rates.failed_authentications, Rate::per_minute(60));
+    let within = |refusals| Rate::within(Duration::from_secs(600), refusals);
+    let bounds =
+        |requests, refusals| Bounds { requests: Rate::per_minute(requests), refusals: within(refusals) };
+    let testing = production.card_testing;
+    assert_eq!(
+        [testing.key, testing.address, testing.bin, testing.card],
+        [bounds(6_000, 0), bounds(120, 20), bounds(600, 300), bounds(10, 8)]
+    );
+    assert_eq!(testing.block_for, Duration::from_secs(900));
+
+    let off = limits_of("production", &[("REGENTE_CARD_TESTING__BIN_REFUSALS_MAX", "0")]);
+    assert_eq!(off.card_testing.bin, bounds(600, 0));
+}
+
+#[test]
+fn trusted_proxies_are_addresses_and_networks() {
+    let with = |text: &str| environment(&[("REGENTE_SERVER__TRUSTED_PROXIES", text)]);
+    for text in ["10.0.0.0/8", "10.0.0.1, ::1", "2001:db8::/32,192.0.2.1"] {
+        Loaded::read(&with(text)).unwrap();
+    }
+    for text in ["proxy.example", "10.0.0.0/33", "any"] {
+        assert!(
+            refusal(&with(text)).contains("`server.trusted_proxies` must be addresses or networks"),
+            "{text}"
+        );
+    }
 }
 
 #[test]
@@ -428,6 +508,106 @@ fn production_refuses_sample_keys() {
     }
     std::fs::write(&kek_file, format!("# Made by `regente dev` for a sandbox.\n{KEK}\n")).unwrap();
     assert!(reasons(&config).contains("was made by `regente dev`"));
+}
+
+#[test]
+fn production_refuses_secrets_in_a_configuration_that_others_can_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = "postgres://regente:password1@localhost/regente";
+    let text = format!(
+        "mode = 'production'\n[vault]\nkek = '{KEK}'\n[database]\nurl = '{url}'\n[sandbox]\nkey = 'shared'\n"
+    );
+    let path = file(folder.path(), &text);
+    let config = Loaded::read(&Sources { file: Some(path.clone()), ..Sources::default() }).unwrap().config;
+    for mode in [0o644, 0o640, 0o604] {
+        set_mode(&path, mode);
+        let reasons = reasons(&config);
+        for key in ["vault.kek", "database.url", "sandbox.key"] {
+            let reason = format!(
+                "`{key}` stands in {path}, which others can read (mode {mode:03o}): `chmod 600 {path}`",
+                path = path.display()
+            );
+            assert!(reasons.contains(&reason), "{reason}\nis missing in\n{reasons}");
+        }
+        assert!(!reasons.contains(KEK) && !reasons.contains("password1"), "{reasons}");
+    }
+    set_mode(&path, 0o600);
+    config.check_strength().unwrap();
+}
+
+#[test]
+fn production_refuses_secrets_on_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sources =
+        environment(&[("REGENTE_MODE", "production"), ("REGENTE_DATA_DIR", folder.path().to_str().unwrap())]);
+    sources.flags = vec![flag("--set", "vault.kek", KEK)];
+    let reason = "`vault.kek` stands on the command line, which everybody on this machine can read";
+    assert!(reasons(&Loaded::read(&sources).unwrap().config).contains(reason));
+    sources.flags.clear();
+    sources.environment.push(("REGENTE_VAULT__KEK".to_owned(), KEK.to_owned()));
+    Loaded::read(&sources).unwrap().config.check_strength().unwrap();
+}
+
+#[test]
+fn a_configuration_without_secrets_may_be_read_by_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, kek_file) = production(folder.path());
+    let text = format!(
+        "mode = 'production'\n[vault]\nkek_file = '{}'\n[database]\nurl = 'postgres://regente@localhost/regente'\n",
+        kek_file.display()
+    );
+    let path = file(folder.path(), &text);
+    set_mode(&path, 0o644);
+    let config = Loaded::read(&Sources { file: Some(path), ..Sources::default() }).unwrap().config;
+    config.check_strength().unwrap();
+}
+
+#[test]
+fn production_refuses_every_secret_file_that_others_can_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut config, _) = production(folder.path());
+    let secret = folder.path().join("secret");
+    std::fs::write(&secret, "shared").unwrap();
+    set_mode(&secret, 0o644);
+    config.server.tls_key_file = Some(secret.clone());
+    config.sandbox.key_file = Some(secret);
+    let reasons = reasons(&config);
+    for key in ["server.tls_key_file", "sandbox.key_file"] {
+        assert!(reasons.contains(&format!("`{key}` {}", folder.path().display())), "{key}: {reasons}");
+    }
+}
+
+#[test]
+fn production_refuses_postgres_across_a_network_without_tls() {
+    const TLS: &str = "crosses a network without TLS";
+    let folder = tempfile::tempdir().unwrap();
+    let (mut config, _) = production(folder.path());
+    let with = |config: &mut Config, url: &str| {
+        config.database.url = Some(Secret::new(url.to_owned()));
+        config.check_strength().map_err(|weak| weak.to_string())
+    };
+    for url in [
+        "postgres://regente@db/regente",
+        "postgres://regente@10.0.0.5:5432/regente?sslmode=prefer",
+        "postgres://regente@localhost,db/regente",
+        "postgres://regente@localhost/regente?hostaddr=10.0.0.5",
+    ] {
+        let refused = with(&mut config, url).unwrap_err();
+        assert!(refused.contains(TLS), "{url}: {refused}");
+    }
+    for url in [
+        "postgres://regente@db/regente?sslmode=require",
+        "postgres://regente@db/regente?sslmode=verify-full",
+        "postgres://regente@%2Fvar%2Frun%2Fpostgresql/regente",
+        "postgres:///regente?host=/var/run/postgresql",
+        "postgres://regente@localhost/regente",
+        "postgres://regente@127.0.0.1:5433/regente",
+        "postgres://regente@[::1]/regente",
+    ] {
+        assert_eq!(with(&mut config, url), Ok(()), "{url}");
+    }
+    config.database.postgres_allow_plain = true;
+    assert_eq!(with(&mut config, "postgres://regente@db/regente"), Ok(()));
 }
 
 #[test]

@@ -16,8 +16,9 @@ use axum::http::{HeaderMap, Method, Request, StatusCode};
 use regente::access::{self, NewClient};
 use regente::api::router::router;
 use regente::app::{App, Parts, no_credentials};
+use regente::http::MonotonicClock;
 use regente::http::error::kept_answer;
-use regente::http::limits::{HttpLimits, RateLimiter};
+use regente::http::limits::{HttpLimits, Limiters};
 use regente_domain::actor::Actor;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::ClientId;
@@ -173,7 +174,7 @@ impl TestApp {
             books: &books,
             kek: &kek,
             settings: &settings,
-            limits: HttpLimits::default(),
+            limits: &HttpLimits::default(),
             sandbox_deadline,
             wire: &wire,
             names: &names,
@@ -223,7 +224,7 @@ impl TestApp {
             books: &self.books,
             kek: &self.kek,
             settings: &self.settings,
-            limits: self.limits,
+            limits: &self.limits,
             sandbox_deadline: self.sandbox_deadline,
             wire: &self.wire,
             names: &self.names,
@@ -585,7 +586,7 @@ struct Ground<'a> {
     books: &'a TransactionLog,
     kek: &'a str,
     settings: &'a Settings,
-    limits: HttpLimits,
+    limits: &'a HttpLimits,
     sandbox_deadline: Duration,
     wire: &'a Wire,
     names: &'a Names,
@@ -638,10 +639,8 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     sandbox.deadline = sandbox_deadline;
     let sandbox =
         Wired { sandbox: Sandbox::new(sandbox, books.clone()), wire: wire.clone(), fuse: fuse.clone() };
-    let limiter = |per_second| {
-        let clock = clock.clone();
-        RateLimiter::new(per_second, Arc::new(move || clock.machine().elapsed()))
-    };
+    let machine = clock.clone();
+    let now: MonotonicClock = Arc::new(move || machine.machine().elapsed());
     let life = settings.cache_life;
     let engine = engine::App::new(engine::Parts {
         store,
@@ -661,8 +660,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         engine,
         simulator_log: Some(books.clone()),
         credentials: no_credentials(clock.clone(), life),
-        token_limiter: limiter(limits.rates.public_key_tokens_per_second),
-        secret_key_limiter: limiter(limits.rates.secret_key_requests_per_second),
-        limits,
+        limiters: Limiters::new(limits, &now),
+        limits: limits.clone(),
     })
 }

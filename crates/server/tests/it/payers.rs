@@ -1,6 +1,7 @@
 //! Customers in charges, and what a public key may see of them.
 
 use axum::http::Method;
+use regente::http::rates::Rate;
 use serde_json::{Value, json};
 
 use crate::harness::{APPROVED, Client, TestApp, stories};
@@ -103,9 +104,7 @@ async fn the_same_key_with_force_is_another_operation(app: TestApp) {
 }
 
 async fn secret_keys_are_limited_when_an_operator_says_so(app: TestApp) {
-    let app = app
-        .with_limits(|limits| limits.rates.secret_key_requests_per_second = std::num::NonZeroU32::new(2))
-        .await;
+    let app = app.with_limits(|limits| limits.rates.secret_key_requests = Rate::per_second(2)).await;
     let mut refused = None;
     for _ in 0..50 {
         let reply = app.get("/v1/charges").await;

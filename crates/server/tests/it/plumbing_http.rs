@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used)]
 
 use std::net::IpAddr;
-use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,7 +16,8 @@ use regente::api::fields::Body;
 use regente::api::layers;
 use regente::api::request_id::Boundary;
 use regente::http::error::ApiError;
-use regente::http::limits::{BODY_BYTES_MAX, RateKey, RateLimiter};
+use regente::http::limits::BODY_BYTES_MAX;
+use regente::http::rates::{Blocks, Rate, RateKey, RateLimiter};
 use regente_engine::caller::RequestId;
 use regente_engine::error::Error;
 use tower::ServiceExt;
@@ -255,12 +255,10 @@ fn a_public_key_makes_ten_tokens_a_second_from_each_address() {
     let millis = Arc::new(AtomicU64::new(0));
     let clock = Arc::clone(&millis);
     let limiter = RateLimiter::new(
-        NonZeroU32::new(10),
+        Rate::per_second(10),
         Arc::new(move || Duration::from_millis(clock.load(Ordering::SeqCst))),
     );
-    let key = |address: &str| {
-        RateKey::credential_and_address(Uuid::from_u128(7), address.parse::<IpAddr>().unwrap())
-    };
+    let key = |address: &str| RateKey::Tokens(Uuid::from_u128(7), address.parse::<IpAddr>().unwrap().into());
     let here = key("192.0.2.1");
     for _ in 0..10 {
         limiter.check(&here).unwrap();
@@ -268,10 +266,8 @@ fn a_public_key_makes_ten_tokens_a_second_from_each_address() {
     let Err(ApiError::TooManyRequests { retry_after }) = limiter.check(&here) else { panic!() };
     assert_eq!(retry_after, Duration::from_millis(100));
     limiter.check(&key("192.0.2.2")).unwrap();
-    limiter
-        .check(&RateKey::credential_and_address(Uuid::from_u128(8), "192.0.2.1".parse().unwrap()))
-        .unwrap();
-    limiter.check(&RateKey::credential(Uuid::from_u128(7))).unwrap();
+    let another = RateKey::Tokens(Uuid::from_u128(8), IpAddr::from([192, 0, 2, 1]).into());
+    limiter.check(&another).unwrap();
     millis.store(100, Ordering::SeqCst);
     limiter.check(&here).unwrap();
     assert!(limiter.check(&here).is_err());
@@ -285,6 +281,38 @@ fn a_public_key_makes_ten_tokens_a_second_from_each_address() {
 fn no_limit_lets_everything_through() {
     let limiter = RateLimiter::new(None, Arc::new(|| Duration::ZERO));
     for _ in 0..10_000 {
-        limiter.check(&RateKey::credential(Uuid::nil())).unwrap();
+        limiter.check(&RateKey::SecretKey(Uuid::nil())).unwrap();
     }
+}
+
+#[test]
+fn the_counts_of_many_addresses_take_bounded_memory() {
+    let limiter = RateLimiter::new(Rate::per_minute(1), Arc::new(|| Duration::ZERO));
+    let from = |n: u32| RateKey::Authentication(IpAddr::from(n.to_be_bytes()).into());
+    for n in 0..100_000 {
+        limiter.check(&from(n)).unwrap();
+    }
+    assert!(limiter.keys_counted() <= 20_000, "{}", limiter.keys_counted());
+    assert!(limiter.check(&from(99_999)).is_err(), "the newest is remembered");
+}
+
+#[test]
+fn too_many_failures_block_for_a_while() {
+    let millis = Arc::new(AtomicU64::new(0));
+    let clock = Arc::clone(&millis);
+    let now = move || Duration::from_millis(clock.load(Ordering::SeqCst));
+    let blocks = Blocks::new(Rate::per_minute(3), Duration::from_secs(10), Arc::new(now));
+    let key = |n: u8| RateKey::Authentication(IpAddr::from([192, 0, 2, n]).into());
+    for _ in 0..3 {
+        blocks.fail(&key(1));
+    }
+    blocks.check(&key(1)).unwrap();
+    blocks.fail(&key(1));
+    let Err(ApiError::TooManyRequests { retry_after }) = blocks.check(&key(1)) else { panic!() };
+    assert_eq!(retry_after, Duration::from_secs(10));
+    blocks.check(&key(2)).unwrap();
+    millis.store(9_999, Ordering::SeqCst);
+    assert!(blocks.check(&key(1)).is_err());
+    millis.store(10_000, Ordering::SeqCst);
+    blocks.check(&key(1)).unwrap();
 }

@@ -16,6 +16,7 @@ mod rotation;
 mod signatures;
 mod unreadable;
 
+use regente::http::rates::Rate;
 use serde_json::{Value, json};
 
 use crate::harness::{Reply, TestApp, stories};
@@ -186,7 +187,7 @@ async fn what_is_refused_before_a_webhook_is_looked_at_has_that_envelope_too(app
 
     let app = app
         .with_limits(|limits| {
-            limits.rates.secret_key_requests_per_second = std::num::NonZeroU32::new(1);
+            limits.rates.secret_key_requests = Rate::per_second(1);
         })
         .await;
     app.get("/v1/cards").await.expect(200);
@@ -196,7 +197,7 @@ async fn what_is_refused_before_a_webhook_is_looked_at_has_that_envelope_too(app
     }
     assert_envelope(&too_many, 429);
     assert!(too_many.header("retry-after").is_some());
-    let app = app.with_limits(|limits| limits.rates.secret_key_requests_per_second = None).await;
+    let app = app.with_limits(|limits| limits.rates.secret_key_requests = None).await;
     app.get("/v1/webhooks").await.expect(200);
     app.app.store.close().await;
     let gone = app.get("/v1/webhooks").await;

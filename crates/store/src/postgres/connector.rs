@@ -1,6 +1,7 @@
 //! Connects to PostgreSQL: parses the address, sets up TLS and configures each connection.
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -8,11 +9,11 @@ use std::time::Duration;
 
 use rustls::{ClientConfig, RootCertStore};
 use tokio::task::JoinHandle;
-use tokio_postgres::config::SslMode;
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config, Error, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::options::PostgresOptions;
+use super::options::{PostgresOptions, Transport};
 use crate::error::StoreError;
 
 /// The application name of our connections in the server's lists.
@@ -31,9 +32,7 @@ pub(super) struct Connector {
 
 impl Connector {
     pub(super) fn new(options: &PostgresOptions) -> Result<Self, StoreError> {
-        let (address, encryption) = split_ssl_mode(&options.url)?;
-        let mut config = Config::from_str(&address)
-            .map_err(|error| StoreError::Configuration(format!("the address of PostgreSQL: {error}")))?;
+        let (mut config, encryption) = parse(&options.url)?;
         if config.get_application_name().is_none() {
             config.application_name(APPLICATION_NAME);
         }
@@ -87,6 +86,30 @@ impl deadpool_postgres::Connect for Connector {
     }
 }
 
+/// What protects a connection to this address.
+pub(super) fn transport(url: &str) -> Result<Transport, StoreError> {
+    let (config, encryption) = parse(url)?;
+    Ok(match encryption {
+        Encryption::Verified => Transport::Encrypted,
+        Encryption::Plain if stays_on_this_machine(&config) => Transport::Local,
+        Encryption::Plain => Transport::Plain,
+    })
+}
+
+/// Whether every server that the address names is reached without a network. Where it names numeric addresses
+/// (`hostaddr`), they are connected to and not the names beside them.
+fn stays_on_this_machine(config: &Config) -> bool {
+    if !config.get_hostaddrs().is_empty() {
+        return config.get_hostaddrs().iter().all(IpAddr::is_loopback);
+    }
+    config.get_hosts().iter().all(|host| match host {
+        Host::Unix(_) => true,
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+        }
+    })
+}
+
 async fn log_end(connection: impl Future<Output = Result<(), Error>>) {
     if let Err(error) = connection.await {
         tracing::warn!(error = &error as &dyn std::error::Error, "a connection to PostgreSQL ended");
@@ -98,6 +121,13 @@ enum Encryption {
     Plain,
     /// TLS with a verified certificate; without verification it would not protect against an impostor.
     Verified,
+}
+
+fn parse(url: &str) -> Result<(Config, Encryption), StoreError> {
+    let (address, encryption) = split_ssl_mode(url)?;
+    let config = Config::from_str(&address)
+        .map_err(|error| StoreError::Configuration(format!("the address of PostgreSQL: {error}")))?;
+    Ok((config, encryption))
 }
 
 /// Removes `sslmode` from the address, because the driver does not know all of its values.

@@ -21,7 +21,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_postgres::Client;
 
-pub use options::{CommitGroups, PostgresOptions};
+pub use options::{CommitGroups, PostgresOptions, Transport};
 
 use self::connector::Connector;
 use self::options::STRIPES_PER_NODE;
@@ -38,8 +38,6 @@ use crate::value::{Args, Value};
 
 /// Largest node number: stripes still fit a 64-bit integer.
 const NODE_STRIPE_MAX: i64 = 1 << 40;
-/// Configures the connections of the pool: a query that writes is a bug on either database.
-const READ_ONLY: &str = "SET default_transaction_read_only = on";
 const DATABASE_SIZE: &str = "SELECT pg_database_size(current_database())";
 
 /// A store on a PostgreSQL server. Cheap to clone.
@@ -181,7 +179,11 @@ async fn rows_of(
         .collect()
 }
 
+/// The connections for reads. A query that writes is a bug on either database. The server ends a query that takes too
+/// long, so that it does not keep its connection from everybody else.
 fn pool(options: &PostgresOptions, connector: &Connector) -> Result<Pool, StoreError> {
+    let timeout_ms = options.read_timeout.as_millis().max(1);
+    let settings = format!("SET default_transaction_read_only = on; SET statement_timeout = {timeout_ms}");
     let manager = Manager::from_connect(
         connector.config(),
         connector.clone(),
@@ -191,8 +193,9 @@ fn pool(options: &PostgresOptions, connector: &Connector) -> Result<Pool, StoreE
         .max_size(options.pool_size.max(1))
         .wait_timeout(Some(options.pool_wait))
         .create_timeout(Some(options.connect_timeout))
-        .post_create(Hook::async_fn(|client, _| {
-            Box::pin(async move { client.batch_execute(READ_ONLY).await.map_err(HookError::Backend) })
+        .post_create(Hook::async_fn(move |client, _| {
+            let settings = settings.clone();
+            Box::pin(async move { client.batch_execute(&settings).await.map_err(HookError::Backend) })
         }))
         .runtime(Runtime::Tokio1)
         .build()

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use super::connector;
 use crate::admission::ADMITTED_MAX_DEFAULT;
+use crate::error::StoreError;
 
 /// Options of a PostgreSQL database. [`PostgresOptions::new`] gives the defaults.
 #[derive(Clone)]
@@ -26,6 +28,8 @@ pub struct PostgresOptions {
     pub group_max: usize,
     /// How long a commit group may take before its connection is dropped.
     pub group_timeout: Duration,
+    /// How long a statement of a read may take before the server ends it.
+    pub read_timeout: Duration,
     /// How long connecting may take.
     pub connect_timeout: Duration,
     /// Limit of concurrent changes.
@@ -41,11 +45,22 @@ pub enum CommitGroups {
     ByClient,
 }
 
+/// What protects a connection on its way to the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// It does not leave this machine: a local socket or a loopback address.
+    Local,
+    /// TLS with a verified certificate.
+    Encrypted,
+    /// Nothing: whoever is on the way can read the password and the data.
+    Plain,
+}
+
 /// Counter stripes of one node, and so the most writers.
 pub(crate) const STRIPES_PER_NODE: i64 = 16;
 
 impl PostgresOptions {
-    /// The defaults: 16 connections for reads (wait of 2 s), 2 for writes (fewer writers make larger commit groups),
+    /// The defaults: 16 connections for reads (wait of 2 s, 30 s for a statement), 2 for writes (fewer writers make larger commit groups),
     /// mixed groups of at most 128 batches and 20 s, 5 s to connect.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
@@ -57,9 +72,18 @@ impl PostgresOptions {
             commit_groups: CommitGroups::Mixed,
             group_max: 128,
             group_timeout: Duration::from_secs(20),
+            read_timeout: Duration::from_secs(30),
             connect_timeout: Duration::from_secs(5),
             admitted_max: ADMITTED_MAX_DEFAULT,
         }
+    }
+
+    /// What protects the connection on its way to the server.
+    ///
+    /// # Errors
+    /// [`StoreError::Configuration`]: the address cannot be read.
+    pub fn transport(&self) -> Result<Transport, StoreError> {
+        connector::transport(&self.url)
     }
 
     /// How many writers run statements at once: half of them, while the others wait for their commits, so that groups

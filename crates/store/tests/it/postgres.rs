@@ -333,6 +333,21 @@ async fn transactions(url: &str) -> Vec<HashSet<String>> {
 }
 
 #[tokio::test]
+async fn a_read_that_takes_too_long_is_ended_by_the_server() {
+    let (url, _store) = fresh().await;
+    let (other, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let hasty = PostgresOptions { read_timeout: Duration::from_millis(50), ..options(&url, 1) };
+    let store = Store::open(StoreOptions::Postgres(hasty)).await.unwrap();
+    assert!(!exists(&store, 1).await);
+    other.batch_execute("BEGIN; LOCK TABLE things").await.unwrap();
+    let locked = store.rows(&FIND_THING, key(1)).await;
+    assert!(matches!(locked, Err(StoreError::Unavailable(_))), "{locked:?}");
+    other.batch_execute("COMMIT").await.unwrap();
+    assert!(!exists(&store, 1).await, "the connection works again");
+}
+
+#[tokio::test]
 async fn wrong_addresses_are_said_at_the_start() {
     let (url, _store) = fresh().await;
     let wrong = [

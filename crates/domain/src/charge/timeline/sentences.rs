@@ -55,6 +55,7 @@ fn candidate_line(charge: &Charge, candidate: &Candidate) -> String {
 
 fn why_skipped(charge: &Charge, skipped: Skipped) -> String {
     match skipped {
+        Skipped::Simulator => "it only simulates payments, and production asks no simulator".to_owned(),
         Skipped::NotAPaymentProvider => "it analyses risk and takes no payments".to_owned(),
         Skipped::PaymentType => format!("it does not take {}", charge.method.payment_type().word()),
         Skipped::Currency => format!("it does not take {}", charge.currency),

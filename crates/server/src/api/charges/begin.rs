@@ -8,6 +8,8 @@ use regente_domain::id::TokenId;
 use regente_engine::audit::Openings;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::calls::in_flight::Flow;
+use regente_engine::card_data::FundingSource;
+use regente_engine::error::Error;
 use regente_engine::flows::charge::{self, Created, Ran};
 use regente_engine::idempotency::{Finished, Plan, unless_overtaken};
 
@@ -16,9 +18,11 @@ use super::{prepare, replay, request};
 use crate::api::fields::Body;
 use crate::api::idempotency::{self, KeyLookup};
 use crate::app::App;
+use crate::http::card_testing::{Attempt, TriedCard};
 use crate::http::error::ApiError;
 use crate::http::headers::sandbox_seed;
 use crate::http::limits::read_bytes;
+use crate::http::peer::PeerAddress;
 
 /// A parsed request.
 pub(super) enum Begun {
@@ -32,8 +36,10 @@ pub(super) enum Begun {
 pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<Begun, ApiError> {
     let headers = request.headers().clone();
     let request_id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(|| RequestId::new(""));
+    let peer = request.extensions().get().copied().unwrap_or(PeerAddress::NO_SOCKET);
     // The whole body, so that the connection can carry the next request whatever the result.
     let bytes = read_bytes(request).await?;
+    let attempt = app.limiters.card_testing.begin(&caller, peer)?;
     // Before parsing and lookups: a refusal for overload must be cheap and not wait for the database.
     let admission = app.store.admit()?;
     let body = Body::parse(&bytes)?;
@@ -51,8 +57,35 @@ pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<
         Plan::Own(new) => Box::new(new),
         Plan::Overtaken(finished) => return replayed(&app, &caller, finished, token_id).await,
     };
-    let flow = app.in_flight.run(charge::create(app.engine.clone(), new, admission));
+    let tried = tried_card(&new.source);
+    attempt.tries(tried)?;
+    let creating = charge::create(app.engine.clone(), new, admission);
+    // The flow of a charge that is not counted holds no memory for that.
+    let flow = match attempt.is_counted() {
+        true => app.in_flight.run(counted(attempt, tried, creating)),
+        false => app.in_flight.run(creating),
+    };
     Ok(Begun::Running(Box::new(Running { flow, app, caller, private, token_id })))
+}
+
+fn tried_card(source: &FundingSource) -> TriedCard {
+    TriedCard::from(match source {
+        FundingSource::NewCard(new) => &new.card,
+        FundingSource::StoredCard { found, .. } => &found.stored.card,
+    })
+}
+
+/// Counts the card if it is refused. It does so within the flow: a caller who hangs up is counted, too.
+async fn counted(
+    attempt: Attempt,
+    tried: TriedCard,
+    creating: impl Future<Output = Result<Created, Error>>,
+) -> Result<Created, Error> {
+    let created = creating.await;
+    if let Ok(Created::Ran(ran)) = &created {
+        attempt.ended(tried, ran.requests.last());
+    }
+    created
 }
 
 async fn replayed(

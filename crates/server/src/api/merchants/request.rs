@@ -2,7 +2,6 @@
 
 use regente_domain::mcc::Mcc;
 use regente_domain::text::chars_max;
-use regente_providers::provider::Providers;
 use regente_store::merchants::MerchantDetails;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,6 +9,7 @@ use utoipa::ToSchema;
 
 use super::super::fields::{Field, Fields};
 use super::super::providers::{NewProvider, NewProviderBody};
+use crate::app::App;
 
 /// The most providers of one merchant; every charge reads all of them.
 pub const PROVIDERS_MAX: usize = 50;
@@ -20,7 +20,7 @@ pub(super) struct NewMerchant {
     pub(super) providers: Vec<NewProvider>,
 }
 
-pub(super) fn new_merchant(fields: &Fields<'_>, adapters: &Providers) -> Option<NewMerchant> {
+pub(super) fn new_merchant(fields: &Fields<'_>, app: &App) -> Option<NewMerchant> {
     let mcc = mcc(fields.required("mcc"));
     let name = fields.optional("name").text(chars_max::NAME);
     let merchant_name = fields.optional("merchantName").text(chars_max::NAME);
@@ -30,7 +30,7 @@ pub(super) fn new_merchant(fields: &Fields<'_>, adapters: &Providers) -> Option<
     let providers = fields.required("providers").one_or_many(1..=PROVIDERS_MAX, |entry| {
         let path = if is_array { format!("providers[{index}]") } else { "providers".to_owned() };
         index += 1;
-        entry.object(|provider| NewProvider::read(provider, &path, adapters))
+        entry.object(|provider| NewProvider::read(provider, &path, app))
     });
     let details = MerchantDetails { mcc: mcc?, name, merchant_name, merchant_url, unknown: Map::new() };
     Some(NewMerchant { details, providers: providers? })
@@ -92,7 +92,7 @@ impl MerchantChanges {
     }
 }
 
-pub(super) fn merchant_changes(fields: &Fields<'_>, adapters: &Providers) -> Option<MerchantChanges> {
+pub(super) fn merchant_changes(fields: &Fields<'_>, app: &App) -> Option<MerchantChanges> {
     if fields.is_null("mcc") {
         fields.problem("mcc", "should not be empty");
     }
@@ -101,25 +101,21 @@ pub(super) fn merchant_changes(fields: &Fields<'_>, adapters: &Providers) -> Opt
         name: Change::read(fields, "name", chars_max::NAME),
         merchant_name: Change::read(fields, "merchantName", chars_max::NAME),
         merchant_url: Change::read(fields, "merchantUrl", chars_max::FREE),
-        providers: added_providers(fields, adapters).unwrap_or_default(),
+        providers: added_providers(fields, app).unwrap_or_default(),
     };
     Some(changes)
 }
 
 /// The new providers: the entries without an `id` (`docs/interface/merchants-and-providers.md#merchants`). Those with
 /// one exist and are changed through their own route.
-fn added_providers(fields: &Fields<'_>, adapters: &Providers) -> Option<Vec<NewProvider>> {
+fn added_providers(fields: &Fields<'_>, app: &App) -> Option<Vec<NewProvider>> {
     let mut index = 0;
     let is_array = fields.members().get("providers").is_some_and(Value::is_array);
     let entries = fields.optional("providers").one_or_many(0..=PROVIDERS_MAX, |entry| {
         let path = if is_array { format!("providers[{index}]") } else { "providers".to_owned() };
         index += 1;
         entry.object(|provider| {
-            if provider.has("id") {
-                Some(None)
-            } else {
-                NewProvider::read(provider, &path, adapters).map(Some)
-            }
+            if provider.has("id") { Some(None) } else { NewProvider::read(provider, &path, app).map(Some) }
         })
     });
     Some(entries?.into_iter().flatten().collect())

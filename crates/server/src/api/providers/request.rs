@@ -40,13 +40,13 @@ pub struct NewProvider {
 
 impl NewProvider {
     /// Reads a provider; `path` is that of its object, for example `providers[0]`.
-    pub fn read(fields: &Fields<'_>, path: &str, adapters: &Providers) -> Option<Self> {
+    pub fn read(fields: &Fields<'_>, path: &str, app: &App) -> Option<Self> {
         let name = fields.required("name").non_empty_text(chars_max::NAME);
         let priority = fields.required("priority").integer(PRIORITIES);
         let credentials = fields.required("credentials").raw_object(CREDENTIALS_BYTES_MAX);
-        let credentials = credentials.and_then(|sent| read_credentials(fields, sent, path));
+        let credentials = credentials.and_then(|sent| read_credentials(fields, sent, path, app));
         let provider_type = credentials.as_ref().map(|(provider_type, _)| *provider_type);
-        let options = read_options(fields, provider_type, path, adapters);
+        let options = read_options(fields, provider_type, path, &app.providers);
         let acquirer = read_acquirer(fields);
         let (provider_type, credentials) = credentials?;
         Some(Self { name: name?, priority: priority?, provider_type, credentials, options, acquirer })
@@ -86,6 +86,7 @@ fn read_credentials(
     fields: &Fields<'_>,
     mut sent: Map<String, Value>,
     path: &str,
+    app: &App,
 ) -> Option<(ProviderType, Map<String, Value>)> {
     let path = member(path, "credentials");
     let Some(provider_type) = sent.get("type").and_then(Value::as_str).and_then(ProviderType::parse) else {
@@ -94,6 +95,10 @@ fn read_credentials(
         fields.problems(Problems::one(member(&path, "type"), rule));
         return None;
     };
+    if !app.settings.simulators.permit(provider_type) {
+        fields.problems(Problems::one(member(&path, "type"), "must not be a simulator in production"));
+        return None;
+    }
     sent.insert("type".to_owned(), provider_type.code().into());
     let sent = stored_spelling(provider_type, sent);
     match validate_credentials(provider_type, &sent, &path) {

@@ -23,7 +23,7 @@ stories! {
     a_deleted_merchant_is_not_found,
 }
 
-fn cielo(priority: i64) -> Value {
+pub(crate) fn cielo(priority: i64) -> Value {
     json!({ "name": "Cielo", "priority": priority,
         "credentials": { "type": "CIELO", "merchantId": "m", "merchantKey": "k" } })
 }
@@ -38,7 +38,7 @@ async fn explanation(app: &TestApp, charge: &Value) -> Explanation {
     stored.charge.explanation
 }
 
-async fn skipped(app: &TestApp, charge: &Value) -> Vec<Option<Skipped>> {
+pub(crate) async fn skipped(app: &TestApp, charge: &Value) -> Vec<Option<Skipped>> {
     explanation(app, charge).await.considered.iter().map(|considered| considered.skipped).collect()
 }
 

@@ -1,0 +1,206 @@
+//! Limits what a public key can be used for: everybody can read it in a page of a shop, and use it to find out which
+//! stolen cards work (card testing) or to guess numbers and security codes (enumeration).
+//!
+//! Requests that make tokens, cards and charges count together: by key, by address, by the first six digits of the card
+//! and by card. So do the cards that providers refuse; too many of these block for a while. Secret keys are not counted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use regente_domain::card::record::Card;
+use regente_domain::charge::attempt::{Outcome, TransactionRequest};
+use regente_domain::decline::DeclinedCode;
+use regente_domain::id::ClientId;
+use regente_engine::caller::Caller;
+use uuid::Uuid;
+
+use super::MonotonicClock;
+use super::error::ApiError;
+use super::peer::PeerAddress;
+use super::rates::{Blocks, Network, Rate, RateKey, RateLimiter};
+
+/// The limits on public keys.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CardTestingLimits {
+    /// On each key.
+    pub key: Bounds,
+    /// On each address, for each account.
+    pub address: Bounds,
+    /// On the first six digits of cards, for each account.
+    pub bin: Bounds,
+    /// On each card, for each account.
+    pub card: Bounds,
+    /// How long too many refused cards block.
+    pub block_for: Duration,
+}
+
+/// The bounds on what is counted together; `None` is no bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// Requests.
+    pub requests: Option<Rate>,
+    /// Refused cards; one more begins a block.
+    pub refusals: Option<Rate>,
+}
+
+/// Counts requests of public keys and the cards that were refused to them.
+#[derive(Debug)]
+pub struct CardTesting {
+    key: Counted,
+    address: Counted,
+    bin: Counted,
+    card: Counted,
+}
+
+#[derive(Debug)]
+struct Counted {
+    requests: RateLimiter,
+    refusals: Blocks,
+}
+
+impl CardTesting {
+    /// It has counted nothing yet.
+    pub fn new(limits: &CardTestingLimits, clock: &MonotonicClock) -> Self {
+        let counted = |bounds: Bounds| Counted {
+            requests: RateLimiter::new(bounds.requests, clock.clone()),
+            refusals: Blocks::new(bounds.refusals, limits.block_for, clock.clone()),
+        };
+        Self {
+            key: counted(limits.key),
+            address: counted(limits.address),
+            bin: counted(limits.bin),
+            card: counted(limits.card),
+        }
+    }
+
+    /// Counts a request by its key and its address.
+    ///
+    /// # Errors
+    /// [`ApiError::TooManyRequests`].
+    pub fn begin(self: &Arc<Self>, caller: &Caller, peer: PeerAddress) -> Result<Attempt, ApiError> {
+        if !caller.is_public_key() {
+            return Ok(Attempt(None));
+        }
+        let buyer = Buyer {
+            client_id: caller.client_id,
+            credential: caller.credential_id.uuid(),
+            network: peer.0.into(),
+        };
+        self.key.check(&buyer.key())?;
+        self.address.check(&buyer.address())?;
+        Ok(Attempt(Some((Arc::clone(self), buyer))))
+    }
+}
+
+impl Counted {
+    fn check(&self, key: &RateKey) -> Result<(), ApiError> {
+        self.refusals.check(key)?;
+        self.requests.check(key)
+    }
+}
+
+/// Who makes a request with a public key.
+#[derive(Clone, Copy)]
+struct Buyer {
+    client_id: ClientId,
+    credential: Uuid,
+    network: Network,
+}
+
+impl Buyer {
+    fn key(&self) -> RateKey {
+        RateKey::PublicKey(self.credential)
+    }
+
+    fn address(&self) -> RateKey {
+        RateKey::Address(self.client_id, self.network)
+    }
+}
+
+/// A card as it is counted.
+#[derive(Clone, Copy)]
+pub struct TriedCard {
+    fingerprint: Uuid,
+    bin: u32,
+}
+
+impl TriedCard {
+    /// The card with this fingerprint, and its first six digits.
+    pub fn new(fingerprint: Uuid, first6: &str) -> Self {
+        Self { fingerprint, bin: first6.parse().unwrap_or_default() }
+    }
+}
+
+impl From<&Card> for TriedCard {
+    fn from(card: &Card) -> Self {
+        Self::new(card.fingerprint, &card.face.first6digits)
+    }
+}
+
+/// A request that may try a card. It holds nothing when it is not counted, since its key is secret.
+#[derive(Clone)]
+pub struct Attempt(Option<(Arc<CardTesting>, Buyer)>);
+
+impl Attempt {
+    /// Whether it is counted.
+    pub const fn is_counted(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Counts the request by its card.
+    ///
+    /// # Errors
+    /// [`ApiError::TooManyRequests`].
+    pub fn tries(&self, card: TriedCard) -> Result<(), ApiError> {
+        let Some((counts, buyer)) = &self.0 else { return Ok(()) };
+        counts.bin.check(&RateKey::Bin(buyer.client_id, card.bin))?;
+        counts.card.check(&RateKey::Card(buyer.client_id, card.fingerprint))
+    }
+
+    /// Counts a refusal of the card, if its last request ended with one.
+    pub fn ended(&self, card: TriedCard, last: Option<&TransactionRequest>) {
+        let Some((counts, buyer)) = &self.0 else { return };
+        let is_refused = last.is_some_and(|last| match &last.outcome {
+            Outcome::Declined(decline) => tells_of_the_card(decline.code),
+            Outcome::Open | Outcome::Pending(_) | Outcome::Approved(_) | Outcome::NoEffect(_) => false,
+        });
+        if is_refused {
+            counts.key.refusals.fail(&buyer.key());
+            counts.address.refusals.fail(&buyer.address());
+            counts.bin.refusals.fail(&RateKey::Bin(buyer.client_id, card.bin));
+            counts.card.refusals.fail(&RateKey::Card(buyer.client_id, card.fingerprint));
+        }
+    }
+}
+
+/// Whether a refusal tells something of the card. When a provider or a merchant's contract is at fault, buyers must not
+/// be blocked for it.
+const fn tells_of_the_card(code: DeclinedCode) -> bool {
+    use DeclinedCode as Code;
+    match code {
+        Code::CardNotSupported
+        | Code::ExpiredCard
+        | Code::FraudConfirmed
+        | Code::FraudSuspect
+        | Code::Generic
+        | Code::InsufficientFunds
+        | Code::InvalidCvv
+        | Code::InvalidData
+        | Code::InvalidNumber
+        | Code::InvalidPin
+        | Code::LostCard
+        | Code::PickupCard
+        | Code::PinTryExceeded
+        | Code::RestrictedCard
+        | Code::SecurityViolation
+        | Code::StolenCard => true,
+        Code::InvalidAmount
+        | Code::InvalidInstallment
+        | Code::InvalidMerchant
+        | Code::IssuerNotAvailable
+        | Code::NotPermitted
+        | Code::ServiceNotAllowed
+        | Code::TransactionNotAllowed
+        | Code::TryAgain => false,
+    }
+}
