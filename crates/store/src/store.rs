@@ -25,6 +25,8 @@ sql! {
     /// Writes for real, to find out whether the database accepts writes. An update without a change would not reach
     /// the disk in SQLite.
     BEAT = "UPDATE heartbeat SET beats = beats + 1 WHERE id = 1";
+    /// What the database's clock shows.
+    NOW = "SELECT DATABASE_NOW AS now";
 }
 
 /// The target of the spans of commits: from the call of [`Store::apply`] to its answer.
@@ -283,6 +285,16 @@ impl Store {
             Commit::Refused(_) => Err(StoreError::Schema("the heartbeat row is missing".to_owned())),
             Commit::Unknown => Err(StoreError::unavailable("the connection was lost during the check")),
         }
+    }
+
+    /// What the database's clock shows; the machine's, where the database is embedded.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    pub async fn now(&self) -> Result<Timestamp, StoreError> {
+        let rows = self.rows_of_database(&NOW, Args::new()).await?;
+        let row = only(&NOW, rows)?.ok_or_else(|| StoreError::Corrupt("a clock without a row".to_owned()))?;
+        row.get("now")
     }
 
     /// The kind of the database.

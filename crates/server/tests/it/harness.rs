@@ -214,6 +214,12 @@ impl TestApp {
         Worker::new(build(self.ground(), &Fuse::default(), self.generation + 1000).await.engine.clone())
     }
 
+    /// Another node of the deployment, with a clock of its own. `number` tells several apart.
+    pub async fn another_node(&self, clock: &Clock, number: u64) -> App {
+        let ground = Ground { clock, ..self.ground() };
+        build(ground, &Fuse::default(), self.generation + 1000 * (1 + number)).await
+    }
+
     fn ground(&self) -> Ground<'_> {
         Ground {
             database: &self.database,

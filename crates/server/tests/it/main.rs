@@ -15,6 +15,7 @@ mod charge_lists;
 mod charges;
 mod circuits;
 mod cli;
+mod clocks;
 mod config;
 mod customers;
 mod dev;

@@ -2,7 +2,7 @@
 
 mod addresses;
 mod crashes;
-mod deliveries;
+pub mod deliveries;
 mod fairness;
 mod independent;
 mod listeners;
