@@ -8,7 +8,7 @@ use regente_domain::time::Timestamp;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use crate::admission::{Admission, Gate};
+use crate::admission::{Admission, Gate, Room};
 use crate::batch::Batch;
 use crate::error::{Commit, StoreError};
 use crate::group::Answer;
@@ -62,11 +62,11 @@ pub struct StoreSize {
 /// Counts of the store's work since it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
-    /// Limit of concurrent changes.
+    /// Limit of concurrent changes that callers ask for.
     pub admissions_max: u64,
-    /// Number of changes under way.
+    /// Number of those under way.
     pub admissions_in_use: u64,
-    /// Number of changes refused by the limit.
+    /// Number of changes refused by the limit, or by the share of their account.
     pub admissions_refused: u64,
     /// Number of commit groups written.
     pub commits: u64,
@@ -104,9 +104,9 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    pub(crate) fn new(admitted_max: usize) -> Self {
+    pub(crate) fn new(room: Room) -> Self {
         Self {
-            gate: Gate::new(admitted_max),
+            gate: Gate::new(room),
             commits: Arc::default(),
             #[cfg(feature = "bench-without-storage")]
             stand_in: StandIn::default(),
@@ -226,15 +226,15 @@ impl Store {
         only(sql, self.rows(sql, args).await?)
     }
 
-    /// A permit for one change, if one is free.
+    /// A permit for one change that a caller of this account asks for, if one is free.
     ///
     /// # Errors
-    /// [`StoreError::Overloaded`] when all are taken.
-    pub fn admit(&self) -> Result<Admission, StoreError> {
-        self.common().gate.admit()
+    /// [`StoreError::Overloaded`] when all are taken, or all of the account's share.
+    pub fn admit(&self, client_id: ClientId) -> Result<Admission, StoreError> {
+        self.common().gate.admit(client_id)
     }
 
-    /// Waits for a permit for one change; for workers.
+    /// Waits for a permit for one change, of those that are kept for workers.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the store is closed.

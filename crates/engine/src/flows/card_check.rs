@@ -70,7 +70,7 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
     let Some(provider) = checking_provider(&new.merchant, &new.card) else {
         return Err(not_available("merchant has no provider with zero dollar support"));
     };
-    let _admission = app.store.admit()?;
+    let _admission = app.store.admit(new.card.client_id)?;
     let request = request_to(&app, &new.card, provider);
     match app.store.apply(intent(&app, &new, &request)?).await? {
         Commit::Applied => {}

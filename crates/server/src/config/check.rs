@@ -211,6 +211,11 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         "sandbox.url",
         "must be http://host:port",
     );
+    must(
+        (1..=100).contains(&database.admitted_account_percent),
+        "database.admitted_account_percent",
+        "must be 1 to 100",
+    );
     let positive: [(&'static str, u64); 13] = [
         ("server.connections_max", server.connections_max as u64),
         ("database.admitted_max", database.admitted_max as u64),

@@ -309,6 +309,7 @@ fn settings_reach_the_parts_that_they_are_for() {
         ("REGENTE_DATABASE__SQLITE_READERS", "2"),
         ("REGENTE_DATABASE__SQLITE_COMMITS_APART_US", "250"),
         ("REGENTE_DATABASE__ADMITTED_MAX", "18"),
+        ("REGENTE_DATABASE__ADMITTED_ACCOUNT_PERCENT", "50"),
         ("REGENTE_SANDBOX__DEADLINE_MS", "19"),
         ("REGENTE_SANDBOX__SEED", "20"),
     ]))
@@ -331,7 +332,7 @@ fn settings_reach_the_parts_that_they_are_for() {
     let regente_store::StoreOptions::Sqlite(sqlite) = loaded.config.store_options().unwrap() else {
         panic!()
     };
-    assert_eq!((sqlite.readers, sqlite.admitted_max), (2, 18));
+    assert_eq!((sqlite.readers, sqlite.room.places_max, sqlite.room.account_percent), (2, 18, 50));
     assert_eq!(sqlite.commits_apart.as_micros(), 250);
     let sandbox = loaded.config.sandbox_options(vec![0; 32].into());
     assert_eq!((sandbox.deadline.as_millis(), sandbox.seed), (19, 20));

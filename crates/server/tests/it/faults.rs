@@ -5,6 +5,7 @@ mod clock;
 mod disk;
 mod overload;
 mod postgres;
+mod shares;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::admission::ADMITTED_MAX_DEFAULT;
+use crate::admission::Room;
 
 /// Options of a PostgreSQL database. [`PostgresOptions::new`] gives the defaults.
 #[derive(Clone)]
@@ -28,8 +28,8 @@ pub struct PostgresOptions {
     pub group_timeout: Duration,
     /// How long connecting may take.
     pub connect_timeout: Duration,
-    /// Limit of concurrent changes.
-    pub admitted_max: usize,
+    /// The places for concurrent changes.
+    pub room: Room,
 }
 
 /// Which batches share a commit.
@@ -58,7 +58,7 @@ impl PostgresOptions {
             group_max: 128,
             group_timeout: Duration::from_secs(20),
             connect_timeout: Duration::from_secs(5),
-            admitted_max: ADMITTED_MAX_DEFAULT,
+            room: Room::default(),
         }
     }
 
