@@ -188,6 +188,8 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     must(is_node, "database.postgres_node_stripe", &format!("must be 0 to {POSTGRES_NODES_MAX}"));
     let is_enough = server.body_bytes_max >= BODY_BYTES_MIN;
     must(is_enough, "server.body_bytes_max", &format!("must be {BODY_BYTES_MIN} or more"));
+    let is_enough = server.body_budget_bytes / 2 >= server.body_bytes_max;
+    must(is_enough, "server.body_budget_bytes", "must be twice `server.body_bytes_max` or more");
     let has_waits = durations::waits(&charges.reconcile_waits_seconds).is_some();
     must(has_waits, "charges.reconcile_waits_seconds", &durations::waits_rule());
     for (key, waits) in [

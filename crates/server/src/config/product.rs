@@ -116,6 +116,7 @@ impl Config {
                 secret_key_requests_per_second: NonZeroU32::new(limits.secret_key_requests_per_second),
             },
             body_bytes_max: self.server.body_bytes_max,
+            body_budget_bytes: self.server.body_budget_bytes,
         }
     }
 

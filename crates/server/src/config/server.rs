@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::http::bodies::BODY_BUDGET_BYTES;
 use crate::http::limits::BODY_BYTES_MAX;
 
 /// `server.…`: the HTTP server.
@@ -19,6 +20,9 @@ pub struct ServerConfig {
     pub connections_max: usize,
     /// Largest JSON body, in bytes. Default 1 048 576.
     pub body_bytes_max: usize,
+    /// Most bytes of all bodies that are being read; what does not fit is answered 503. Half of it is for the first
+    /// 8 KiB of each body. At least twice `server.body_bytes_max`. Default 67 108 864.
+    pub body_budget_bytes: usize,
     /// How long requests and jobs may take to finish after a signal to stop. Default 30 000.
     pub drain_timeout_ms: u64,
     /// How long the server still accepts requests after a signal to stop, while `/health/ready` already fails, so that
@@ -66,6 +70,7 @@ impl Default for ServerConfig {
             header_timeout_ms: 30_000,
             connections_max: 10_000,
             body_bytes_max: BODY_BYTES_MAX,
+            body_budget_bytes: BODY_BUDGET_BYTES,
             drain_timeout_ms: 30_000,
             drain_notice_ms: 0,
             tls_certificate_file: None,

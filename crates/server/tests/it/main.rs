@@ -8,6 +8,7 @@ mod agreement;
 mod auth;
 mod awaiting;
 mod backup;
+mod bodies;
 mod canary;
 mod cards;
 mod charge_bad_input;
