@@ -46,7 +46,10 @@ impl Clock {
         loop {
             tokio::time::sleep(COMPARED_EVERY).await;
             if let Err(error) = self.follow(&store).await {
-                tracing::debug!(error = &error as &dyn std::error::Error, "the database's clock cannot be read");
+                tracing::debug!(
+                    error = &error as &dyn std::error::Error,
+                    "the database's clock cannot be read"
+                );
             }
         }
     }
