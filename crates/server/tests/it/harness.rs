@@ -640,7 +640,8 @@ fn rules() -> Rules {
 }
 
 async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
-    let Ground { database, clock, books, kek, settings, limits, sandbox_deadline, room, wire, names } = ground;
+    let Ground { database, clock, books, kek, settings, limits, sandbox_deadline, room, wire, names } =
+        ground;
     // Internal errors, for the output of a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
     let options = match database.options() {

@@ -27,7 +27,8 @@ const SHARE: usize = 8;
 async fn hanging(app: TestApp, charges: usize) -> TestApp {
     let app = app.with_places(PLACES).await.with_sandbox_deadline(FOR_EVER).await;
     let mut silent = sandbox("Silent", 1);
-    let faults = json!([{ "when": { "operation": "authorization" }, "then": { "timeout": "before_effect" } }]);
+    let faults =
+        json!([{ "when": { "operation": "authorization" }, "then": { "timeout": "before_effect" } }]);
     silent["options"] = json!({ "type": "SANDBOX", "faults": faults });
     let merchant = app.merchant_with(json!([silent])).await;
     for number in 0..charges {
