@@ -70,15 +70,12 @@ pub(crate) fn limit_body<Next: Future<Output = Answered>>(
 /// [`Error::Unavailable`] when the budget of all bodies is spent.
 pub async fn read_bytes(mut request: Request) -> Result<Bytes, ApiError> {
     let limits = request.extensions_mut().remove::<BodyLimits>();
-    let BodyLimits { bytes_max, budget } =
-        limits.unwrap_or_else(|| BodyLimits::of(&HttpLimits::default()));
+    let BodyLimits { bytes_max, budget } = limits.unwrap_or_else(|| BodyLimits::of(&HttpLimits::default()));
     let reading = bodies::read(request.into_body(), bytes_max, &budget);
     match tokio::time::timeout(BODY_READ_TIME_MAX, reading).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(NotRead::TooLarge)) => Err(ApiError::TooLarge { bytes_max }),
-        Ok(Err(NotRead::Broken)) => {
-            Err(ApiError::MalformedBody("body must arrive completely".to_owned()))
-        }
+        Ok(Err(NotRead::Broken)) => Err(ApiError::MalformedBody("body must arrive completely".to_owned())),
         Ok(Err(NotRead::NoBudget)) => {
             Err(Error::Unavailable { retry_after: RETRY_AFTER_SPENT, cause: None }.into())
         }
