@@ -1,5 +1,8 @@
 //! The two clocks. Business time is what records carry and what is due by; it belongs to an account. Machine time
-//! measures: leases, deadlines, rate limits. Only this file may ask the machine.
+//! measures: deadlines, waits, rate limits. Only this file may ask the machine.
+//!
+//! The system's business time is the database's (`following.rs`), so that it is the same on every node. In between, it
+//! goes on with the machine's monotonic clock: a jump of the machine's clock does not move it.
 //!
 //! Whoever works for an account asks for its time with [`Clock::of`]; what belongs to the deployment itself
 //! (housekeeping, backups, operators' commands that name no account) asks with [`Clock::deployment`]. The two are the
@@ -9,6 +12,8 @@
 //! each of the others by its own, which costs a few more queries for each of them in every look.
 
 #![allow(clippy::disallowed_methods, reason = "the one place that asks the machine for the time")]
+
+mod following;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -46,8 +51,15 @@ pub struct AccountTime {
 
 #[derive(Clone, Debug)]
 enum Business {
-    System,
+    System(Arc<Wall>),
     Manual(Arc<Manual>),
+}
+
+/// The time of day that a process goes by.
+#[derive(Debug)]
+struct Wall {
+    /// What the time of day was when the clock was started, in milliseconds since 1970.
+    at_start_millis: AtomicI64,
 }
 
 #[derive(Debug)]
@@ -76,7 +88,13 @@ impl MachineTime {
 impl Clock {
     /// The machine's clock for both times.
     pub fn system() -> Self {
-        Self { business: Business::System, own: Arc::default(), started: Instant::now() }
+        Self::system_showing(machine_timestamp())
+    }
+
+    /// The clock of a machine on which it is now `now`. It goes on with the machine's monotonic clock.
+    pub fn system_showing(now: Timestamp) -> Self {
+        let wall = Wall { at_start_millis: AtomicI64::new(now.as_millis()) };
+        Self { business: Business::System(Arc::new(wall)), own: Arc::default(), started: Instant::now() }
     }
 
     /// A clock for tests: business time is `start` and moves only by [`Clock::advance`]; machine time follows the
@@ -95,7 +113,7 @@ impl Clock {
     /// The business time of what belongs to no account.
     pub fn deployment(&self) -> Timestamp {
         match &self.business {
-            Business::System => machine_timestamp(),
+            Business::System(wall) => wall.at(self.started.elapsed()),
             Business::Manual(manual) => Timestamp::from_millis(manual.millis.load(Ordering::SeqCst)),
         }
     }
@@ -140,7 +158,7 @@ impl Clock {
     /// Machine time, for measuring inside this process.
     pub fn machine(&self) -> MachineTime {
         let ahead = match &self.business {
-            Business::System => Duration::ZERO,
+            Business::System(_) => Duration::ZERO,
             Business::Manual(manual) => {
                 Duration::from_millis(manual.machine_ahead_millis.load(Ordering::SeqCst))
             }
@@ -148,15 +166,10 @@ impl Clock {
         MachineTime(self.started.elapsed() + ahead)
     }
 
-    /// Machine time as a timestamp, for leases that other processes read.
-    pub fn machine_timestamp(&self) -> Timestamp {
-        machine_timestamp()
-    }
-
     /// Moves the business time of a manual clock forward; does nothing to the system's clock.
     pub fn advance(&self, by: Duration) {
         match &self.business {
-            Business::System => {}
+            Business::System(_) => {}
             Business::Manual(manual) => {
                 manual.millis.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::SeqCst);
             }
@@ -166,7 +179,7 @@ impl Clock {
     /// Moves only the machine time of a manual clock forward; does nothing to the system's clock.
     pub fn advance_machine(&self, by: Duration) {
         match &self.business {
-            Business::System => {}
+            Business::System(_) => {}
             Business::Manual(manual) => {
                 let millis = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
                 manual.machine_ahead_millis.fetch_add(millis, Ordering::SeqCst);
@@ -177,7 +190,7 @@ impl Clock {
     /// Sets the business time of a manual clock; does nothing to the system's clock.
     pub fn set(&self, time: Timestamp) {
         match &self.business {
-            Business::System => {}
+            Business::System(_) => {}
             Business::Manual(manual) => manual.millis.store(time.as_millis(), Ordering::SeqCst),
         }
     }
@@ -186,12 +199,24 @@ impl Clock {
     /// none.
     pub fn set_of(&self, client_id: ClientId, time: Timestamp) {
         match &self.business {
-            Business::System => {}
+            Business::System(_) => {}
             Business::Manual(_) => {
                 let ahead_millis = time.as_millis() - self.deployment().as_millis();
                 self.own.set(client_id, ahead_millis);
             }
         }
+    }
+}
+
+impl Wall {
+    /// The time of day, so long after the start.
+    fn at(&self, since_start: Duration) -> Timestamp {
+        let since_start = i64::try_from(since_start.as_millis()).unwrap_or(i64::MAX);
+        Timestamp::from_millis(self.at_start_millis.load(Ordering::SeqCst).saturating_add(since_start))
+    }
+
+    fn put_forward(&self, millis: i64) {
+        self.at_start_millis.fetch_add(millis, Ordering::SeqCst);
     }
 }
 

@@ -299,7 +299,7 @@ pub async fn commit_once<E: From<Error>, Planning: Future<Output = Result<Planne
             let kept_until = keep_until(app, claim.client_id);
             claims::claim_done(&mut batch, &claim.claim, status, sealed, kept_until);
         }
-        let _admission = app.store.admit().map_err(Error::from)?;
+        let _admission = app.store.admit(batch.client_id()).map_err(Error::from)?;
         match app.store.apply(batch).await.map_err(Error::from)? {
             Commit::Applied => return Ok(Committed::Now(Answer { status, bytes })),
             Commit::Refused(refusal) if refusal.is(&claims::CLAIM_KEY) => {

@@ -137,6 +137,10 @@ pub async fn open_by(
     let chance = Chance::system()?;
     let (kek, _) = config.kek()?;
     let store = open_store(config, &clock, migrations, missing).await?;
+    if let Err(error) = clock.follow(&store).await {
+        store.close().await;
+        return Err(error.into());
+    }
     match assemble(config, &store, &kek, clock, chance).await {
         Ok(app) => {
             #[cfg(feature = "bench-without-storage")]

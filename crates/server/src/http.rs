@@ -1,6 +1,7 @@
 //! What access, configuration and every resource of the interface stand on: errors and their answers, headers, limits.
 //! Nothing here knows a route or a setting.
 
+pub mod bodies;
 pub mod business_code;
 pub mod card_testing;
 pub mod error;

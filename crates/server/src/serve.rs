@@ -8,6 +8,7 @@ mod http;
 mod signals;
 mod tls;
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use axum::Extension;
 use axum_server::Handle;
 use regente_engine::jobs::Worker;
 use tokio::net::{TcpListener, TcpSocket};
+use tokio::task::JoinSet;
 
 pub(crate) use http::{Limits, serve_plain};
 pub use signals::Signals;
@@ -71,6 +73,7 @@ pub async fn serve(
         Jobs::Run => Some(tokio::spawn(run_jobs(app.clone(), readiness.clone()))),
         Jobs::Leave => None,
     };
+    let _following = follow_the_database(app);
     let handle = Handle::new();
     let limits = Limits {
         connections_max: server.connections_max,
@@ -118,6 +121,7 @@ pub async fn serve(
 pub async fn work(app: &App, drain_timeout: Duration, mut signals: Signals) {
     let readiness = Readiness::new();
     let worker = tokio::spawn(run_jobs(app.clone(), readiness.clone()));
+    let _following = follow_the_database(app);
     tracing::info!("working");
     let signal = signals.next().await;
     tracing::info!(signal, "stopping");
@@ -130,6 +134,13 @@ pub async fn work(app: &App, drain_timeout: Duration, mut signals: Signals) {
         }
         signal = signals.next() => tracing::warn!(signal, "stopping at once"),
     }
+}
+
+/// Keeps the time of this process to the database's clock, until the returned set is dropped.
+fn follow_the_database(app: &App) -> JoinSet<Infallible> {
+    let mut following = JoinSet::new();
+    following.spawn(app.clock.clone().keep_following(app.store.clone()));
+    following
 }
 
 /// Runs jobs until the process drains. A panic in the worker starts it again.

@@ -1,4 +1,8 @@
 //! Stores jobs: written in the batch of the change that needs them, leased while they run.
+//!
+//! Leases go by the database's clock: the clocks of two nodes may differ.
+
+use std::time::Duration;
 
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::time::Timestamp;
@@ -30,12 +34,12 @@ sql! {
     pub CLIENTS_WITH_DUE_JOBS = "
         SELECT DISTINCT client_id FROM jobs
         WHERE lane = :lane AND client_id >= :from AND run_at <= :now
-          AND (lease_until IS NULL OR lease_until <= :machine_now)
+          AND (lease_until IS NULL OR lease_until <= DATABASE_NOW)
         ORDER BY client_id LIMIT :limit";
     /// The due, unleased jobs of a client in a queue, longest waiting first.
     pub DUE_JOBS = concat!("SELECT ", columns!(), " FROM jobs
         WHERE client_id = :client_id AND lane = :lane AND run_at <= :now
-          AND (lease_until IS NULL OR lease_until <= :machine_now)
+          AND (lease_until IS NULL OR lease_until <= DATABASE_NOW)
         ORDER BY run_at, id LIMIT :limit");
     /// When the next job of each client is due, besides the jobs of one client.
     pub NEXT_DUE_JOB = "
@@ -44,17 +48,18 @@ sql! {
     /// Counts the due jobs that no worker has leased, and finds the time since when the oldest waits.
     pub DUE_JOBS_BACKLOG = "
         SELECT COUNT(*) AS due, MIN(run_at) AS oldest_due FROM jobs
-        WHERE run_at <= :now AND (lease_until IS NULL OR lease_until <= :machine_now)";
+        WHERE run_at <= :now AND (lease_until IS NULL OR lease_until <= DATABASE_NOW)";
     /// Counts the dead letters.
     pub COUNT_DEAD_JOBS = "SELECT COUNT(*) AS dead FROM dead_jobs";
-    /// Takes a lease; guarded by the version.
+    /// Takes a lease; guarded by the version, and by the lease, which its owner may have renewed meanwhile.
     pub LEASE_JOB = "
-        UPDATE jobs SET lease_owner = :owner, lease_until = :lease_until, attempts = attempts + 1,
+        UPDATE jobs SET lease_owner = :owner, lease_until = DATABASE_NOW + :lease_ms, attempts = attempts + 1,
             version = version + 1
-        WHERE id = :id AND client_id = :client_id AND version = :version";
+        WHERE id = :id AND client_id = :client_id AND version = :version
+          AND (lease_until IS NULL OR lease_until <= DATABASE_NOW)";
     /// Extends our lease.
     pub RENEW_LEASE = "
-        UPDATE jobs SET lease_until = :lease_until
+        UPDATE jobs SET lease_until = DATABASE_NOW + :lease_ms
         WHERE id = :id AND client_id = :client_id AND lease_owner = :owner";
     /// Releases a lease and sets the next due time.
     pub REPEAT_JOB = "
@@ -144,15 +149,20 @@ pub fn ensure(batch: &mut Batch, job: &NewJob<'_>) {
     );
 }
 
-/// Takes a lease until `lease_until` (machine time); if another worker has leased the job first, the batch is refused.
-pub fn lease(batch: &mut Batch, job: &Job, owner: Uuid, lease_until: Timestamp) {
+/// Takes a lease that lasts for `lease`; if another worker has leased the job first, the batch is refused.
+pub fn lease(batch: &mut Batch, job: &Job, owner: Uuid, lease: Duration) {
     let (id, client_id, version) = (job.id, job.client_id, job.version);
-    batch.guard(&LEASE_JOB, args! { id, client_id, version, owner, lease_until });
+    batch.guard(&LEASE_JOB, args! { id, client_id, version, owner, lease_ms: millis(lease) });
 }
 
-/// Extends a lease to `lease_until` (machine time); if another worker has taken the lease, the batch is refused.
-pub fn renew(batch: &mut Batch, job: &Job, owner: Uuid, lease_until: Timestamp) {
-    batch.guard(&RENEW_LEASE, args! { id: job.id, client_id: job.client_id, owner, lease_until });
+/// Lets a lease last for `lease` from now on; if another worker has taken the lease, the batch is refused.
+pub fn renew(batch: &mut Batch, job: &Job, owner: Uuid, lease: Duration) {
+    let (id, client_id) = (job.id, job.client_id);
+    batch.guard(&RENEW_LEASE, args! { id, client_id, owner, lease_ms: millis(lease) });
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Ends a job.
@@ -196,19 +206,16 @@ pub struct Due<'a> {
     pub queue: &'a str,
     /// Business time: jobs due by then.
     pub now: Timestamp,
-    /// Machine time: jobs not leased then.
-    pub machine_now: Timestamp,
 }
 
 /// Clients with due jobs, by id, from one on.
 pub async fn clients_with_due(
     store: &Store,
-    Due { queue, now, machine_now }: Due<'_>,
+    Due { queue, now }: Due<'_>,
     from: ClientId,
     limit: i64,
 ) -> Result<Vec<ClientId>, StoreError> {
-    let rows =
-        store.rows(&CLIENTS_WITH_DUE_JOBS, args! { lane: queue, now, machine_now, from, limit }).await?;
+    let rows = store.rows(&CLIENTS_WITH_DUE_JOBS, args! { lane: queue, now, from, limit }).await?;
     rows.iter().map(|row| row.get("client_id")).collect()
 }
 
@@ -216,10 +223,10 @@ pub async fn clients_with_due(
 pub async fn due(
     store: &Store,
     client_id: ClientId,
-    Due { queue, now, machine_now }: Due<'_>,
+    Due { queue, now }: Due<'_>,
     limit: i64,
 ) -> Result<Vec<Job>, StoreError> {
-    let rows = store.rows(&DUE_JOBS, args! { client_id, lane: queue, now, machine_now, limit }).await?;
+    let rows = store.rows(&DUE_JOBS, args! { client_id, lane: queue, now, limit }).await?;
     rows.iter().map(from_row).collect()
 }
 
@@ -241,10 +248,10 @@ pub struct Backlog {
     pub dead: u64,
 }
 
-/// The backlog of all clients: jobs due at `now` (business time) and not leased at `machine_now`.
-pub async fn backlog(store: &Store, now: Timestamp, machine_now: Timestamp) -> Result<Backlog, StoreError> {
+/// The backlog of all clients: jobs due at `now` (business time) and not leased.
+pub async fn backlog(store: &Store, now: Timestamp) -> Result<Backlog, StoreError> {
     let missing = || StoreError::Corrupt("a count without a row".to_owned());
-    let due = store.row(&DUE_JOBS_BACKLOG, args! { now, machine_now }).await?.ok_or_else(missing)?;
+    let due = store.row(&DUE_JOBS_BACKLOG, args! { now }).await?.ok_or_else(missing)?;
     let dead = store.row(&COUNT_DEAD_JOBS, args! {}).await?.ok_or_else(missing)?;
     Ok(Backlog {
         due: due.get::<i64>("due")?.try_into().unwrap_or(0),

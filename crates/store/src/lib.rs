@@ -22,7 +22,7 @@ mod store;
 pub mod testing;
 mod value;
 
-pub use admission::{ADMITTED_MAX_DEFAULT, Admission};
+pub use admission::{Admission, Room, WORKER_PLACES};
 pub use batch::{Batch, CounterDelta, CounterKey};
 pub use error::{Commit, Refusal, RefusalKind, StoreError};
 pub use postgres::{CommitGroups, PostgresOptions, PostgresStore, Transport};

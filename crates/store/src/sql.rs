@@ -56,7 +56,8 @@ impl fmt::Display for DatabaseKind {
 /// `EACH_TEXT(:list)` and `EACH_UUID(:list)` are sub-selects of the elements of a JSON array argument
 /// (`WHERE id IN EACH_UUID(:ids)`); `EACH_SPAN(:list)` is one of its elements as rows of three numbers
 /// (`counters/spans.rs`). `STATES_UNDER_WAY` is the list of the states of a charge in which a provider's answer
-/// is waited for, as the domain has it (`WHERE status IN STATES_UNDER_WAY`).
+/// is waited for, as the domain has it (`WHERE status IN STATES_UNDER_WAY`). `DATABASE_NOW` is the time of the database's
+/// clock at the start of the statement, in milliseconds since 1970.
 #[macro_export]
 macro_rules! sql {
     () => {};
@@ -252,6 +253,17 @@ const WORDS: [(&str, &str, &str); 3] = [
 /// Stands for the states of a charge that are not settled.
 const STATES_UNDER_WAY: &str = "STATES_UNDER_WAY";
 
+/// Stands for the time of the database's clock.
+const DATABASE_NOW: &str = "DATABASE_NOW";
+
+/// An embedded database has the machine's clock.
+const fn database_now(database: DatabaseKind) -> &'static str {
+    match database {
+        DatabaseKind::Sqlite => "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+        DatabaseKind::Postgres => "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS BIGINT)",
+    }
+}
+
 fn states_under_way() -> String {
     let under_way = StateName::WORDS.iter().filter(|(_, name)| !name.is_settled());
     let quoted: Vec<String> = under_way.map(|(word, _)| format!("'{word}'")).collect();
@@ -304,6 +316,10 @@ impl Translation {
         }
         if word == STATES_UNDER_WAY {
             self.text.push_str(&states_under_way());
+            return &rest[word.len()..];
+        }
+        if word == DATABASE_NOW {
+            self.text.push_str(database_now(self.database));
             return &rest[word.len()..];
         }
         match WORDS.iter().find(|(name, ..)| *name == word) {

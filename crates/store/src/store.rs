@@ -8,7 +8,7 @@ use regente_domain::time::Timestamp;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use crate::admission::{Admission, Gate};
+use crate::admission::{Admission, Gate, Room};
 use crate::batch::Batch;
 use crate::error::{Commit, StoreError};
 use crate::group::Answer;
@@ -26,6 +26,8 @@ sql! {
     /// Writes for real, to find out whether the database accepts writes. An update without a change would not reach
     /// the disk in SQLite.
     BEAT = "UPDATE heartbeat SET beats = beats + 1 WHERE id = 1";
+    /// What the database's clock shows.
+    NOW = "SELECT DATABASE_NOW AS now";
 }
 
 /// The target of the spans of commits: from the call of [`Store::apply`] to its answer.
@@ -61,11 +63,11 @@ pub struct StoreSize {
 /// Counts of the store's work since it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
-    /// Limit of concurrent changes.
+    /// Limit of concurrent changes that callers ask for.
     pub admissions_max: u64,
-    /// Number of changes under way.
+    /// Number of those under way.
     pub admissions_in_use: u64,
-    /// Number of changes refused by the limit.
+    /// Number of changes refused by the limit, or by the share of their account.
     pub admissions_refused: u64,
     /// Number of commit groups written.
     pub commits: u64,
@@ -103,9 +105,9 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    pub(crate) fn new(admitted_max: usize) -> Self {
+    pub(crate) fn new(room: Room) -> Self {
         Self {
-            gate: Gate::new(admitted_max),
+            gate: Gate::new(room),
             commits: Arc::default(),
             #[cfg(feature = "bench-without-storage")]
             stand_in: StandIn::default(),
@@ -225,15 +227,15 @@ impl Store {
         only(sql, self.rows(sql, args).await?)
     }
 
-    /// A permit for one change, if one is free.
+    /// A permit for one change that a caller of this account asks for, if one is free.
     ///
     /// # Errors
-    /// [`StoreError::Overloaded`] when all are taken.
-    pub fn admit(&self) -> Result<Admission, StoreError> {
-        self.common().gate.admit()
+    /// [`StoreError::Overloaded`] when all are taken, or all of the account's share.
+    pub fn admit(&self, client_id: ClientId) -> Result<Admission, StoreError> {
+        self.common().gate.admit(client_id)
     }
 
-    /// Waits for a permit for one change; for workers.
+    /// Waits for a permit for one change, of those that are kept for workers.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the store is closed.
@@ -288,6 +290,16 @@ impl Store {
             }
         }
         self.rows(&NEWEST_CHARGE, Args::new()).await.map(drop)
+    }
+
+    /// What the database's clock shows; the machine's, where the database is embedded.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    pub async fn now(&self) -> Result<Timestamp, StoreError> {
+        let rows = self.rows_of_database(&NOW, Args::new()).await?;
+        let row = only(&NOW, rows)?.ok_or_else(|| StoreError::Corrupt("a clock without a row".to_owned()))?;
+        row.get("now")
     }
 
     /// The kind of the database.

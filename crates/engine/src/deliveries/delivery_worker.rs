@@ -3,11 +3,12 @@
 //!
 //! Attempts under way are in memory, due deliveries are rows: a worker that dies loses nothing.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt, stream};
-use regente_domain::id::{ClientId, Id, WebhookId};
+use regente_domain::id::{ClientId, DeliveryId, Id, WebhookId};
 use regente_domain::webhook::schedule::{LOST_GRACE, POSTPONED_FOR};
 use regente_store::deliveries::{self, Begun, DueDelivery};
 use regente_store::readable::Readable;
@@ -47,6 +48,8 @@ struct Inner {
     backoff: Backoff<WebhookId>,
     /// Accounts whose webhooks could not be read.
     unreachable: Backoff<ClientId>,
+    /// The deliveries of this process whose attempts have not ended. After a jump of the clock they seem to be lost.
+    under_way: Arc<Mutex<HashSet<DeliveryId>>>,
     /// The webhook after which the next round begins.
     after: Mutex<Option<WebhookId>>,
     /// Notified about new deliveries or free places.
@@ -60,6 +63,26 @@ struct Taken {
     due: DueDelivery,
     begun: Begun,
     place: Place,
+    _under_way: UnderWay,
+}
+
+/// A delivery whose attempt has not ended; dropped when it has.
+struct UnderWay {
+    id: DeliveryId,
+    all: Arc<Mutex<HashSet<DeliveryId>>>,
+}
+
+impl UnderWay {
+    fn begin(id: DeliveryId, all: &Arc<Mutex<HashSet<DeliveryId>>>) -> Self {
+        all.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        Self { id, all: Arc::clone(all) }
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
 }
 
 /// The webhooks that a round works on.
@@ -88,6 +111,7 @@ impl DeliveryWorker {
             endpoints: Endpoints::default(),
             backoff: Backoff::default(),
             unreachable: Backoff::default(),
+            under_way: Arc::default(),
             after: Mutex::default(),
             wake: Notify::new(),
         }))
@@ -277,6 +301,7 @@ impl DeliveryWorker {
             // If this fails, a later round finds the rows again.
             let _ = attempt::apply(app, batch).await?;
         }
+        self.leave_out_what_is_under_way(&mut due);
         if due.is_empty() {
             return Ok(Took::Begun(Vec::new()));
         }
@@ -309,6 +334,7 @@ impl DeliveryWorker {
         let taken = due.into_iter().zip(places).map(|(due, place)| Taken {
             webhook: Arc::clone(&webhook),
             signer: signer.clone(),
+            _under_way: UnderWay::begin(due.delivery.id, &self.0.under_way),
             due,
             begun,
             place,
@@ -316,8 +342,13 @@ impl DeliveryWorker {
         Ok(Took::Begun(taken.collect()))
     }
 
+    fn leave_out_what_is_under_way(&self, due: &mut Vec<DueDelivery>) {
+        let under_way = self.0.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        due.retain(|due| !under_way.contains(&due.delivery.id));
+    }
+
     async fn attempt(self, taken: Taken) {
-        let Taken { webhook, signer, due, begun, place } = taken;
+        let Taken { webhook, signer, due, begun, place, _under_way } = taken;
         let Inner { app, wake, .. } = &*self.0;
         match attempt::run(app, &webhook, signer.as_deref(), &due, begun).await {
             Ok(Went::Well) => place.trust(),

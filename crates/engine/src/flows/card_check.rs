@@ -79,7 +79,7 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
     let Some(provider) = checking_provider(&new.merchant, &new.card, app.settings.simulators) else {
         return Err(not_available("merchant has no provider with zero dollar support"));
     };
-    let _admission = app.store.admit()?;
+    let _admission = app.store.admit(new.card.client_id)?;
     let request = request_to(&app, &new.card, provider);
     let intent = || intent(&app, &new, &request);
     match idempotency::apply_claiming(&app, new.claim.as_ref(), intent).await? {

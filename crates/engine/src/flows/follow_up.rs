@@ -47,7 +47,10 @@ pub struct NewFollowUp {
 
 /// Captures or voids. Runs to its end even when the caller hangs up: call it in a task of its own.
 pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
-    let _admission = app.store.admit()?;
+    let _admission = match new.actor {
+        Actor::Job(_) => app.store.admit_waiting().await?,
+        Actor::Key(_) | Actor::ClientToken(_) | Actor::Operator => app.store.admit(new.client_id)?,
+    };
     for _ in 0..RACES_MAX {
         let found = charges::find_with_requests(&app.store, new.client_id, new.charge_id).await?;
         let (stored, requests) = found.ok_or(Error::NotFound)?;

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::queue::{Ended, Kind, Queue};
 
-/// How long a lease lasts, by machine time. Then another worker may take over the job.
+/// How long a lease lasts, by the database's clock. Then another worker may take over the job.
 const LEASE: Duration = Duration::from_secs(15);
 /// How often the lease of a running job is renewed.
 const RENEW_EVERY: Duration = Duration::from_secs(5);
@@ -70,16 +70,12 @@ impl Source for Jobs {
 
 impl Jobs {
     fn due_by(&self, now: Timestamp) -> Due<'static> {
-        Due { queue: self.queue.word(), now, machine_now: self.app.clock.machine_timestamp() }
-    }
-
-    fn lease_until(&self) -> Timestamp {
-        self.app.clock.machine_timestamp() + LEASE
+        Due { queue: self.queue.word(), now }
     }
 
     async fn lease_and_run(&self, job: &Job) -> Result<Did, Error> {
         let mut batch = Batch::new(job.client_id);
-        jobs::lease(&mut batch, job, self.owner, self.lease_until());
+        jobs::lease(&mut batch, job, self.owner, LEASE);
         if apply(&self.app, batch).await? != Commit::Applied {
             return Ok(Did::Nothing);
         }
@@ -117,7 +113,7 @@ impl Jobs {
         loop {
             tokio::time::sleep(RENEW_EVERY).await;
             let mut batch = Batch::new(job.client_id);
-            jobs::renew(&mut batch, job, self.owner, self.lease_until());
+            jobs::renew(&mut batch, job, self.owner, LEASE);
             match apply(&self.app, batch).await {
                 Ok(Commit::Applied) => {}
                 // Another worker may have the job: both runs reach the same result.

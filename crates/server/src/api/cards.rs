@@ -372,7 +372,7 @@ pub async fn delete(
     let mut batch = Batch::new(caller.client_id);
     cards::delete(&mut batch, card_id, app.clock.of(caller.client_id));
     audit::record(&app, &mut batch, &caller, &request_id, "card.deleted", card_id.uuid());
-    let _admission = app.store.admit()?;
+    let _admission = app.store.admit(caller.client_id)?;
     match app.store.apply(batch).await? {
         Commit::Applied => Ok(StatusCode::NO_CONTENT.into_response()),
         Commit::Refused(_) => Err(Error::NotFound.into()),

@@ -276,7 +276,7 @@ pub async fn update(
         let mut batch = Batch::new(caller.client_id);
         rows::update(&mut batch, &after.stored);
         audit::record(&app, &mut batch, &caller, &request_id, "customer.updated", after.id().uuid());
-        let _admission = app.store.admit()?;
+        let _admission = app.store.admit(caller.client_id)?;
         match app.store.apply(batch).await? {
             Commit::Applied => return Ok(Json(ChangedCustomerView::of(&after))),
             // Another change came first, or the commit's outcome is unknown: applying the same change again is right in
@@ -322,7 +322,7 @@ pub async fn delete(
             later_of(app.clock.of(caller.client_id), customer.stored.updated_at),
         );
         audit::record(&app, &mut batch, &caller, &request_id, "customer.deleted", customer.id().uuid());
-        let _admission = app.store.admit()?;
+        let _admission = app.store.admit(caller.client_id)?;
         match app.store.apply(batch).await? {
             Commit::Applied => return Ok(StatusCode::OK),
             Commit::Refused(_) => {}

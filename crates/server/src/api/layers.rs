@@ -12,18 +12,18 @@ use tower::{Service, service_fn};
 
 use super::request_id::{self, Boundary};
 use super::{cors, envelope};
-use crate::http::limits;
+use crate::http::limits::{self, BodyLimits};
 
 /// Adds the layers to the routes: the request id is outermost, the answer to panics innermost.
-pub fn around(routes: Router, boundary: Boundary, body_bytes_max: usize) -> Router {
+pub fn around(routes: Router, boundary: Boundary, bodies: BodyLimits) -> Router {
     routes.layer(limits::catch_panic()).layer(layer_fn(move |route: Route| {
-        let boundary = boundary.clone();
+        let (boundary, bodies) = (boundary.clone(), bodies.clone());
         service_fn(move |request: Request| {
-            let mut route = route.clone();
+            let (mut route, bodies) = (route.clone(), bodies.clone());
             request_id::track(&boundary, request, move |request| {
                 cors::answer(request, move |request| {
                     envelope::of_resource(request, move |request| {
-                        limits::limit_body(body_bytes_max, request, move |request| route.call(request))
+                        limits::limit_body(bodies, request, move |request| route.call(request))
                     })
                 })
             })

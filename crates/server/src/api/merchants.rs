@@ -265,7 +265,7 @@ pub async fn update(
         merchants::update(&mut batch, &found.merchant)?;
         audit::record(&app, &mut batch, &caller, &request_id, "merchant.updated", id.uuid());
         add_providers(&app, &caller, &request_id, &mut batch, &added)?;
-        let _admission = app.store.admit()?;
+        let _admission = app.store.admit(caller.client_id)?;
         match app.change(batch, |app| app.merchants.forget()).await? {
             Commit::Applied => {
                 found.providers.extend(added);
@@ -308,7 +308,7 @@ pub async fn delete(
             later_of(app.clock.of(caller.client_id), merchant.updated_at),
         );
         audit::record(&app, &mut batch, &caller, &request_id, "merchant.deleted", id.uuid());
-        let _admission = app.store.admit()?;
+        let _admission = app.store.admit(caller.client_id)?;
         match app.change(batch, |app| app.merchants.forget()).await? {
             Commit::Applied => return Ok(StatusCode::NO_CONTENT.into_response()),
             Commit::Refused(_) => {}

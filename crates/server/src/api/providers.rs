@@ -126,7 +126,7 @@ pub async fn update(
         let mut batch = Batch::new(caller.client_id);
         providers::update(&mut batch, &after)?;
         audit::record(&app, &mut batch, &caller, &request_id, "provider.updated", id.uuid());
-        let _admission = app.store.admit()?;
+        let _admission = app.store.admit(caller.client_id)?;
         match app.change(batch, |app| app.merchants.forget()).await? {
             Commit::Applied => return Ok(StatusCode::OK),
             // Another change came first, or the commit's outcome is unknown: applying the same change again is right in

@@ -18,6 +18,7 @@ use crate::access::{Access, guard};
 use crate::app::App;
 use crate::health;
 use crate::http::error::ApiError;
+use crate::http::limits::BodyLimits;
 
 /// The routes and the document that describes them. `behind` puts the gate for an access in front of a route.
 fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>) -> OpenApiRouter<App> {
@@ -77,11 +78,11 @@ pub fn router(app: App) -> Router {
     };
     let (routes, mut document) = routes(guarded).split_for_parts();
     openapi::finish(&mut document);
-    let body_bytes_max = app.limits.body_bytes_max;
+    let bodies = BodyLimits::of(&app.limits);
     let routes = routes
         .merge(openapi::pages(document))
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app);
-    layers::around(routes, boundary, body_bytes_max)
+    layers::around(routes, boundary, bodies)
 }

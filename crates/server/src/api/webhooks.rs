@@ -222,7 +222,7 @@ pub async fn update(
         let mut batch = Batch::new(caller.client_id);
         webhooks::update(&mut batch, &webhook);
         audit::record(&app, &mut batch, &caller, &request_id, "webhook.updated", id.uuid());
-        let _admission = app.store.admit()?;
+        let _admission = app.store.admit(caller.client_id)?;
         match app.store.apply(batch).await? {
             Commit::Applied => {
                 return Ok(axum::Json(WebhookView::of(&webhook, app.clock.of(caller.client_id))));
@@ -261,7 +261,7 @@ pub async fn delete(
         let mut batch = Batch::new(caller.client_id);
         deleted::delete(&app, &mut batch, &webhook, now);
         audit::record(&app, &mut batch, &caller, &request_id, "webhook.deleted", id.uuid());
-        let _admission = app.store.admit()?;
+        let _admission = app.store.admit(caller.client_id)?;
         match app.store.apply(batch).await? {
             Commit::Applied => return Ok(deleted),
             Commit::Refused(_) => {}

@@ -66,6 +66,7 @@ fn counts(config: &Config) -> Vec<Bounded> {
         ("server.connections_max", server.connections_max as u64, PLACES),
         ("server.body_bytes_max", server.body_bytes_max as u64, BODY_BYTES),
         ("database.admitted_max", database.admitted_max as u64, PLACES),
+        ("database.admitted_account_percent", database.admitted_account_percent as u64, 1..=100),
         ("database.sqlite_readers", database.sqlite_readers as u64, READERS),
         ("database.sqlite_wal_bytes_max", database.sqlite_wal_bytes_max, WAL_BYTES),
         ("database.sqlite_commits_apart_us", database.sqlite_commits_apart_us, COMMITS_APART_US),

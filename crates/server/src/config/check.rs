@@ -148,6 +148,8 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     if let Some(Err(rule)) = database.url.as_ref().map(|url| DatabaseAddress::parse(url.expose())) {
         must(false, "database.url", rule);
     }
+    let is_enough = server.body_budget_bytes / 2 >= server.body_bytes_max;
+    must(is_enough, "server.body_budget_bytes", "must be twice `server.body_bytes_max` or more");
     let has_waits = durations::waits(&charges.reconcile_waits_seconds).is_some();
     must(has_waits, "charges.reconcile_waits_seconds", &durations::waits_rule());
     for (key, waits) in [

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use regente_store::{CommitGroups, PostgresOptions, SqliteOptions, StoreOptions};
+use regente_store::{CommitGroups, PostgresOptions, Room, SqliteOptions, StoreOptions};
 use serde::{Deserialize, Serialize};
 
 use super::durations::whole_millis;
@@ -20,6 +20,8 @@ pub struct DatabaseConfig {
     pub url_file: Option<PathBuf>,
     /// Most changes under way at once; a further request is answered 503. Default 4 096.
     pub admitted_max: usize,
+    /// The most of them for one account, in percent of what the other accounts leave. Default 80.
+    pub admitted_account_percent: usize,
     /// Acknowledge every write and drop it, and answer reads from memory: the ceiling that benchmarks compare storage
     /// with. Refused in production mode. Default false.
     #[cfg(feature = "bench-without-storage")]
@@ -68,7 +70,8 @@ impl Default for DatabaseConfig {
         Self {
             url: None,
             url_file: None,
-            admitted_max: sqlite.admitted_max,
+            admitted_max: sqlite.room.places_max,
+            admitted_account_percent: sqlite.room.account_percent,
             #[cfg(feature = "bench-without-storage")]
             discard_writes: false,
             sqlite_readers: sqlite.readers,
@@ -94,12 +97,14 @@ impl Config {
     /// As [`Config::database_address`].
     pub fn store_options(&self) -> Result<StoreOptions, ConfigError> {
         let database = &self.database;
+        let room =
+            Room { places_max: database.admitted_max, account_percent: database.admitted_account_percent };
         Ok(match self.database_address()? {
             DatabaseAddress::Sqlite(path) => StoreOptions::Sqlite(SqliteOptions {
                 readers: database.sqlite_readers,
                 commits_apart: Duration::from_micros(database.sqlite_commits_apart_us),
                 wal_bytes_max: database.sqlite_wal_bytes_max,
-                admitted_max: database.admitted_max,
+                room,
                 ..SqliteOptions::new(path)
             }),
             DatabaseAddress::Postgres(url) => StoreOptions::Postgres(PostgresOptions {
@@ -114,7 +119,7 @@ impl Config {
                 group_timeout: Duration::from_millis(database.postgres_commit_timeout_ms),
                 read_timeout: Duration::from_millis(database.postgres_read_timeout_ms),
                 connect_timeout: Duration::from_millis(database.postgres_connect_timeout_ms),
-                admitted_max: database.admitted_max,
+                room,
                 ..PostgresOptions::new(url.expose())
             }),
         })

@@ -123,6 +123,7 @@ impl Config {
             card_testing: self.card_testing_limits(),
             proxies: Proxies::new(self.server.proxies().unwrap_or_default()),
             body_bytes_max: self.server.body_bytes_max,
+            body_budget_bytes: self.server.body_budget_bytes,
         }
     }
 

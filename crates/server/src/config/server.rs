@@ -6,6 +6,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use super::outbound::networks;
+use crate::http::bodies::BODY_BUDGET_BYTES;
 use crate::http::limits::BODY_BYTES_MAX;
 
 /// `server.…`: the HTTP server.
@@ -21,6 +22,9 @@ pub struct ServerConfig {
     pub connections_max: usize,
     /// Largest JSON body, in bytes. Default 1 048 576.
     pub body_bytes_max: usize,
+    /// Most bytes of all bodies that are being read; what does not fit is answered 503. Half of it is for the first
+    /// 8 KiB of each body. At least twice `server.body_bytes_max`. Default 67 108 864.
+    pub body_budget_bytes: usize,
     /// The proxies in front of the server, as addresses or networks separated by commas, such as `10.0.0.0/8,::1`. What
     /// they say in `Forwarded` or `X-Forwarded-For` about the addresses of callers counts. Default none.
     pub trusted_proxies: Option<String>,
@@ -71,6 +75,7 @@ impl Default for ServerConfig {
             header_timeout_ms: 30_000,
             connections_max: 10_000,
             body_bytes_max: BODY_BYTES_MAX,
+            body_budget_bytes: BODY_BUDGET_BYTES,
             trusted_proxies: None,
             drain_timeout_ms: 30_000,
             drain_notice_ms: 0,

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, FromRequest, Request};
-use axum::http::{StatusCode, header};
+use axum::extract::Request;
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::future::Either;
 use regente_engine::error::Error;
 use tower_http::catch_panic::{CatchPanicLayer, ResponseForPanic};
 
+use super::bodies::{self, BODY_BUDGET_BYTES, BodyBudget, NotRead};
 use super::card_testing::{CardTesting, CardTestingLimits};
 use super::error::ApiError;
 use super::peer::Proxies;
@@ -23,38 +24,56 @@ use super::{Answered, MonotonicClock};
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// The longest time from the headers to the last byte of the body.
 pub const BODY_READ_TIME_MAX: Duration = Duration::from_secs(30);
+/// The `Retry-After` of a request whose body finds the budget spent.
+const RETRY_AFTER_SPENT: Duration = Duration::from_secs(1);
 
-/// The route's limit in bytes; set by [`limit_body`].
-#[derive(Clone, Copy, Debug)]
-struct BodyBytesMax(usize);
+/// The limits on bodies; set by [`limit_body`].
+#[derive(Clone, Debug)]
+pub struct BodyLimits {
+    /// The most bytes of one body.
+    pub bytes_max: usize,
+    /// The bytes of all bodies that are being read.
+    pub budget: BodyBudget,
+}
+
+impl BodyLimits {
+    /// The limits of a process.
+    pub fn of(limits: &HttpLimits) -> Self {
+        Self { bytes_max: limits.body_bytes_max, budget: BodyBudget::new(limits.body_budget_bytes) }
+    }
+}
 
 /// The layer. It refuses a request that announces too large a body, and makes [`read_bytes`] stop at the limit.
 pub(crate) fn limit_body<Next: Future<Output = Answered>>(
-    bytes_max: usize,
+    limits: BodyLimits,
     mut request: Request,
     next: impl FnOnce(Request) -> Next,
 ) -> impl Future<Output = Answered> {
+    let bytes_max = limits.bytes_max;
     let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
     if announced.and_then(|length| length.parse().ok()).is_some_and(|length: u64| length > bytes_max as u64) {
         return Either::Left(ready(Ok(ApiError::TooLarge { bytes_max }.into_response())));
     }
-    request.extensions_mut().insert(BodyBytesMax(bytes_max));
+    request.extensions_mut().insert(limits);
     Either::Right(next(request))
 }
 
-/// Reads a whole body, up to the limit of [`limit_body`] or else [`BODY_BYTES_MAX`].
+/// Reads a whole body, within the limits of [`limit_body`] or else the default ones.
 ///
 /// # Errors
-/// [`ApiError::TooLarge`], or [`ApiError::MalformedBody`] when the caller disconnects or is too slow.
+/// [`ApiError::TooLarge`], [`ApiError::MalformedBody`] when the caller disconnects or is too slow, or
+/// [`Error::Unavailable`] when the budget of all bodies is spent.
 pub async fn read_bytes(mut request: Request) -> Result<Bytes, ApiError> {
-    let bytes_max = request.extensions().get().map_or(BODY_BYTES_MAX, |BodyBytesMax(bytes_max)| *bytes_max);
-    DefaultBodyLimit::max(bytes_max).apply(&mut request);
-    match tokio::time::timeout(BODY_READ_TIME_MAX, Bytes::from_request(request, &())).await {
+    let limits = request.extensions_mut().remove::<BodyLimits>();
+    let BodyLimits { bytes_max, budget } = limits.unwrap_or_else(|| BodyLimits::of(&HttpLimits::default()));
+    let reading = bodies::read(request.into_body(), bytes_max, &budget);
+    match tokio::time::timeout(BODY_READ_TIME_MAX, reading).await {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(rejection)) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
-            Err(ApiError::TooLarge { bytes_max })
+        Ok(Err(NotRead::TooLarge)) => Err(ApiError::TooLarge { bytes_max }),
+        Ok(Err(NotRead::Broken)) => Err(ApiError::MalformedBody("body must arrive completely".to_owned())),
+        Ok(Err(NotRead::NoBudget)) => {
+            Err(Error::Unavailable { retry_after: RETRY_AFTER_SPENT, cause: None }.into())
         }
-        Ok(Err(_)) => Err(ApiError::MalformedBody("body must arrive completely".to_owned())),
         Err(_) => {
             let seconds = BODY_READ_TIME_MAX.as_secs();
             Err(ApiError::MalformedBody(format!("body must arrive within {seconds} seconds")))
@@ -93,6 +112,8 @@ pub struct HttpLimits {
     pub proxies: Proxies,
     /// The most bytes of a JSON body (`docs/interface/conventions.md#limits`).
     pub body_bytes_max: usize,
+    /// The bytes of all bodies that are being read.
+    pub body_budget_bytes: usize,
 }
 
 /// Rate limits; `None` is no limit.
@@ -126,6 +147,7 @@ impl Default for HttpLimits {
             card_testing: CardTestingLimits::default(),
             proxies: Proxies::default(),
             body_bytes_max: BODY_BYTES_MAX,
+            body_budget_bytes: BODY_BUDGET_BYTES,
         }
     }
 }

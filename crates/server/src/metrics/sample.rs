@@ -69,7 +69,7 @@ async fn ask_database(app: &App, handles: &Handles) -> Result<(), StoreError> {
     let now = app.clock.deployment();
     let age = |since: Option<Timestamp>| since.map_or(Duration::ZERO, |since| now.since(since));
 
-    let jobs = jobs::backlog(&app.store, now, app.clock.machine_timestamp()).await?;
+    let jobs = jobs::backlog(&app.store, now).await?;
     handles.jobs_due.set(count(jobs.due));
     handles.jobs_lag.set(age(jobs.oldest_due).as_secs_f64());
     handles.jobs_dead.set(count(jobs.dead));

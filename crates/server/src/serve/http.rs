@@ -15,6 +15,8 @@ use super::tls::{Certificate, TlsGate};
 
 /// Most concurrent requests on one HTTP/2 connection.
 const HTTP2_STREAMS_MAX: u32 = 250;
+/// How much of its bodies an HTTP/2 connection may send before it is read, in bytes.
+const HTTP2_WINDOW_BYTES: u32 = 64 * 1024;
 /// How often an HTTP/2 connection is pinged.
 const HTTP2_PING_EVERY: Duration = Duration::from_secs(30);
 /// Largest headers of one request, in bytes. It is also the read buffer of an HTTP/1 connection: more than the initial
@@ -76,6 +78,8 @@ fn server(listener: TcpListener, header_timeout: Duration) -> Server<SocketAddr,
         .timer(TokioTimer::new())
         .keep_alive_interval(HTTP2_PING_EVERY)
         .max_concurrent_streams(HTTP2_STREAMS_MAX)
+        .initial_stream_window_size(HTTP2_WINDOW_BYTES)
+        .initial_connection_window_size(HTTP2_WINDOW_BYTES)
         .max_header_list_size(HEADER_BYTES_MAX);
     server
 }

@@ -314,9 +314,11 @@ fn settings_reach_the_parts_that_they_are_for() {
         ("REGENTE_ROUTING__CIRCUIT_FAILURES", "3"),
         ("REGENTE_ROUTING__CIRCUIT_OPEN_MS", "21"),
         ("REGENTE_SERVER__BODY_BYTES_MAX", "65536"),
+        ("REGENTE_SERVER__BODY_BUDGET_BYTES", "131072"),
         ("REGENTE_DATABASE__SQLITE_READERS", "2"),
         ("REGENTE_DATABASE__SQLITE_COMMITS_APART_US", "250"),
         ("REGENTE_DATABASE__ADMITTED_MAX", "18"),
+        ("REGENTE_DATABASE__ADMITTED_ACCOUNT_PERCENT", "50"),
         ("REGENTE_SANDBOX__DEADLINE_MS", "19"),
         ("REGENTE_SANDBOX__SEED", "20"),
     ]))
@@ -336,11 +338,11 @@ fn settings_reach_the_parts_that_they_are_for() {
     assert_eq!(settings.purchase_payment_min.minor_units(), 250);
     let circuits = settings.circuits.unwrap();
     assert_eq!((circuits.failures.get(), circuits.open_for.as_millis()), (3, 21));
-    assert_eq!(limits.body_bytes_max, 65_536);
+    assert_eq!((limits.body_bytes_max, limits.body_budget_bytes), (65_536, 131_072));
     let regente_store::StoreOptions::Sqlite(sqlite) = loaded.config.store_options().unwrap() else {
         panic!()
     };
-    assert_eq!((sqlite.readers, sqlite.admitted_max), (2, 18));
+    assert_eq!((sqlite.readers, sqlite.room.places_max, sqlite.room.account_percent), (2, 18, 50));
     assert_eq!(sqlite.commits_apart.as_micros(), 250);
     let sandbox = loaded.config.sandbox_options(vec![0; 32].into());
     assert_eq!((sandbox.deadline.as_millis(), sandbox.seed), (19, 20));

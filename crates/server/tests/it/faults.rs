@@ -6,6 +6,7 @@ mod commits;
 mod disk;
 mod overload;
 mod postgres;
+mod shares;
 mod unreachable;
 
 use std::collections::BTreeMap;

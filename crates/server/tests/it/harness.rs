@@ -42,7 +42,7 @@ use regente_providers::provider::{BoxFuture, Provider, Providers};
 use regente_providers::request::{Call, Inquiry, OperationKind};
 use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
 use regente_store::testing::{Fuse, TestDatabase};
-use regente_store::{Store, StoreError, jobs};
+use regente_store::{PostgresOptions, Room, SqliteOptions, Store, StoreError, StoreOptions, jobs};
 use serde_json::{Map, Value, json};
 use tokio::sync::{OnceCell, watch};
 use tower::ServiceExt;
@@ -104,6 +104,7 @@ pub struct TestApp {
     settings: Settings,
     limits: HttpLimits,
     sandbox_deadline: Duration,
+    room: Room,
     generation: u64,
     prepared: OnceCell<()>,
     database: TestDatabase,
@@ -176,6 +177,7 @@ impl TestApp {
             settings: &settings,
             limits: &HttpLimits::default(),
             sandbox_deadline,
+            room: Room::default(),
             wire: &wire,
             names: &names,
         };
@@ -196,6 +198,7 @@ impl TestApp {
             settings,
             limits: HttpLimits::default(),
             sandbox_deadline,
+            room: Room::default(),
             generation: 1,
             prepared: OnceCell::new(),
             database,
@@ -217,6 +220,12 @@ impl TestApp {
         Worker::new(build(self.ground(), &Fuse::default(), self.generation + 1000).await.engine.clone())
     }
 
+    /// Another node of the deployment, with a clock of its own. `number` tells several apart.
+    pub async fn another_node(&self, clock: &Clock, number: u64) -> App {
+        let ground = Ground { clock, ..self.ground() };
+        build(ground, &Fuse::default(), self.generation + 1000 * (1 + number)).await
+    }
+
     fn ground(&self) -> Ground<'_> {
         Ground {
             database: &self.database,
@@ -226,6 +235,7 @@ impl TestApp {
             settings: &self.settings,
             limits: &self.limits,
             sandbox_deadline: self.sandbox_deadline,
+            room: self.room,
             wire: &self.wire,
             names: &self.names,
         }
@@ -246,6 +256,12 @@ impl TestApp {
     /// The deployment with another transaction log of the simulator.
     pub async fn with_books(mut self, books: TransactionLog) -> Self {
         self.books = books;
+        self.restart().await
+    }
+
+    /// The deployment with room for so many changes under way.
+    pub async fn with_places(mut self, places_max: usize) -> Self {
+        self.room.places_max = places_max;
         self.restart().await
     }
 
@@ -588,6 +604,7 @@ struct Ground<'a> {
     settings: &'a Settings,
     limits: &'a HttpLimits,
     sandbox_deadline: Duration,
+    room: Room,
     wire: &'a Wire,
     names: &'a Names,
 }
@@ -626,10 +643,15 @@ fn rules() -> Rules {
 }
 
 async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
-    let Ground { database, clock, books, kek, settings, limits, sandbox_deadline, wire, names } = ground;
+    let Ground { database, clock, books, kek, settings, limits, sandbox_deadline, room, wire, names } =
+        ground;
     // Internal errors, for the output of a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
-    let store = Store::open(database.options()).await.unwrap();
+    let options = match database.options() {
+        StoreOptions::Sqlite(options) => StoreOptions::Sqlite(SqliteOptions { room, ..options }),
+        StoreOptions::Postgres(options) => StoreOptions::Postgres(PostgresOptions { room, ..options }),
+    };
+    let store = Store::open(options).await.unwrap();
     store.migrate(clock.deployment()).await.unwrap();
     store.put_fuse(fuse.clone());
     let chance = Chance::seeded(seed);

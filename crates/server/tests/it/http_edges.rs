@@ -162,7 +162,8 @@ async fn a_charge_without_room_is_refused_unread(app: TestApp) {
     let serving = tokio::spawn(async move { axum::serve(listener, service).await });
     let mut stream = TcpStream::connect(address).await.unwrap();
 
-    let taken: Vec<_> = std::iter::from_fn(|| app.app.store.admit().ok()).collect();
+    let accounts = (1..).map(|number| regente_domain::id::ClientId::new(uuid::Uuid::from_u128(number)));
+    let taken: Vec<_> = accounts.map_while(|client_id| app.app.store.admit(client_id).ok()).collect();
     let mut body = charge_body(&merchant, APPROVED);
     body["description"] = "x".repeat(300).into();
     let body = body.to_string();

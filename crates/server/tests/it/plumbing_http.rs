@@ -16,7 +16,7 @@ use regente::api::fields::Body;
 use regente::api::layers;
 use regente::api::request_id::Boundary;
 use regente::http::error::ApiError;
-use regente::http::limits::BODY_BYTES_MAX;
+use regente::http::limits::{BODY_BYTES_MAX, BodyLimits, HttpLimits};
 use regente::http::rates::{Blocks, Rate, RateKey, RateLimiter};
 use regente_engine::caller::RequestId;
 use regente_engine::error::Error;
@@ -47,7 +47,7 @@ fn app() -> Router {
         )
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed);
-    layers::around(routes, boundary, BODY_BYTES_MAX)
+    layers::around(routes, boundary, BodyLimits::of(&HttpLimits::default()))
 }
 
 struct Answer {

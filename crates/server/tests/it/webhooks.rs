@@ -3,7 +3,7 @@
 mod addresses;
 mod crashes;
 mod deleted;
-mod deliveries;
+pub mod deliveries;
 mod fairness;
 mod independent;
 mod listeners;

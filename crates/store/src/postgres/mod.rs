@@ -73,7 +73,7 @@ impl PostgresStore {
         let connector = Connector::new(&options)?;
         let pool = pool(&options, &connector)?;
         let queue = Arc::new(Queue::new(options.commit_groups));
-        let common = Common::new(options.admitted_max);
+        let common = Common::new(options.room);
         let writers = start_writers(&options, &connector, &queue, &common).await?;
         let inner = Inner { common, connector, pool, queue, writers: Mutex::new(writers) };
         Ok(Self { inner: Arc::new(inner) })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::connector;
-use crate::admission::ADMITTED_MAX_DEFAULT;
+use crate::admission::Room;
 use crate::error::StoreError;
 
 /// Options of a PostgreSQL database. [`PostgresOptions::new`] gives the defaults.
@@ -32,8 +32,8 @@ pub struct PostgresOptions {
     pub read_timeout: Duration,
     /// How long connecting may take.
     pub connect_timeout: Duration,
-    /// Limit of concurrent changes.
-    pub admitted_max: usize,
+    /// The places for concurrent changes.
+    pub room: Room,
 }
 
 /// Which batches share a commit.
@@ -74,7 +74,7 @@ impl PostgresOptions {
             group_timeout: Duration::from_secs(20),
             read_timeout: Duration::from_secs(30),
             connect_timeout: Duration::from_secs(5),
-            admitted_max: ADMITTED_MAX_DEFAULT,
+            room: Room::default(),
         }
     }
 

@@ -82,7 +82,7 @@ impl SqliteStore {
             threads.push(spawn("sqlite-reader", move || reader::run(&connection, &queue))?);
         }
         let of_writer = options.clone();
-        let common = Common::new(options.admitted_max);
+        let common = Common::new(options.room);
         let commits = Arc::clone(&common.commits);
         threads.push(spawn("sqlite-writer", move || {
             writer::run(write_connection, &write_queue, &of_writer, checkpoints, &commits, lock);

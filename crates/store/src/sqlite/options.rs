@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::admission::ADMITTED_MAX_DEFAULT;
+use crate::admission::Room;
 
 const MIB: u64 = 1024 * 1024;
 
@@ -30,8 +30,8 @@ pub struct SqliteOptions {
     /// Time from the start of one commit to the next while several batches arrive at once: those that arrive
     /// meanwhile share a sync. A single caller never waits.
     pub commits_apart: Duration,
-    /// Limit of concurrent changes.
-    pub admitted_max: usize,
+    /// The places for concurrent changes.
+    pub room: Room,
 }
 
 impl SqliteOptions {
@@ -48,7 +48,7 @@ impl SqliteOptions {
             wal_bytes_max: 256 * MIB,
             group_max: 256,
             commits_apart: Duration::from_micros(500),
-            admitted_max: ADMITTED_MAX_DEFAULT,
+            room: Room::default(),
         }
     }
 }

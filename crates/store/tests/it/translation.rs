@@ -9,6 +9,7 @@ static LISTS: Sql = text("SELECT 1 WHERE a IN EACH_TEXT(:names) AND b IN EACH_UU
 static WRONG_LIST: Sql = text("SELECT 1 WHERE a IN EACH_TEXT(names)");
 static OPTIONAL_LIST: Sql = text("SELECT 1 WHERE (:names IS NULL OR a IN EACH_TEXT(:names)) AND b = :b");
 static STATES: Sql = text("SELECT 1 WHERE status IN STATES_UNDER_WAY OR b IN (:b)");
+static NOW: Sql = text("UPDATE t SET until = DATABASE_NOW + :ms WHERE until <= DATABASE_NOW");
 static SPLIT: Sql = Sql::split("it", "SPLIT", "lite :b :a", "post :a :b");
 
 const fn text(text: &'static str) -> Sql {
@@ -65,6 +66,15 @@ fn the_states_that_are_under_way_are_the_domains() {
     let states = "('pending', 'capture_pending', 'refund_pending')";
     assert_eq!(sqlite, format!("SELECT 1 WHERE status IN {states} OR b IN (?1)"));
     assert_eq!(postgres, format!("SELECT 1 WHERE status IN {states} OR b IN ($1)"));
+}
+
+#[test]
+fn now_is_what_the_databases_clock_shows() {
+    let (sqlite, postgres) = both(&NOW);
+    let now = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+    assert_eq!(sqlite, format!("UPDATE t SET until = {now} + ?1 WHERE until <= {now}"));
+    let now = "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS BIGINT)";
+    assert_eq!(postgres, format!("UPDATE t SET until = {now} + $1 WHERE until <= {now}"));
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub(super) async fn authorize(
         let code = Some(DeclinedCode::Generic);
         return write(app, stored, cards, Change::SlotRefused(index, code)).await;
     };
-    let admission = app.store.admit()?;
+    let admission = app.store.admit_waiting().await?;
     match Box::pin(charge::create(app.clone(), Box::new(new), admission)).await? {
         // The next step reads the outcome.
         Created::Ran(_) => Ok(()),

@@ -41,7 +41,7 @@ pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<
     let bytes = read_bytes(request).await?;
     let attempt = app.limiters.card_testing.begin(&caller, peer)?;
     // Before parsing and lookups: a refusal for overload must be cheap and not wait for the database.
-    let admission = app.store.admit()?;
+    let admission = app.store.admit(caller.client_id)?;
     let body = Body::parse(&bytes)?;
     let request = body.read(|fields| request::read(fields, app.settings.mode))?;
     let token_id = request.source.token_id();

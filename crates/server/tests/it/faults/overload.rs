@@ -36,7 +36,9 @@ async fn the_surplus_is_refused_and_service_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let (places, deadline) =
         (format!("database.admitted_max={PLACES}"), format!("sandbox.deadline_ms={DEADLINE_MS}"));
-    let server = Server::start(folder.path(), &["--set", &places, "--set", &deadline]).await;
+    // One account takes all places.
+    let share = "database.admitted_account_percent=100";
+    let server = Server::start(folder.path(), &["--set", &places, "--set", &deadline, "--set", share]).await;
     let server = Arc::new(server);
     let first = offer(&server).await;
     let second = offer(&server).await;

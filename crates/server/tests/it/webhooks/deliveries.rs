@@ -32,7 +32,7 @@ stories! {
     too_many_losses_switch_a_webhook_off_where_that_is_wanted,
 }
 
-pub(super) const MINUTE: Duration = Duration::from_secs(60);
+pub const MINUTE: Duration = Duration::from_secs(60);
 
 pub async fn webhook(app: &TestApp, receiver: &Receiver, event: &str, path: &str) -> String {
     let body = json!({ "event": event, "endpoint": receiver.url(path) });

@@ -1,8 +1,10 @@
 //! The life of a store: admission, checks, the end.
 
 use futures_util::future::join_all;
+use regente_domain::id::ClientId;
 use regente_store::testing::{self, TestDatabase};
-use regente_store::{Commit, DatabaseKind, DiscardWrites, Store, StoreError};
+use regente_store::{Commit, DatabaseKind, DiscardWrites, Store, StoreError, WORKER_PLACES};
+use uuid::Uuid;
 
 use crate::things::{FIND_THING, add, adding, count, exists, key, prepare};
 
@@ -11,6 +13,8 @@ on_both!(
     discarded_writes_are_not_written,
     without_storage_reads_come_from_memory,
     admission_is_bounded,
+    an_account_leaves_room_for_others,
+    workers_have_places_of_their_own,
     the_check_writes,
     a_closed_store_is_unavailable,
     a_closing_store_applies_what_is_queued,
@@ -62,18 +66,43 @@ async fn without_storage_reads_come_from_memory(store: Store) {
     assert!(!exists(&store, 1).await, "the database itself is asked again");
 }
 
+fn account(number: u128) -> ClientId {
+    ClientId::new(Uuid::from_u128(number))
+}
+
 async fn admission_is_bounded(store: Store) {
-    let held: Vec<_> = (0..4096).map(|_| store.admit().unwrap()).collect();
-    assert!(matches!(store.admit(), Err(StoreError::Overloaded)));
+    let held: Vec<_> = (0..4096).map(|number| store.admit(account(number)).unwrap()).collect();
+    assert!(matches!(store.admit(account(5000)), Err(StoreError::Overloaded)));
+    drop(held);
+    assert!(store.admit(account(5000)).is_ok());
+}
+
+async fn an_account_leaves_room_for_others(store: Store) {
+    let fill = |number| -> Vec<_> { std::iter::from_fn(|| store.admit(account(number)).ok()).collect() };
+    let first = fill(1);
+    assert_eq!(first.len(), 3277, "80 percent of 4096");
+    let second = fill(2);
+    assert_eq!(second.len(), 656, "80 percent of what is left");
+    assert_eq!(fill(3).len(), 131);
+    drop(first);
+    assert_eq!(fill(3).len(), 2752, "80 percent of all but those of the second");
+    drop(second);
+    assert_eq!(fill(3).len(), 3277);
+}
+
+async fn workers_have_places_of_their_own(store: Store) {
+    let held: Vec<_> = (0..4096).map(|number| store.admit(account(number)).unwrap()).collect();
+    let mut working = join_all((0..WORKER_PLACES).map(|_| store.admit_waiting())).await;
+    assert!(working.iter().all(Result::is_ok), "although callers have taken all of theirs");
     let waiting = tokio::spawn({
         let store = store.clone();
         async move { store.admit_waiting().await }
     });
     tokio::task::yield_now().await;
     assert!(!waiting.is_finished());
-    drop(held);
+    drop(working.pop());
     assert!(waiting.await.unwrap().is_ok());
-    assert!(store.admit().is_ok());
+    drop(held);
 }
 
 async fn the_check_writes(store: Store) {
@@ -87,7 +116,7 @@ async fn a_closed_store_is_unavailable(store: Store) {
     store.close().await;
     assert!(matches!(store.apply(adding(2)).await, Err(StoreError::Unavailable(_))));
     assert!(matches!(store.rows(&FIND_THING, key(1)).await, Err(StoreError::Unavailable(_))));
-    assert!(matches!(store.admit(), Err(StoreError::Unavailable(_))));
+    assert!(matches!(store.admit(account(1)), Err(StoreError::Unavailable(_))));
     assert!(matches!(store.admit_waiting().await, Err(StoreError::Unavailable(_))));
     assert!(matches!(store.check().await, Err(StoreError::Unavailable(_))));
 }
@@ -132,8 +161,8 @@ async fn what_was_applied_survives_a_restart() {
 async fn what_it_does_is_counted(store: Store) {
     let before = store.activity();
     assert_eq!((before.admissions_max, before.admissions_in_use, before.admissions_refused), (4096, 0, 0));
-    let held: Vec<_> = (0..4096).map(|_| store.admit().unwrap()).collect();
-    assert!(store.admit().is_err());
+    let held: Vec<_> = (0..4096).map(|number| store.admit(account(number)).unwrap()).collect();
+    assert!(store.admit(account(1)).is_err());
     let during = store.activity();
     assert_eq!((during.admissions_in_use, during.admissions_refused), (4096, 1));
     drop(held);
