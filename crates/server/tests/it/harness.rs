@@ -103,9 +103,19 @@ pub struct TestApp {
     settings: Settings,
     limits: HttpLimits,
     sandbox_deadline: Duration,
+    adapters: Adapters,
     generation: u64,
     prepared: OnceCell<()>,
     database: TestDatabase,
+}
+
+/// The provider adapters of the release that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Adapters {
+    /// The simulator's.
+    Simulator,
+    /// None, as in a release before the adapter of a provider.
+    Missing,
 }
 
 /// An account and one of its keys.
@@ -175,6 +185,7 @@ impl TestApp {
             settings: &settings,
             limits: HttpLimits::default(),
             sandbox_deadline,
+            adapters: Adapters::Simulator,
             wire: &wire,
             names: &names,
         };
@@ -195,6 +206,7 @@ impl TestApp {
             settings,
             limits: HttpLimits::default(),
             sandbox_deadline,
+            adapters: Adapters::Simulator,
             generation: 1,
             prepared: OnceCell::new(),
             database,
@@ -225,6 +237,7 @@ impl TestApp {
             settings: &self.settings,
             limits: self.limits,
             sandbox_deadline: self.sandbox_deadline,
+            adapters: self.adapters,
             wire: &self.wire,
             names: &self.names,
         }
@@ -251,6 +264,12 @@ impl TestApp {
     /// The deployment with another deadline of the simulator.
     pub async fn with_sandbox_deadline(mut self, deadline: Duration) -> Self {
         self.sandbox_deadline = deadline;
+        self.restart().await
+    }
+
+    /// The deployment after an upgrade, or after going back, to a release with these adapters.
+    pub async fn with_adapters(mut self, adapters: Adapters) -> Self {
+        self.adapters = adapters;
         self.restart().await
     }
 
@@ -587,6 +606,7 @@ struct Ground<'a> {
     settings: &'a Settings,
     limits: HttpLimits,
     sandbox_deadline: Duration,
+    adapters: Adapters,
     wire: &'a Wire,
     names: &'a Names,
 }
@@ -625,7 +645,8 @@ fn rules() -> Rules {
 }
 
 async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
-    let Ground { database, clock, books, kek, settings, limits, sandbox_deadline, wire, names } = ground;
+    let Ground { database, clock, books, kek, settings, limits, sandbox_deadline, adapters, wire, names } =
+        ground;
     // Internal errors, for the output of a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
     let store = Store::open(database.options()).await.unwrap();
@@ -646,7 +667,10 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     let engine = engine::App::new(engine::Parts {
         store,
         vault,
-        providers: Providers::with([(ProviderType::Sandbox, Box::new(sandbox) as Box<dyn Provider>)]),
+        providers: Providers::with(match adapters {
+            Adapters::Simulator => Some((ProviderType::Sandbox, Box::new(sandbox) as Box<dyn Provider>)),
+            Adapters::Missing => None,
+        }),
         outbound: Outbound::new(rules(), names.clone()),
         clock: clock.clone(),
         chance,

@@ -2,6 +2,7 @@
 //! transaction log decides; no call is repeated, and no other provider is called meanwhile
 //! (`docs/interface/charges.md#unknown-outcomes`).
 
+mod adapters;
 mod checks;
 mod orphaned;
 pub(crate) mod unknown;
