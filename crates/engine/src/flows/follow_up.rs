@@ -170,10 +170,11 @@ fn operation_of(
     request: &TransactionRequest,
 ) -> Result<Operation, Error> {
     use regente_domain::charge::attempt::RequestType;
-    let Some(authorization) = charge::followed(requests, request) else {
+    let Some(authorization) = charge.followed(requests, request) else {
         return Err(Error::internal("a request that follows no authorization"));
     };
-    let transaction_id = authorization.transaction_id().map(str::to_owned);
+    let undone = request.undone_transaction_id.as_deref();
+    let transaction_id = undone.or_else(|| authorization.transaction_id()).map(str::to_owned);
     let follow_up = FollowUp {
         authorization_key: authorization.provider_key(),
         transaction_id,
@@ -190,7 +191,7 @@ fn operation_of(
     }
 }
 
-async fn requests_of(app: &App, charge: &Charge) -> Result<Vec<TransactionRequest>, Error> {
+pub(super) async fn requests_of(app: &App, charge: &Charge) -> Result<Vec<TransactionRequest>, Error> {
     let stored = transaction_requests::of_object(&app.store, charge.client_id, charge.id.uuid()).await?;
     Ok(stored.into_iter().map(|stored| stored.request).collect())
 }

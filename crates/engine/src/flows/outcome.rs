@@ -172,7 +172,10 @@ fn end(
             let due_at = schedule::first_look_at_payer(app, ended);
             transaction_requests::instruct(batch, ended, pending, due_at)
         }
-        (None, Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_)) => {
+        (None, Outcome::NoEffect(_)) => {
+            transaction_requests::end_denied(batch, ended, schedule::first_look_at_denied(ended))
+        }
+        (None, Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_)) => {
             transaction_requests::end(batch, ended)
         }
     }

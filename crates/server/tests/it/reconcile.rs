@@ -4,6 +4,7 @@
 
 mod adapters;
 mod checks;
+pub(crate) mod denied;
 mod orphaned;
 pub(crate) mod unknown;
 
