@@ -1,6 +1,7 @@
 //! A provider that denies an authorization that it has carried out, and admits it later. The charge has gone on by then:
 //! the void undoes that very authorization, and the payment of the charge stays.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -30,6 +31,7 @@ stories! {
     what_was_denied_is_given_back_and_the_good_payment_stays,
     what_was_denied_is_given_back_when_nobody_else_was_asked,
     what_was_denied_is_given_back_while_the_next_provider_is_silent,
+    what_two_providers_have_denied_is_given_back_by_both,
     a_refused_void_is_tried_again_under_another_key,
     a_void_that_is_refused_to_the_end_is_given_up_and_listed,
     an_unanswered_void_is_sent_again_under_its_key,
@@ -207,6 +209,24 @@ async fn what_was_denied_is_given_back_while_the_next_provider_is_silent(app: Te
     let announced =
         charges::find_version(&app.app.store, app.client_id(), id, events[1].version).await.unwrap();
     assert_eq!(announced.unwrap().charge.state, ChargeState::Processing);
+    it_is_over(&app).await;
+}
+
+/// Both look-ups find an approval at the same moment, and move the charge alike.
+async fn what_two_providers_have_denied_is_given_back_by_both(app: TestApp) {
+    let mut second = lying(&[]);
+    (second["name"], second["priority"]) = (json!("Lies as well"), json!(2));
+    let merchant = app.merchant_with(json!([lying(&[]), second, sandbox("Honest", 3)])).await;
+    for _ in 0..4 {
+        let charge = app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
+        assert_eq!(charge["status"], "authorized");
+        app.later(SOON).await;
+        let after = read(&app, &charge).await;
+        assert_eq!(requests(&after)[..2], [("void", "success"); 2]);
+        let asked: Vec<_> = stored(&app, &charge).await.into_iter().map(|stored| stored.request).collect();
+        let undone: HashSet<_> = asked[3..].iter().map(|void| void.follows).collect();
+        assert_eq!(undone, HashSet::from([Some(asked[0].id), Some(asked[1].id)]));
+    }
     it_is_over(&app).await;
 }
 
