@@ -138,7 +138,7 @@ pub async fn recover(app: &App, ended: TransactionRequest) -> Result<(), Error> 
             // The original caller was only slow and has written the outcome meanwhile.
             return Ok(());
         }
-        return super::orphaned::settle(app, &opened, ended).await;
+        return super::orphaned::settle(app, &opened, &written, &ended).await;
     }
     let step = decide(app, &opened, &ended)?;
     match outcome::write(app, &opened, Some(&ended), &step, None, &Actor::Job(RECONCILE)).await? {
@@ -191,7 +191,7 @@ fn operation_of(
     }
 }
 
-pub(super) async fn requests_of(app: &App, charge: &Charge) -> Result<Vec<TransactionRequest>, Error> {
+async fn requests_of(app: &App, charge: &Charge) -> Result<Vec<TransactionRequest>, Error> {
     let stored = transaction_requests::of_object(&app.store, charge.client_id, charge.id.uuid()).await?;
     Ok(stored.into_iter().map(|stored| stored.request).collect())
 }

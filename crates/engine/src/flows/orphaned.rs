@@ -9,17 +9,25 @@ use regente_domain::charge::{Charge, Transition, refused_voids};
 use regente_store::transaction_requests::{Beginning, ObjectKind};
 use regente_store::{Batch, Commit, charges, events, transaction_requests};
 
-use super::follow_up::requests_of;
 use super::schedule::{self, RECONCILE};
 use crate::app::App;
 use crate::error::Error;
 use crate::metrics;
 
-/// Ends the void of an orphaned authorization. The charge keeps its status.
-pub(super) async fn settle(app: &App, charge: &Charge, ended: TransactionRequest) -> Result<(), Error> {
+/// Ends the void of an orphaned authorization. `requests` are those of the charge, before that. The charge keeps its
+/// status.
+pub(super) async fn settle(
+    app: &App,
+    charge: &Charge,
+    requests: &[TransactionRequest],
+    ended: &TransactionRequest,
+) -> Result<(), Error> {
     match &ended.outcome {
-        Outcome::Approved(_) => confirm(app, charge, &ended).await,
-        Outcome::Declined(_) | Outcome::NoEffect(_) => try_again(app, charge, &ended).await,
+        Outcome::Approved(_) => confirm(app, charge, ended).await,
+        Outcome::Declined(_) | Outcome::NoEffect(_) => {
+            let refusals = refused_voids(requests, ended.follows) + 1;
+            try_again(app, charge, ended, refusals).await
+        }
         Outcome::Open | Outcome::Pending(_) => Err(Error::internal("a void that has not ended")),
     }
 }
@@ -38,10 +46,14 @@ async fn confirm(app: &App, charge: &Charge, ended: &TransactionRequest) -> Resu
     write(app, batch).await
 }
 
-/// The provider refuses: writes the next void, or gives up.
-async fn try_again(app: &App, charge: &Charge, refused: &TransactionRequest) -> Result<(), Error> {
+/// The provider refuses for the `refusals`th time: writes the next void, or gives up.
+async fn try_again(
+    app: &App,
+    charge: &Charge,
+    refused: &TransactionRequest,
+    refusals: usize,
+) -> Result<(), Error> {
     let (now, actor) = (app.clock.of(charge.client_id), Actor::Job(RECONCILE));
-    let refusals = refused_voids(&requests_of(app, charge).await?, refused.follows) + 1;
     let due_at = schedule::next_void(app, charge.client_id, refusals);
     let (after, void) = charge.void_orphan_again(app.chance.id(now), refused, now);
     let mut batch = Batch::new(charge.client_id);
