@@ -27,7 +27,8 @@ use crate::time::Timestamp;
 
 use attempt::{Asks, Place, RequestType, TransactionRequest};
 use explanation::{Explanation, Stopped};
-pub use follow_up::{FollowUpKind, FollowUpRefusal, Held, OpenOperation, approved_authorization, followed};
+pub use follow_up::{FollowUpKind, FollowUpRefusal, Held, OpenOperation, approved_authorization};
+pub use late::refused_voids;
 pub use method::*;
 pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
 pub use simulated::{SimulatedStatus, StatusRefusal};
@@ -220,17 +221,6 @@ impl Charge {
     #[must_use]
     pub fn with_one_more_request(self) -> Self {
         Self { requests: self.requests + 1, ..self }
-    }
-
-    /// A provider approved a charge that had already ended: adds the request that voids it. The state stays
-    /// unchanged.
-    pub fn void_orphan(&self, now: Timestamp) -> Self {
-        self.moved(self.state.clone(), now).with_one_more_request()
-    }
-
-    /// The void of [`Self::void_orphan`] succeeded: announces it to the merchant.
-    pub fn confirm_orphan_voided(&self, now: Timestamp) -> Transition {
-        self.transition(self.state.clone(), Some(ChargeEvent::ProbeVoid), now)
     }
 
     /// Whether it ended because the payer did not pay in time.

@@ -241,6 +241,13 @@ pub fn webhook_disabled() {
     }
 }
 
+/// Counts an orphaned authorization whose void a provider refused to the end of the schedule.
+pub fn orphan_given_up() {
+    if let Some(handles) = HANDLES.get() {
+        handles.orphans_given_up.increment(1);
+    }
+}
+
 /// Counts a purchase whose charges could not all be voided.
 pub fn purchase_given_up() {
     if let Some(handles) = HANDLES.get() {

@@ -80,7 +80,8 @@ impl Providers {
     }
 
     /// Calls the provider and waits no longer than its deadline. Dropping the future does not undo the call; to survive
-    /// a caller that hangs up, run it in its own task.
+    /// a caller that hangs up, run it in its own task. Without an adapter the call is declined: a call that may have been
+    /// sent before must not come here then ([`Self::has_adapter`]).
     pub fn call(&self, call: Call) -> impl Future<Output = Answer> + Send + '_ {
         let provider_type = call.provider_type;
         // The adapter's future owns the call; capturing it here as well would store it twice.
@@ -101,9 +102,9 @@ impl Providers {
 
     /// Probes an earlier call and waits no longer than the provider's deadline.
     pub async fn probe(&self, inquiry: Inquiry) -> Probe {
-        // Without an adapter no call was ever sent.
+        // Another release, which has the adapter, may have sent the call.
         let Some(provider) = self.adapter(inquiry.provider_type) else {
-            return Probe::Absent;
+            return Probe::Unknown;
         };
         match timeout(provider.probe_deadline(), provider.probe(inquiry)).await {
             Ok(probe) => probe,
@@ -170,6 +171,11 @@ impl Providers {
     /// `networkDeniedReason` of a request that was not answered and that a probe proved to have had no effect.
     pub fn unanswered_reason(&self, provider_type: ProviderType) -> &'static str {
         self.adapter(provider_type).map_or(UNANSWERED, Provider::unanswered_reason)
+    }
+
+    /// Whether this build has an adapter for the provider type.
+    pub fn has_adapter(&self, provider_type: ProviderType) -> bool {
+        self.adapters.contains_key(&provider_type)
     }
 
     fn adapter(&self, provider_type: ProviderType) -> Option<&dyn Provider> {

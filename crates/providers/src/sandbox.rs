@@ -28,7 +28,8 @@ use zeroize::Zeroizing;
 
 pub use delivery::Delivery;
 pub use faults::{
-    FAULT_DELAY_MS_MAX, FAULTS_MAX, Options, Plan, SEQUENCE_PLACE_MAX, SEQUENCE_PLACES_MAX, validate,
+    FAULT_DELAY_MS_MAX, FAULT_DENY_SECONDS_MAX, FAULTS_MAX, Options, Plan, SEQUENCE_PLACE_MAX,
+    SEQUENCE_PLACES_MAX, validate,
 };
 pub use notification::{SIGNATURE_HEADER, sign_notification};
 pub use overrides::overrides;
@@ -170,8 +171,10 @@ impl Sandbox {
         // The call was declined for its invalid options; its probe is still answered.
         let plans = Plans::read(&lookup.options, lookup.test_overrides.as_ref()).unwrap_or_default();
         let draws = Draws::new(self.seed, None, lookup.key);
-        let fault = self.fault(&plans, &Occasion::probe(lookup), &draws);
-        spoil(fault, || async { Delivery::Whole(self.look_up(lookup).await) }).await
+        match self.fault(&plans, &Occasion::probe(lookup), &draws) {
+            Some(Then::Deny(how_long)) => Delivery::Whole(self.deny(lookup, how_long).await),
+            fault => spoil(fault, || async { Delivery::Whole(self.look_up(lookup).await) }).await,
+        }
     }
 
     /// The first fault that matches and happens: those of the request first, then of the options, then of the
@@ -226,6 +229,18 @@ impl Sandbox {
             }
             Ok(None) => Delivery::Never,
             Err(error) => fail(&error),
+        }
+    }
+
+    /// Denies the call until it is this old. A denial closes no key: a call that comes later is carried out.
+    async fn deny(&self, lookup: &Lookup, how_long: Duration) -> Probe {
+        match self.log.find(lookup.key).await {
+            Ok(Some(entry)) if lookup.at.since(entry.at) >= how_long => self.look_up(lookup).await,
+            Ok(Some(_) | None) => Probe::Absent,
+            Err(error) => {
+                tracing::error!(%error, "the simulator cannot read its transaction log");
+                Probe::Unknown
+            }
         }
     }
 
@@ -321,8 +336,8 @@ where
     F: Future<Output = Delivery<T>>,
 {
     let (point, spoiled) = match fault {
-        // The caller has handled declines already.
-        None | Some(Then::Decline(_)) => return doing().await,
+        // The caller has handled declines and denials already.
+        None | Some(Then::Decline(_) | Then::Deny(_)) => return doing().await,
         Some(Then::Delay(duration)) => {
             sleep(duration).await;
             return doing().await;

@@ -154,6 +154,15 @@ pub fn update(batch: &mut Batch, before: &Charge, after: &Charge, actor: &Actor)
     Ok(())
 }
 
+/// Keeps a version that is under way and that an event announces: the message to webhooks is made of it, perhaps after
+/// the charge has moved on.
+pub fn keep_announced(batch: &mut Batch, charge: &Charge) -> Result<(), StoreError> {
+    if charge.state.is_settled() {
+        return Ok(());
+    }
+    keep(batch, charge)
+}
+
 fn keep(batch: &mut Batch, charge: &Charge) -> Result<(), StoreError> {
     batch.push(
         &KEEP_CHARGE_VERSION,

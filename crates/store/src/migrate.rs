@@ -67,6 +67,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0012_webhook_settings",
         text: include_str!("../migrations/0012_webhook_settings.sql"),
     },
+    Migration {
+        version: 13,
+        name: "0013_undone_requests",
+        text: include_str!("../migrations/0013_undone_requests.sql"),
+    },
 ];
 
 /// The table of applied migrations.

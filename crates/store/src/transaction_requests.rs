@@ -21,7 +21,7 @@ macro_rules! columns {
     () => {
         "object_id, ordinal, client_id, id, object_kind, card_id, provider_id, provider_type, request_type, \
          status, amount, transaction_id, authorization_code, authorization_nsu, network_authorization_code, \
-         network_response_code, response_code, decline, duration_ms, follows, sent_at, instructions, expires_at, \
+         network_response_code, response_code, decline, duration_ms, follows, undone_transaction_id, sent_at, instructions, expires_at, \
          due_at, probes, open_reason, given_up_at, actor, updated_at"
     };
 }
@@ -30,16 +30,18 @@ sql! {
     /// Begins a request.
     pub INSERT_TRANSACTION_REQUEST = "
         INSERT INTO transaction_requests (object_id, ordinal, client_id, id, object_kind, card_id, provider_id,
-            provider_type, request_type, status, amount, follows, due_at, probes, actor, updated_at)
+            provider_type, request_type, status, amount, follows, undone_transaction_id, due_at, probes, actor,
+            updated_at)
         VALUES (:object_id, :ordinal, :client_id, :id, :object_kind, :card_id, :provider_id,
-            :provider_type, :request_type, :status, :amount, :follows, :due_at, 0, :actor, :updated_at)";
-    /// Ends a request; a request ends once.
+            :provider_type, :request_type, :status, :amount, :follows, :undone_transaction_id, :due_at, 0, :actor,
+            :updated_at)";
+    /// Ends a request; a request ends once. A denied one keeps a due date: the provider is asked about it again.
     pub END_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET status = :status, transaction_id = :transaction_id,
             authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
             network_authorization_code = :network_authorization_code,
             network_response_code = :network_response_code, response_code = :response_code,
-            decline = :decline, duration_ms = :duration_ms, due_at = NULL, given_up_at = NULL,
+            decline = :decline, duration_ms = :duration_ms, due_at = :due_at, given_up_at = NULL,
             updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
     /// Ends a request with instructions for the payer; the provider is probed from time to time.
@@ -51,10 +53,11 @@ sql! {
             instructions = :instructions, expires_at = :expires_at, duration_ms = :duration_ms, due_at = :due_at,
             given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
-    /// Stops probing: the payer's outcome is known, or the schedule is over.
+    /// Stops probing a request with instructions or a denied one: its outcome is known, or the schedule is over.
     pub STOP_PROBING_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = NULL, given_up_at = NULL
-        WHERE object_id = :object_id AND id = :id AND client_id = :client_id AND status = 'awaiting_payer'";
+        WHERE object_id = :object_id AND id = :id AND client_id = :client_id
+          AND status IN ('awaiting_payer', 'timeout')";
     /// Every request of one object, oldest first.
     pub TRANSACTION_REQUESTS_OF = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE object_id = :object_id AND client_id = :client_id ORDER BY ordinal");
@@ -73,7 +76,7 @@ sql! {
     pub NEXT_DUE_TRANSACTION_REQUEST = "
         SELECT client_id, MIN(due_at) AS due_at FROM transaction_requests
         WHERE due_at IS NOT NULL GROUP BY client_id";
-    /// Claims a due request: the node that moves its due date asks the provider. An ended request has no due date.
+    /// Claims a due request: the node that moves its due date asks the provider.
     pub CLAIM_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = :next_due_at, probes = probes + 1
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND due_at = :due_at";
@@ -152,7 +155,7 @@ pub struct StoredRequest {
     /// The card whose number was decrypted for it.
     pub card_id: Option<CardId>,
     /// When its probe is due; absent once the outcome is known. For a request with instructions, when the provider is
-    /// asked about the payer's action.
+    /// asked about the payer's action; for a denied one, when the provider is asked whether it still denies it.
     pub due_at: Option<Timestamp>,
     /// Number of probes.
     pub probes: i64,
@@ -185,7 +188,7 @@ pub fn insert_ended(
     let begun = TransactionRequest { outcome: Outcome::Open, ..request.clone() };
     let beginning = Beginning { object_kind, card_id: None, due_at: request.updated_at, actor };
     insert(batch, &begun, beginning);
-    batch.push(&END_TRANSACTION_REQUEST, end_args(request)?);
+    batch.push(&END_TRANSACTION_REQUEST, end_args(request, None)?);
     Ok(())
 }
 
@@ -206,6 +209,7 @@ pub fn insert(batch: &mut Batch, request: &TransactionRequest, beginning: Beginn
             status: Status::of(&request.outcome).word(),
             amount: request.amount.minor_units(),
             follows: request.follows,
+            undone_transaction_id: request.undone_transaction_id.as_deref(),
             due_at: beginning.due_at,
             actor: beginning.actor.to_string(),
             updated_at: request.updated_at,
@@ -213,17 +217,34 @@ pub fn insert(batch: &mut Batch, request: &TransactionRequest, beginning: Beginn
     );
 }
 
+/// Adds a request that is not sent until an operator resumes it.
+pub fn insert_given_up(batch: &mut Batch, request: &TransactionRequest, beginning: Beginning<'_>) {
+    insert(batch, request, beginning);
+    let due_at = beginning.due_at;
+    batch.push(&GIVE_UP_TRANSACTION_REQUEST, give_up_args(request, due_at, due_at));
+}
+
 /// Ends a request. Guards the batch: refused when it has already ended.
 pub fn end(batch: &mut Batch, ended: &TransactionRequest) -> Result<(), StoreError> {
-    batch.guard(&END_TRANSACTION_REQUEST, end_args(ended)?);
+    batch.guard(&END_TRANSACTION_REQUEST, end_args(ended, None)?);
     Ok(())
 }
 
-fn end_args(ended: &TransactionRequest) -> Result<Args, StoreError> {
+/// Ends a request that the provider has denied; the provider is asked about it again at `due_at`. Guards the batch.
+pub fn end_denied(
+    batch: &mut Batch,
+    ended: &TransactionRequest,
+    due_at: Timestamp,
+) -> Result<(), StoreError> {
+    batch.guard(&END_TRANSACTION_REQUEST, end_args(ended, Some(due_at))?);
+    Ok(())
+}
+
+fn end_args(ended: &TransactionRequest, due_at: Option<Timestamp>) -> Result<Args, StoreError> {
     // The provider's id has a column.
     let decline = ended.decline().map(|decline| json(&Decline { transaction_id: None, ..decline.clone() }));
     let decline = decline.transpose()?;
-    Ok(known_args(ended).with("decline", decline))
+    Ok(known_args(ended).with("decline", decline).with("due_at", due_at))
 }
 
 /// Ends a request with instructions for the payer; its probe is due at `due_at`. Guards the batch.
@@ -266,7 +287,7 @@ pub fn tell(
     insert_ended(batch, told, ObjectKind::Charge, actor)
 }
 
-/// Ends probing of a request with instructions. Guards the batch.
+/// Ends probing of a request with instructions or of a denied one. Guards the batch.
 pub fn stop_probing(batch: &mut Batch, client_id: ClientId, object_id: Uuid, id: TransactionRequestId) {
     batch.guard(&STOP_PROBING_TRANSACTION_REQUEST, args! { object_id, id, client_id });
 }
@@ -293,16 +314,17 @@ pub fn note_open(batch: &mut Batch, request: &TransactionRequest, reason: OpenRe
 
 /// Ends probing of a request that was due at `due_at`. Guards the batch.
 pub fn give_up(batch: &mut Batch, request: &TransactionRequest, due_at: Timestamp, now: Timestamp) {
-    batch.guard(
-        &GIVE_UP_TRANSACTION_REQUEST,
-        args! {
-            object_id: request.object_id,
-            ordinal: request.ordinal,
-            client_id: request.client_id,
-            due_at,
-            given_up_at: now,
-        },
-    );
+    batch.guard(&GIVE_UP_TRANSACTION_REQUEST, give_up_args(request, due_at, now));
+}
+
+fn give_up_args(request: &TransactionRequest, due_at: Timestamp, given_up_at: Timestamp) -> Args {
+    args! {
+        object_id: request.object_id,
+        ordinal: request.ordinal,
+        client_id: request.client_id,
+        due_at,
+        given_up_at,
+    }
 }
 
 /// Restarts the probe schedule of a request. Guards the batch: refused when probing had not ended.

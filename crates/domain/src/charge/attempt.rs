@@ -106,6 +106,9 @@ pub struct TransactionRequest {
     /// The earlier request that this one refers to: the one that a capture captures or a void undoes, or the one
     /// whose instructions the payer followed.
     pub follows: Option<TransactionRequestId>,
+    /// The provider's id of the request that a void undoes, if that request was recorded as refused or without effect:
+    /// its own record has no id, or that of the refusal.
+    pub undone_transaction_id: Option<String>,
     /// How it ended.
     pub outcome: Outcome,
     /// How long the call took.
@@ -173,6 +176,7 @@ impl TransactionRequest {
             request_type,
             amount,
             follows,
+            undone_transaction_id: None,
             outcome: Outcome::Open,
             duration: None,
             sent_at: now,

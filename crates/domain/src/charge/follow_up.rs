@@ -252,17 +252,25 @@ pub fn approved_authorization(requests: &[TransactionRequest]) -> Option<&Transa
     newest_first.clone().find(by_provider).or_else(|| newest_first.next())
 }
 
-/// The authorization that `request`, a capture or void, refers to. Requests of earlier releases do not name it: take
-/// the approved one, or the one recorded as having had no effect.
-pub fn followed<'a>(
-    requests: &'a [TransactionRequest],
-    request: &TransactionRequest,
-) -> Option<&'a TransactionRequest> {
-    if let Some(id) = request.follows {
-        return requests.iter().find(|earlier| earlier.id == id);
+impl Charge {
+    /// The authorization that `request`, a capture or void, refers to. Requests of earlier releases do not name it: the
+    /// open operation of the charge refers to the approved authorization, and any other request is a void of the only
+    /// one that was recorded as refused or without effect. If several were, there is no telling which one it undoes.
+    pub fn followed<'a>(
+        &self,
+        requests: &'a [TransactionRequest],
+        request: &TransactionRequest,
+    ) -> Option<&'a TransactionRequest> {
+        if let Some(id) = request.follows {
+            return requests.iter().find(|earlier| earlier.id == id);
+        }
+        if self.has_open(request) {
+            return approved_authorization(requests);
+        }
+        let mut denied = requests.iter().filter(|request| {
+            request.request_type.is_authorization()
+                && matches!(request.outcome, Outcome::NoEffect(_) | Outcome::Declined(_))
+        });
+        denied.next().filter(|_| denied.next().is_none())
     }
-    let unanswered = |request: &&TransactionRequest| {
-        request.request_type.is_authorization() && matches!(request.outcome, Outcome::NoEffect(_))
-    };
-    approved_authorization(requests).or_else(|| requests.iter().rfind(unanswered))
 }

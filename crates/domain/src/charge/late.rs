@@ -1,8 +1,10 @@
 //! Decides what to do about an outcome that arrives after the charge has moved on. Money that a provider took is
 //! either accepted or given back.
 
-use super::attempt::{Outcome, RequestType, TransactionRequest};
-use super::{Charge, Finish, Next};
+use super::attempt::{Asks, Outcome, RequestType, TransactionRequest};
+use super::{Charge, ChargeEvent, Finish, Next, Transition};
+use crate::id::TransactionRequestId;
+use crate::time::Timestamp;
 
 impl Charge {
     /// The next step for `found`, an authorization whose outcome arrived too late to be recorded as its own.
@@ -36,6 +38,47 @@ impl Charge {
         }
     }
 
+    /// Adds the request that voids `orphan`, an authorization with its late approval. The state stays unchanged.
+    pub fn void_orphan(
+        &self,
+        id: TransactionRequestId,
+        orphan: &TransactionRequest,
+        now: Timestamp,
+    ) -> (Self, TransactionRequest) {
+        let asks = Asks::about(orphan, RequestType::Void, orphan.amount);
+        self.with_void(id, asks, orphan.transaction_id().map(str::to_owned), now)
+    }
+
+    /// Adds the request that repeats `refused`, the void of an orphaned authorization, under a key of its own: a
+    /// provider answers a known key with the same refusal.
+    pub fn void_orphan_again(
+        &self,
+        id: TransactionRequestId,
+        refused: &TransactionRequest,
+        now: Timestamp,
+    ) -> (Self, TransactionRequest) {
+        let asks =
+            Asks { follows: refused.follows, ..Asks::about(refused, RequestType::Void, refused.amount) };
+        self.with_void(id, asks, refused.undone_transaction_id.clone(), now)
+    }
+
+    fn with_void(
+        &self,
+        id: TransactionRequestId,
+        asks: Asks,
+        undone_transaction_id: Option<String>,
+        now: Timestamp,
+    ) -> (Self, TransactionRequest) {
+        let charge = self.moved(self.state.clone(), now).with_one_more_request();
+        let void = TransactionRequest { undone_transaction_id, ..charge.begin_request(id, asks, now) };
+        (charge, void)
+    }
+
+    /// The void of an orphaned authorization succeeded: announces it to the merchant.
+    pub fn confirm_orphan_voided(&self, now: Timestamp) -> Transition {
+        self.transition(self.state.clone(), Some(ChargeEvent::ProbeVoid), now)
+    }
+
     /// Whether a void of `taken` is under way or done. Requests of earlier releases do not name what they undo: take
     /// any open void that is not the charge's own open operation.
     fn is_being_voided(&self, requests: &[TransactionRequest], taken: &TransactionRequest) -> bool {
@@ -52,4 +95,14 @@ impl Charge {
                 }
         })
     }
+}
+
+/// How often a provider has refused to void `orphan`.
+pub fn refused_voids(requests: &[TransactionRequest], orphan: Option<TransactionRequestId>) -> usize {
+    let is_refused_void = |request: &&TransactionRequest| {
+        request.request_type == RequestType::Void
+            && request.follows == orphan
+            && matches!(request.outcome, Outcome::Declined(_))
+    };
+    requests.iter().filter(is_refused_void).count()
 }

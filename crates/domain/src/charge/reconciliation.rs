@@ -39,3 +39,13 @@ pub fn next_look(waits: &[Duration], looks: i64) -> Option<Duration> {
 pub fn due_again(waits: &[Duration], looks: i64) -> Duration {
     next_look(waits, looks).unwrap_or(LAST_LOOK_WITHIN)
 }
+
+/// When the provider is asked again about a call that it has denied, counted from the denial. A provider whose records
+/// lag behind denies a call for minutes; a day covers what its daily clearing brings to light.
+pub const LOOKS_AT_DENIED: [Duration; 3] =
+    [Duration::from_secs(120), Duration::from_secs(3_600), Duration::from_secs(86_400)];
+
+/// The wait until the next look at a call that was denied this long ago; `None` when it is not looked at any more.
+pub fn next_look_at_denied(denied_for: Duration) -> Option<Duration> {
+    LOOKS_AT_DENIED.iter().find(|look| **look > denied_for).map(|look| *look - denied_for)
+}

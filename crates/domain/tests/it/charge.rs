@@ -9,7 +9,7 @@ use regente_domain::charge::explanation::{Considered, Explanation, Skipped, Stop
 use regente_domain::charge::instructions::{Instructions, Pending};
 use regente_domain::charge::{
     CaptureMode, CardSource, Charge, ChargeEvent, ChargeState, ChargeStatus, Credit, EXPIRES_AFTER, Finish,
-    FollowUpKind, Means, Next, PaymentMethod, References, SecurityCode, StateFacts, StateName, followed,
+    FollowUpKind, Means, Next, PaymentMethod, References, SecurityCode, StateFacts, StateName, refused_voids,
 };
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode};
@@ -183,9 +183,12 @@ fn a_request_is_known_to_the_provider_by_the_key_it_was_sent_with() {
     let void = request(2, Asks::about(&paid, RequestType::Void, paid.amount), Outcome::Open);
     assert_ne!(void.provider_key(), awaited.provider_key());
     let requests = [awaited, paid.clone(), void.clone()];
-    assert_eq!(followed(&requests, &void), Some(&paid));
+    assert_eq!(charge().followed(&requests, &void), Some(&paid));
+    let authorized =
+        Charge { requests: 2, ..awaiting().with_one_more_request().approve(SANDBOX, NOW).unwrap().charge };
+    let (opened, _) = authorized.open(FollowUpKind::Void, None, NOW).unwrap();
     let of_an_earlier_release = TransactionRequest { follows: None, ..void };
-    assert_eq!(followed(&requests, &of_an_earlier_release), Some(&paid));
+    assert_eq!(opened.followed(&requests, &of_an_earlier_release), Some(&paid));
     assert_eq!(
         requests.map(|request| request.status()),
         [RequestStatus::Success, RequestStatus::Success, RequestStatus::Running]
@@ -265,6 +268,47 @@ fn money_that_comes_late_makes_the_charge_good_or_is_given_back() {
         paid.next_after_late(&other, &found(0)),
         Next::Void { request: id::<_>(200) as TransactionRequestId }
     );
+}
+
+#[test]
+fn a_void_of_an_orphan_names_what_it_undoes_and_keeps_its_reference() {
+    let denied = authorization(0, Outcome::NoEffect(never_arrived()));
+    let found = TransactionRequest { outcome: approved(), ..denied.clone() };
+    let good = Charge { requests: 2, ..charge().approve(SANDBOX, NOW).unwrap().charge };
+    let (after, void) = good.void_orphan(id(300), &found, NOW);
+    assert_eq!((after.requests, after.version, &after.state), (3, good.version + 1, &good.state));
+    assert_eq!((void.ordinal, void.follows, void.amount), (2, Some(denied.id), denied.amount));
+    assert_eq!(void.undone_transaction_id.as_deref(), Some("at the provider"));
+    let requests = [denied.clone(), authorization(1, approved()), void.clone()];
+    assert_eq!(after.followed(&requests, &void), Some(&denied));
+
+    let refused = TransactionRequest { outcome: declined(), ..void.clone() };
+    let (after, again) = after.void_orphan_again(id(301), &refused, NOW);
+    assert_eq!((again.ordinal, again.follows, again.provider_id), (3, void.follows, void.provider_id));
+    assert_eq!(again.undone_transaction_id, void.undone_transaction_id);
+    assert_ne!(again.provider_key(), void.provider_key(), "a provider repeats its refusal of a known key");
+    let requests = [denied.clone(), authorization(1, approved()), refused, again.clone()];
+    assert_eq!(refused_voids(&requests, again.follows), 1);
+    assert_eq!(after.next_after_late(&requests, &found), Next::Rest, "one void is under way");
+}
+
+#[test]
+fn a_void_of_an_earlier_release_undoes_the_denied_authorization_or_none() {
+    let requests = [
+        authorization(0, Outcome::NoEffect(never_arrived())),
+        authorization(1, approved()),
+        authorization(2, declined()),
+    ];
+    let void = |n| {
+        request(
+            n,
+            Asks { follows: None, ..Asks::about(&requests[0], RequestType::Void, requests[0].amount) },
+            Outcome::Open,
+        )
+    };
+    let good = charge().approve(SANDBOX, NOW).unwrap().charge;
+    assert_eq!(good.followed(&requests[..2], &void(2)), Some(&requests[0]), "the good payment stays");
+    assert_eq!(good.followed(&requests, &void(3)), None, "nothing is guessed");
 }
 
 #[test]

@@ -84,6 +84,7 @@ fn asked(n: u128, outcome: Outcome, duration_ms: Option<u64>) -> Attempt {
         request_type: RequestType::Authorization,
         amount: Amount::new(150).unwrap(),
         follows: None,
+        undone_transaction_id: None,
         outcome,
         duration: duration_ms.map(Duration::from_millis),
         sent_at: at(MADE_AT),

@@ -97,7 +97,8 @@ pub async fn ask(
 }
 
 /// Finds out the outcome of a request, once: sends `again` under the request's own key where that is allowed, otherwise
-/// probes. `absent` is the outcome when the provider has no record of the key.
+/// probes. `absent` is the outcome when the provider has no record of the key. In a release without the provider's
+/// adapter the outcome stays open: another release may have sent the request.
 pub async fn find_out(
     app: &App,
     provider: &Provider,
@@ -106,6 +107,15 @@ pub async fn find_out(
     again: Option<Operation>,
     absent: Decline,
 ) -> Result<Outcome, VaultError> {
+    if !app.providers.has_adapter(request.provider_type) {
+        tracing::error!(
+            alert = "provider_adapter_missing", transaction_request = %request.id,
+            provider = %request.provider_type.code(),
+            "this release has no adapter for the provider of a request whose outcome is looked up: the outcome stays \
+             as it is until a release with the adapter runs"
+        );
+        return Ok(Outcome::Open);
+    }
     let Some(operation) = again else {
         return Ok(match probe(app, provider, request, overrides).await? {
             Probe::Found(Finding::Approved(approval)) => Outcome::Approved(approval),

@@ -166,11 +166,15 @@ impl Planned {
     fn late(
         app: &App,
         charge: Charge,
-        requests: Vec<TransactionRequest>,
+        mut requests: Vec<TransactionRequest>,
         found: &TransactionRequest,
     ) -> Result<Option<Self>, Error> {
         match charge.next_after_late(&requests, found) {
             next @ Next::Void { .. } => {
+                // The approval has the provider's id of what is voided.
+                if let Some(stored) = requests.iter_mut().find(|stored| stored.id == found.id) {
+                    stored.outcome = with_reference(found.outcome.clone(), stored);
+                }
                 tracing::error!(
                     charge = %charge.id, transaction_request = %found.id,
                     "Late approval of an authorization after its charge has gone on without it: void it"

@@ -141,7 +141,7 @@ pub async fn recover(app: &App, ended: TransactionRequest) -> Result<(), Error> 
             // The original caller was only slow and has written the outcome meanwhile.
             return Ok(());
         }
-        return super::orphaned::settle(app, &opened, ended).await;
+        return super::orphaned::settle(app, &opened, &written, &ended).await;
     }
     let step = decide(app, &opened, &ended)?;
     match outcome::write(app, &opened, Some(&ended), &step, None, &Actor::Job(RECONCILE)).await? {
@@ -173,10 +173,11 @@ fn operation_of(
     request: &TransactionRequest,
 ) -> Result<Operation, Error> {
     use regente_domain::charge::attempt::RequestType;
-    let Some(authorization) = charge::followed(requests, request) else {
+    let Some(authorization) = charge.followed(requests, request) else {
         return Err(Error::internal("a request that follows no authorization"));
     };
-    let transaction_id = authorization.transaction_id().map(str::to_owned);
+    let undone = request.undone_transaction_id.as_deref();
+    let transaction_id = undone.or_else(|| authorization.transaction_id()).map(str::to_owned);
     let follow_up = FollowUp {
         authorization_key: authorization.provider_key(),
         transaction_id,

@@ -1,36 +1,92 @@
 //! Orphaned authorizations: a provider approved an authorization that it had reported absent or refused, and the charge
-//! has gone on without it. [`finding`](super::finding) begins the void; this module ends it. The reconcile job repeats the void
-//! until the provider confirms it.
+//! has gone on without it. [`finding`](super::finding) begins the void; this module ends it. The reconcile job sends an
+//! unanswered void again under its key. After a refusal another void follows under a key of its own, on the same waits;
+//! when they are over the operator is alerted.
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
-use regente_domain::charge::{Charge, Transition};
+use regente_domain::charge::{Charge, Transition, refused_voids};
+use regente_store::transaction_requests::{Beginning, ObjectKind};
 use regente_store::{Batch, Commit, charges, events, transaction_requests};
 
-use super::schedule::RECONCILE;
+use super::schedule::{self, RECONCILE};
 use crate::app::App;
 use crate::error::Error;
+use crate::metrics;
 
-/// Ends the void of an orphaned authorization. The charge keeps its status; an event tells the merchant.
-pub(super) async fn settle(app: &App, charge: &Charge, ended: TransactionRequest) -> Result<(), Error> {
-    let mut batch = Batch::new(ended.client_id);
-    transaction_requests::end(&mut batch, &ended)?;
-    if matches!(ended.outcome, Outcome::Approved(_)) {
-        let (now, actor) = (app.clock.of(charge.client_id), Actor::Job(RECONCILE));
-        let Transition { charge: after, announces } = charge.confirm_orphan_voided(now);
-        charges::update(&mut batch, charge, &after, &actor)?;
-        if let Some(event) = announces {
-            events::charge_changed(&mut batch, app.chance.id(now), &after, event, &actor);
+/// Ends the void of an orphaned authorization. `requests` are those of the charge, before that. The charge keeps its
+/// status.
+pub(super) async fn settle(
+    app: &App,
+    charge: &Charge,
+    requests: &[TransactionRequest],
+    ended: &TransactionRequest,
+) -> Result<(), Error> {
+    match &ended.outcome {
+        Outcome::Approved(_) => confirm(app, charge, ended).await,
+        Outcome::Declined(_) | Outcome::NoEffect(_) => {
+            let refusals = refused_voids(requests, ended.follows) + 1;
+            try_again(app, charge, ended, refusals).await
         }
-    } else {
-        tracing::error!(
-            charge = %charge.id, transaction_request = %ended.id,
-            "The provider refuses to void an orphaned authorization: the operator must look"
-        );
+        Outcome::Open | Outcome::Pending(_) => Err(Error::internal("a void that has not ended")),
     }
+}
+
+/// The money was given back: an event tells the merchant.
+async fn confirm(app: &App, charge: &Charge, ended: &TransactionRequest) -> Result<(), Error> {
+    let (now, actor) = (app.clock.of(charge.client_id), Actor::Job(RECONCILE));
+    let mut batch = Batch::new(charge.client_id);
+    transaction_requests::end(&mut batch, ended)?;
+    let Transition { charge: after, announces } = charge.confirm_orphan_voided(now);
+    charges::update(&mut batch, charge, &after, &actor)?;
+    if let Some(event) = announces {
+        charges::keep_announced(&mut batch, &after)?;
+        events::charge_changed(&mut batch, app.chance.id(now), &after, event, &actor);
+    }
+    write(app, batch).await
+}
+
+/// The provider refuses for the `refusals`th time: writes the next void, or gives up.
+async fn try_again(
+    app: &App,
+    charge: &Charge,
+    refused: &TransactionRequest,
+    refusals: usize,
+) -> Result<(), Error> {
+    let (now, actor) = (app.clock.of(charge.client_id), Actor::Job(RECONCILE));
+    let due_at = schedule::next_void(app, charge.client_id, refusals);
+    let (after, void) = charge.void_orphan_again(app.chance.id(now), refused, now);
+    let mut batch = Batch::new(charge.client_id);
+    transaction_requests::end(&mut batch, refused)?;
+    charges::update(&mut batch, charge, &after, &actor)?;
+    let begins_at =
+        |due_at| Beginning { object_kind: ObjectKind::Charge, card_id: None, due_at, actor: &actor };
+    match due_at {
+        Some(due_at) => transaction_requests::insert(&mut batch, &void, begins_at(due_at)),
+        None => transaction_requests::insert_given_up(&mut batch, &void, begins_at(now)),
+    }
+    write(app, batch).await?;
+    if due_at.is_some() {
+        tracing::warn!(
+            charge = %charge.id, transaction_request = %refused.id, refusals,
+            "a provider refuses to void an orphaned authorization; it is asked again"
+        );
+        return Ok(());
+    }
+    metrics::orphan_given_up();
+    tracing::error!(
+        alert = "orphaned_authorization_given_up", charge = %charge.id, transaction_request = %void.id,
+        client = %charge.client_id, provider = %void.provider_type.code(), refusals,
+        "a provider refused to void an orphaned authorization as often as the schedule says: the operator must look \
+         (`regente unknowns`)"
+    );
+    Ok(())
+}
+
+async fn write(app: &App, batch: Batch) -> Result<(), Error> {
     match app.store.apply(batch).await? {
         Commit::Applied => Ok(()),
-        // Another node moved the charge; the reconcile job ends the request later.
+        // Another node moved the charge, or the commit is unknown: the due date brings the request back.
         Commit::Refused(_) | Commit::Unknown => Err(Error::unavailable()),
     }
 }

@@ -8,7 +8,7 @@ use regente_domain::charge::{Charge, ChargeState};
 use regente_domain::decline::CardVerdict;
 use regente_domain::id::CardId;
 use regente_domain::time::Timestamp;
-use regente_store::transaction_requests::{self, Beginning, ObjectKind, Probing};
+use regente_store::transaction_requests::{self, Beginning, ObjectKind, Probing, StoredRequest};
 use regente_store::{Batch, Commit, StoreError, cards, charges, events};
 
 use super::attempt::operation_kind;
@@ -55,13 +55,17 @@ pub(super) async fn write(
         match app.store.apply(batch).await {
             Ok(Commit::Applied) => return Ok(Written::ByUs),
             Ok(Commit::Refused(_) | Commit::Unknown) => {
-                let stored = charges::find(&app.store, before.client_id, before.id).await;
+                let stored = charges::find_with_requests(&app.store, before.client_id, before.id).await;
                 match stored {
-                    Ok(Some(stored)) if stored.charge == step.charge => return Ok(Written::ByUs),
-                    Ok(Some(stored)) if stored.charge.version > before.version => {
+                    Ok(Some((stored, requests)))
+                        if stored.charge == step.charge && has_all(&requests, ended, step) =>
+                    {
+                        return Ok(Written::ByUs);
+                    }
+                    Ok(Some((stored, _))) if stored.charge.version > before.version => {
                         return Ok(Written::Elsewhere);
                     }
-                    Ok(Some(stored)) if stored.charge.version == before.version => {}
+                    Ok(Some((stored, _))) if stored.charge.version == before.version => {}
                     // A backup was restored meanwhile: it lacks the request, but the provider has carried it out.
                     Ok(Some(_) | None) => return Err(nothing_to_write_to(before, ended)),
                     Err(error) => log_unwritten(&error, before),
@@ -71,6 +75,14 @@ pub(super) async fn write(
         }
     }
     Ok(Written::NotYet)
+}
+
+/// Whether the requests of this step are stored. Two nodes may move a charge alike in the same millisecond, each with a
+/// request of its own: the charge alone does not tell which of them has written it.
+fn has_all(stored: &[StoredRequest], ended: Option<&TransactionRequest>, step: &Step) -> bool {
+    let is_stored =
+        |request: &TransactionRequest| stored.iter().any(|stored| stored.request.id == request.id);
+    ended.is_none_or(is_stored) && step.next.as_ref().is_none_or(is_stored)
 }
 
 fn nothing_to_write_to(before: &Charge, ended: Option<&TransactionRequest>) -> Error {
@@ -172,7 +184,10 @@ fn end(
             let due_at = schedule::first_look_at_payer(app, ended);
             transaction_requests::instruct(batch, ended, pending, due_at)
         }
-        (None, Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_)) => {
+        (None, Outcome::NoEffect(_)) => {
+            transaction_requests::end_denied(batch, ended, schedule::first_look_at_denied(ended))
+        }
+        (None, Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_)) => {
             transaction_requests::end(batch, ended)
         }
     }

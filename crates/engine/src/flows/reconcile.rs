@@ -1,7 +1,8 @@
 //! Finds out unknown outcomes, whether the process died, the provider did not answer, or the payer is waited for. A
 //! request comes here when it is due. An authorization is probed and never sent again; captures and voids are sent
 //! again under the same key. After the last scheduled look-up the operator is alerted, and the provider is asked again
-//! only when the operator requests it.
+//! only when the operator requests it. An authorization that the provider has denied is probed a few times more: if the
+//! provider admits it later, the money is given back.
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, TransactionRequest, never_arrived};
@@ -94,8 +95,8 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     Ok(Resolved::Yes)
 }
 
-/// Whether a request whose instructions have expired is probed no more: its outcome is known, or the schedule is over.
-/// Until then the payer may still pay.
+/// Whether a request that had ended is probed no more: its outcome is known, or the schedule is over. Until then the
+/// payer may still pay, and the provider may still admit what it has denied.
 fn is_over(request: &TransactionRequest, found: &Outcome, is_last: bool, now: Timestamp) -> bool {
     match (&request.outcome, found) {
         (Outcome::Pending(_), Outcome::Pending(_)) => is_last,
@@ -103,7 +104,9 @@ fn is_over(request: &TransactionRequest, found: &Outcome, is_last: bool, now: Ti
             Outcome::Pending(_),
             Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_),
         ) => now >= expiry(request),
-        (Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_), _) => false,
+        (Outcome::NoEffect(_), Outcome::Open | Outcome::Pending(_) | Outcome::NoEffect(_)) => is_last,
+        (Outcome::NoEffect(_), Outcome::Approved(_) | Outcome::Declined(_)) => true,
+        (Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_), _) => false,
     }
 }
 
@@ -144,7 +147,7 @@ async fn still_open(
     is_last: bool,
 ) -> Result<(), Error> {
     let probes = stored.probes + 1;
-    if stored.object_kind == ObjectKind::Charge {
+    if stored.object_kind == ObjectKind::Charge && stored.request.outcome == Outcome::Open {
         announce(app, stored).await?;
     }
     if !is_last {

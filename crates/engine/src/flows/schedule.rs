@@ -1,5 +1,6 @@
 //! When the reconcile job looks up a request: often at first, then for some days. A request with instructions for the
-//! payer is looked up until they expire and then for as long as any other, because the payer may still pay.
+//! payer is looked up until they expire and then for as long as any other, because the payer may still pay. A request
+//! that the provider has denied is looked up a few times more, in case the provider admits it later.
 
 use std::time::Duration;
 
@@ -28,6 +29,18 @@ pub(super) fn first_look_at_payer(app: &App, instructed: &TransactionRequest) ->
         .min(security_code::held_until(Id::new(instructed.object_id)))
 }
 
+/// The first look-up of an authorization that the provider has denied.
+pub(super) fn first_look_at_denied(denied: &TransactionRequest) -> Timestamp {
+    let wait = reconciliation::next_look_at_denied(Duration::ZERO);
+    denied.updated_at + wait.unwrap_or(LAST_LOOK_WITHIN)
+}
+
+/// When the void of an orphaned authorization is tried again after so many refusals; `None` when it is not.
+pub(super) fn next_void(app: &App, client_id: ClientId, refusals: usize) -> Option<Timestamp> {
+    let wait = app.settings.reconcile_waits.get(refusals.checked_sub(1)?)?;
+    Some(app.clock.of(client_id) + *wait)
+}
+
 /// The look-up after the current one.
 pub(super) fn next_look(app: &App, stored: &StoredRequest) -> Timestamp {
     let now = app.clock.of(stored.request.client_id);
@@ -41,7 +54,11 @@ pub(super) fn next_look(app: &App, stored: &StoredRequest) -> Timestamp {
                 [expiry(&stored.request), security_code::held_until(Id::new(stored.request.object_id))];
             ends.into_iter().filter(|end| now < *end).fold(now + wait, Timestamp::min)
         }
-        Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => {
+        Outcome::NoEffect(_) => {
+            let wait = reconciliation::next_look_at_denied(now.since(stored.request.updated_at));
+            now + wait.unwrap_or(LAST_LOOK_WITHIN)
+        }
+        Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) => {
             now + reconciliation::due_again(&app.settings.reconcile_waits, stored.probes)
         }
     }
@@ -54,7 +71,11 @@ pub(super) fn is_last_look(app: &App, stored: &StoredRequest) -> bool {
             let whole: Duration = app.settings.reconcile_waits.iter().sum();
             app.clock.of(stored.request.client_id) >= expiry(&stored.request) + whole
         }
-        Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => {
+        Outcome::NoEffect(_) => {
+            let denied_for = app.clock.of(stored.request.client_id).since(stored.request.updated_at);
+            reconciliation::next_look_at_denied(denied_for).is_none()
+        }
+        Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) => {
             reconciliation::next_look(&app.settings.reconcile_waits, stored.probes).is_none()
         }
     }

@@ -1,6 +1,6 @@
 //! Plans one step of a charge: converts the result of [`Charge::next`] into the records to write.
 
-use regente_domain::charge::attempt::{Asks, RequestType, TransactionRequest};
+use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{Charge, ChargeEvent, Finish, Next, NotPending, SecurityCode, Transition};
 use regente_domain::time::Timestamp;
 use regente_store::sealed::Sealed;
@@ -51,10 +51,8 @@ pub(super) fn step(
             let Some(taken) = requests.iter().find(|earlier| earlier.id == request) else {
                 return Err(Error::internal("a void of a request that the charge does not have"));
             };
-            let begun = charge.void_orphan(now);
-            let asks = Asks::about(taken, RequestType::Void, taken.amount);
-            let request = begun.begin_request(app.chance.id(now), asks, now);
-            Step { next: Some(request), ..Step::of(Transition { charge: begun, announces: None }) }
+            let (begun, void) = charge.void_orphan(app.chance.id(now), taken, now);
+            Step { next: Some(void), ..Step::of(Transition { charge: begun, announces: None }) }
         }
         Next::Finish(finish) => Step::of(finished(charge, finish, now)?),
         // `finding` writes the expiry, together with a request that reports it.

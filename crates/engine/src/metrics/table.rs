@@ -69,6 +69,8 @@ table! {
         "Age of the oldest transaction request whose outcome nobody knows; 0 when there is none.";
     UNKNOWN_OUTCOMES_GIVEN_UP = Kind::Gauge, "regente_unknown_outcomes_given_up" []
         "Transaction requests that were asked about as often as the schedule says and are still unknown: an operator must look.";
+    ORPHANS_GIVEN_UP = Kind::Counter, "regente_orphaned_authorizations_given_up_total" []
+        "Orphaned authorizations that a provider refused to void as often as the schedule says: an operator must look.";
     JOBS_DUE = Kind::Gauge, "regente_jobs_due" []
         "Jobs that are due and that nobody is doing.";
     JOBS_LAG = Kind::Gauge, "regente_jobs_lag_seconds" []

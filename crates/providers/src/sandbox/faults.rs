@@ -28,6 +28,8 @@ pub(super) use counts::Counts;
 pub const FAULTS_MAX: usize = 64;
 /// Longest delay of an answer or of its body, in milliseconds.
 pub const FAULT_DELAY_MS_MAX: u64 = 60_000;
+/// Longest time for which a probe denies a call, in seconds.
+pub const FAULT_DENY_SECONDS_MAX: u64 = 86_400;
 /// Most positions in one `sequence`.
 pub const SEQUENCE_PLACES_MAX: usize = 64;
 /// The highest position that a `sequence` may contain.
@@ -80,6 +82,8 @@ pub(super) enum Then {
     Duplicate,
     /// The body of the answer arrives slowly.
     SlowBody(Duration),
+    /// A probe is answered with "no such call" until the call is this old; the key stays open.
+    Deny(Duration),
 }
 
 /// Whether the fault happens before or after the operation.

@@ -60,7 +60,7 @@ fn a_wrong_plan_names_every_wrong_member() {
             "options.faults.0.then.decline must be a declined code or one of its finer reasons",
             "options.faults.1.then.explode should not exist",
             "options.faults.1.then must contain exactly one of the following members: decline, delay_ms, timeout, reset, \
-             server_error, duplicate, slow_body_ms, garbage",
+             server_error, duplicate, slow_body_ms, garbage, deny_seconds",
             "options.faults.2.when must be an object",
             "options.faults.2.then must be an object",
             "options.faults.3 must be an object",

@@ -36,7 +36,7 @@ async fn the_deadline_is_configured() {
 }
 
 #[tokio::test]
-async fn a_type_without_an_adapter_refuses_and_lets_routing_go_on() {
+async fn a_type_without_an_adapter_refuses_new_calls_and_says_nothing_about_earlier_ones() {
     let providers = providers(&TransactionLog::memory());
     let mut call = charge(key(1), APPROVED, None);
     call.provider_type = ProviderType::Cielo;
@@ -47,7 +47,7 @@ async fn a_type_without_an_adapter_refuses_and_lets_routing_go_on() {
 
     let mut inquiry = inquiry(key(1));
     inquiry.provider_type = ProviderType::Cielo;
-    assert_eq!(providers.probe(inquiry).await, Probe::Absent);
+    assert_eq!(providers.probe(inquiry).await, Probe::Unknown);
     // It was not the simulator that was asked.
     approved(providers.call(charge(key(1), APPROVED, None)).await);
 }

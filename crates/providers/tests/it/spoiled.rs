@@ -6,8 +6,8 @@ use regente_providers::outcome::{Answer, Finding, Probe, UnknownReason};
 use regente_providers::provider::Providers;
 use regente_providers::request::{Call, Inquiry, Mode};
 use regente_providers::sandbox::{
-    FAULT_DELAY_MS_MAX, FAULTS_MAX, SEQUENCE_PLACE_MAX, SEQUENCE_PLACES_MAX, Sandbox, TransactionLog,
-    overrides, validate,
+    FAULT_DELAY_MS_MAX, FAULT_DENY_SECONDS_MAX, FAULTS_MAX, SEQUENCE_PLACE_MAX, SEQUENCE_PLACES_MAX, Sandbox,
+    TransactionLog, overrides, validate,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -104,6 +104,46 @@ async fn probes_have_faults_of_their_own() {
             providers.probe(asked_with(of_calls, inquiry(key(1)))).await,
             Probe::Found(Finding::Approved(_))
         ));
+    }
+}
+
+#[tokio::test]
+async fn a_probe_denies_what_exists_and_admits_it_later() {
+    let log = TransactionLog::memory();
+    let providers = providers(&log);
+    let call = charge(key(1), APPROVED, Some("560"));
+    let called_at = call.at;
+    let approval = approved(providers.call(call).await);
+    let faults = json!([{ "when": { "operation": "probe" }, "then": { "deny_seconds": 60 } }]);
+    let asked_after = |seconds, inquiry| Inquiry {
+        at: called_at + Duration::from_secs(seconds),
+        ..asked_with(faults.clone(), inquiry)
+    };
+    for seconds in [0, 59] {
+        assert_eq!(providers.probe(asked_after(seconds, inquiry(key(1)))).await, Probe::Absent);
+    }
+    let admitted = providers.probe(asked_after(60, inquiry(key(1)))).await;
+    assert_eq!(admitted, Probe::Found(Finding::Approved(approval)));
+    // A lie proves nothing: a call that comes later is carried out.
+    assert_eq!(providers.probe(asked_after(0, inquiry(key(2)))).await, Probe::Absent);
+    approved(providers.call(charge(key(2), APPROVED, Some("560"))).await);
+    assert_eq!(log.entries().await.unwrap().len(), 2);
+}
+
+#[test]
+fn only_a_probe_is_denied() {
+    for when in [json!({}), json!({ "operation": "authorization" })] {
+        let faults = json!([{ "when": when, "then": { "deny_seconds": 60 } }]);
+        let problems = validate(&faults, "faults").unwrap_err();
+        assert_eq!(problems.into_details(), ["faults.0.then must be something that can happen to a call"]);
+    }
+    let of_a_probe =
+        |value: Value| json!([{ "when": { "operation": "probe" }, "then": { "deny_seconds": value } }]);
+    validate(&of_a_probe(json!(FAULT_DENY_SECONDS_MAX)), "faults").unwrap();
+    for wrong in [json!(true), json!(0), json!(FAULT_DENY_SECONDS_MAX + 1)] {
+        let problems = validate(&of_a_probe(wrong), "faults").unwrap_err();
+        let rule = "faults.0.then.deny_seconds must be an integer from 1 to 86400";
+        assert_eq!(problems.into_details(), [rule]);
     }
 }
 
@@ -273,7 +313,7 @@ fn what_is_wrong_with_the_faults_of_a_request_is_said_with_its_path() {
         { "then": "try_again", "sequence": [SEQUENCE_PLACE_MAX], "when": { "operation": "void" } },
     ]);
     let one_of = "must contain exactly one of the following members: decline, delay_ms, timeout, reset, \
-                  server_error, duplicate, slow_body_ms, garbage";
+                  server_error, duplicate, slow_body_ms, garbage, deny_seconds";
     assert_eq!(
         validate(&wrong, PATH).unwrap_err().into_details(),
         [

@@ -63,8 +63,9 @@ pub async fn booked_since(books: &TransactionLog, since: Timestamp) -> Money {
     money
 }
 
-/// Compares a charge, as an answer shows it, with the log: an authorized one has one effect, a failed one none. Returns
-/// its money.
+/// Compares a charge, as an answer shows it, with the log: an authorized one has one effect, a failed one none, and
+/// whatever a provider took beyond that was given back. Returns its money; an authorization that was given back counts
+/// as an effect.
 pub async fn agree(books: &TransactionLog, charge: &Value) -> Money {
     let (status, amount) = (text(&charge["status"]), charge["amount"].as_i64().unwrap());
     let told = match status {
@@ -73,21 +74,33 @@ pub async fn agree(books: &TransactionLog, charge: &Value) -> Money {
         "failed" => Money::default(),
         other => panic!("a charge that is {other} in the end: {charge:#}"),
     };
-    let mut booked = Money::default();
+    let (mut booked, mut orphans) = (Money::default(), 0);
     let mut keys = HashSet::new();
-    for request in charge["transactionRequests"].as_array().unwrap() {
+    let requests = charge["transactionRequests"].as_array().unwrap();
+    for request in requests {
         // A follow-up shows no key; its money is part of its authorization's.
         let Some(key) = request["idempotencyKey"].as_str() else { continue };
         // What a payer did is told by further requests with the same key.
         if !keys.insert(key) {
             continue;
         }
-        if let Some(holding) = books.holding(key.parse().unwrap()).await.unwrap() {
+        let Some(holding) = books.holding(key.parse().unwrap()).await.unwrap() else { continue };
+        let of_key = |request: &&Value| request["idempotencyKey"] == key;
+        if requests.iter().filter(of_key).any(is_approved) {
             booked += Money::of(&holding);
+        } else {
+            let left = (holding.reserved.minor_units(), holding.kept().minor_units());
+            assert_eq!(left, (0, 0), "an orphaned authorization was not given back: {charge:#}");
+            orphans += 1;
         }
     }
     assert_eq!(told, booked, "{charge:#}");
-    told
+    Money { effects: told.effects + orphans, ..told }
+}
+
+/// Whether an authorization was approved, as the charge shows it.
+fn is_approved(request: &Value) -> bool {
+    request["requestStatus"] == "success" && request["requestType"] != "pending"
 }
 
 /// Every charge of the account, as answers show it.

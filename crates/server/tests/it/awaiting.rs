@@ -30,6 +30,7 @@ stories! {
     what_is_never_paid_is_not_asked_about_for_ever,
     what_two_providers_have_taken_is_given_back_to_one,
     a_notification_and_a_probe_are_written_once,
+    a_refusal_that_is_told_twice_leads_to_one_further_provider,
     what_is_not_decided_cannot_be_captured_or_voided,
 }
 
@@ -297,6 +298,22 @@ async fn a_notification_and_a_probe_are_written_once(app: TestApp) {
     assert_eq!(requests(&paid), [("authorization", "success"), ("pending", "success")]);
     assert_eq!(announced(&app, id).await, ["pending", "pending", "authorized"]);
     agrees(&app, &paid).await;
+}
+
+/// Both notifications move the charge alike, in the same millisecond.
+async fn a_refusal_that_is_told_twice_leads_to_one_further_provider(app: TestApp) {
+    for _ in 0..4 {
+        let body = charge_body(&merchant(&app).await, APPROVED);
+        let charge = app.post("/v1/charges", &body).await.expect(201);
+        let before = app.books.effects().await.unwrap();
+        app.wire.payers().act(Act::TurnsBack, &app.books).await;
+        let both = tokio::join!(notify(&app, &charge), notify(&app, &charge));
+        let ((), ()) = both;
+        let paid = read(&app, text(&charge["id"])).await;
+        assert_eq!(paid["status"], "authorized");
+        assert_eq!(app.books.effects().await.unwrap() - before, 1, "one provider has taken the money");
+        agrees(&app, &paid).await;
+    }
 }
 
 async fn what_is_not_decided_cannot_be_captured_or_voided(app: TestApp) {

@@ -105,9 +105,19 @@ pub struct TestApp {
     limits: HttpLimits,
     sandbox_deadline: Duration,
     room: Room,
+    adapters: Adapters,
     generation: u64,
     prepared: OnceCell<()>,
     database: TestDatabase,
+}
+
+/// The provider adapters of the release that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Adapters {
+    /// The simulator's.
+    Simulator,
+    /// None, as in a release before the adapter of a provider.
+    Missing,
 }
 
 /// An account and one of its keys.
@@ -178,6 +188,7 @@ impl TestApp {
             limits: &HttpLimits::default(),
             sandbox_deadline,
             room: Room::default(),
+            adapters: Adapters::Simulator,
             wire: &wire,
             names: &names,
         };
@@ -199,6 +210,7 @@ impl TestApp {
             limits: HttpLimits::default(),
             sandbox_deadline,
             room: Room::default(),
+            adapters: Adapters::Simulator,
             generation: 1,
             prepared: OnceCell::new(),
             database,
@@ -236,6 +248,7 @@ impl TestApp {
             limits: &self.limits,
             sandbox_deadline: self.sandbox_deadline,
             room: self.room,
+            adapters: self.adapters,
             wire: &self.wire,
             names: &self.names,
         }
@@ -268,6 +281,12 @@ impl TestApp {
     /// The deployment with another deadline of the simulator.
     pub async fn with_sandbox_deadline(mut self, deadline: Duration) -> Self {
         self.sandbox_deadline = deadline;
+        self.restart().await
+    }
+
+    /// The deployment after an upgrade, or after going back, to a release with these adapters.
+    pub async fn with_adapters(mut self, adapters: Adapters) -> Self {
+        self.adapters = adapters;
         self.restart().await
     }
 
@@ -605,6 +624,7 @@ struct Ground<'a> {
     limits: &'a HttpLimits,
     sandbox_deadline: Duration,
     room: Room,
+    adapters: Adapters,
     wire: &'a Wire,
     names: &'a Names,
 }
@@ -643,8 +663,19 @@ fn rules() -> Rules {
 }
 
 async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
-    let Ground { database, clock, books, kek, settings, limits, sandbox_deadline, room, wire, names } =
-        ground;
+    let Ground {
+        database,
+        clock,
+        books,
+        kek,
+        settings,
+        limits,
+        sandbox_deadline,
+        room,
+        adapters,
+        wire,
+        names,
+    } = ground;
     // Internal errors, for the output of a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
     let options = match database.options() {
@@ -667,7 +698,10 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     let engine = engine::App::new(engine::Parts {
         store,
         vault,
-        providers: Providers::with([(ProviderType::Sandbox, Box::new(sandbox) as Box<dyn Provider>)]),
+        providers: Providers::with(match adapters {
+            Adapters::Simulator => Some((ProviderType::Sandbox, Box::new(sandbox) as Box<dyn Provider>)),
+            Adapters::Missing => None,
+        }),
         outbound: Outbound::new(rules(), names.clone()),
         clock: clock.clone(),
         chance,

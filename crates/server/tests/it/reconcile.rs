@@ -2,7 +2,9 @@
 //! transaction log decides; no call is repeated, and no other provider is called meanwhile
 //! (`docs/interface/charges.md#unknown-outcomes`).
 
+mod adapters;
 mod checks;
+pub(crate) mod denied;
 mod orphaned;
 pub(crate) mod unknown;
 

@@ -62,6 +62,7 @@ struct Told {
     pending: usize,
     crashes: usize,
     replays: usize,
+    orphans: usize,
     effects: usize,
 }
 
@@ -72,6 +73,7 @@ impl Told {
             && self.pending > 0
             && self.crashes > 0
             && self.replays > 0
+            && self.orphans > 0
     }
 }
 
@@ -100,6 +102,9 @@ impl Dice {
         from[usize::try_from(self.below(from.len() as u64)).unwrap()]
     }
 }
+
+/// The simulator refuses voids of this amount.
+const REFUSED_AMOUNT: u64 = 991;
 
 /// The simulator's cards: approved, declined in several ways, unanswered, and either.
 const CARDS: [(&str, &str); 10] = [
@@ -158,7 +163,9 @@ impl Sequence {
         }
         let mut money = Money::default();
         for charge in charges {
-            money += agree(&app.books, charge).await;
+            let of_charge = agree(&app.books, charge).await;
+            told.orphans += usize::from(of_charge.effects > usize::from(charge["status"] != "failed"));
+            money += of_charge;
         }
         nothing_besides(&app.books, since, money).await;
         told.effects += money.effects;
@@ -251,10 +258,16 @@ impl Sequence {
 
     fn charge(&mut self, merchant: &str) -> Value {
         let mut body = charge_body(merchant, self.dice.pick(&CARDS));
-        body["amount"] = json!(if self.dice.one_in(10) { 991 } else { 1 + self.dice.below(1000) });
+        let amount = if self.dice.one_in(10) { REFUSED_AMOUNT } else { 1 + self.dice.below(1000) };
+        body["amount"] = json!(amount);
         body["capture"] = json!(self.dice.one_in(2));
         if self.dice.one_in(2) {
-            body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": self.faults() } });
+            let mut faults = self.faults();
+            // An orphaned authorization of this amount could never be given back.
+            if amount != REFUSED_AMOUNT && self.dice.one_in(3) {
+                faults.extend(self.lie());
+            }
+            body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": faults } });
         }
         body
     }
@@ -262,6 +275,15 @@ impl Sequence {
     /// Up to three faults that do not occur every time, so that each call is answered eventually.
     fn faults(&mut self) -> Vec<Value> {
         (0..self.dice.below(4)).map(|_| self.fault()).collect()
+    }
+
+    /// Providers take the money, do not answer, and deny it for a while: less than the last look at what was denied.
+    fn lie(&mut self) -> [Value; 2] {
+        let seconds = self.dice.pick(&[60, 600, 7200]);
+        [
+            json!({ "when": { "operation": "authorization" }, "then": { "reset": "after_effect" }, "probability": 0.5 }),
+            json!({ "when": { "operation": "probe" }, "then": { "deny_seconds": seconds } }),
+        ]
     }
 
     fn fault(&mut self) -> Value {
@@ -283,7 +305,7 @@ impl Sequence {
     }
 }
 
-/// Advances the clock until no outcome is unknown. Requests that were given up are retried, as by an operator.
+/// Advances the clock until no outcome is unknown and no provider is asked again about what it has denied. Requests that were given up are retried, as by an operator.
 async fn resolve(app: &TestApp) {
     for _ in 0..LATERS_MAX {
         let given_up = transaction_requests::given_up(&app.app.store, 100).await.unwrap();
@@ -292,7 +314,8 @@ async fn resolve(app: &TestApp) {
             transaction_requests::resume(&mut batch, &stored.request, app.clock.deployment());
             assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
         }
-        if given_up.is_empty() && is_nothing_open(app).await {
+        let is_asked_again = !transaction_requests::next_due(&app.app.store).await.unwrap().is_empty();
+        if given_up.is_empty() && !is_asked_again && is_nothing_open(app).await {
             return;
         }
         app.later(LATER).await;

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
 use crate::charges::text;
+use crate::follow_ups::announced;
 use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, request, sandbox, stories};
+use crate::reconcile::denied::lying;
 
 stories! {
     while_a_charge_is_made,
@@ -25,10 +27,15 @@ stories! {
     while_a_refund_is_recovered,
     while_a_charge_is_repeated_at_once,
     while_a_refund_is_repeated_at_once,
+    while_an_orphan_is_given_back,
 }
 
 /// Everything is due by then.
 const LATER: Duration = Duration::from_secs(60 * 60);
+/// By then a denied authorization was looked at again, and voided.
+const SECOND_LOOK_AND_VOID: Duration = Duration::from_secs(180);
+/// Every look at a denied authorization is over by then.
+const DAY: Duration = Duration::from_secs(25 * 60 * 60);
 /// More steps than any of these flows has.
 const STEPS_MAX: u64 = 40;
 
@@ -277,4 +284,37 @@ async fn while_a_refund_is_repeated_at_once(app: TestApp) {
     let prepare =
         async |app: &TestApp| void(app, &merchant, CaptureMode::Automatic, json!({ "amount": 40 })).await;
     sweep_with(app, prepare, 6, Recovery::Repeated).await;
+}
+
+/// A provider admits what it had denied, after the charge has gone on to the next one.
+async fn while_an_orphan_is_given_back(mut app: TestApp) {
+    let merchant = app.merchant_with(json!([lying(&[]), sandbox("Honest", 2)])).await;
+    for steps in 0..2 * STEPS_MAX {
+        let charge = app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
+        let id = text(&charge["id"]);
+        app.fuse.arm(steps);
+        let fuse = app.fuse.clone();
+        let is_done = tokio::select! {
+            () = app.later(SECOND_LOOK_AND_VOID) => true,
+            () = fuse.blown() => false,
+        };
+        if is_done {
+            app.fuse.disarm();
+        } else {
+            app = app.restart().await;
+        }
+        app.later(DAY).await;
+        nothing_is_open(&app).await;
+        agree_on_all(&app.books, &all_charges(&app).await).await;
+        let after = app.get(&format!("/v1/charges/{id}")).await.expect(200);
+        let requests = after["transactionRequests"].as_array().unwrap();
+        assert_eq!((requests.len(), text(&requests[0]["requestType"])), (3, "void"), "after {steps} steps");
+        let told = announced(&app, id).await;
+        assert_eq!(told, ["pending", "authorized", "probe_void"], "after {steps} steps");
+        if is_done {
+            assert!(steps >= 8, "the flow has {steps} steps: writes and calls are missing from the sweep");
+            return;
+        }
+    }
+    panic!("the flow does not end");
 }

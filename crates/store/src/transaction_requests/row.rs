@@ -55,6 +55,7 @@ pub(super) fn from_row(row: &Row) -> Result<StoredRequest, StoreError> {
             request_type: RequestType::parse(&request_type).ok_or_else(|| corrupt("request_type"))?,
             amount: Amount::new(row.get("amount")?).ok_or_else(|| corrupt("amount"))?,
             follows: row.get("follows")?,
+            undone_transaction_id: row.get("undone_transaction_id")?,
             outcome: outcome(row)?,
             duration: row
                 .get::<Option<i64>>("duration_ms")?

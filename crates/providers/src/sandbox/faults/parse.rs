@@ -17,16 +17,25 @@ use crate::sandbox::rules::network_says;
 
 use super::reader::{Place, Reader, integer, object, word};
 use super::{
-    FAULT_DELAY_MS_MAX, FAULTS_MAX, Fault, Options, Plan, Point, SEQUENCE_PLACE_MAX, SEQUENCE_PLACES_MAX,
-    Sequence, Subject, Then, When,
+    FAULT_DELAY_MS_MAX, FAULT_DENY_SECONDS_MAX, FAULTS_MAX, Fault, Options, Plan, Point, SEQUENCE_PLACE_MAX,
+    SEQUENCE_PLACES_MAX, Sequence, Subject, Then, When,
 };
 
 const WHEN_MEMBERS: [&str; 5] = ["operation", "amount", "currency", "lastDigit", "installments"];
 /// Conditions on a card or an amount; a probe has neither.
 const WHEN_MEMBERS_OF_CALLS: [&str; 4] = ["amount", "currency", "lastDigit", "installments"];
 const FAULT_MEMBERS: [&str; 4] = ["when", "then", "probability", "sequence"];
-const THEN_MEMBERS: [&str; 8] =
-    ["decline", "delay_ms", "timeout", "reset", "server_error", "duplicate", "slow_body_ms", "garbage"];
+const THEN_MEMBERS: [&str; 9] = [
+    "decline",
+    "delay_ms",
+    "timeout",
+    "reset",
+    "server_error",
+    "duplicate",
+    "slow_body_ms",
+    "garbage",
+    "deny_seconds",
+];
 
 const SUBJECTS: [(&str, Subject); 5] = [
     ("authorization", Subject::Call(OperationKind::Authorization)),
@@ -100,6 +109,9 @@ fn fault(reader: &mut Reader, value: &Value, at: &Place) -> Result<Fault, Proble
         (Some(Subject::Probe), Then::Decline(_)) => {
             Err(place.must("be something that can happen to a probe"))
         }
+        (Some(Subject::Call(_)) | None, Then::Deny(_)) => {
+            Err(place.must("be something that can happen to a call"))
+        }
         _ => Ok(Fault { when, then, probability_ppm, sequence }),
     }
 }
@@ -150,6 +162,9 @@ fn then(reader: &mut Reader, value: &Value, at: &Place) -> Result<Then, Problems
         "server_error" => point().map(Then::ServerError),
         "garbage" => point().map(Then::Garbage),
         "slow_body_ms" => delay(value, &at).map(Then::SlowBody),
+        "deny_seconds" => {
+            integer(value, &at, 1, FAULT_DENY_SECONDS_MAX).map(Duration::from_secs).map(Then::Deny)
+        }
         _ if *value == Value::Bool(true) => Ok(Then::Duplicate),
         _ => Err(at.must("be true")),
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{
-    Approval, Asks, OpenReason, Outcome, RequestType, TransactionRequest, expired,
+    Approval, Asks, OpenReason, Outcome, RequestType, TransactionRequest, expired, never_arrived,
 };
 use regente_domain::charge::explanation::{Considered, Explanation, Skipped};
 use regente_domain::charge::instructions::{Instructions, Pending};
@@ -37,6 +37,7 @@ on_both!(
     what_awaits_its_payer_is_settled_and_listed_as_pending,
     a_request_that_has_instructed_the_payer_is_asked_about_until_that_is_known,
     a_request_that_is_sent_again_says_so,
+    a_denied_request_is_asked_about_again_and_its_void_names_it,
     a_held_security_code_is_read_in_time_only,
 );
 
@@ -303,6 +304,33 @@ async fn a_request_that_is_sent_again_says_so(store: Store) {
     let again = Claim::ToSend { at: later(20) };
     write(&store, |batch| transaction_requests::claim(batch, &found, again, later(40))).await;
     assert_eq!((stored().await.request.sent_at, stored().await.probes), (later(20), 1));
+}
+
+async fn a_denied_request_is_asked_about_again_and_its_void_names_it(store: Store) {
+    let charge = charge(1);
+    let request = begin(&store, &charge).await;
+    let denied = request.end(Outcome::NoEffect(never_arrived()), None, later(5));
+    write(&store, |batch| transaction_requests::end_denied(batch, &denied, later(125)).unwrap()).await;
+    let due = async |now| transaction_requests::due(&store, CLIENT, now, 10).await.unwrap();
+    assert!(due(later(124)).await.is_empty());
+    assert_eq!(due(later(125)).await.pop().unwrap().request.outcome, denied.outcome);
+    let unknown = transaction_requests::unknown(&store, later(3600)).await.unwrap();
+    assert_eq!((unknown.open, unknown.given_up), (0, 0), "its outcome is known");
+    write(&store, |batch| {
+        transaction_requests::stop_probing(batch, CLIENT, charge.id.uuid(), request.id);
+    })
+    .await;
+    assert!(due(later(3600)).await.is_empty());
+
+    let approval = Approval { transaction_id: Some("at the provider".to_owned()), ..Approval::default() };
+    let found = TransactionRequest { outcome: Outcome::Approved(approval), ..denied };
+    let (_, void) = charge.void_orphan(id(0x201), &found, later(130));
+    let actor = &Actor::Operator;
+    let beginning = Beginning { object_kind: ObjectKind::Charge, card_id: None, due_at: later(160), actor };
+    write(&store, |batch| transaction_requests::insert(batch, &void, beginning)).await;
+    let read = due(later(160)).await.pop().unwrap().request;
+    assert_eq!((read.follows, &read.undone_transaction_id), (Some(request.id), &void.undone_transaction_id));
+    assert_eq!(read.undone_transaction_id.as_deref(), Some("at the provider"));
 }
 
 async fn a_held_security_code_is_read_in_time_only(store: Store) {
