@@ -1,6 +1,7 @@
 //! Fresh databases of both kinds for the tests of this crate and the server.
 
 mod fuse;
+mod port;
 mod server;
 mod template;
 
@@ -9,6 +10,7 @@ use tempfile::TempDir;
 use tokio_postgres::types::Type;
 
 pub use fuse::Fuse;
+pub use port::ReservedPort;
 pub use server::TestPostgres;
 
 use crate::error::StoreError;
