@@ -1,12 +1,14 @@
 //! Runs a Regente process on a free port, ended with this task.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use regente_store::testing::ReservedPort;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::Outcome;
@@ -58,7 +60,7 @@ pub(crate) struct Service {
     process: Child,
     place: Place,
     role: Role,
-    port: u16,
+    port: ReservedPort,
     ready_after: Duration,
     /// Its address.
     pub(crate) url: String,
@@ -72,9 +74,9 @@ impl Service {
 
     /// Starts a process in a role.
     pub(crate) fn start_as(place: &Place, role: Role) -> Outcome<Self> {
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let (process, ready_after) = run(place, role, port)?;
-        let url = format!("http://127.0.0.1:{port}");
+        let port = ReservedPort::any();
+        let (process, ready_after) = run(place, role, port.number())?;
+        let url = format!("http://{}", port.address());
         Ok(Self { process, place: place.clone(), role, port, ready_after, url })
     }
 
@@ -109,7 +111,7 @@ impl Service {
 
     /// Its address, without the scheme.
     pub(crate) fn address(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
+        self.port.address().to_string()
     }
 
     /// Creates a merchant with these providers; returns its id.
@@ -136,13 +138,13 @@ impl Service {
 
     /// Starts the process again on the stored data.
     pub(crate) fn start_again(&mut self) -> Outcome {
-        (self.process, self.ready_after) = run(&self.place, self.role, self.port)?;
+        (self.process, self.ready_after) = run(&self.place, self.role, self.port.number())?;
         Ok(())
     }
 
     /// Stops the process gracefully.
     pub(crate) fn stop(mut self) -> Outcome {
-        Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status()?;
+        kill_process(Pid::from_child(&self.process), Signal::TERM)?;
         self.process.wait()?;
         Ok(())
     }
@@ -203,6 +205,7 @@ fn is_ready(port: u16) -> bool {
 /// A running simulator with a transaction log on the disk.
 pub(crate) struct Simulator {
     process: Child,
+    _port: ReservedPort,
     _folder: tempfile::TempDir,
     /// Where it listens.
     pub(crate) url: String,
@@ -216,7 +219,8 @@ impl Simulator {
     /// Starts a simulator with a transaction log in its own folder.
     pub(crate) async fn start(binary: &Path, seed: u64) -> Outcome<Self> {
         let folder = tempfile::tempdir()?;
-        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
+        let port = ReservedPort::any();
+        let address = port.address().to_string();
         let process = Command::new(binary)
             .args(["sandbox-provider", "--listen", &address, "--seed", &seed.to_string()])
             .arg("--books")
@@ -225,7 +229,7 @@ impl Simulator {
             .env("REGENTE_LOG__LEVEL", "error")
             .stdout(Stdio::null())
             .spawn()?;
-        let simulator = Self { process, _folder: folder, url: format!("http://{address}") };
+        let simulator = Self { process, _port: port, _folder: folder, url: format!("http://{address}") };
         for _ in 0..SIMULATOR_START_TRIES_MAX {
             if simulator.get("/v1/faults").await.is_ok() {
                 return Ok(simulator);

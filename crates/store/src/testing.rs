@@ -1,6 +1,7 @@
 //! Fresh databases of both kinds for the tests of this crate and the server.
 
 mod fuse;
+mod port;
 pub mod proxy;
 mod server;
 mod template;
@@ -10,6 +11,7 @@ use tempfile::TempDir;
 use tokio_postgres::types::Type;
 
 pub use fuse::Fuse;
+pub use port::ReservedPort;
 pub use server::TestPostgres;
 
 use crate::error::StoreError;

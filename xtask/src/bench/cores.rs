@@ -1,7 +1,8 @@
 //! Splits the machine's cores: one half for the service, the other for the load. A service that shares cores with a
 //! load of several times the largest rate would be measured together with it.
 
-use std::process::Command;
+use rustix::process::getpid;
+use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::meter;
 use crate::Outcome;
@@ -47,17 +48,16 @@ impl Drop for Halves {
     }
 }
 
-/// Restricts this thread and everything it starts to these cores.
+/// Restricts the first thread of this process, and everything it starts, to these cores.
 fn restrict(cores: &[u32]) -> Outcome {
-    let process_id = std::process::id().to_string();
-    let output = Command::new("taskset").args(["--pid", "--cpu-list", &list(cores), &process_id]).output()?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!("taskset: {}", String::from_utf8_lossy(&output.stderr)).into()),
+    let mut set = CpuSet::new();
+    for &core in cores {
+        set.set(usize::try_from(core)?);
     }
+    Ok(sched_setaffinity(Some(getpid()), &set)?)
 }
 
-/// The list in the notation of `taskset`.
+/// As a list, such as `0,1`.
 pub(super) fn list(cores: &[u32]) -> String {
     cores.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }

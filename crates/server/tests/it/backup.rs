@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use regente_store::testing;
 use regente_store::{SqliteOptions, Store, StoreOptions};
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::cli::process::{Server, mode, regente, run, run_on};
@@ -213,7 +214,7 @@ async fn a_process_that_dies_in_a_restore_has_restored_all_or_nothing() {
         assert!(!restoring.is_finished(), "it was too quick for this test");
         tokio::time::sleep(std::time::Duration::from_millis(1)).await;
     }
-    server.signal("-KILL").await;
+    server.signal(Signal::KILL);
     server.ended().await;
     assert!(!restoring.await.unwrap().unwrap().status.success(), "nobody was told that it is done");
 

@@ -7,6 +7,7 @@ use regente_domain::charge::ChargeStatus;
 use regente_domain::id::ClientId;
 use regente_domain::money::Amount;
 use regente_store::money::{self, ChargeMoney};
+use regente_store::testing::ReservedPort;
 use serde_json::{Value, json};
 
 use crate::cli::process::{Server, regente, run_on};
@@ -160,18 +161,18 @@ async fn captures_voids_and_refunds_agree_and_one_that_is_missing_in_the_books_i
 #[tokio::test]
 async fn the_books_of_a_simulator_in_another_process_are_asked_for() {
     let (folder, theirs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let listen = format!("sandbox.listen=127.0.0.1:{port}");
+    let port = ReservedPort::any();
+    let listen = format!("sandbox.listen={}", port.address());
     let mut simulator = regente(&["sandbox-provider", "--set", &listen]);
     let mut simulator =
         simulator.arg("--data-dir").arg(theirs.path()).stdout(std::process::Stdio::null()).spawn().unwrap();
     let mut looks = 0;
-    while tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err() {
+    while tokio::net::TcpStream::connect(port.address()).await.is_err() {
         looks += 1;
         assert!(looks < 500, "the simulator does not answer");
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    let url = format!("sandbox.url=http://127.0.0.1:{port}");
+    let url = format!("sandbox.url=http://{}", port.address());
     let server = Server::start(folder.path(), &["--set", &url]).await;
     for _ in 0..2 {
         let body = server.charge("REGENTE_MERCHANT_ID", CARD);

@@ -6,13 +6,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use regente_store::testing::ReservedPort;
 use reqwest::StatusCode;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::cli::process::{LOOK_EVERY, Server, regente, run_on};
+use crate::cli::process::{LOOK_EVERY, Server, regente, run_on, send};
 use crate::metrics::{metrics_setting, until_calls_in_flight};
 
 /// Clients that charge continuously.
@@ -47,7 +49,7 @@ async fn under_load_it_stops_in_order_and_loses_nothing() {
 
     // A connection that has sent nothing is served too while the notice lasts.
     let mut silent = TcpStream::connect(server.address()).await.unwrap();
-    server.signal("-TERM").await;
+    server.signal(Signal::TERM);
     server.until_logged("stopping").await;
     silent.write_all(b"GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
     let mut answer = String::new();
@@ -99,14 +101,14 @@ async fn under_load_it_stops_in_order_and_loses_nothing() {
 #[tokio::test]
 async fn what_has_begun_is_finished_before_the_end() {
     let folder = tempfile::tempdir().unwrap();
-    let (address, metrics) = metrics_setting();
+    let (port, metrics) = metrics_setting();
     let server = Server::start(folder.path(), &["--set", &metrics]).await;
     // The simulator does not answer for this card: the call takes two seconds.
     let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");
     let running = tokio::spawn(server.post("/v1/charges", &slow).send());
-    until_calls_in_flight(&address, 1).await;
+    until_calls_in_flight(port.address(), 1).await;
 
-    server.signal("-TERM").await;
+    server.signal(Signal::TERM);
     let answer = running.await.unwrap().unwrap();
     assert_eq!(answer.status().as_u16(), 201);
     let (status, log) = server.ended().await;
@@ -118,14 +120,14 @@ async fn what_has_begun_is_finished_before_the_end() {
 #[tokio::test]
 async fn a_bound_ends_what_takes_too_long_and_the_next_start_resolves_it() {
     let folder = tempfile::tempdir().unwrap();
-    let (address, metrics) = metrics_setting();
+    let (port, metrics) = metrics_setting();
     let quick = ["server.drain_timeout_ms=100", "charges.reconcile_grace_ms=100", &metrics];
     let quick: Vec<&str> = quick.into_iter().flat_map(|setting| ["--set", setting]).collect();
     let server = Server::start(folder.path(), &quick).await;
     let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");
     let running = tokio::spawn(server.post("/v1/charges", &slow).send());
-    until_calls_in_flight(&address, 1).await;
-    server.signal("-TERM").await;
+    until_calls_in_flight(port.address(), 1).await;
+    server.signal(Signal::TERM);
     let (status, log) = server.ended().await;
     assert!(status.success() && log.contains("has not ended in time"), "{log}");
     assert!(running.await.unwrap().is_err(), "the caller was cut off");
@@ -166,8 +168,8 @@ async fn charge_until_refused(server: Arc<Server>, seen: Arc<Seen>) {
 #[tokio::test]
 async fn a_service_without_certificates_outlives_a_hangup() {
     let folder = tempfile::tempdir().unwrap();
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let address = format!("127.0.0.1:{port}");
+    let port = ReservedPort::any();
+    let address = port.address().to_string();
     let mut command = regente(&["serve", "--listen", &address]);
     command.arg("--data-dir").arg(folder.path()).env("REGENTE_VAULT__KEK", "4f2a".repeat(16));
     let mut service = command.kill_on_drop(true).spawn().unwrap();
@@ -182,9 +184,8 @@ async fn a_service_without_certificates_outlives_a_hangup() {
     })
     .await
     .unwrap();
-    let id = service.id().unwrap().to_string();
-    for signal in ["-HUP", "-TERM"] {
-        tokio::process::Command::new("kill").args([signal, &id]).status().await.unwrap();
+    for signal in [Signal::HUP, Signal::TERM] {
+        send(&service, signal);
     }
     // A process ended by a signal has no exit code.
     assert_eq!(timeout(SOON, service.wait()).await.unwrap().unwrap().code(), Some(0));

@@ -4,14 +4,13 @@
 mod workers;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use regente_providers::sandbox::TransactionLog;
-use regente_store::testing::TestPostgres;
+use regente_store::testing::{ReservedPort, TestPostgres};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -191,16 +190,16 @@ impl Drop for Process {
 struct Deployment {
     folder: TempDir,
     postgres: Option<String>,
-    port: u16,
+    port: ReservedPort,
     api: Api,
 }
 
 impl Deployment {
     fn new(postgres: Option<String>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = ReservedPort::any();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
-        let url = format!("http://127.0.0.1:{port}");
+        let url = format!("http://{}", port.address());
         let mut deployment = Self {
             folder,
             postgres,
@@ -223,7 +222,7 @@ impl Deployment {
             .args(arguments)
             .env("REGENTE_DATA_DIR", self.folder.path())
             .env("REGENTE_VAULT__KEK", "4f2a".repeat(16))
-            .env("REGENTE_SERVER__LISTEN", format!("127.0.0.1:{}", self.port))
+            .env("REGENTE_SERVER__LISTEN", self.port.address().to_string())
             .env("REGENTE_SANDBOX__BOOKS", self.folder.path().join("books.db"))
             .env("REGENTE_SANDBOX__DEADLINE_MS", "200")
             .env("REGENTE_CHARGES__RECONCILE_GRACE_MS", "300")

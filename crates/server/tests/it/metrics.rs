@@ -3,18 +3,20 @@
 mod deliveries;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use regente::metrics::Endpoint;
 use regente_engine::metrics::{Kind, TABLE};
 use regente_store::jobs::{self, Backlog, NewJob};
+use regente_store::testing::ReservedPort;
 use regente_store::transaction_requests::{self, Unknown};
 use regente_store::{Batch, Commit};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::cli::process::{LOOK_EVERY, Server, free_port};
+use crate::cli::process::{LOOK_EVERY, Server};
 use crate::harness::{APPROVED, TestApp, charge_body, stories};
 use crate::openapi::document::Document;
 use crate::reconcile::unknown::FileBooks;
@@ -37,7 +39,7 @@ struct Page {
 }
 
 impl Page {
-    async fn read(address: &str) -> Self {
+    async fn read(address: SocketAddr) -> Self {
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let response = http.get(format!("http://{address}/metrics")).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::OK);
@@ -66,20 +68,20 @@ impl Page {
 
 const CIRCUITS: &str = "regente_provider_circuits_open{provider_type=\"SANDBOX\"}";
 
-/// A free address for metrics, and the setting that names it.
-pub fn metrics_setting() -> (String, String) {
-    let address = format!("127.0.0.1:{}", free_port());
-    let setting = format!("metrics.listen={address}");
-    (address, setting)
+/// A port for metrics, and the setting that names it.
+pub fn metrics_setting() -> (ReservedPort, String) {
+    let port = ReservedPort::any();
+    let setting = format!("metrics.listen={}", port.address());
+    (port, setting)
 }
 
 /// Waits until a server has this many calls to providers in flight.
-pub async fn until_calls_in_flight(address: &str, calls: u32) {
+pub async fn until_calls_in_flight(address: SocketAddr, calls: u32) {
     until(address, |page| page.value("regente_provider_calls_in_flight") == f64::from(calls)).await;
 }
 
 /// The value of a metric without labels.
-pub async fn metric(address: &str, name: &str) -> f64 {
+pub async fn metric(address: SocketAddr, name: &str) -> f64 {
     Page::read(address).await.value(name)
 }
 
@@ -104,9 +106,8 @@ fn attempts(outcome: &str) -> String {
 #[tokio::test]
 async fn what_happens_is_counted_and_no_caller_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let address = format!("127.0.0.1:{}", free_port());
-    let quick = format!("metrics.listen={address}");
-    let server = Server::start(folder.path(), &["--set", &quick, "--set", "sandbox.deadline_ms=300"]).await;
+    let (port, listen) = metrics_setting();
+    let server = Server::start(folder.path(), &["--set", &listen, "--set", "sandbox.deadline_ms=300"]).await;
     let receiver = Receiver::start().await;
     let webhook = json!({ "event": "*", "endpoint": receiver.url("/") });
     assert_eq!(server.post("/v1/webhooks", &webhook).send().await.unwrap().status(), StatusCode::CREATED);
@@ -127,7 +128,7 @@ async fn what_happens_is_counted_and_no_caller_is_named() {
     // Two charges with two deliveries each.
     let are_delivered = |page: &Page| page.values.get(&attempts("delivered")) == Some(&4.0);
     let is_quiet = |page: &Page| page.value("regente_admissions_in_use") == 0.0;
-    let page = until(&address, |page| are_delivered(page) && is_quiet(page)).await;
+    let page = until(port.address(), |page| are_delivered(page) && is_quiet(page)).await;
 
     assert_eq!(page.value(&requests("/v1/charges", 201)), 3.0);
     assert_eq!(page.value(&requests("/v1/charges", 409)), 1.0);
@@ -202,36 +203,38 @@ fn every_metric_is_on_the_page(page: &Page) {
 #[tokio::test]
 async fn unknown_outcomes_calls_in_flight_and_open_circuits_are_seen_while_they_last() {
     let folder = tempfile::tempdir().unwrap();
-    let (address, listen) = metrics_setting();
+    let (port, listen) = metrics_setting();
     let settings = [listen.as_str(), "charges.reconcile_grace_ms=3600000", "routing.circuit_failures=1"];
     let arguments: Vec<&str> = settings.into_iter().flat_map(|setting| ["--set", setting]).collect();
     let server = Server::start(folder.path(), &arguments).await;
     // The simulator does not answer for two seconds; then its log is gone, so the outcome is unknown.
     let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");
     let running = tokio::spawn(server.post("/v1/charges", &slow).send());
-    until_calls_in_flight(&address, 1).await;
+    until_calls_in_flight(port.address(), 1).await;
     let books = rusqlite::Connection::open(folder.path().join("sandbox-books.db")).unwrap();
     books.execute_batch("ALTER TABLE entries RENAME TO entries_away").unwrap();
     let charge: Value = running.await.unwrap().unwrap().json().await.unwrap();
     assert_eq!(charge["status"], "pending");
 
-    let page = until(&address, |page| page.value("regente_unknown_outcomes") == 1.0).await;
+    let page = until(port.address(), |page| page.value("regente_unknown_outcomes") == 1.0).await;
     assert_eq!(page.value("regente_provider_calls_in_flight"), 0.0);
     assert_eq!(page.value(&calls("authorization", "unknown")), 1.0);
     assert_eq!(page.value(&calls("probe", "unknown")), 1.0);
     assert_eq!(page.value("regente_unknown_outcomes_given_up"), 0.0);
     assert_eq!(page.value(CIRCUITS), 0.0, "silence that a test card asked for speaks against nobody");
-    until(&address, |page| page.value("regente_unknown_outcomes_oldest_age_seconds") > 2.0).await;
+    until(port.address(), |page| page.value("regente_unknown_outcomes_oldest_age_seconds") > 2.0).await;
 
     let healthy = server.charge("REGENTE_MERCHANT_ID", "4916745120294124");
     let charge: Value = server.post("/v1/charges", &healthy).send().await.unwrap().json().await.unwrap();
     assert_eq!(charge["status"], "pending");
-    until(&address, |page| page.value("regente_unknown_outcomes") == 2.0 && page.value(CIRCUITS) == 1.0)
-        .await;
+    until(port.address(), |page| {
+        page.value("regente_unknown_outcomes") == 2.0 && page.value(CIRCUITS) == 1.0
+    })
+    .await;
     server.stop().await;
 }
 
-async fn until(address: &str, holds: impl Fn(&Page) -> bool) -> Page {
+async fn until(address: SocketAddr, holds: impl Fn(&Page) -> bool) -> Page {
     let waiting = async {
         loop {
             let page = Page::read(address).await;
@@ -272,12 +275,12 @@ async fn a_database_that_is_away_does_not_take_the_page_with_it() {
 async fn lose_the_database(app: TestApp) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = Endpoint::open(listener, app.app.clone()).unwrap();
-    let address = endpoint.address().to_string();
-    until(&address, |page| page.value("regente_database_up") == 1.0).await;
+    let address = endpoint.address();
+    until(address, |page| page.value("regente_database_up") == 1.0).await;
 
     app.app.store.close().await;
 
-    let page = until(&address, |page| page.value("regente_database_up") == 0.0).await;
+    let page = until(address, |page| page.value("regente_database_up") == 0.0).await;
     assert!(page.value("process_resident_memory_bytes") > 0.0, "the rest is still there");
 }
 
@@ -364,13 +367,12 @@ fn the_dashboard_shows_every_metric_and_nothing_else() {
 #[tokio::test]
 async fn a_provider_that_is_left_out_is_on_the_page() {
     let folder = tempfile::tempdir().unwrap();
-    let address = format!("127.0.0.1:{}", free_port());
-    let settings =
-        ["sandbox.deadline_ms=100", "routing.circuit_failures=1", &format!("metrics.listen={address}")];
+    let (port, listen) = metrics_setting();
+    let settings = ["sandbox.deadline_ms=100", "routing.circuit_failures=1", &listen];
     let arguments: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
     let server = Server::start(folder.path(), &arguments).await;
     let open = "regente_provider_circuits_open{provider_type=\"SANDBOX\"}";
-    assert_eq!(Page::read(&address).await.value(open), 0.0);
+    assert_eq!(Page::read(port.address()).await.value(open), 0.0);
     let fault = json!({ "when": { "operation": "authorization" }, "then": { "timeout": "before_effect" } });
     let ill = json!({ "name": "Ill", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" },
         "options": { "type": "SANDBOX", "faults": [fault] } });
@@ -379,7 +381,7 @@ async fn a_provider_that_is_left_out_is_on_the_page() {
     let mut body = server.charge("REGENTE_MERCHANT_ID", "4916745120294124");
     body["merchantId"] = merchant["id"].clone();
     assert_eq!(server.post("/v1/charges", &body).send().await.unwrap().status(), StatusCode::CREATED);
-    assert_eq!(Page::read(&address).await.value(open), 1.0);
+    assert_eq!(Page::read(port.address()).await.value(open), 1.0);
     server.stop().await;
 }
 

@@ -25,6 +25,7 @@ use regente_providers::request::{
 };
 use regente_providers::sandbox::http::{RemoteError, RemoteOptions, RemoteSandbox, address};
 use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
+use regente_store::testing::ReservedPort;
 use reqwest::StatusCode;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -358,8 +359,8 @@ async fn the_page_shows_the_money_the_entries_and_the_plan_and_runs_nothing() {
 
 #[tokio::test]
 async fn a_simulator_that_cannot_be_reached_leaves_everything_unknown() {
-    let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let providers = providers(remote(nobody, None));
+    let nobody = ReservedPort::any();
+    let providers = providers(remote(nobody.address(), None));
     assert_eq!(providers.call(charge(1)).await, Answer::Unknown(UnknownReason::ConnectionLost));
     assert_eq!(providers.probe(inquiry(1)).await, Probe::Unknown);
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use reqwest::StatusCode;
 use reqwest::tls::{Certificate, TlsInfo};
+use rustix::process::Signal;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use serde_json::Value;
@@ -136,7 +137,7 @@ async fn what_cannot_be_used_changes_nothing() {
     server.until_logged(REFUSED).await;
     assert_eq!(certificate_shown(&client(&[&first]), &server).await, first.der.as_ref());
     // Each problem is logged once, unless SIGHUP asks again.
-    server.signal("-HUP").await;
+    server.signal(Signal::HUP);
     server.until_logged_times(REFUSED, 2).await;
     for (certificate, key, complaint) in [
         ("no certificate", first.key.as_str(), "tls.crt holds no certificate in PEM"),
@@ -264,17 +265,17 @@ async fn connections_past_the_limit_are_told_to_come_back_and_what_has_begun_is_
     let folder = tempfile::tempdir().unwrap();
     let pair = Pair::new();
     let files = Files::new(folder.path(), &pair);
-    let (address, metrics) = metrics_setting();
+    let (port, metrics) = metrics_setting();
     let server = start(folder.path(), &files, &["server.connections_max=1", &metrics]).await;
     let (first, second) = (client(&[&pair]), client(&[&pair]));
     certificate_shown(&first, &server).await;
     let refused = second.get(server.url("/health/live")).send().await.unwrap();
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(refused.headers()["retry-after"], "1");
-    assert_eq!(metric(&address, "regente_connections_refused_total").await, 1.0);
+    assert_eq!(metric(port.address(), "regente_connections_refused_total").await, 1.0);
     // The first connection and this request's own; the others take a moment to close.
     timeout(SOON, async {
-        while metric(&address, "regente_connections_open").await != 2.0 {
+        while metric(port.address(), "regente_connections_open").await != 2.0 {
             tokio::time::sleep(LOOK_EVERY).await;
         }
     })
@@ -285,8 +286,8 @@ async fn connections_past_the_limit_are_told_to_come_back_and_what_has_begun_is_
     let slow = server.charge("REGENTE_MERCHANT_ID", "4485401945979546");
     let request = server.post("/v1/charges", &slow).build().unwrap();
     let running = tokio::spawn(async move { first.execute(request).await });
-    until_calls_in_flight(&address, 1).await;
-    server.signal("-TERM").await;
+    until_calls_in_flight(port.address(), 1).await;
+    server.signal(Signal::TERM);
     let answer = running.await.unwrap().unwrap();
     assert_eq!(answer.status(), StatusCode::CREATED);
     assert!(answer.json::<Value>().await.unwrap()["id"].is_string());

@@ -1,6 +1,6 @@
 //! The PostgreSQL server of the tests: started on first use, ended with the process.
 
-use std::net::TcpListener;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -8,19 +8,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio_postgres::NoTls;
 
-use super::TEST_TIME;
+use super::{ReservedPort, TEST_TIME};
 use crate::postgres::PostgresOptions;
 use crate::store::{Store, StoreOptions};
 
 /// Connections that the test server allows.
 const CONNECTIONS_MAX: u32 = 300;
-/// Most attempts to start when another process takes the free port first.
-const START_ATTEMPTS: u32 = 5;
 
 /// A PostgreSQL server for this test process only.
 #[derive(Debug)]
 pub struct TestPostgres {
-    port: u16,
+    port: ReservedPort,
     /// The folder of its data, log and socket.
     folder: PathBuf,
     durability: Durability,
@@ -65,12 +63,12 @@ impl TestPostgres {
     }
 
     fn url(&self, database: &str) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port())
     }
 
     /// Its port.
     pub fn port(&self) -> u16 {
-        self.port
+        self.port.number()
     }
 
     /// Its first process, the parent of the others.
@@ -111,7 +109,7 @@ impl TestPostgres {
     /// Starts the server again at its former address.
     pub fn start_again(&self) {
         let (account, binaries) = (Account::of_this_process(), binaries());
-        let started = start_at(self.port, &account, &binaries, &self.folder, self.durability);
+        let started = start_at(self.port(), &account, &binaries, &self.folder, self.durability);
         assert!(started, "the test server starts again: {}", log_of(&self.folder));
     }
 
@@ -128,15 +126,13 @@ impl TestPostgres {
         // From here on the watchdog removes the folder.
         let folder = folder.keep();
         let watchdog = watchdog(&account, &binaries, &folder);
-        for _ in 0..START_ATTEMPTS {
-            let port = free_port();
-            if start_at(port, &account, &binaries, &folder, durability) {
-                return Self { port, folder, durability, databases: AtomicU64::new(0), _watchdog: watchdog };
-            }
+        let port = ReservedPort::any();
+        if !start_at(port.number(), &account, &binaries, &folder, durability) {
+            let log = log_of(&folder);
+            drop(watchdog.wait_with_output());
+            panic!("the test server did not start: {log}");
         }
-        let log = log_of(&folder);
-        drop(watchdog.wait_with_output());
-        panic!("the test server did not start: {log}");
+        Self { port, folder, durability, databases: AtomicU64::new(0), _watchdog: watchdog }
     }
 
     /// Creates the migrated template of all databases, in a thread, because the caller may be inside a runtime.
@@ -200,24 +196,31 @@ const INITDB: [&str; 6] = ["-U", "postgres", "--auth=trust", "--no-sync", "--enc
 /// The account that the server runs under: it refuses root.
 enum Account {
     Own,
-    Postgres,
+    Postgres { user_id: u32, group_id: u32 },
 }
 
 impl Account {
     fn of_this_process() -> Self {
-        let own = Command::new("id").arg("-u").output().expect("id runs");
-        if own.stdout.trim_ascii() == b"0" { Self::Postgres } else { Self::Own }
+        if !rustix::process::geteuid().is_root() {
+            return Self::Own;
+        }
+        let accounts = std::fs::read_to_string("/etc/passwd").expect("the accounts of this machine");
+        let account = accounts.lines().find_map(|line| line.strip_prefix("postgres:"));
+        let account = account.expect("the account `postgres`, which the package of PostgreSQL creates");
+        // A password, the ids of the user and of its group, and further fields.
+        let id = |field: usize| account.split(':').nth(field)?.parse().ok();
+        let (user_id, group_id) = (id(1).expect("an id of a user"), id(2).expect("an id of a group"));
+        Self::Postgres { user_id, group_id }
     }
 
     fn command(&self, program: &Path) -> Command {
-        let mut command = match self {
-            Self::Own => Command::new(program),
-            Self::Postgres => {
-                let mut command = Command::new("runuser");
-                command.args(["-u", "postgres", "--"]).arg(program);
-                command
+        let mut command = Command::new(program);
+        match self {
+            Self::Own => {}
+            Self::Postgres { user_id, group_id } => {
+                command.uid(*user_id).gid(*group_id);
             }
-        };
+        }
         // The account may not have access to the working folder of the tests.
         command.current_dir("/").stdin(Stdio::null());
         command
@@ -226,9 +229,9 @@ impl Account {
     fn give(&self, folder: &Path) {
         match self {
             Self::Own => {}
-            Self::Postgres => {
-                let given = Command::new("chown").arg("postgres").arg(folder).status();
-                assert!(given.is_ok_and(|status| status.success()), "chown {}", folder.display());
+            Self::Postgres { user_id, group_id } => {
+                std::os::unix::fs::chown(folder, Some(*user_id), Some(*group_id))
+                    .expect("root gives it away");
             }
         }
     }
@@ -236,22 +239,11 @@ impl Account {
 
 /// A shell in its own process group, so that signals to the tests, or their crash, do not end it first.
 fn watchdog(account: &Account, binaries: &Path, folder: &Path) -> Child {
-    let stop = account.command(&binaries.join("pg_ctl"));
-    let stop: Vec<_> = std::iter::once(stop.get_program()).chain(stop.get_args()).collect();
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(
-        "folder=$1; shift; cat >/dev/null; \"$@\" -D \"$folder/data\" -m immediate -s stop; rm -rf \"$folder\"",
-    );
-    shell.arg("watchdog").arg(folder).args(stop);
-    shell.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+    let mut shell = account.command(Path::new("sh"));
+    shell.arg("-c").arg("cat >/dev/null; \"$2\" -D \"$1/data\" -m immediate -s stop; rm -rf \"$1\"");
+    shell.arg("watchdog").arg(folder).arg(binaries.join("pg_ctl"));
+    shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     shell.spawn().expect("a shell runs")
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
-    listener.local_addr().expect("an address").port()
 }
 
 /// The folder of PostgreSQL's programs: the newest version in the usual folder, or the answer of `pg_config`.
@@ -265,6 +257,7 @@ fn binaries() -> PathBuf {
     if let Some((_, folder)) = newest {
         return folder;
     }
-    let told = Command::new("pg_config").arg("--bindir").output().expect("PostgreSQL is installed");
+    let told = Command::new("pg_config").arg("--bindir").output();
+    let told = told.expect("PostgreSQL is installed; `make tools` installs it");
     PathBuf::from(String::from_utf8_lossy(&told.stdout).trim())
 }

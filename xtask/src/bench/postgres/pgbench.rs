@@ -14,9 +14,7 @@ fn program() -> PathBuf {
 /// Fails when `pgbench` cannot be run.
 pub(super) fn require() -> Outcome {
     if Command::new(program()).arg("--version").output().is_err() {
-        return Err(
-            "pgbench is not installed; on Debian and Ubuntu: apt-get install postgresql-contrib".into()
-        );
+        return Err("pgbench is not installed; on Debian and Ubuntu: apt-get install postgresql".into());
     }
     Ok(())
 }

@@ -1,13 +1,13 @@
 //! Reads the service's own counters from its metrics page.
 
-use std::net::TcpListener;
+use regente_store::testing::ReservedPort;
 
 use crate::Outcome;
 use crate::place::Place;
 
 /// The address of the page.
 pub(super) struct Counters {
-    url: String,
+    port: ReservedPort,
 }
 
 /// Commits so far, or between two readings.
@@ -22,14 +22,18 @@ pub(super) struct Commits {
 impl Counters {
     /// For a service that is about to start; returns the place to start it from.
     pub(super) fn of(place: Place) -> Outcome<(Self, Place)> {
-        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-        let place = place.with("REGENTE_METRICS__LISTEN", address);
-        Ok((Self { url: format!("http://{address}/metrics") }, place))
+        let port = ReservedPort::any();
+        let place = place.with("REGENTE_METRICS__LISTEN", port.address());
+        Ok((Self { port }, place))
     }
 
     /// Reads the counters.
     pub(super) async fn read(&self) -> Outcome<Commits> {
-        let page = reqwest::get(&self.url).await?.error_for_status()?.text().await?;
+        let page = reqwest::get(format!("http://{}/metrics", self.port.address()))
+            .await?
+            .error_for_status()?
+            .text()
+            .await?;
         let value = |name: &str| -> Outcome<f64> {
             let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
             Ok(line.ok_or_else(|| format!("the metrics have no {name}"))?.trim().parse()?)

@@ -30,7 +30,10 @@ impl Symbols {
         let has_perf = Command::new("perf").arg("--version").output().is_ok();
         let binary = bench.binary.clone();
         match (has_perf, has_symbols(&binary)?, bench.size) {
-            (false, _, _) => Ok(Self { binary, missing: Some("perf is not installed (linux-perf)") }),
+            (false, _, _) => Ok(Self {
+                binary,
+                missing: Some("perf is not installed; on Debian: apt-get install linux-perf"),
+            }),
             (true, true, _) => Ok(Self { binary, missing: None }),
             (true, false, Size::Full) => Ok(Self { binary: build()?, missing: None }),
             (true, false, Size::Quick) => Ok(Self {

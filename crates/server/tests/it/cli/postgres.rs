@@ -6,12 +6,13 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use regente_store::testing::TestPostgres;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::time::timeout;
 
-use super::process::{Ran, regente, run, set_mode};
+use super::process::{Ran, regente, run, send, set_mode};
 use super::webhooks::Listening;
 use crate::harness::{APPROVED, charge_body};
 use crate::metrics::{metrics_setting, until_calls_in_flight};
@@ -64,8 +65,7 @@ impl Deployment {
 }
 
 async fn stop(mut child: Child, mut log: Lines<BufReader<ChildStderr>>) {
-    let pid = child.id().unwrap().to_string();
-    assert!(Command::new("kill").args(["-TERM", &pid]).status().await.unwrap().success());
+    send(&child, Signal::TERM);
     let mut seen = String::new();
     while let Some(line) = timeout(PATIENCE, log.next_line()).await.unwrap().unwrap() {
         seen.push_str(&line);
@@ -93,9 +93,9 @@ async fn servers_workers_and_commands_share_one_database() {
 
     let serve = ["serve", "--listen", "127.0.0.1:0", "--migrate"];
     let (server, server_log, line) = deployment.start(&serve, "serving").await;
-    let (metrics, setting) = metrics_setting();
+    let (port, setting) = metrics_setting();
     let (worker, worker_log, _) = deployment.start(&["work", "--set", &setting], "working").await;
-    until_calls_in_flight(&metrics, 0).await;
+    until_calls_in_flight(port.address(), 0).await;
     let address = line.split("address=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let ready = http.get(format!("http://{address}/health/ready")).send().await.unwrap();

@@ -6,6 +6,7 @@ use std::process::{ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, ChildStderr, Command};
@@ -150,9 +151,8 @@ impl Server {
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
-    pub async fn signal(&self, signal: &str) {
-        let pid = self.child.id().unwrap().to_string();
-        assert!(Command::new("kill").args([signal, &pid]).status().await.unwrap().success());
+    pub fn signal(&self, signal: Signal) {
+        send(&self.child, signal);
     }
 
     /// Waits until the log contains a text.
@@ -182,7 +182,7 @@ impl Server {
 
     /// Stops it; returns its log.
     pub async fn stop(self) -> String {
-        self.signal("-TERM").await;
+        self.signal(Signal::TERM);
         let (status, log) = self.ended().await;
         assert!(status.success(), "{status}: {log}");
         log
@@ -208,9 +208,10 @@ async fn read_all(from: ChildStderr, to: Arc<Mutex<String>>) {
     }
 }
 
-/// A port that is free at the moment.
-pub fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+/// Sends a signal to a process that was not waited for yet.
+pub fn send(child: &Child, signal: Signal) {
+    let id = Pid::from_raw(i32::try_from(child.id().unwrap()).unwrap());
+    kill_process(id.unwrap(), signal).unwrap();
 }
 
 /// The permission bits of a file.

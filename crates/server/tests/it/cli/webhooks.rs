@@ -7,12 +7,13 @@ use std::time::Duration;
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::timeout;
 
-use super::process::{LOOK_EVERY, Server, regente, run, run_on};
+use super::process::{LOOK_EVERY, Server, regente, run, run_on, send};
 use crate::webhooks::receiver::{Got, Receiver, Say};
 
 const APPROVED: &str = "4916745120294124";
@@ -170,8 +171,7 @@ impl Listening {
 
     /// Sends SIGINT; returns the last output.
     pub async fn interrupt(mut self) -> String {
-        let pid = self.child.id().unwrap().to_string();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().await.unwrap().success());
+        send(&self.child, Signal::INT);
         let mut rest = String::new();
         while let Some(line) = timeout(PATIENCE, self.lines.next_line()).await.unwrap().unwrap() {
             rest.push_str(&line);

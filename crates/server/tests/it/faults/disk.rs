@@ -4,8 +4,8 @@
 //! is root (`user_namespaces(7)`). Where the system allows no such namespaces, the runner's output says which stories
 //! were skipped.
 
+use std::ffi::CStr;
 use std::io::Write;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -14,6 +14,8 @@ use axum::http::Method;
 use regente_engine::settings::Settings;
 use regente_providers::sandbox::TransactionLog;
 use regente_store::testing::{TestDatabase, run_script};
+use rustix::mount::{MountFlags, UnmountFlags, mount, mount_remount, unmount};
+use rustix::process::geteuid;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -22,7 +24,7 @@ use crate::cli::process::{regente, run, run_on};
 use crate::harness::{APPROVED, TestApp, charge_body, request};
 
 /// Enough for a database and its log, and soon full.
-const DISK_BYTES: &str = "size=8m";
+const DISK_BYTES: &CStr = c"size=8m";
 /// Longer than the test locks the simulator's transaction log.
 const PATIENT_DEADLINE: Duration = Duration::from_secs(30);
 
@@ -32,12 +34,8 @@ struct Disk(TempDir);
 impl Disk {
     fn mount() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", DISK_BYTES, "tmpfs"])
-            .arg(folder.path())
-            .status()
-            .unwrap();
-        assert!(mounted.success(), "root cannot mount a disk here: give the tests CAP_SYS_ADMIN");
+        mount("tmpfs", folder.path(), "tmpfs", MountFlags::empty(), DISK_BYTES)
+            .expect("root mounts a disk here: give the tests CAP_SYS_ADMIN");
         Self(folder)
     }
 
@@ -59,15 +57,14 @@ impl Disk {
         self.path().join("filler")
     }
 
-    fn remount(&self, how: &str) {
-        let remounted = Command::new("mount").args(["-o", how]).arg(self.path()).status().unwrap();
-        assert!(remounted.success());
+    fn remount(&self, flags: MountFlags) {
+        mount_remount(self.path(), flags, c"").unwrap();
     }
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        drop(Command::new("umount").arg("-l").arg(self.path()).status());
+        let _ = unmount(self.path(), UnmountFlags::DETACH);
     }
 }
 
@@ -95,7 +92,7 @@ stories_on_a_disk! {
 }
 
 fn is_root() -> bool {
-    std::fs::metadata("/proc/self").unwrap().uid() == 0
+    geteuid().is_root()
 }
 
 /// Makes the user root in a user namespace, where mounts are its own.
@@ -207,12 +204,12 @@ async fn a_disk_that_is_read_only_at_the_start_is_named(disk: Disk) {
     std::fs::create_dir(&folder).unwrap();
     run(regente(&["vault", "new-kek"]).arg(folder.join("kek"))).await.text();
     run_on(&folder, &["migrate"]).await.text();
-    disk.remount("remount,bind,ro");
+    disk.remount(MountFlags::BIND | MountFlags::RDONLY);
     let refused = run_on(&folder, &["serve", "--listen", "127.0.0.1:0"]).await;
     assert!(refused.complaint().contains("Read-only file system"), "{}", refused.stderr);
     let refused = run_on(&folder, &["backup", folder.join("backup.db").to_str().unwrap()]).await;
     assert!(refused.complaint().contains("Read-only file system"), "{}", refused.stderr);
-    disk.remount("remount,bind,rw");
+    disk.remount(MountFlags::BIND);
     assert!(run_on(&folder, &["clients", "list"]).await.status.success());
     let found = run_on(&folder, &["doctor"]).await;
     assert!(

@@ -19,7 +19,7 @@ const GIVEN_UP: &str = "regente_purchases_reconciliation_failed_total";
 #[tokio::test]
 async fn a_message_that_is_lost_and_a_webhook_that_is_switched_off_are_counted_and_told() {
     let folder = tempfile::tempdir().unwrap();
-    let (address, listen) = metrics_setting();
+    let (port, listen) = metrics_setting();
     let settings = [listen.as_str(), "webhooks.waits_seconds=1", "webhooks.disable_after=2"];
     let arguments: Vec<&str> = settings.into_iter().flat_map(|setting| ["--set", setting]).collect();
     let server = Server::start(folder.path(), &arguments).await;
@@ -31,11 +31,11 @@ async fn a_message_that_is_lost_and_a_webhook_that_is_switched_off_are_counted_a
     for lost in [1.0, 2.0] {
         let body = server.charge("REGENTE_MERCHANT_ID", "4916745120294124");
         assert_eq!(server.post("/v1/charges", &body).send().await.unwrap().status(), StatusCode::CREATED);
-        until(&address, |page| page.value("regente_deliveries_lost_total") == lost).await;
+        until(port.address(), |page| page.value("regente_deliveries_lost_total") == lost).await;
     }
-    let page = until(&address, |page| page.value("regente_webhooks_disabled_total") == 1.0).await;
+    let page = until(port.address(), |page| page.value("regente_webhooks_disabled_total") == 1.0).await;
     assert_eq!(page.value(&attempts("unexpected_status")), 4.0);
-    until(&address, |page| page.value("regente_deliveries_due") == 0.0).await;
+    until(port.address(), |page| page.value("regente_deliveries_due") == 0.0).await;
 
     let log = server.stop().await;
     for (alert, times) in [("webhook_message_lost", 2), ("webhook_disabled", 1)] {
@@ -53,15 +53,15 @@ async fn a_purchase_that_is_given_up_is_counted() {
     let app = TestApp::sqlite().await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = Endpoint::open(listener, app.app.clone()).unwrap();
-    let address = endpoint.address().to_string();
-    let before = metric(&address, GIVEN_UP).await;
+    let address = endpoint.address();
+    let before = metric(address, GIVEN_UP).await;
     let mut provider = sandbox("Keeps everything", 1);
     let faults = json!([{ "when": { "operation": "void" }, "then": { "decline": "generic" } }]);
     provider["options"] = json!({ "type": "SANDBOX", "faults": faults });
     let merchant = app.merchant_with(json!([provider])).await;
     crate::purchases::accepted(&app, &merchant, &[APPROVED, WRONG_CVV], true).await;
     app.later(4 * DAY).await;
-    assert!(metric(&address, GIVEN_UP).await > before);
+    assert!(metric(address, GIVEN_UP).await > before);
 }
 
 async fn messages_that_wait_are_counted_while_they_do(app: TestApp) {

@@ -248,8 +248,8 @@ async fn a_void_that_is_refused_to_the_end_is_given_up_and_listed(app: TestApp) 
     let app = app.with_settings(|settings| settings.reconcile_waits = vec![Duration::from_secs(60); 2]).await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = Endpoint::open(listener, app.app.clone()).unwrap();
-    let address = endpoint.address().to_string();
-    let before = metric(&address, GIVEN_UP).await;
+    let address = endpoint.address();
+    let before = metric(address, GIVEN_UP).await;
     let charge = denied(&app, &[of_voids(json!({ "decline": "generic" }), &[1, 2, 3, 4])]).await;
     app.later(DAY / 2).await;
     let lost = stored(&app, &charge).await.remove(0).request;
@@ -257,7 +257,7 @@ async fn a_void_that_is_refused_to_the_end_is_given_up_and_listed(app: TestApp) 
     let listed = unknowns(&app).await;
     assert_eq!((listed.len(), listed[0].operation.as_str()), (1, "void"));
     assert!(listed[0].given_up_at.is_some(), "{listed:?}");
-    assert!(metric(&address, GIVEN_UP).await > before);
+    assert!(metric(address, GIVEN_UP).await > before);
     assert_eq!(read(&app, &charge).await["status"], "authorized", "the charge stays what it is");
 
     // The operator's first retry is refused, too.
