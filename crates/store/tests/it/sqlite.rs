@@ -1,5 +1,7 @@
 //! What is SQLite's own: the lock, the write-ahead log, a full disk.
 
+use std::path::Path;
+
 use futures_util::future::join_all;
 use regente_store::testing::{self, TestDatabase};
 use regente_store::{
