@@ -183,13 +183,7 @@ async fn assemble(
         answer_to: kept_answer,
     });
     let limits = config.http_limits();
-    Ok(App::new(Parts {
-        engine,
-        simulator_log,
-        credentials,
-        limiters: Limiters::new(&limits, &now),
-        limits,
-    }))
+    Ok(App::new(Parts { engine, simulator_log, credentials, limiters: Limiters::new(&limits, &now), limits }))
 }
 
 /// The simulator's transaction log for reading; `None` where there is none.

@@ -261,8 +261,7 @@ async fn make_merchant(
     for sent in providers {
         // Parsed like a caller's request, so that the same rules hold.
         let body = Body::parse(sent.to_string().as_bytes())?;
-        let provider =
-            body.read(|fields| NewProvider::read(fields, "", app)).map_err(ApiError::from)?;
+        let provider = body.read(|fields| NewProvider::read(fields, "", app)).map_err(ApiError::from)?;
         let provider = provider.to_record(app, client_id, id, now).map_err(ApiError::from)?;
         regente_store::providers::insert(&mut batch, &provider)?;
         record(app, &mut batch, "provider.created", "provider", provider.id.uuid());

@@ -47,10 +47,13 @@ const MIN_PAYMENT_AMOUNT: RangeInclusive<u64> = 1..=100_000_000;
 
 /// The settings that are out of their bounds, each with the rule.
 pub(super) fn broken(config: &Config) -> impl Iterator<Item = (&'static str, String)> {
-    let spelled = [(counts(config), ""), (milliseconds(config), " milliseconds"), (seconds(config), " seconds")];
+    let spelled =
+        [(counts(config), ""), (milliseconds(config), " milliseconds"), (seconds(config), " seconds")];
     spelled.into_iter().flat_map(|(settings, unit)| {
         let broken = settings.into_iter().filter(|(_, value, bounds)| !bounds.contains(value));
-        broken.map(move |(key, _, bounds)| (key, format!("must be {} to {}{unit}", bounds.start(), bounds.end())))
+        broken.map(move |(key, _, bounds)| {
+            (key, format!("must be {} to {}{unit}", bounds.start(), bounds.end()))
+        })
     })
 }
 
@@ -104,7 +107,11 @@ fn seconds(config: &Config) -> Vec<Bounded> {
         ("card_testing.refusals_within_seconds", card_testing.refusals_within_seconds, LIMIT_SECONDS),
         ("card_testing.block_seconds", card_testing.block_seconds, LIMIT_SECONDS),
         ("limits.card_token_life_seconds", limits.card_token_life_seconds, CARD_TOKEN_LIFE_SECONDS),
-        ("limits.client_token_life_seconds_max", limits.client_token_life_seconds_max, CLIENT_TOKEN_LIFE_SECONDS),
+        (
+            "limits.client_token_life_seconds_max",
+            limits.client_token_life_seconds_max,
+            CLIENT_TOKEN_LIFE_SECONDS,
+        ),
         (
             "limits.idempotency_retention_seconds",
             limits.idempotency_retention_seconds,

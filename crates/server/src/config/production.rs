@@ -132,7 +132,9 @@ fn written_for_others(secret: &WrittenSecret) -> Option<String> {
         WrittenIn::File(path) => {
             let mode = mode_open_to_others(path)?;
             let path = path.display();
-            Some(format!("`{key}` stands in {path}, which others can read (mode {mode:03o}): `chmod 600 {path}`"))
+            Some(format!(
+                "`{key}` stands in {path}, which others can read (mode {mode:03o}): `chmod 600 {path}`"
+            ))
         }
     }
 }

@@ -169,7 +169,11 @@ impl Blocks {
             let until = (self.failures.clock)() + self.block_for;
             self.blocked_until.insert(*key, until);
             metrics::block_begun(key.limit());
-            tracing::warn!(limit = key.limit().word(), seconds = self.block_for.as_secs(), "too many failures: a block begins");
+            tracing::warn!(
+                limit = key.limit().word(),
+                seconds = self.block_for.as_secs(),
+                "too many failures: a block begins"
+            );
         }
     }
 }

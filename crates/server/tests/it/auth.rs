@@ -13,8 +13,8 @@ use regente::access::{
 };
 use regente::api::auth;
 use regente::app::{App, Parts, no_credentials};
-use regente::http::error::kept_answer;
 use regente::http::MonotonicClock;
+use regente::http::error::kept_answer;
 use regente::http::limits::{HttpLimits, Limiters};
 use regente_domain::actor::Actor;
 use regente_domain::credential::SECRET_KEYS_ACTIVE_MAX;

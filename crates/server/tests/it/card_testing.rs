@@ -9,7 +9,9 @@ use regente::http::rates::Rate;
 use serde_json::{Value, json};
 
 use crate::charges::{by_source, single_merchant};
-use crate::harness::{APPROVED, Client, Reply, TIMED_OUT, TestApp, WRONG_CVV, charge_body, stories, token_body};
+use crate::harness::{
+    APPROVED, Client, Reply, TIMED_OUT, TestApp, WRONG_CVV, charge_body, stories, token_body,
+};
 
 stories! {
     a_public_key_has_a_limit_for_tokens_cards_and_charges_together,
@@ -103,7 +105,8 @@ async fn buyers_behind_a_proxy_have_limits_of_their_own(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let key = app.client_token(json!(["charges"])).await;
     let charge = charge_body(&merchant, APPROVED);
-    let (count, _) = until_refused(async || post(&app, &key, "192.0.2.1", "/v1/charges", &charge).await).await;
+    let (count, _) =
+        until_refused(async || post(&app, &key, "192.0.2.1", "/v1/charges", &charge).await).await;
     assert!(count >= 3, "{count}");
     post(&app, &key, "192.0.2.2", "/v1/charges", &charge).await.expect(201);
     // A buyer cannot take the address of another one.
@@ -135,7 +138,8 @@ async fn cards_with_the_same_first_digits_share_a_limit(app: TestApp) {
     // The same six digits with other ones behind them, and a right check digit.
     let alike = ("4916740000000006", "560");
     let (count, _) =
-        until_refused(async || post(&app, &key, "192.0.2.1", "/v1/tokens", &token_body(APPROVED)).await).await;
+        until_refused(async || post(&app, &key, "192.0.2.1", "/v1/tokens", &token_body(APPROVED)).await)
+            .await;
     assert!(count >= 3, "{count}");
     post(&app, &key, "192.0.2.2", "/v1/tokens", &token_body(alike)).await.expect(429);
     post(&app, &key, "192.0.2.2", "/v1/tokens", &token_body(REFUSED)).await.expect(201);
@@ -231,11 +235,14 @@ async fn accounts_do_not_block_each_other(app: TestApp) {
 
 async fn a_secret_key_is_not_limited(app: TestApp) {
     let one = Bounds { requests: Rate::per_minute(1), refusals: Rate::per_minute(1) };
-    let strict = CardTestingLimits { key: one, address: one, bin: one, card: one, ..CardTestingLimits::default() };
+    let strict =
+        CardTestingLimits { key: one, address: one, bin: one, card: one, ..CardTestingLimits::default() };
     let app = limited(app, strict).await;
     let merchant = single_merchant(&app).await;
     for _ in 0..8 {
-        post(&app, &app.client, "192.0.2.1", "/v1/charges", &charge_body(&merchant, WRONG_CVV)).await.expect(201);
+        post(&app, &app.client, "192.0.2.1", "/v1/charges", &charge_body(&merchant, WRONG_CVV))
+            .await
+            .expect(201);
         post(&app, &app.client, "192.0.2.1", "/v1/tokens", &token_body(APPROVED)).await.expect(201);
     }
 }

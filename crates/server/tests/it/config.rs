@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use regente::config::{Config, ConfigError, DatabaseAddress, Flag, Loaded, Place, Secret, Simulator, Sources};
+use regente::config::{
+    Config, ConfigError, DatabaseAddress, Flag, Loaded, Place, Secret, Simulator, Sources,
+};
 use regente::http::card_testing::Bounds;
 use regente::http::rates::Rate;
 use regente_engine::outbound::{Plain, Ports, Refusal};
@@ -459,7 +461,10 @@ fn trusted_proxies_are_addresses_and_networks() {
         Loaded::read(&with(text)).unwrap();
     }
     for text in ["proxy.example", "10.0.0.0/33", "any"] {
-        assert!(refusal(&with(text)).contains("`server.trusted_proxies` must be addresses or networks"), "{text}");
+        assert!(
+            refusal(&with(text)).contains("`server.trusted_proxies` must be addresses or networks"),
+            "{text}"
+        );
     }
 }
 
@@ -533,10 +538,8 @@ fn production_refuses_secrets_in_a_configuration_that_others_can_read() {
 #[test]
 fn production_refuses_secrets_on_the_command_line() {
     let folder = tempfile::tempdir().unwrap();
-    let mut sources = environment(&[
-        ("REGENTE_MODE", "production"),
-        ("REGENTE_DATA_DIR", folder.path().to_str().unwrap()),
-    ]);
+    let mut sources =
+        environment(&[("REGENTE_MODE", "production"), ("REGENTE_DATA_DIR", folder.path().to_str().unwrap())]);
     sources.flags = vec![flag("--set", "vault.kek", KEK)];
     let reason = "`vault.kek` stands on the command line, which everybody on this machine can read";
     assert!(reasons(&Loaded::read(&sources).unwrap().config).contains(reason));

@@ -74,7 +74,10 @@ async fn migrations_that_are_pending_are_named() {
     let router = regente::api::router::router(app.clone());
     assert_eq!(get(&router, "/health/ready").await.0, StatusCode::OK);
 
-    tamper(folder.path(), "DELETE FROM schema_migrations WHERE version = (SELECT MAX(version) FROM schema_migrations)");
+    tamper(
+        folder.path(),
+        "DELETE FROM schema_migrations WHERE version = (SELECT MAX(version) FROM schema_migrations)",
+    );
 
     let expected = json!({ "status": "not_ready", "failing": ["migrations"] });
     assert_eq!(get(&router, "/health/ready").await, (StatusCode::SERVICE_UNAVAILABLE, expected));

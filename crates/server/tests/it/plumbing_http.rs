@@ -230,8 +230,7 @@ fn a_public_key_makes_ten_tokens_a_second_from_each_address() {
         Rate::per_second(10),
         Arc::new(move || Duration::from_millis(clock.load(Ordering::SeqCst))),
     );
-    let key =
-        |address: &str| RateKey::Tokens(Uuid::from_u128(7), address.parse::<IpAddr>().unwrap().into());
+    let key = |address: &str| RateKey::Tokens(Uuid::from_u128(7), address.parse::<IpAddr>().unwrap().into());
     let here = key("192.0.2.1");
     for _ in 0..10 {
         limiter.check(&here).unwrap();

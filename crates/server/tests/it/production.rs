@@ -33,8 +33,7 @@ fn merchant_of(providers: &Value) -> Value {
 
 async fn a_simulator_cannot_be_registered_in_production(app: TestApp) {
     let app = in_production(app).await;
-    let risk =
-        json!({ "name": "Risk", "priority": 2, "credentials": { "type": "SANDBOX_ANTIFRAUD", "apiKey": "a" } });
+    let risk = json!({ "name": "Risk", "priority": 2, "credentials": { "type": "SANDBOX_ANTIFRAUD", "apiKey": "a" } });
     let refused = app.post("/v1/merchants", &merchant_of(&json!([sandbox("Main", 1), risk]))).await;
     let rule = |index| format!("providers[{index}].credentials.type must not be a simulator in production");
     assert_eq!(refused.details(400), [rule(0), rule(1)]);

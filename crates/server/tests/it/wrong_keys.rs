@@ -69,7 +69,8 @@ async fn an_address_with_many_wrong_keys_waits_for_a_minute(app: TestApp) {
 
 async fn unknown_accounts_count_like_wrong_keys(app: TestApp) {
     let app = limited(app).await;
-    let nobody = Client { id: "30173513-0000-4000-8000-000000000000".to_owned(), key: "sk_test_x".to_owned() };
+    let nobody =
+        Client { id: "30173513-0000-4000-8000-000000000000".to_owned(), key: "sk_test_x".to_owned() };
     until_it_waits(&app, &nobody, 401, "192.0.2.1").await;
 }
 

@@ -183,8 +183,7 @@ async fn rows_of(
 /// long, so that it does not keep its connection from everybody else.
 fn pool(options: &PostgresOptions, connector: &Connector) -> Result<Pool, StoreError> {
     let timeout_ms = options.read_timeout.as_millis().max(1);
-    let settings =
-        format!("SET default_transaction_read_only = on; SET statement_timeout = {timeout_ms}");
+    let settings = format!("SET default_transaction_read_only = on; SET statement_timeout = {timeout_ms}");
     let manager = Manager::from_connect(
         connector.config(),
         connector.clone(),

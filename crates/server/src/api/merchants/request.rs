@@ -115,11 +115,7 @@ fn added_providers(fields: &Fields<'_>, app: &App) -> Option<Vec<NewProvider>> {
         let path = if is_array { format!("providers[{index}]") } else { "providers".to_owned() };
         index += 1;
         entry.object(|provider| {
-            if provider.has("id") {
-                Some(None)
-            } else {
-                NewProvider::read(provider, &path, app).map(Some)
-            }
+            if provider.has("id") { Some(None) } else { NewProvider::read(provider, &path, app).map(Some) }
         })
     });
     Some(entries?.into_iter().flatten().collect())
