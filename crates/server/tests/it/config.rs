@@ -77,7 +77,7 @@ fn an_unknown_name_is_an_error_wherever_it_stands() {
 
     let named = [
         "regente.toml: there is no setting `nonsense`; at the top there are data_dir, mode",
-        "regente.toml: there is no setting `server.lisen`; in `server` there are body_bytes_max",
+        "regente.toml: there is no setting `server.lisen`; in `server` there are body_budget_bytes, body_bytes_max",
         "regente.toml: there is no setting `serverr`",
         "regente.toml: `server.listen` must be a string",
         "environment variable REGENTE_SERVER_LISTEN: there is no setting `server_listen`",
@@ -389,7 +389,10 @@ fn postgres_settings_reach_the_pool() {
 #[test]
 fn lifetimes_and_numbers_have_bounds_on_both_sides() {
     let with = |key: &str, value: u64| Sources {
-        flags: vec![flag("--set", key, &value.to_string())],
+        // Twice the largest body, so that each body fits.
+        flags: [(key, value), ("server.body_budget_bytes", 134_217_728)]
+            .map(|(key, value)| flag("--set", key, &value.to_string()))
+            .into(),
         ..Sources::default()
     };
     for (key, least, most, unit) in [
