@@ -23,7 +23,7 @@ export RUST_TEST_THREADS ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
 run:
 	@echo "Building Regente; the first time takes some minutes."
-	$(CARGO) run --package regente -- dev $(DEV)
+	$(CARGO) run --profile fast-build --package regente -- dev $(DEV)
 
 test: tools
 	$(CARGO) test --workspace --quiet
