@@ -302,6 +302,7 @@ async fn a_notification_and_a_probe_are_written_once(app: TestApp) {
 
 /// Both notifications move the charge alike, in the same millisecond.
 async fn a_refusal_that_is_told_twice_leads_to_one_further_provider(app: TestApp) {
+    let mut charges = Vec::new();
     for _ in 0..4 {
         let body = charge_body(&merchant(&app).await, APPROVED);
         let charge = app.post("/v1/charges", &body).await.expect(201);
@@ -312,7 +313,9 @@ async fn a_refusal_that_is_told_twice_leads_to_one_further_provider(app: TestApp
         let paid = read(&app, text(&charge["id"])).await;
         assert_eq!(paid["status"], "authorized");
         assert_eq!(app.books.effects().await.unwrap() - before, 1, "one provider has taken the money");
+        charges.push(paid);
     }
+    agree_on_all(&app.books, &charges).await;
 }
 
 async fn what_is_not_decided_cannot_be_captured_or_voided(app: TestApp) {
