@@ -313,7 +313,7 @@ impl Reader {
 impl Reader {
     fn written_secrets(&self, config: &Config) -> Vec<WrittenSecret> {
         let is_secret = |key: &str| key != "database.url" || config.has_password();
-        let written = SECRETS.into_iter().filter(|key| is_secret(*key)).filter_map(|key| {
+        let written = SECRETS.into_iter().filter(|key| is_secret(key)).filter_map(|key| {
             let given = self.given.get(key)?;
             let place = match given.weight {
                 Weight::Default => return None,
