@@ -263,6 +263,13 @@ pub fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     hash
 }
 
+/// The first half of a hash: 128 bits are enough to avoid collisions.
+pub fn half_of(hash: &[u8; 32]) -> Uuid {
+    let mut half = [0; 16];
+    half.copy_from_slice(&hash[..16]);
+    Uuid::from_bytes(half)
+}
+
 fn secret_binding(client_id: ClientId) -> Binding {
     Binding::new(Purpose::ClientSecret, client_id, client_id.uuid())
 }

@@ -9,11 +9,11 @@ use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;
 use regente_store::audit::{self, AuditEntry};
 use regente_store::{Batch, Commit};
-use uuid::Uuid;
 
 use crate::app::App;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
+use crate::vault::half_of;
 
 /// The records of a request's openings. Until they are [`written`](Self::written), dropping them, because the request
 /// is refused or its caller hangs up, writes them in a batch of their own.
@@ -21,7 +21,7 @@ pub struct Openings {
     app: App,
     client_id: ClientId,
     actor: Actor,
-    request_id: String,
+    request_id: RequestId,
     entries: Mutex<Vec<AuditEntry>>,
 }
 
@@ -32,15 +32,14 @@ impl Openings {
             app: app.clone(),
             client_id: caller.client_id,
             actor: caller.actor(),
-            request_id: request_id.as_str().to_owned(),
+            request_id: request_id.clone(),
             entries: Mutex::default(),
         }
     }
 
     /// Notes that a token is opened. The record names it by half of its digest, since its id must not be stored.
     pub fn note(&self, token_digest: [u8; 32]) {
-        let object_id =
-            Uuid::from_u128(token_digest.iter().take(16).fold(0, |half, byte| half << 8 | u128::from(*byte)));
+        let object_id = half_of(&token_digest);
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         // A plan that is made again opens the same token.
         if entries.iter().any(|entry| entry.object_id == object_id) {
@@ -52,7 +51,7 @@ impl Openings {
             action: "token.opened",
             object_kind: "token",
             object_id,
-            request_id: Some(self.request_id.clone()),
+            request_id: Some(self.request_id.as_str().to_owned()),
         });
     }
 

@@ -11,6 +11,8 @@ use aws_lc_rs::hmac::{self, Context, HMAC_SHA256};
 use regente_domain::card::{CardNumber, Expiry};
 use uuid::Uuid;
 
+use super::half_of;
+
 /// Kinds of data that can be looked up without storing it in the clear. Texts must be in their normal form
 /// (`regente_domain::customer::normal_…`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,13 +89,6 @@ impl fmt::Debug for ClientKeys {
 
 fn key(secret: &Prk, label: &[u8]) -> hmac::Key {
     secret.expand(&[label], HMAC_SHA256).expect("32 bytes are within what HKDF expands to").into()
-}
-
-/// The first half of a hash: 128 bits are enough to avoid collisions.
-fn half_of(hash: &[u8; 32]) -> Uuid {
-    let mut half = [0; 16];
-    half.copy_from_slice(&hash[..16]);
-    Uuid::from_bytes(half)
 }
 
 /// Each part has a length prefix: `["ab", "c"]` and `["a", "bc"]` give different hashes.

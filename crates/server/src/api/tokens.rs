@@ -11,7 +11,7 @@ use regente_engine::caller::Caller;
 use regente_engine::card_data::{TokenContents, seal_token};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
-use regente_engine::vault::{sha256, token_digest};
+use regente_engine::vault::{half_of, sha256, token_digest};
 use regente_store::Batch;
 use regente_store::tokens::{self, StoredToken, TokenKind};
 use serde::{Deserialize, Serialize};
@@ -124,8 +124,7 @@ pub async fn create(
 /// What hides the id of a token in the answer that is kept for an idempotency key: whoever holds the database and its
 /// keys could otherwise open what is left of the token in an older copy. Only the request itself gives it.
 fn mask_of(key: &str, body: &Body) -> u128 {
-    let hash = sha256(&[b"token answer", key.as_bytes(), &body.canonical_bytes()]);
-    hash.iter().take(16).fold(0, |mask, byte| mask << 8 | u128::from(*byte))
+    half_of(&sha256(&[b"token answer", key.as_bytes(), &body.canonical_bytes()])).as_u128()
 }
 
 /// The kept answer.
