@@ -6,12 +6,14 @@ use axum::http::Method;
 use regente::http::card_testing::{Bounds, CardTestingLimits};
 use regente::http::peer::Proxies;
 use regente::http::rates::Rate;
+use regente::metrics::Endpoint;
 use serde_json::{Value, json};
 
 use crate::charges::{by_source, single_merchant};
 use crate::harness::{
     APPROVED, Client, Reply, TIMED_OUT, TestApp, WRONG_CVV, charge_body, stories, token_body,
 };
+use crate::metrics::metric;
 
 stories! {
     a_public_key_has_a_limit_for_tokens_cards_and_charges_together,
@@ -25,6 +27,7 @@ stories! {
     accounts_do_not_block_each_other,
     a_secret_key_is_not_limited,
     without_limits_nobody_is_refused,
+    what_is_refused_and_blocked_is_counted,
 }
 
 /// A card that the simulator refuses; it begins with other digits than [`APPROVED`].
@@ -253,4 +256,24 @@ async fn without_limits_nobody_is_refused(app: TestApp) {
     for _ in 0..MANY {
         post(&app, &key, "192.0.2.1", "/v1/charges", &charge_body(&merchant, WRONG_CVV)).await.expect(201);
     }
+}
+
+/// The counts are those of the whole process, to which other stories add.
+async fn what_is_refused_and_blocked_is_counted(app: TestApp) {
+    let app = limited(app, CardTestingLimits { bin: refusals(2), ..CardTestingLimits::default() }).await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = Endpoint::open(listener, app.app.clone()).unwrap();
+    let address = endpoint.address();
+    let counts = async || {
+        let blocks = metric(address, "regente_blocks_total{limit=\"bin\"}").await;
+        (blocks, metric(address, "regente_rate_limited_total{limit=\"bin\"}").await)
+    };
+    let before = counts().await;
+    let merchant = single_merchant(&app).await;
+    let key = app.client_token(json!(["charges"])).await;
+    let bad = charge_body(&merchant, WRONG_CVV);
+    until_refused(async || post(&app, &key, "192.0.2.1", "/v1/charges", &bad).await).await;
+    let after = counts().await;
+    assert!(after.0 > before.0, "a block began: {before:?} {after:?}");
+    assert!(after.1 > before.1, "a request was refused: {before:?} {after:?}");
 }
