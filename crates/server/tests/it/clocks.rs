@@ -66,17 +66,22 @@ async fn a_clock_is_set_by_the_databases(app: TestApp) {
 
 async fn what_is_under_way_is_not_sent_again_when_the_clock_jumps(app: TestApp) {
     let receiver = Receiver::start().await;
-    receiver.always(Say::Nothing);
     webhook(&app, &receiver, "*", "/").await;
+    // An endpoint that has never answered gets one message at a time, whatever the clock shows.
+    charge(&app).await;
+    app.run_jobs().await;
+    let answered = receiver.received().len();
+    assert!(answered > 0);
+    receiver.always(Say::Nothing);
     charge(&app).await;
     let sending = tokio::spawn({
         let worker = app.worker.clone();
         async move { worker.round().await }
     });
-    until("it is sent", || receiver.received().len() == 1).await;
+    until("it is sent", || receiver.received().len() == answered + 1).await;
     app.clock.advance(2 * MINUTE);
     let round = tokio::time::timeout(SOON / 10, app.worker.round()).await;
-    assert_eq!(receiver.received().len(), 1, "the first attempt has not ended");
+    assert_eq!(receiver.received().len(), answered + 1, "the first attempt has not ended");
     assert!(round.is_ok(), "nothing is left to do");
     sending.abort();
 }
