@@ -100,8 +100,10 @@ pub struct NewChargeBody {
     reason = "describes the body for the OpenAPI document; the body itself is read field by field"
 )]
 pub struct CardBody {
-    #[schema(max_length = 256)]
+    #[schema(min_length = 1, max_length = 256)]
     card_holder_name: String,
+    /// 13 to 19 digits with a right check digit; spaces and dashes do not count.
+    #[schema(pattern = "^[ -]*([0-9][ -]*){13,19}$")]
     card_number: String,
     /// Required unless `recurrence` is `subsequent` or `unscheduled`.
     #[schema(pattern = "^[0-9]{3,4}$")]
@@ -134,6 +136,7 @@ pub struct PaymentFlowBody {
     tag = "Charges",
     params(
         ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),

@@ -56,6 +56,7 @@ const TRIES_MAX: usize = 4;
     params(
         ("force" = Option<bool>, Query, description = "Answer with a customer whatever is already stored"),
         ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
     ),
     request_body(content = NewCustomerBody, content_type = "application/json"),

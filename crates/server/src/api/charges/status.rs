@@ -53,6 +53,7 @@ pub struct StatusBody {
     params(
         ("id" = Uuid, Path, description = "The charge."),
         ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
     ),
     request_body(content = StatusBody, content_type = "application/json"),

@@ -200,6 +200,11 @@ fn fits_pattern(pattern: &str, text: &str) -> bool {
         "^(0[1-9]|1[0-2])/[0-9]{4}$" => text.split_once('/').is_some_and(|(month, year)| {
             digits(month, &[2]) && digits(year, &[4]) && (1..=12).contains(&month.parse::<u8>().unwrap_or(0))
         }),
+        "^[ -]*([0-9][ -]*){13,19}$" => {
+            let count = text.bytes().filter(u8::is_ascii_digit).count();
+            (13..=19).contains(&count)
+                && text.bytes().all(|byte| matches!(byte, b' ' | b'-') || byte.is_ascii_digit())
+        }
         _ => {
             let words = pattern.strip_prefix("^(").and_then(|rest| rest.strip_suffix(")$"));
             let words = words.unwrap_or_else(|| panic!("the pattern {pattern} is not known to this check"));
