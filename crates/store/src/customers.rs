@@ -60,6 +60,10 @@ sql! {
     pub INSERT_CUSTOMER_ALIAS = "
         INSERT INTO customer_aliases (id, client_id, customer_id, private, key_id)
         VALUES (:id, :client_id, :customer_id, :private, :key_id)";
+    /// The data sent with an alias.
+    pub FIND_ALIAS_DATA = "
+        SELECT private, key_id FROM customer_aliases
+        WHERE id = :id AND client_id = :client_id AND private IS NOT NULL";
     /// One live customer, by its own id or that of an alias.
     pub FIND_CUSTOMER = concat!("SELECT ", columns!(), " FROM customers c
             WHERE c.id = :id AND c.client_id = :client_id AND c.deleted_at IS NULL
@@ -219,6 +223,19 @@ pub async fn find(
 ) -> Result<Option<StoredCustomer>, StoreError> {
     let row = store.row(&FIND_CUSTOMER, args! { id, client_id }).await?;
     row.as_ref().map(from_row).transpose()
+}
+
+/// The data sent with an alias, sealed; `None` when it was erased.
+///
+/// # Errors
+/// As [`Store::row`].
+pub async fn alias_data(
+    store: &Store,
+    client_id: ClientId,
+    id: Id<of::CustomerAlias>,
+) -> Result<Option<Sealed>, StoreError> {
+    let Some(row) = store.row(&FIND_ALIAS_DATA, args! { id, client_id }).await? else { return Ok(None) };
+    Ok(Some(Sealed { key_id: row.get("key_id")?, bytes: row.get("private")? }))
 }
 
 /// The live customers with `keys.email` or `keys.document`; `keys.number` is ignored.
