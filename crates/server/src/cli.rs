@@ -14,7 +14,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use regente_domain::id::{ChargeId, ClientId, Id, TransactionRequestId, of};
 
 use crate::admin::ExistingFile;
@@ -221,11 +221,28 @@ enum ClientsTask {
         #[command(flatten)]
         output: OutputArg,
     },
+    /// Change the settings of an account
+    Set {
+        /// The account's id
+        client_id: ClientId,
+        /// Refuse documents of customers whose check digits are wrong
+        #[arg(long, value_enum)]
+        document_check_digits: OnOff,
+        #[command(flatten)]
+        output: OutputArg,
+    },
     /// List the accounts
     List {
         #[command(flatten)]
         output: OutputArg,
     },
+}
+
+/// A switch.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OnOff {
+    On,
+    Off,
 }
 
 #[derive(Debug, Subcommand)]

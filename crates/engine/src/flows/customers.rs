@@ -5,6 +5,7 @@
 //! same customer at once, a unique index refuses the second batch, and that caller looks up again.
 
 mod buyer;
+mod document;
 mod record;
 
 use regente_domain::charge::later_of;
@@ -16,6 +17,7 @@ use regente_store::customers::{self, CustomerKeys, StoredCustomer};
 use serde::{Deserialize, Serialize};
 
 pub use buyer::{Buyer, buyer, find_or_create};
+pub use document::check_digits;
 pub use record::{Customer, CustomerData, StoredAddress};
 
 use crate::app::App;

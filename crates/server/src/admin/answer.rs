@@ -20,6 +20,8 @@ use crate::api::charges::explanation::ExplanationView;
 pub enum Answer {
     /// A client was made.
     Client(ClientRow),
+    /// The settings of a client were changed.
+    ClientSet(ClientRow),
     /// The clients, oldest first.
     Clients {
         /// One row for each.

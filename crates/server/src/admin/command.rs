@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use regente_domain::customer::CheckDigits;
 use regente_domain::id::{ChargeId, ClientId, Id, TransactionRequestId, of};
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,13 @@ pub enum Command {
     },
     /// List the clients.
     ClientsList,
+    /// Change the settings of a client.
+    ClientsSet {
+        /// Which.
+        client_id: ClientId,
+        /// Whether documents with wrong check digits are refused.
+        document_check_digits: CheckDigits,
+    },
     /// Make a secret key.
     KeysCreate {
         /// Whose.
@@ -92,6 +100,7 @@ impl Command {
         match self {
             Self::ClientsCreate { .. } => "clients create",
             Self::ClientsList => "clients list",
+            Self::ClientsSet { .. } => "clients set",
             Self::KeysCreate { .. } => "keys create",
             Self::KeysList { .. } => "keys list",
             Self::KeysRevoke { .. } => "keys revoke",

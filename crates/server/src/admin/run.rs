@@ -28,6 +28,9 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
     match command {
         Command::ClientsCreate { name } => Ok(Answer::Client(clients::create(app, name).await?)),
         Command::ClientsList => Ok(Answer::Clients { clients: clients::rows(app).await? }),
+        Command::ClientsSet { client_id, document_check_digits } => {
+            Ok(Answer::ClientSet(clients::set(app, client_id, document_check_digits).await?))
+        }
         Command::KeysCreate { client_id, label } => {
             let new = clients::create_key(app, client_id, label).await?;
             Ok(Answer::Key { key_id: new.id, key: new.key.expose().to_owned() })

@@ -1,5 +1,6 @@
 //! Formats answers to commands as text.
 
+use regente_domain::customer::CheckDigits;
 use regente_domain::time::Timestamp;
 
 use crate::admin::{Answer, BackedUp, ClientRow, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys};
@@ -10,6 +11,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Client(ClientRow { id, name, .. }) => {
             format!("Client {id} ({name}) is made. Its first key: regente keys create {id}\n")
         }
+        Answer::ClientSet(client) => client_set(client),
         Answer::Clients { clients } => clients_table(clients),
         Answer::Key { key_id, key } => {
             format!("{key}\n\nThis is secret key {key_id}. It is not shown again.\n")
@@ -62,6 +64,15 @@ pub(super) fn report(report: &Report) -> String {
         Verdict::Failure => "\nSomething fails.\n",
     });
     text
+}
+
+fn client_set(client: &ClientRow) -> String {
+    let ClientRow { id, name, document_check_digits, .. } = client;
+    let wrong_ones = match document_check_digits {
+        CheckDigits::On => "are refused",
+        CheckDigits::Off => "are taken",
+    };
+    format!("Documents with wrong check digits {wrong_ones} by client {id} ({name}).\n")
 }
 
 fn replayed_text(replayed: u64, under_way: u64) -> String {

@@ -5,7 +5,7 @@ use regente_domain::id::{CustomerId, Id};
 use regente_store::{Batch, Commit, customers};
 
 use super::record::{Customer, open_alias};
-use super::{Found, NewCustomer, OnMatch, ResolvedCustomer, plan};
+use super::{Found, NewCustomer, OnMatch, ResolvedCustomer, check_digits, plan};
 use crate::app::App;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
@@ -50,7 +50,8 @@ impl Buyer {
     }
 }
 
-/// Finds the customer whom these data describe, or creates one; an existing one is not changed. Two callers at once get the
+/// Finds the customer whom these data describe, or creates one; `path` is that of the data in the body, such as
+/// `paymentSource.customer`. An existing one is not changed. Two callers at once get the
 /// same customer: a unique index refuses the second creation, and that caller looks up again. A public key gets an alias.
 ///
 /// The customer is written in a batch of its own, so call it before the caller takes its own place in the store's admission,
@@ -63,7 +64,9 @@ pub async fn find_or_create(
     caller: &Caller,
     request_id: &RequestId,
     new: &NewCustomer,
+    path: &str,
 ) -> Result<Found, Error> {
+    check_digits(app, caller.client_id, &new.document, &format!("{path}.document")).await?;
     for _ in 0..TRIES_MAX {
         let mut batch = Batch::new(caller.client_id);
         let found = plan(app, caller, request_id, &mut batch, new, OnMatch::Keep).await?;
@@ -92,7 +95,9 @@ pub async fn buyer(app: &App, caller: &Caller, id: CustomerId) -> Result<Option<
     }
     let alias = Id::new(id.uuid());
     // The customer was deleted in between.
-    let Some(sealed) = customers::alias_data(&app.store, caller.client_id, alias).await? else { return Ok(None) };
+    let Some(sealed) = customers::alias_data(&app.store, caller.client_id, alias).await? else {
+        return Ok(None);
+    };
     let sent = open_alias(app, caller.client_id, alias, &sealed).await?;
     Ok(Some(Buyer::described(customer, sent)))
 }
