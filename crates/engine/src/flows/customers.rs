@@ -6,6 +6,7 @@
 
 mod buyer;
 mod document;
+pub mod erasure;
 mod record;
 
 use regente_domain::charge::later_of;

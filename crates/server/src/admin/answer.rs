@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::backup::{BackedUp, Restored};
 use super::clients::{ClientRow, KeyRow};
+use super::customers::ErasedPerson;
 use super::doctor::Report;
 use super::unknowns::UnknownRow;
 use crate::api::charges::explanation::ExplanationView;
@@ -70,6 +71,8 @@ pub enum Answer {
         /// Which.
         request_id: TransactionRequestId,
     },
+    /// A person was erased.
+    CustomerErased(ErasedPerson),
     /// The key of a webhook is being replaced.
     WebhookKeyRotated(WebhookKeys),
     /// The keys of a webhook.

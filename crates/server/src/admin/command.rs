@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use regente_domain::customer::CheckDigits;
-use regente_domain::id::{ChargeId, ClientId, Id, TransactionRequestId, of};
+use regente_domain::id::{ChargeId, ClientId, CustomerId, Id, TransactionRequestId, of};
 use serde::{Deserialize, Serialize};
 
 use super::webhooks::WebhooksCommand;
@@ -64,6 +64,13 @@ pub enum Command {
         /// Which.
         request_id: TransactionRequestId,
     },
+    /// Erase a person.
+    CustomersErase {
+        /// The account.
+        client_id: ClientId,
+        /// The customer, or an alias of his.
+        customer_id: CustomerId,
+    },
     /// Something about webhooks.
     Webhooks(WebhooksCommand),
     /// Tell where the API is served.
@@ -109,6 +116,7 @@ impl Command {
             Self::Explain { .. } => "explain",
             Self::UnknownsList => "unknowns",
             Self::UnknownsRetry { .. } => "unknowns retry",
+            Self::CustomersErase { .. } => "customers erase",
             Self::Webhooks(command) => command.name(),
             Self::Address => "health",
             Self::Doctor => "doctor",

@@ -3,7 +3,9 @@
 use regente_domain::customer::CheckDigits;
 use regente_domain::time::Timestamp;
 
-use crate::admin::{Answer, BackedUp, ClientRow, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys};
+use crate::admin::{
+    Answer, BackedUp, ClientRow, ErasedPerson, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys,
+};
 
 /// The text of an answer.
 pub(super) fn answer(answer: &Answer) -> String {
@@ -35,6 +37,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Resumed { request_id } => {
             format!("The provider is asked anew what became of request {request_id}.\n")
         }
+        Answer::CustomerErased(person) => erased(person),
         Answer::WebhookKeyRotated(keys) => key_rotated(keys),
         Answer::WebhookKeys(keys) => webhook_keys(keys),
         Answer::ReplayCounted { deliveries } => format!("{deliveries} deliveries\n"),
@@ -73,6 +76,25 @@ fn client_set(client: &ClientRow) -> String {
         CheckDigits::Off => "are taken",
     };
     format!("Documents with wrong check digits {wrong_ones} by client {id} ({name}).\n")
+}
+
+fn erased(person: &ErasedPerson) -> String {
+    let ErasedPerson { customer_id, cards, charges, purchases, answers, .. } = person;
+    let mut text = format!(
+        "Customer {customer_id} is erased, with {cards} cards, and from {charges} charges, {purchases} purchases and \
+         {answers} kept answers.\n"
+    );
+    let charges = person.charges_left.iter().map(|id| format!("charge {id}"));
+    let purchases = person.purchases_left.iter().map(|id| format!("purchase {id}"));
+    let left: Vec<String> = charges.chain(purchases).collect();
+    if !left.is_empty() {
+        text.push_str(&format!("Under way, and erased by a job when it has ended: {}.\n", left.join(", ")));
+    }
+    text.push_str("\nNot reached by this command:\n");
+    for sentence in &person.beyond_reach {
+        text.push_str(&format!("* {sentence}\n"));
+    }
+    text
 }
 
 fn replayed_text(replayed: u64, under_way: u64) -> String {

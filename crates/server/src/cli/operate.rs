@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::lists;
 use super::run::runtime;
-use super::{ClientsTask, Failure, KeysTask, OnOff, OutputArg, UnknownsTask};
+use super::{ClientsTask, CustomersTask, Failure, KeysTask, OnOff, OutputArg, UnknownsTask};
 use crate::admin::{self, Answer, Command, Report, Subject, Verdict};
 use crate::api::router::document;
 use crate::bootstrap::{self, Migrations, Missing};
@@ -57,6 +57,14 @@ pub(super) fn clients(loaded: &Loaded, task: ClientsTask) -> Result<ExitCode, Fa
             run(loaded, Command::ClientsSet { client_id, document_check_digits }, output)
         }
         ClientsTask::List { output } => run(loaded, Command::ClientsList, output),
+    }
+}
+
+pub(super) fn customers(loaded: &Loaded, task: CustomersTask) -> Result<ExitCode, Failure> {
+    match task {
+        CustomersTask::Erase { client_id, customer_id, output } => {
+            run(loaded, Command::CustomersErase { client_id, customer_id }, output)
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! is found instead of created.
 
 mod check_digits;
+mod erasure;
 mod matching;
 
 use axum::http::Method;

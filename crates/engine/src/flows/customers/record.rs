@@ -105,13 +105,8 @@ impl Customer {
     /// # Errors
     /// [`Error::Internal`] when the column does not open or has another format.
     pub async fn open(app: &App, stored: StoredCustomer) -> Result<Self, Error> {
-        let binding = Binding::new(Purpose::CustomerData, stored.client_id, stored.id.uuid());
-        let bytes = app.vault.open(binding, &stored.private).await?;
-        let document: Format<CustomerData> = serde_json::from_slice(&bytes).map_err(Error::internal)?;
-        if document.format != FORMAT {
-            return Err(Error::internal(format!("customer {}: format {}", stored.id, document.format)));
-        }
-        Ok(Self { stored, data: document.contents })
+        let data = open_data(app, stored.client_id, stored.id, &stored.private).await?;
+        Ok(Self { stored, data })
     }
 
     /// The customer with new data, sealed; still at the version that was read.
@@ -164,6 +159,22 @@ pub(super) async fn keys_of(
         document: document_key.map(|normal| keys.lookup_key(Lookup::Document, &normal)),
         number: number.map(|normal| keys.lookup_key(Lookup::DocumentNumber, &normal)),
     })
+}
+
+/// Opens the data of a customer.
+pub(super) async fn open_data(
+    app: &App,
+    client_id: ClientId,
+    id: CustomerId,
+    sealed: &Sealed,
+) -> Result<CustomerData, Error> {
+    let binding = Binding::new(Purpose::CustomerData, client_id, id.uuid());
+    let bytes = app.vault.open(binding, sealed).await?;
+    let document: Format<CustomerData> = serde_json::from_slice(&bytes).map_err(Error::internal)?;
+    if document.format != FORMAT {
+        return Err(Error::internal(format!("customer {id}: format {}", document.format)));
+    }
+    Ok(document.contents)
 }
 
 /// Seals the data sent for an alias.
