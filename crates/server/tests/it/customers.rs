@@ -2,6 +2,7 @@
 //! is found instead of created.
 
 mod check_digits;
+mod documents;
 mod erasure;
 mod matching;
 
