@@ -56,6 +56,20 @@ pub struct References {
     pub app_info: Option<Value>,
 }
 
+impl References {
+    /// Without the texts and objects that callers fill as they like, and which may name a person.
+    #[must_use]
+    pub fn without_free_text(&self) -> Self {
+        Self {
+            description: None,
+            statement_descriptor: self.statement_descriptor.clone(),
+            provider_reference_key: self.provider_reference_key.clone(),
+            flow_metadata: None,
+            app_info: None,
+        }
+    }
+}
+
 /// A charge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Charge {
@@ -221,6 +235,16 @@ impl Charge {
     #[must_use]
     pub fn with_one_more_request(self) -> Self {
         Self { requests: self.requests + 1, ..self }
+    }
+
+    /// Without the texts and objects that callers fill as they like, and which may name a person.
+    #[must_use]
+    pub fn without_free_text(&self) -> Self {
+        let mut method = self.method.clone();
+        if let Some(items) = method.items() {
+            *items = None;
+        }
+        Self { method, references: self.references.without_free_text(), ..self.clone() }
     }
 
     /// Whether it ended because the payer did not pay in time.

@@ -89,6 +89,7 @@ const SERVER: &[&str] = &[
     "admin::recount",
     "admin::doctor",
     "admin::unknowns",
+    "admin::customers",
     "admin::answer",
     "admin::webhooks",
     "admin::command",

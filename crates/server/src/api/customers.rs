@@ -79,6 +79,7 @@ pub async fn create(
     let force = query.read(|parameters| parameters.boolean("force"))?;
     let on_match = if force == Some(true) { OnMatch::Update } else { OnMatch::Refuse };
     let new = body.read(|fields| read_new(fields, ""))?;
+    flow::check_digits(&app, caller.client_id, &new.document, "document").await?;
     let plan = || async {
         let mut batch = Batch::new(caller.client_id);
         let found = flow::plan(&app, &caller, &request_id, &mut batch, &new, on_match).await?;

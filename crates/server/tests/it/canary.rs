@@ -2,7 +2,7 @@
 //! them, and the test then searches all data for them.
 
 mod cards;
-mod places;
+pub mod places;
 mod search;
 mod story;
 mod used_tokens;
