@@ -236,8 +236,8 @@ async fn the_simulators_plan_begins_to_count_anew_when_it_is_set() {
     let sandbox = Sandbox::new(sandbox_options(1), log.clone());
     for number in [1, 3] {
         sandbox.set_plan(plan.clone(), "plan").unwrap();
-        let first = sandbox.act(&charge(key(number), APPROVED, Some("560"))).await;
-        let second = sandbox.act(&charge(key(number + 1), APPROVED, Some("560"))).await;
+        let first = sandbox.act(&charge(key(number), APPROVED, Some("560")), || None).await;
+        let second = sandbox.act(&charge(key(number + 1), APPROVED, Some("560")), || None).await;
         assert_ne!(format!("{first:?}"), format!("{second:?}"));
     }
     assert_eq!(log.effects().await.unwrap(), 2);
