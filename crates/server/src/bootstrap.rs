@@ -12,6 +12,7 @@ use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
 use regente_engine::calls::merchants::no_merchants;
 use regente_engine::calls::repeats::Repeats;
+use regente_engine::calls::senders::Senders;
 use regente_engine::chance::{Chance, NoRandomness};
 use regente_engine::clock::Clock;
 use regente_engine::outbound::{Outbound, SystemLookup};
@@ -183,6 +184,7 @@ async fn assemble(
         chance,
         settings,
         repeats: Repeats::default(),
+        senders: Senders::default(),
         in_flight: InFlight::default(),
         answer_to: kept_answer,
     });

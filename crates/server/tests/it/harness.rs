@@ -31,6 +31,7 @@ use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
 use regente_engine::calls::merchants::no_merchants;
 use regente_engine::calls::repeats::Repeats;
+use regente_engine::calls::senders::Senders;
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
 use regente_engine::jobs::Worker;
@@ -750,6 +751,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         chance,
         merchants: no_merchants(clock.clone(), life),
         repeats: Repeats::default(),
+        senders: Senders::default(),
         in_flight: InFlight::default(),
         circuits: Circuits::new(settings.circuits, clock.clone()),
         settings: settings.clone(),
