@@ -313,7 +313,7 @@ fn what_is_wrong_with_the_faults_of_a_request_is_said_with_its_path() {
         { "then": "try_again", "sequence": [SEQUENCE_PLACE_MAX], "when": { "operation": "void" } },
     ]);
     let one_of = "must contain exactly one of the following members: decline, delay_ms, timeout, reset, \
-                  server_error, duplicate, slow_body_ms, garbage, deny_seconds";
+                  server_error, duplicate, slow_body_ms, garbage, deny_seconds, forge, lose";
     assert_eq!(
         validate(&wrong, PATH).unwrap_err().into_details(),
         [

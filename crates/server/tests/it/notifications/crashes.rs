@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use regente_store::{Batch, Commit, args, sql};
+
 use super::{agrees, lost, read};
 use crate::follow_ups::announced;
 use crate::harness::{TestApp, stories};
@@ -12,7 +14,12 @@ stories! {
     what_was_taken_before_a_crash_is_settled_after_it,
 }
 
-/// A job whose worker died is taken over by then, and retried after a failure.
+sql! {
+    /// Leases end by the clock of the database, for which a story does not wait.
+    END_LEASES = "UPDATE jobs SET lease_owner = NULL, lease_until = NULL WHERE client_id = :client_id";
+}
+
+/// A job that failed is tried again by then.
 const SOON: Duration = Duration::from_secs(60);
 /// More steps than the flow has.
 const STEPS_MAX: u64 = 40;
@@ -37,6 +44,9 @@ async fn while_a_notification_is_taken_and_settled(app: TestApp) {
             app.fuse.disarm();
         } else {
             app = app.restart().await;
+            let mut batch = Batch::new(app.client_id());
+            batch.push_any(&END_LEASES, args! { client_id: app.client_id() });
+            assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
             app.deliver(&notice).await.expect(200);
         }
         app.later(SOON).await;

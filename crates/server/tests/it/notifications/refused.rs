@@ -60,7 +60,7 @@ async fn forged_notifications_are_logged_once_a_minute(app: TestApp) {
         forged().await;
     }
     assert_eq!(senders.refused(provider_id, app.clock.machine()), None, "the first one was logged");
-    app.clock.advance(Duration::from_secs(61));
+    app.clock.advance_machine(Duration::from_secs(61));
     // The four that were not logged, the one above, and this one.
     assert_eq!(senders.refused(provider_id, app.clock.machine()), Some(6));
     assert_eq!(senders.refused(provider_id, app.clock.machine()), None);
@@ -83,7 +83,7 @@ async fn an_address_that_forges_waits(app: TestApp) {
     assert_eq!(refused.status.as_u16(), 429, "the provider shares the address, and sends it again");
     assert!(refused.header("retry-after").is_some());
     app.get("/v1/charges").await.expect(200);
-    app.clock.advance(Duration::from_secs(61));
+    app.clock.advance_machine(Duration::from_secs(61));
     app.deliver(&notice).await.expect(200);
 }
 
