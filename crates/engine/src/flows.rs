@@ -8,6 +8,7 @@ pub mod charge;
 pub mod customers;
 pub mod finding;
 pub mod follow_up;
+pub mod notification;
 mod observed;
 mod orphaned;
 pub mod outcome;

@@ -12,7 +12,9 @@ use regente_domain::routing::Narrowed;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
-use crate::notification::{NOTIFICATION_BYTES_MAX, NotificationRefusal, NotificationRequest, ProviderEvent};
+use crate::notification::{
+    Authentic, NOTIFICATION_BYTES_MAX, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
+};
 use crate::outcome::{Answer, Probe, UnknownReason};
 use crate::request::{Call, Inquiry, OperationKind};
 
@@ -34,8 +36,13 @@ pub trait Provider: Send + Sync {
     /// How long a caller waits for the answer to a probe.
     fn probe_deadline(&self) -> Duration;
 
-    /// Authenticates a notification and reads its events.
-    fn notification(&self, _: &NotificationRequest<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+    /// Authenticates a notification over the bytes of its body, in constant time.
+    fn authenticate(&self, _: &NotificationRequest<'_>) -> Result<Authentic, NotificationRefusal> {
+        Err(NotificationRefusal::NotSupported)
+    }
+
+    /// Reads the events of a notification that was authentic when it arrived.
+    fn events(&self, _: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
         Err(NotificationRefusal::NotSupported)
     }
 
@@ -112,20 +119,32 @@ impl Providers {
         }
     }
 
-    /// Authenticates a notification of a provider of this type and reads its events.
+    /// Authenticates a notification of a provider of this type.
     ///
     /// # Errors
-    /// [`NotificationRefusal`]: the whole notification is rejected.
-    pub fn notification(
+    /// [`NotificationRefusal`]: the notification is rejected, and nothing of it is stored.
+    pub fn authenticate(
         &self,
         provider_type: ProviderType,
         request: &NotificationRequest<'_>,
-    ) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+    ) -> Result<Authentic, NotificationRefusal> {
         let provider = self.adapter(provider_type).ok_or(NotificationRefusal::NotSupported)?;
         if request.body.len() > NOTIFICATION_BYTES_MAX {
             return Err(NotificationRefusal::TooLong);
         }
-        provider.notification(request)
+        provider.authenticate(request)
+    }
+
+    /// Reads the events of a stored notification of a provider of this type.
+    ///
+    /// # Errors
+    /// [`NotificationRefusal`]: this release does not understand the notification.
+    pub fn events(
+        &self,
+        provider_type: ProviderType,
+        notification: &Notification<'_>,
+    ) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+        self.adapter(provider_type).ok_or(NotificationRefusal::NotSupported)?.events(notification)
     }
 
     /// Checks the options of a provider and returns the form in which they are stored. `path` is where they are in the

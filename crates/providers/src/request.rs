@@ -2,6 +2,7 @@
 //! no secrets.
 
 use std::fmt;
+use std::sync::Arc;
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::charge::{CaptureMode, PaymentMethod};
@@ -19,6 +20,11 @@ use zeroize::Zeroize;
 pub struct Call {
     /// Our key of the operation, the same on every repetition: the provider carries it out once.
     pub key: Uuid,
+    /// The charge or the card that the operation belongs to: the merchant's reference of the transaction, which
+    /// notifications repeat together with the key.
+    pub object_id: Uuid,
+    /// Where the provider sends notifications about the operation, if this service can be reached.
+    pub notify: Option<NotificationAddress>,
     /// When the call is made, by the caller's clock.
     pub at: Timestamp,
     /// Which adapter serves it.
@@ -58,6 +64,21 @@ pub struct Inquiry {
     pub mode: Mode,
     /// As [`Call::test_overrides`].
     pub test_overrides: Option<TestOverrides>,
+}
+
+/// Where a provider sends its notifications.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotificationAddress {
+    /// The address of this service, without a slash at its end.
+    pub service: Arc<str>,
+    /// The registered provider.
+    pub provider_id: Uuid,
+}
+
+impl fmt::Display for NotificationAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/providers/{}/notifications", self.service, self.provider_id)
+    }
 }
 
 /// Simulator overrides: what a tester requests of a test provider for one request. Adapters of real providers ignore

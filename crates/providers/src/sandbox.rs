@@ -6,12 +6,13 @@ mod draws;
 mod faults;
 pub mod http;
 mod notification;
+mod outbox;
 mod overrides;
 mod rules;
 mod silence;
 mod transaction_log;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use aws_lc_rs::hmac;
@@ -31,7 +32,8 @@ pub use faults::{
     FAULT_DELAY_MS_MAX, FAULT_DENY_SECONDS_MAX, FAULTS_MAX, Options, Plan, SEQUENCE_PLACE_MAX,
     SEQUENCE_PLACES_MAX, validate,
 };
-pub use notification::{SIGNATURE_HEADER, sign_notification};
+pub use notification::{SIGNATURE_AGE_MAX, SIGNATURE_HEADER, SigningKey};
+pub use outbox::{Notice, Outbox, Recipient};
 pub use overrides::overrides;
 pub use rules::{CvvRule, REFUSED_AMOUNT_MINOR_UNITS};
 pub use transaction_log::{
@@ -39,13 +41,16 @@ pub use transaction_log::{
     TransactionLogError,
 };
 
-use crate::notification::{NotificationRefusal, NotificationRequest, ProviderEvent};
+use crate::notification::{
+    Authentic, EventKind, EventSubject, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
+};
 use crate::outcome::{Answer, Finding, Probe};
 use crate::provider::{Adapter, BoxFuture, Provider};
 use crate::request::{Call, Inquiry, Operation, OperationKind, TestOverrides};
 use delivery::received;
 use draws::Draws;
 use faults::{Counts, Occasion, Point, Source, Then};
+use outbox::{Letterbox, Signature};
 use rules::Verdict;
 use transaction_log::Recorded;
 
@@ -80,6 +85,8 @@ pub struct Sandbox {
     log: TransactionLog,
     plan: RwLock<OwnPlan>,
     counts: Counts,
+    letterbox: Letterbox,
+    outbox: Mutex<Option<Outbox>>,
 }
 
 /// The parts of a probe that the simulator uses.
@@ -119,6 +126,7 @@ impl Default for OwnPlan {
 impl Sandbox {
     /// Creates a simulator that writes to this log.
     pub fn new(options: SandboxOptions, log: TransactionLog) -> Self {
+        let (letterbox, outbox) = outbox::outbox();
         Self {
             seed: options.seed,
             deadline: options.deadline,
@@ -127,7 +135,14 @@ impl Sandbox {
             log,
             plan: RwLock::default(),
             counts: Counts::default(),
+            letterbox,
+            outbox: Mutex::new(Some(outbox)),
         }
+    }
+
+    /// The notifications that wait to be sent, for the one who sends them; `None` when somebody has them.
+    pub fn take_outbox(&self) -> Option<Outbox> {
+        self.outbox.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// The simulator as the adapter of its provider type.
@@ -154,8 +169,22 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Carries the call out and returns how its answer is delivered.
-    pub async fn act(&self, call: &Call) -> Delivery<Answer> {
+    /// Carries the call out and returns how its answer is delivered. An outcome that does not reach the caller so is
+    /// notified to the recipient.
+    pub async fn act(&self, call: &Call, recipient: impl FnOnce() -> Option<Recipient>) -> Delivery<Answer> {
+        let delivery = self.carry_out(call).await;
+        match &delivery {
+            Delivery::Never | Delivery::Reset | Delivery::ServerError | Delivery::Garbage => {
+                if let Some(recipient) = recipient() {
+                    Box::pin(self.notify_of(call, &recipient)).await;
+                }
+            }
+            Delivery::Whole(_) | Delivery::Slowly(..) | Delivery::Twice(_) => {}
+        }
+        delivery
+    }
+
+    async fn carry_out(&self, call: &Call) -> Delivery<Answer> {
         // The plans and the draws are dropped here and the write is boxed, to keep thousands of delayed calls small.
         let fault = Plans::read(&call.options, call.test_overrides.as_ref())
             .map(|plans| self.fault(&plans, &Occasion::call(call), &self.draws(call)));
@@ -163,6 +192,47 @@ impl Sandbox {
             Ok(Some(Then::Decline(decline))) => Box::pin(self.write(call, Finding::Declined(decline))).await,
             Ok(fault) => spoil(fault, || Box::pin(self.judge_and_write(call))).await,
             Err(problems) => Box::pin(self.write(call, Finding::Declined(options_not_valid(problems)))).await,
+        }
+    }
+
+    /// Notifies what the log says about a call, if anything.
+    async fn notify_of(&self, call: &Call, recipient: &Recipient) {
+        match self.log.find(call.key).await {
+            Ok(Some(Entry { record: Record::Answered(answered), at, .. })) => {
+                let plans = Plans::read(&call.options, call.test_overrides.as_ref()).unwrap_or_default();
+                let what = EventKind::Outcome { finding: answered.finding, settled: None };
+                self.notify(recipient, &plans, call.key, at, what);
+            }
+            Ok(Some(Entry { record: Record::ProbedBeforeArrival, .. }) | None) => {}
+            Err(error) => tracing::error!(%error, "the simulator cannot read its transaction log"),
+        }
+    }
+
+    /// Puts a notification about the call with this key into the outbox, as the faults say.
+    fn notify(&self, to: &Recipient, plans: &Plans, key: Uuid, at: Timestamp, what: EventKind) {
+        let fault = self.fault(plans, &Occasion::notification(key), &Draws::new(self.seed, None, key));
+        let about = EventSubject::Call { object_id: to.object_id, key };
+        let id = format!("{key}.{}", notification::word(&what));
+        let event = ProviderEvent { id, occurred_at: at, about, what };
+        let body = notification::body(&event, to.object_id, key);
+        let (times, delay, signature) = match fault {
+            Some(Then::Lose) => return,
+            Some(Then::Delay(delay)) => (1, delay, Signature::Genuine),
+            Some(Then::Duplicate) => (2, Duration::ZERO, Signature::Genuine),
+            Some(Then::Forge) => (1, Duration::ZERO, Signature::Forged),
+            None
+            | Some(
+                Then::Decline(_)
+                | Then::Timeout(_)
+                | Then::Reset(_)
+                | Then::ServerError(_)
+                | Then::Garbage(_)
+                | Then::SlowBody(_)
+                | Then::Deny(_),
+            ) => (1, Duration::ZERO, Signature::Genuine),
+        };
+        for _ in 0..times {
+            self.letterbox.post(Notice::new(to, body.clone(), delay, signature));
         }
     }
 
@@ -277,7 +347,7 @@ impl Sandbox {
 
 impl Provider for Sandbox {
     fn call(&self, call: Call) -> BoxFuture<'_, Answer> {
-        Box::pin(async move { received(self.act(&call).await).await })
+        Box::pin(async move { received(self.act(&call, || Recipient::of(&call)).await).await })
     }
 
     fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe> {
@@ -293,11 +363,12 @@ impl Provider for Sandbox {
         self.deadline
     }
 
-    fn notification(
-        &self,
-        request: &NotificationRequest<'_>,
-    ) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
-        notification::read(request)
+    fn authenticate(&self, request: &NotificationRequest<'_>) -> Result<Authentic, NotificationRefusal> {
+        notification::authenticate(request)
+    }
+
+    fn events(&self, notification: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+        notification::events(notification)
     }
 
     fn validate_options(&self, options: &Map<String, Value>, path: &str) -> Result<Narrowed, Problems> {
@@ -336,8 +407,8 @@ where
     F: Future<Output = Delivery<T>>,
 {
     let (point, spoiled) = match fault {
-        // The caller has handled declines and denials already.
-        None | Some(Then::Decline(_) | Then::Deny(_)) => return doing().await,
+        // The caller has handled declines and denials already; forged and lost are notifications alone.
+        None | Some(Then::Decline(_) | Then::Deny(_) | Then::Forge | Then::Lose) => return doing().await,
         Some(Then::Delay(duration)) => {
             sleep(duration).await;
             return doing().await;

@@ -11,6 +11,7 @@ pub mod fields;
 pub mod idempotency;
 pub mod layers;
 pub mod merchants;
+pub mod notifications;
 pub mod openapi;
 pub mod page;
 pub mod path;

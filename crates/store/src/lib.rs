@@ -58,6 +58,7 @@ pub mod listeners;
 pub mod merchants;
 pub mod money;
 pub mod newest;
+pub mod provider_notifications;
 pub mod providers;
 pub mod purchases;
 pub mod sealed;

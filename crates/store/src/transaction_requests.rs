@@ -7,7 +7,7 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
 use regente_domain::charge::instructions::Pending;
 use regente_domain::decline::Decline;
-use regente_domain::id::{CardId, ClientId, TransactionRequestId};
+use regente_domain::id::{CardId, ClientId, ProviderId, TransactionRequestId};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -64,6 +64,11 @@ sql! {
     /// The requests of the objects of a page, oldest first for each.
     pub TRANSACTION_REQUESTS_OF_MANY = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE object_id IN EACH_UUID(:object_ids) AND client_id = :client_id ORDER BY object_id, ordinal");
+    /// The request to a provider that was answered with instructions and this id of the provider.
+    pub INSTRUCTED_TRANSACTION_REQUEST = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE client_id = :client_id AND provider_id = :provider_id AND transaction_id = :transaction_id
+          AND instructions IS NOT NULL
+        ORDER BY id DESC LIMIT 1");
     /// Clients with requests whose probe is due.
     pub CLIENTS_WITH_DUE_REQUESTS = "
         SELECT DISTINCT client_id FROM transaction_requests
@@ -392,6 +397,17 @@ pub async fn of_objects(
     }
     let object_ids = Json::list(Some(object_ids), Uuid::to_string);
     from_rows(store.rows(&TRANSACTION_REQUESTS_OF_MANY, args! { object_ids, client_id }).await?)
+}
+
+/// The request to a provider that was answered with instructions for the payer and this id of the provider.
+pub async fn instructed(
+    store: &Store,
+    client_id: ClientId,
+    provider_id: ProviderId,
+    transaction_id: &str,
+) -> Result<Option<StoredRequest>, StoreError> {
+    let args = args! { client_id, provider_id, transaction_id };
+    store.row(&INSTRUCTED_TRANSACTION_REQUEST, args).await?.as_ref().map(from_row).transpose()
 }
 
 /// Clients with probes due at `now`, by id, from one on.

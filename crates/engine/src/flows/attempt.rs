@@ -11,7 +11,9 @@ use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, Transact
 use regente_domain::decline::Decline;
 use regente_domain::time::Timestamp;
 use regente_providers::outcome::{Answer, Finding, Pending, Probe, UnknownReason};
-use regente_providers::request::{Call, Credentials, Inquiry, Operation, OperationKind, TestOverrides};
+use regente_providers::request::{
+    Call, Credentials, Inquiry, NotificationAddress, Operation, OperationKind, TestOverrides,
+};
 use regente_providers::sandbox;
 use regente_store::providers::{self, Provider};
 use serde_json::{Map, Value};
@@ -155,6 +157,12 @@ async fn call<'a>(
 ) -> Result<BoxFuture<'a, Answer>, VaultError> {
     let call = Call {
         key: request.provider_key(),
+        object_id: request.object_id,
+        notify: app
+            .settings
+            .base_url
+            .clone()
+            .map(|service| NotificationAddress { service, provider_id: provider.id.uuid() }),
         at: app.clock.of(request.client_id),
         provider_type: request.provider_type,
         credentials: credentials(app, provider).await?,
@@ -217,7 +225,8 @@ const fn why_open(reason: UnknownReason) -> OpenReason {
     }
 }
 
-async fn credentials(app: &App, provider: &Provider) -> Result<Credentials, VaultError> {
+/// The credentials of a provider in the clear.
+pub(super) async fn credentials(app: &App, provider: &Provider) -> Result<Credentials, VaultError> {
     let binding = Binding::new(Purpose::ProviderCredentials, provider.client_id, provider.id.uuid());
     let plain = match app.vault.open(binding, &provider.credentials).await {
         // The credentials were resealed under another data key after the provider was read, and the former key was

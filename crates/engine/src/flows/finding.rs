@@ -61,7 +61,7 @@ pub async fn notified(app: &App, request: &TransactionRequest, outcome: Outcome)
 }
 
 /// The actor of changes that a notification causes.
-const NOTIFICATION: &str = "notification";
+pub(super) const NOTIFICATION: &str = "notification";
 
 /// Whether the plan is written.
 enum CarriedOut {

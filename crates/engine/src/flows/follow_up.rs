@@ -16,7 +16,6 @@ use regente_store::{Batch, Commit, charges};
 use super::attempt::{self, SimulatorOverrides};
 use super::charge::{Created, Ran, charge_of, provider_of, reread};
 use super::outcome::{self, Written};
-use super::schedule::RECONCILE;
 use super::step::{Step, step};
 use crate::app::App;
 use crate::error::Error;
@@ -131,8 +130,9 @@ async fn run(
     Ok(Created::Ran(Box::new(ran)))
 }
 
-/// Ends an operation after the reconcile job has found out its outcome.
-pub async fn recover(app: &App, ended: TransactionRequest) -> Result<(), Error> {
+/// Ends an operation after its caller is gone: the reconcile job has found out its outcome, or the provider has notified
+/// it.
+pub async fn recover(app: &App, ended: TransactionRequest, actor: &Actor) -> Result<(), Error> {
     let opened = charge_of(app, &ended).await?;
     if !opened.has_open(&ended) {
         let written = requests_of(app, &opened).await?;
@@ -141,10 +141,10 @@ pub async fn recover(app: &App, ended: TransactionRequest) -> Result<(), Error> 
             // The original caller was only slow and has written the outcome meanwhile.
             return Ok(());
         }
-        return super::orphaned::settle(app, &opened, &written, &ended).await;
+        return super::orphaned::settle(app, &opened, &written, &ended, actor).await;
     }
     let step = decide(app, &opened, &ended)?;
-    match outcome::write(app, &opened, Some(&ended), &step, None, &Actor::Job(RECONCILE)).await? {
+    match outcome::write(app, &opened, Some(&ended), &step, None, actor).await? {
         Written::ByUs | Written::Elsewhere => Ok(()),
         Written::NotYet => Err(Error::unavailable()),
     }

@@ -9,7 +9,7 @@ use regente_domain::charge::{Charge, Transition, refused_voids};
 use regente_store::transaction_requests::{Beginning, ObjectKind};
 use regente_store::{Batch, Commit, charges, events, transaction_requests};
 
-use super::schedule::{self, RECONCILE};
+use super::schedule;
 use crate::app::App;
 use crate::error::Error;
 use crate::metrics;
@@ -21,27 +21,28 @@ pub(super) async fn settle(
     charge: &Charge,
     requests: &[TransactionRequest],
     ended: &TransactionRequest,
+    actor: &Actor,
 ) -> Result<(), Error> {
     match &ended.outcome {
-        Outcome::Approved(_) => confirm(app, charge, ended).await,
+        Outcome::Approved(_) => confirm(app, charge, ended, actor).await,
         Outcome::Declined(_) | Outcome::NoEffect(_) => {
             let refusals = refused_voids(requests, ended.follows) + 1;
-            try_again(app, charge, ended, refusals).await
+            try_again(app, charge, ended, refusals, actor).await
         }
         Outcome::Open | Outcome::Pending(_) => Err(Error::internal("a void that has not ended")),
     }
 }
 
 /// The money was given back: an event tells the merchant.
-async fn confirm(app: &App, charge: &Charge, ended: &TransactionRequest) -> Result<(), Error> {
-    let (now, actor) = (app.clock.of(charge.client_id), Actor::Job(RECONCILE));
+async fn confirm(app: &App, charge: &Charge, ended: &TransactionRequest, actor: &Actor) -> Result<(), Error> {
+    let now = app.clock.of(charge.client_id);
     let mut batch = Batch::new(charge.client_id);
     transaction_requests::end(&mut batch, ended)?;
     let Transition { charge: after, announces } = charge.confirm_orphan_voided(now);
-    charges::update(&mut batch, charge, &after, &actor)?;
+    charges::update(&mut batch, charge, &after, actor)?;
     if let Some(event) = announces {
         charges::keep_announced(&mut batch, &after)?;
-        events::charge_changed(&mut batch, app.chance.id(now), &after, event, &actor);
+        events::charge_changed(&mut batch, app.chance.id(now), &after, event, actor);
     }
     write(app, batch).await
 }
@@ -52,15 +53,15 @@ async fn try_again(
     charge: &Charge,
     refused: &TransactionRequest,
     refusals: usize,
+    actor: &Actor,
 ) -> Result<(), Error> {
-    let (now, actor) = (app.clock.of(charge.client_id), Actor::Job(RECONCILE));
+    let now = app.clock.of(charge.client_id);
     let due_at = schedule::next_void(app, charge.client_id, refusals);
     let (after, void) = charge.void_orphan_again(app.chance.id(now), refused, now);
     let mut batch = Batch::new(charge.client_id);
     transaction_requests::end(&mut batch, refused)?;
-    charges::update(&mut batch, charge, &after, &actor)?;
-    let begins_at =
-        |due_at| Beginning { object_kind: ObjectKind::Charge, card_id: None, due_at, actor: &actor };
+    charges::update(&mut batch, charge, &after, actor)?;
+    let begins_at = |due_at| Beginning { object_kind: ObjectKind::Charge, card_id: None, due_at, actor };
     match due_at {
         Some(due_at) => transaction_requests::insert(&mut batch, &void, begins_at(due_at)),
         None => transaction_requests::insert_given_up(&mut batch, &void, begins_at(now)),

@@ -79,11 +79,15 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     let is_over = is_over(&stored.request, &outcome, is_last, now);
     let ended = stored.request.end(outcome, None, app.clock.of(stored.request.client_id));
     match (stored.object_kind, follows(stored)) {
-        (ObjectKind::Card, _) => card_check::recover(app, stored, ended).await?,
+        (ObjectKind::Card, _) => {
+            card_check::recover(app, stored, ended, &Actor::Job(schedule::RECONCILE)).await?
+        }
         (ObjectKind::Charge, Follows::No) => {
             finding::take(app, &ended, &Actor::Job(schedule::RECONCILE)).await?
         }
-        (ObjectKind::Charge, Follows::Yes) => follow_up::recover(app, ended).await?,
+        (ObjectKind::Charge, Follows::Yes) => {
+            follow_up::recover(app, ended, &Actor::Job(schedule::RECONCILE)).await?
+        }
     }
     if is_over {
         let mut batch = Batch::new(stored.request.client_id);

@@ -85,6 +85,8 @@ pub(crate) fn authorization(number: &str, cvv: Option<&str>) -> Authorization {
 pub(crate) fn call(key: Uuid, operation: Operation) -> Call {
     Call {
         key,
+        object_id: Uuid::nil(),
+        notify: None,
         at: at(),
         provider_type: ProviderType::Sandbox,
         credentials: Credentials::new(object(json!({ "type": "SANDBOX", "apiKey": "sandbox-secret" }))),

@@ -31,9 +31,9 @@ pub(super) async fn call(
     Extension(wire): Extension<Wire>,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
-    let call = CallMessage::read(&body?)?;
+    let (call, recipient) = CallMessage::read(&body?)?;
     let (key, sandbox) = (call.key, Arc::clone(&simulator.sandbox));
-    let doing = tokio::spawn(async move { sandbox.act(&call).await });
+    let doing = tokio::spawn(async move { sandbox.act(&call, || recipient).await });
     let delivery = doing.await.map_err(|_panic| Refusal::failed())?;
     Ok(deliver(delivery.map(|answer| answer_body(key, answer)), &wire).await)
 }

@@ -61,6 +61,7 @@ async fn no_card_data_rests_anywhere(database: TestDatabase) {
     story.tokens_and_cards().await;
     story.charges().await;
     story.purchases().await;
+    story.notifications().await;
     story.what_is_refused().await;
     story.words_of_the_caller().await;
     story.what_is_read().await;

@@ -34,6 +34,7 @@ mod jobs;
 mod kill;
 mod merchants;
 mod metrics;
+mod notifications;
 mod openapi;
 mod payers;
 mod plumbing_errors;

@@ -103,6 +103,8 @@ fn key(number: u128) -> Uuid {
 fn call(number: u128, operation: Operation) -> Call {
     Call {
         key: key(number),
+        object_id: Uuid::nil(),
+        notify: None,
         at: at(number),
         provider_type: ProviderType::Sandbox,
         credentials: Credentials::new(Map::new()),

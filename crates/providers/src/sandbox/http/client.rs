@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 use super::views::{EntryView, HOLDINGS_LIMIT_MAX, HoldingPage};
 use super::wire::{AnswerMessage, CallMessage, ErrorMessage, InquiryMessage, ProbeMessage};
-use crate::notification::{NotificationRefusal, NotificationRequest, ProviderEvent};
+use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe, UnknownReason};
 use crate::provider::{Adapter, BoxFuture, Provider};
 use crate::request::{Call, Inquiry, OperationKind};
@@ -246,11 +246,12 @@ impl Provider for RemoteSandbox {
         self.deadline
     }
 
-    fn notification(
-        &self,
-        request: &NotificationRequest<'_>,
-    ) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
-        notification::read(request)
+    fn authenticate(&self, request: &NotificationRequest<'_>) -> Result<Authentic, NotificationRefusal> {
+        notification::authenticate(request)
+    }
+
+    fn events(&self, notification: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+        notification::events(notification)
     }
 
     fn validate_options(&self, options: &Map<String, Value>, path: &str) -> Result<Narrowed, Problems> {

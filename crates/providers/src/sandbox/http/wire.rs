@@ -1,5 +1,5 @@
-//! Messages about payments between client and simulator. They carry only what the simulator uses: no merchant
-//! credentials and no holder's name. Each message has the protocol version, each answer the key that it is about.
+//! Messages about payments between client and simulator. They carry only what the simulator uses: of the merchant's
+//! credentials the key that signs notifications, which is derived from them, and no holder's name. Each message has the protocol version, each answer the key that it is about.
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::charge::{CaptureMode, PaymentMethod};
@@ -19,10 +19,10 @@ use crate::request::{
     Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, Operation,
     Verification,
 };
-use crate::sandbox::{Lookup, overrides};
+use crate::sandbox::{Lookup, Recipient, overrides};
 
 /// The protocol version. A message with another version is refused.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Request to `POST /v1/calls`.
 #[derive(Serialize, Deserialize)]
@@ -37,6 +37,9 @@ pub struct CallMessage {
     seed: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     faults: Option<Value>,
+    /// Where notifications about the operation go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    notify: Option<Recipient>,
     operation: OperationMessage,
 }
 
@@ -161,15 +164,19 @@ impl CallMessage {
             options: call.options.clone(),
             seed: overrides::seed(test_overrides).map(str::to_owned),
             faults: overrides::faults(test_overrides).cloned(),
+            notify: Recipient::of(call),
             operation: OperationMessage::of(&call.operation),
         }
     }
 
-    /// Parses the body of a request.
-    pub fn read(body: &[u8]) -> Result<Call, MessageError> {
+    /// Parses the body of a request: the call, and who gets notifications about it.
+    pub fn read(body: &[u8]) -> Result<(Call, Option<Recipient>), MessageError> {
         let message: Self = read(body)?;
-        Ok(Call {
+        let object_id = message.notify.as_ref().map_or(Uuid::nil(), |recipient| recipient.object_id);
+        let call = Call {
             key: message.key,
+            object_id,
+            notify: None,
             at: message.at,
             provider_type: ProviderType::Sandbox,
             credentials: Credentials::new(Map::new()),
@@ -177,7 +184,8 @@ impl CallMessage {
             mode: Mode::Sandbox,
             test_overrides: overrides::overrides(Mode::Sandbox, message.seed, message.faults),
             operation: message.operation.understand()?,
-        })
+        };
+        Ok((call, message.notify))
     }
 }
 
