@@ -4,6 +4,7 @@
 
 pub mod actor;
 pub mod backoff;
+pub mod business_days;
 pub mod card;
 pub mod charge;
 pub mod circuit;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod backoff;
+mod business_days;
 mod card;
 mod charge;
 mod circuit;
