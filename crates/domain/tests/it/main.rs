@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod backoff;
+mod boleto;
 mod business_days;
 mod card;
 mod charge;
@@ -13,6 +14,7 @@ mod decline;
 mod id;
 mod mcc;
 mod money;
+mod percentage;
 mod provider_type;
 mod purchase;
 mod reconciliation;
