@@ -5,6 +5,7 @@
 pub mod actor;
 pub mod backoff;
 pub mod boleto;
+pub mod br_code;
 pub mod business_days;
 pub mod card;
 pub mod charge;

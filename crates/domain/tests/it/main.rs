@@ -3,6 +3,7 @@
 
 mod backoff;
 mod boleto;
+mod br_code;
 mod business_days;
 mod card;
 mod charge;
