@@ -43,7 +43,7 @@ impl Seen {
                 | ChargeState::CapturePending { .. }
                 | ChargeState::Authorized { .. }
                 | ChargeState::RefundPending { .. }
-| ChargeState::RefundAccepted { .. },
+                | ChargeState::RefundAccepted { .. },
             ) => false,
         }
     }
@@ -115,7 +115,7 @@ impl Purchase {
                         | ChargeState::AwaitingPayer { .. }
                         | ChargeState::CapturePending { .. }
                         | ChargeState::RefundPending { .. }
-| ChargeState::RefundAccepted { .. },
+                        | ChargeState::RefundAccepted { .. },
                     )
                     | None,
                 ) => return waiting,
@@ -143,7 +143,7 @@ impl Purchase {
                     | ChargeState::AwaitingPayer { .. }
                     | ChargeState::CapturePending { .. }
                     | ChargeState::RefundPending { .. }
-| ChargeState::RefundAccepted { .. },
+                    | ChargeState::RefundAccepted { .. },
                 )
                 | None
                     if now >= until =>
@@ -156,7 +156,7 @@ impl Purchase {
                     | ChargeState::AwaitingPayer { .. }
                     | ChargeState::CapturePending { .. }
                     | ChargeState::RefundPending { .. }
-| ChargeState::RefundAccepted { .. },
+                    | ChargeState::RefundAccepted { .. },
                 )
                 | None => return Next::Wait(until.min(now + LOOK_AGAIN_AFTER)),
                 Some(
@@ -268,7 +268,7 @@ fn undone(index: usize, slot: &Slot, seen: &Seen, cause: UndoCause) -> Undone {
             | ChargeState::AwaitingPayer { .. }
             | ChargeState::CapturePending { .. }
             | ChargeState::RefundPending { .. }
-| ChargeState::RefundAccepted { .. },
+            | ChargeState::RefundAccepted { .. },
         ) => match seen.is_unanswered {
             true => Undone::Unanswered,
             false => Undone::Unknown,

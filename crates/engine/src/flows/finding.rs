@@ -52,7 +52,8 @@ pub fn take<'a>(
 ///
 /// # Errors
 /// [`Error::Unavailable`] while this process still waits for the answer to the request itself.
-pub async fn notified(app: &App, request: &TransactionRequest, found: Found) -> Result<(), Error> {
+pub async fn notified(app: &App, request: &TransactionRequest, found: impl Into<Found>) -> Result<(), Error> {
+    let found = found.into();
     if app.in_flight.contains(request.id) {
         return Err(Error::busy());
     }
@@ -296,10 +297,10 @@ fn with_reference(outcome: Outcome, awaited: &TransactionRequest) -> Outcome {
             approval.transaction_id = approval.transaction_id.or_else(given);
             Outcome::Approved(approval)
         }
-            Outcome::Open
-            | Outcome::Pending(_)
-            | Outcome::Accepted(_)
-            | Outcome::Declined(_)
-            | Outcome::NoEffect(_) => outcome,
+        Outcome::Open
+        | Outcome::Pending(_)
+        | Outcome::Accepted(_)
+        | Outcome::Declined(_)
+        | Outcome::NoEffect(_) => outcome,
     }
 }

@@ -51,7 +51,9 @@ pub(super) async fn report(
     transaction_requests::tell(&mut batch, accepted.id, &told, Probing::Ends, actor)?;
     let counted = charge.clone().with_one_more_request();
     match &told.outcome {
-        Outcome::Approved(_) => finish(app, batch, charge, counted.confirm_orphan_voided(told.updated_at), actor).await,
+        Outcome::Approved(_) => {
+            finish(app, batch, charge, counted.confirm_orphan_voided(told.updated_at), actor).await
+        }
         Outcome::Declined(_) | Outcome::NoEffect(_) => {
             // The accepted void is already among the refused ones.
             let refusals = refused_voids(requests, accepted.follows);

@@ -32,9 +32,8 @@ pub(super) fn issue(authorization: &Authorization, at: Timestamp, draws: &Draws)
 
 /// The code of one charge. Its `txid` is the id of the transaction.
 fn pix(authorization: &Authorization, method: &Pix, at: Timestamp, draws: &Draws) -> Verdict {
-    let refused = |reason| {
-        Verdict::Decline(network_says(Decline::of(DeclinedCode::TransactionNotAllowed), reason))
-    };
+    let refused =
+        |reason| Verdict::Decline(network_says(Decline::of(DeclinedCode::TransactionNotAllowed), reason));
     if authorization.currency != Currency::BRL {
         return refused("sandbox pix is in BRL");
     }

@@ -112,7 +112,8 @@ impl Sandbox {
             }
             Finding::Accepted(_) => {
                 let result = self.log.find(result_key(key)).await?;
-                let result = result.as_ref().and_then(Entry::answered).map(|answered| answered.finding.clone());
+                let result =
+                    result.as_ref().and_then(Entry::answered).map(|answered| answered.finding.clone());
                 Ok(result.unwrap_or(finding))
             }
             Finding::Approved(_) | Finding::Declined(_) | Finding::Paid(_) => Ok(finding),

@@ -91,9 +91,8 @@ impl fmt::Display for Difference {
 /// none was approved.
 pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> Option<Money>) -> Comparison {
     let requests = || charge.requests.iter().map(|stored| &stored.request);
-    let has_result = |accepted: &TransactionRequest| {
-        requests().any(|request| request.follows == Some(accepted.id))
-    };
+    let has_result =
+        |accepted: &TransactionRequest| requests().any(|request| request.follows == Some(accepted.id));
     let is_under_way = |request: &TransactionRequest| match &request.outcome {
         Outcome::Open => true,
         Outcome::Accepted(_) => !has_result(request),

@@ -88,14 +88,8 @@ pub(super) enum Status {
 }
 
 impl Status {
-    const ALL: [Self; 6] = [
-        Self::Running,
-        Self::AwaitingPayer,
-        Self::Processing,
-        Self::Success,
-        Self::Failed,
-        Self::Timeout,
-    ];
+    const ALL: [Self; 6] =
+        [Self::Running, Self::AwaitingPayer, Self::Processing, Self::Success, Self::Failed, Self::Timeout];
 
     pub(super) const fn of(outcome: &Outcome) -> Self {
         match outcome {

@@ -309,7 +309,13 @@ impl FollowUpMessage {
 
     fn understand(self) -> Result<FollowUp, MessageError> {
         let Self { authorization_key, transaction_id, payment_type, amount, currency } = self;
-        Ok(FollowUp { authorization_key, transaction_id, payment_type, amount: minor_units(amount)?, currency })
+        Ok(FollowUp {
+            authorization_key,
+            transaction_id,
+            payment_type,
+            amount: minor_units(amount)?,
+            currency,
+        })
     }
 }
 
