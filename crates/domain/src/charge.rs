@@ -31,7 +31,7 @@ pub use follow_up::{FollowUpKind, FollowUpRefusal, Held, OpenOperation, approved
 pub use late::refused_voids;
 pub use method::*;
 pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
-pub use simulated::{SimulatedStatus, StatusRefusal};
+pub use simulated::{SimulatedStatus, Staging, StatusRefusal};
 pub use state::{ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode, StateFacts, StateName};
 pub use words::{CaptureMode, ChargeEvent, ChargeStatus, PaymentType, Recurrence};
 
@@ -173,11 +173,16 @@ impl Charge {
     }
 
     /// A provider approved the charge: it becomes authorized, or reserved when it is captured later. Also applies
-    /// when the payer pays after the charge expired, because money that was paid counts.
+    /// when the payer pays after the charge expired, because money that was paid counts. `amount` is what was paid.
     ///
     /// # Errors
     /// [`NotPending`] when the charge has ended otherwise.
-    pub fn approve(&self, responsible: ProviderType, now: Timestamp) -> Result<Transition, NotPending> {
+    pub fn approve(
+        &self,
+        responsible: ProviderType,
+        amount: Amount,
+        now: Timestamp,
+    ) -> Result<Transition, NotPending> {
         let (state, event) = match self.capture_in_effect() {
             CaptureMode::Automatic => (ChargeState::Authorized { responsible }, ChargeEvent::Authorized),
             CaptureMode::Manual => (ChargeState::PreAuthorized { responsible }, ChargeEvent::PreAuthorized),
@@ -187,6 +192,7 @@ impl Charge {
         }
         let mut approved = self.transition(state, Some(event), now);
         approved.charge.explanation.stopped = None;
+        approved.charge.amount = amount;
         Ok(approved)
     }
 
@@ -260,6 +266,7 @@ impl Charge {
             | ChargeState::CapturePending { .. }
             | ChargeState::Authorized { .. }
             | ChargeState::RefundPending { .. }
+            | ChargeState::RefundAccepted { .. }
             | ChargeState::Failed { .. }
             | ChargeState::Canceled { .. }
             | ChargeState::Voided { .. }

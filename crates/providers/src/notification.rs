@@ -2,7 +2,6 @@
 //! adapter reads from it. The server receives them and stores them; a job of the engine decides what they change.
 
 use http::{HeaderMap, HeaderName};
-use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -81,12 +80,7 @@ pub enum EventSubject {
 pub enum EventKind {
     /// The current outcome of a request: of an authorization, a capture or a void. A refund that the provider confirms or
     /// refuses later is the outcome of its void.
-    Outcome {
-        /// The outcome.
-        finding: Finding,
-        /// The amount that the payer has paid, in minor units, if the provider names it.
-        settled: Option<Amount>,
-    },
+    Outcome(Finding),
     /// The cardholder's bank took the money back.
     ChargedBack,
     /// The payer disputes the payment.
@@ -103,7 +97,7 @@ impl EventKind {
     /// Its word in logs and in what is kept of a notification.
     pub const fn word(&self) -> &'static str {
         match self {
-            Self::Outcome { .. } => "outcome",
+            Self::Outcome(_) => "outcome",
             Self::ChargedBack => "charged_back",
             Self::DisputeOpened => "dispute_opened",
             Self::DisputeWon => "dispute_won",

@@ -5,8 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
-use regente_domain::charge::{CaptureMode, PaymentMethod};
+use regente_domain::charge::{CaptureMode, PaymentMethod, PaymentType};
+use regente_domain::country::Country;
 use regente_domain::currency::Currency;
+use regente_domain::customer::{Address, Document, NO_DOCUMENT};
 use regente_domain::mcc::Mcc;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
@@ -231,6 +233,8 @@ pub struct Authorization {
 pub enum Instrument {
     /// A card.
     Card(CardDetails),
+    /// A payer, who gets instructions.
+    Payer(Box<PayerDetails>),
 }
 
 impl Instrument {
@@ -238,6 +242,7 @@ impl Instrument {
     pub const fn card(&self) -> Option<&CardDetails> {
         match self {
             Self::Card(card) => Some(card),
+            Self::Payer(_) => None,
         }
     }
 }
@@ -260,6 +265,8 @@ pub struct FollowUp {
     pub authorization_key: Uuid,
     /// The provider's id of the authorization, when it gave one.
     pub transaction_id: Option<String>,
+    /// How the authorization was paid: some methods are refunded in another way.
+    pub payment_type: PaymentType,
     /// Amount in minor units.
     pub amount: Amount,
     /// ISO 4217 currency of `amount`.
@@ -283,6 +290,36 @@ pub struct CardDetails {
 impl fmt::Debug for CardDetails {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CardDetails").finish_non_exhaustive()
+    }
+}
+
+/// A payer in the clear; it exists only while the call runs.
+#[derive(Clone)]
+pub struct PayerDetails {
+    /// Name; empty when it is not known.
+    pub name: String,
+    /// E-mail address; absent when it is not known.
+    pub email: Option<String>,
+    /// Phone number; blank when it is not known.
+    pub phone_number: String,
+    /// The document, or the word that means none.
+    pub document: Document,
+    /// Home address.
+    pub address: Option<Address>,
+}
+
+impl PayerDetails {
+    /// A payer of whom nothing is known.
+    pub fn unknown() -> Self {
+        let document = Document { kind: NO_DOCUMENT.to_owned(), number: String::new(), country: Country::BR };
+        Self { name: String::new(), email: None, phone_number: String::new(), document, address: None }
+    }
+}
+
+/// Omits all personal data.
+impl fmt::Debug for PayerDetails {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PayerDetails").finish_non_exhaustive()
     }
 }
 

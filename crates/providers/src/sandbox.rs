@@ -5,9 +5,12 @@ mod delivery;
 mod draws;
 mod faults;
 pub mod http;
+mod instructions;
 mod notification;
 mod outbox;
 mod overrides;
+mod payer;
+mod recipients;
 mod rules;
 mod silence;
 mod transaction_log;
@@ -47,10 +50,12 @@ use crate::notification::{
 use crate::outcome::{Answer, Finding, Probe};
 use crate::provider::{Adapter, BoxFuture, Provider};
 use crate::request::{Call, Inquiry, Operation, OperationKind, TestOverrides};
+use crate::staged::{StageRefusal, StagedEvent};
 use delivery::received;
 use draws::Draws;
 use faults::{Counts, Occasion, Point, Source, Then};
 use outbox::{Letterbox, Signature};
+use recipients::{Notified, Recipients};
 use rules::Verdict;
 use transaction_log::Recorded;
 
@@ -87,6 +92,7 @@ pub struct Sandbox {
     counts: Counts,
     letterbox: Letterbox,
     outbox: Mutex<Option<Outbox>>,
+    recipients: Recipients,
 }
 
 /// The parts of a probe that the simulator uses.
@@ -137,6 +143,7 @@ impl Sandbox {
             counts: Counts::default(),
             letterbox,
             outbox: Mutex::new(Some(outbox)),
+            recipients: Recipients::default(),
         }
     }
 
@@ -169,17 +176,25 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Carries the call out and returns how its answer is delivered. An outcome that does not reach the caller so is
-    /// notified to the recipient.
+    /// Carries the call out and returns how its answer is delivered. The recipient is notified of an outcome that does not
+    /// reach the caller so, and of what happens later.
     pub async fn act(&self, call: &Call, recipient: impl FnOnce() -> Option<Recipient>) -> Delivery<Answer> {
         let delivery = self.carry_out(call).await;
         match &delivery {
             Delivery::Never | Delivery::Reset | Delivery::ServerError | Delivery::Garbage => {
-                if let Some(recipient) = recipient() {
-                    Box::pin(self.notify_of(call, &recipient)).await;
+                if let Some(notified) = recipient().map(|recipient| Notified::of(call, recipient)) {
+                    self.recipients.remember(call.key, notified);
+                    Box::pin(self.notify_of(call.key)).await;
                 }
             }
-            Delivery::Whole(_) | Delivery::Slowly(..) | Delivery::Twice(_) => {}
+            Delivery::Whole(answer) | Delivery::Slowly(answer, _) | Delivery::Twice(answer) => match answer {
+                Answer::Pending(_) | Answer::Accepted(_) => {
+                    if let Some(recipient) = recipient() {
+                        self.recipients.remember(call.key, Notified::of(call, recipient));
+                    }
+                }
+                Answer::Approved(_) | Answer::Declined(_) | Answer::Unknown(_) => {}
+            },
         }
         delivery
     }
@@ -195,15 +210,21 @@ impl Sandbox {
         }
     }
 
-    /// Notifies what the log says about a call, if anything.
-    async fn notify_of(&self, call: &Call, recipient: &Recipient) {
-        match self.log.find(call.key).await {
+    /// Notifies the outcome of the call with this key as it is now, if anybody is to be notified of it.
+    async fn notify_of(&self, key: Uuid) {
+        let Some(Notified { recipient, plans }) = self.recipients.of(key) else { return };
+        let found = match self.log.find(key).await {
             Ok(Some(Entry { record: Record::Answered(answered), at, .. })) => {
-                let plans = Plans::read(&call.options, call.test_overrides.as_ref()).unwrap_or_default();
-                let what = EventKind::Outcome { finding: answered.finding, settled: None };
-                self.notify(recipient, &plans, call.key, at, what);
+                self.current(key, answered.finding).await.map(|finding| Some((finding, at)))
             }
-            Ok(Some(Entry { record: Record::ProbedBeforeArrival, .. }) | None) => {}
+            Ok(Some(Entry { record: Record::ProbedBeforeArrival, .. }) | None) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match found {
+            Ok(Some((finding, at))) => {
+                self.notify(&recipient, &plans, key, at, EventKind::Outcome(finding));
+            }
+            Ok(None) => {}
             Err(error) => tracing::error!(%error, "the simulator cannot read its transaction log"),
         }
     }
@@ -269,9 +290,11 @@ impl Sandbox {
     }
 
     async fn judge_and_write(&self, call: &Call) -> Delivery<Answer> {
-        let finding = match rules::judge(&call.operation, self.cvv_on_charge, &self.draws(call)) {
+        let finding = match rules::judge(&call.operation, call.at, self.cvv_on_charge, &self.draws(call)) {
             Verdict::Approve(approval) => Finding::Approved(approval),
             Verdict::Decline(decline) => Finding::Declined(decline),
+            Verdict::Wait(pending) => Finding::Pending(pending),
+            Verdict::Accept(approval) => Finding::Accepted(approval),
             Verdict::Silence => return self.stay_silent(call).await,
         };
         self.write(call, finding).await
@@ -315,7 +338,12 @@ impl Sandbox {
     }
 
     async fn look_up(&self, lookup: &Lookup) -> Probe {
-        match self.log.probe(lookup.key, lookup.at).await {
+        let found = match self.log.probe(lookup.key, lookup.at).await {
+            Ok(Some(finding)) => self.current(lookup.key, finding).await.map(Some),
+            Ok(None) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match found {
             Ok(Some(finding)) => Probe::Found(finding),
             Ok(None) => Probe::Absent,
             Err(error) => {
@@ -353,6 +381,10 @@ impl Provider for Sandbox {
     fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe> {
         let lookup = Lookup::from(inquiry);
         Box::pin(async move { received(self.look(&lookup).await).await })
+    }
+
+    fn stage(&self, event: StagedEvent) -> BoxFuture<'_, Result<(), StageRefusal>> {
+        Box::pin(Self::stage(self, event))
     }
 
     fn deadline(&self, _: OperationKind) -> Duration {

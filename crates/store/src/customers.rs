@@ -81,8 +81,8 @@ sql! {
     pub INSERT_CUSTOMER_ALIAS = "
         INSERT INTO customer_aliases (id, client_id, customer_id, private, key_id)
         VALUES (:id, :client_id, :customer_id, :private, :key_id)";
-    /// The data sent with an alias.
-    pub FIND_ALIAS_DATA = "
+    /// The data sent with an alias; erased when its customer is deleted.
+    pub FIND_CUSTOMER_ALIAS = "
         SELECT private, key_id FROM customer_aliases
         WHERE id = :id AND client_id = :client_id AND private IS NOT NULL";
     /// One live customer, by its own id or that of an alias.
@@ -295,6 +295,19 @@ pub fn insert_alias(batch: &mut Batch, id: Id<of::CustomerAlias>, customer_id: C
     );
 }
 
+/// The data sent with an alias; `None` when there is none any more.
+///
+/// # Errors
+/// As [`Store::row`].
+pub async fn find_alias(
+    store: &Store,
+    client_id: ClientId,
+    id: Id<of::CustomerAlias>,
+) -> Result<Option<Sealed>, StoreError> {
+    let Some(row) = store.row(&FIND_CUSTOMER_ALIAS, args! { id, client_id }).await? else { return Ok(None) };
+    Ok(Some(Sealed { key_id: row.get("key_id")?, bytes: row.get("private")? }))
+}
+
 /// The live customer of an id. With the id of an alias, the customer's own id differs.
 ///
 /// # Errors
@@ -306,19 +319,6 @@ pub async fn find(
 ) -> Result<Option<StoredCustomer>, StoreError> {
     let row = store.row(&FIND_CUSTOMER, args! { id, client_id }).await?;
     row.as_ref().map(from_row).transpose()
-}
-
-/// The data sent with an alias, sealed; `None` when it was erased.
-///
-/// # Errors
-/// As [`Store::row`].
-pub async fn alias_data(
-    store: &Store,
-    client_id: ClientId,
-    id: Id<of::CustomerAlias>,
-) -> Result<Option<Sealed>, StoreError> {
-    let Some(row) = store.row(&FIND_ALIAS_DATA, args! { id, client_id }).await? else { return Ok(None) };
-    Ok(Some(Sealed { key_id: row.get("key_id")?, bytes: row.get("private")? }))
 }
 
 /// The live customers with `keys.email` or `keys.document`; `keys.number` is ignored.

@@ -4,9 +4,9 @@
 //! The domain decides the cases; this module reads their inputs and writes the result. When two callers look up the
 //! same customer at once, a unique index refuses the second batch, and that caller looks up again.
 
-mod buyer;
 mod document;
 pub mod erasure;
+pub mod payer;
 mod record;
 
 use regente_domain::charge::later_of;
@@ -17,7 +17,6 @@ use regente_store::Batch;
 use regente_store::customers::{self, CustomerKeys, StoredCustomer};
 use serde::{Deserialize, Serialize};
 
-pub use buyer::{Buyer, buyer, find_or_create};
 pub use document::check_digits;
 pub use record::{Customer, CustomerData, StoredAddress};
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use aws_lc_rs::hmac;
 use http::{HeaderMap, HeaderName};
-use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -54,45 +53,44 @@ struct Message {
     object_id: Uuid,
     /// The key that the call was made with.
     key: Uuid,
-    /// The amount that the payer has paid, in minor units.
-    #[serde(default)]
-    settled: Option<i64>,
     /// Further members, which depend on the kind.
     #[serde(default)]
     data: Value,
 }
 
 /// The word that tells the events about one request apart.
-pub(super) const fn word(what: &EventKind) -> &'static str {
-    match what {
-        EventKind::Outcome { finding: Finding::Approved(_), .. } => "approved",
-        EventKind::Outcome { finding: Finding::Declined(_), .. } => "declined",
-        EventKind::Outcome { finding: Finding::Pending(_), .. } => "pending",
+pub(super) fn word(what: &EventKind) -> String {
+    let word = match what {
+        EventKind::Outcome(Finding::Approved(_)) => "approved",
+        EventKind::Outcome(Finding::Declined(_)) => "declined",
+        EventKind::Outcome(Finding::Pending(_)) => "pending",
+        EventKind::Outcome(Finding::Accepted(_)) => "accepted",
+        EventKind::Outcome(Finding::Paid(payments)) => return format!("paid-{}", payments.len()),
         EventKind::ChargedBack
         | EventKind::DisputeOpened
         | EventKind::DisputeWon
         | EventKind::DisputeLost
         | EventKind::RefundReverted => what.word(),
-    }
+    };
+    word.to_owned()
 }
 
 /// The body of a notification about one request.
 pub(super) fn body(event: &ProviderEvent, object_id: Uuid, key: Uuid) -> Vec<u8> {
-    let (kind, data, settled) = match &event.what {
-        EventKind::Outcome { finding, settled } => (OUTCOME, json!(finding), *settled),
+    let (kind, data) = match &event.what {
+        EventKind::Outcome(finding) => (OUTCOME, json!(finding)),
         EventKind::ChargedBack
         | EventKind::DisputeOpened
         | EventKind::DisputeWon
         | EventKind::DisputeLost
         | EventKind::RefundReverted => {
             let known = KINDS.iter().find(|(_, kind)| *kind == event.what);
-            (known.map_or("unknown", |(word, _)| *word), Value::Null, None)
+            (known.map_or("unknown", |(word, _)| *word), Value::Null)
         }
     };
-    let settled = settled.map(Amount::minor_units);
     let message = json!({
         "id": event.id, "kind": kind, "occurredAt": event.occurred_at, "objectId": object_id, "key": key,
-        "settled": settled, "data": data,
+        "data": data,
     });
     message.to_string().into_bytes()
 }
@@ -158,9 +156,7 @@ fn signature(headers: &HeaderMap) -> Option<(Timestamp, Vec<u8>)> {
 pub(super) fn events(notification: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
     let message: Message = serde_json::from_slice(notification.body).map_err(|_| NOT_AN_EVENT)?;
     let what = if message.kind == OUTCOME {
-        let finding = Finding::deserialize(message.data).map_err(|_| NOT_AN_OUTCOME)?;
-        let amount = |minor_units| Amount::new(minor_units).ok_or(NOT_AN_OUTCOME);
-        EventKind::Outcome { finding, settled: message.settled.map(amount).transpose()? }
+        EventKind::Outcome(Finding::deserialize(message.data).map_err(|_| NOT_AN_OUTCOME)?)
     } else {
         let known = KINDS.iter().find(|(word, _)| *word == message.kind);
         let Some((_, what)) = known else { return Err(NotificationRefusal::UnknownKind(message.kind)) };

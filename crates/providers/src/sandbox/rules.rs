@@ -3,13 +3,16 @@
 //! (`docs/interface/sandbox.md#amounts`). These functions are pure; the transaction log checks whether the money is
 //! there.
 
+use regente_domain::charge::PaymentType;
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::money::Amount;
+use regente_domain::time::Timestamp;
 
-use crate::outcome::Approval;
+use crate::outcome::{Approval, Pending};
 use crate::request::{CardDetails, Instrument, Operation};
 
 use super::draws::{Draws, MILLION};
+use super::instructions;
 
 /// Share of approvals for last digit 8.
 const DIGIT_8_APPROVED_PPM: u32 = MILLION / 2;
@@ -33,12 +36,16 @@ pub(super) enum Verdict {
     Approve(Approval),
     /// Decline the operation.
     Decline(Decline),
+    /// Wait for the payer.
+    Wait(Box<Pending>),
+    /// Accept the operation; its result comes later.
+    Accept(Approval),
     /// Do nothing and never answer.
     Silence,
 }
 
-/// Decides an operation.
-pub(super) fn judge(operation: &Operation, cvv_on_charge: CvvRule, draws: &Draws) -> Verdict {
+/// Decides an operation that was called at this time.
+pub(super) fn judge(operation: &Operation, at: Timestamp, cvv_on_charge: CvvRule, draws: &Draws) -> Verdict {
     match operation {
         Operation::VerifyCard(verification) => match cvv(&verification.card) {
             CvvCheck::Validated => Verdict::Approve(draws.approval()),
@@ -47,8 +54,30 @@ pub(super) fn judge(operation: &Operation, cvv_on_charge: CvvRule, draws: &Draws
         // Vouchers follow the same rules as credit and debit cards.
         Operation::Authorize(authorization) => match &authorization.instrument {
             Instrument::Card(card) => by_card(card, cvv_on_charge, draws),
+            Instrument::Payer(_) => instructions::issue(authorization, at, draws),
         },
-        Operation::Capture(follow_up) | Operation::Void(follow_up) => by_amount(follow_up.amount, draws),
+        Operation::Capture(follow_up) => by_amount(follow_up.amount, draws),
+        Operation::Void(follow_up) => match by_amount(follow_up.amount, draws) {
+            Verdict::Approve(approval) if is_refunded_later(follow_up.payment_type) => {
+                Verdict::Accept(approval)
+            }
+            verdict => verdict,
+        },
+    }
+}
+
+/// Whether a refund is accepted first and carried out later (`docs/interface/sandbox.md#payers`).
+const fn is_refunded_later(payment_type: PaymentType) -> bool {
+    match payment_type {
+        PaymentType::Pix | PaymentType::Nupay => true,
+        PaymentType::Credit
+        | PaymentType::Debit
+        | PaymentType::Voucher
+        | PaymentType::Boleto
+        | PaymentType::Drip
+        | PaymentType::Picpay
+        | PaymentType::ApplePay
+        | PaymentType::ClickToPay => false,
     }
 }
 

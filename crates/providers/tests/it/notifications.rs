@@ -82,7 +82,7 @@ fn a_signed_outcome_is_an_event() {
             id: "event 1".to_owned(),
             occurred_at: Timestamp::from_millis(1_767_225_600_000),
             about: EventSubject::Call { object_id: key(9), key: key(1) },
-            what: EventKind::Outcome { finding, settled: None },
+            what: EventKind::Outcome(finding),
         };
         assert_eq!(receive(&signed(&body, "mine"), &body), Ok(vec![event]));
     }

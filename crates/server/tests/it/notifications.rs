@@ -32,7 +32,6 @@ stories! {
     notifications_in_any_order_lead_to_the_same_state,
     a_refund_that_was_not_answered_is_settled_by_its_notification,
     a_notification_while_the_call_is_under_way_waits_for_it,
-    what_is_paid_in_another_amount_is_kept,
     kinds_without_a_flow_are_kept,
     a_notification_about_an_unknown_charge_waits_a_day,
     a_provider_speaks_for_its_own_requests_only,
@@ -288,21 +287,6 @@ async fn a_notification_while_the_call_is_under_way_waits_for_it(app: TestApp) {
     assert_eq!(states(&app).await, ["applied"]);
     assert_eq!(read(&app, &id).await, answer);
     agrees(&app).await;
-}
-
-async fn what_is_paid_in_another_amount_is_kept(app: TestApp) {
-    let app = app.reachable().await;
-    let (id, _) = lost(&app).await;
-    let request = request_of(&app, &id).await;
-    for (settled, status) in [(149, "pending"), (150, "authorized")] {
-        let mut paid = message(&request, &format!("paid {settled}"), "payment.outcome", &approved());
-        paid["settled"] = json!(settled);
-        assert_eq!(send(&app, &request, &paid, API_KEY).await, 200);
-        settle(&app).await;
-        assert_eq!(read(&app, &id).await["status"], status);
-        app.clock.advance(SECOND);
-    }
-    assert_eq!(states(&app).await, ["kept", "applied"]);
 }
 
 async fn kinds_without_a_flow_are_kept(app: TestApp) {

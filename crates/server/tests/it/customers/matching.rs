@@ -25,7 +25,6 @@ stories! {
     a_public_key_learns_nothing,
     a_public_key_changes_nothing,
     an_alias_serves_the_secret_key_alone,
-    a_buyer_of_64_charges_at_once_is_one_customer,
     a_customer_forced_64_times_at_once_is_one,
     identical_creations_at_once_make_one_customer,
     identical_creations_by_public_keys_make_one_customer,
@@ -190,35 +189,6 @@ async fn an_alias_serves_the_secret_key_alone(app: TestApp) {
     assert_eq!(app.delete(&path).await.status, 200);
     assert_eq!(app.get(&own).await.status, 404);
     assert_eq!(app.get(&path).await.status, 404, "an alias outlived its customer");
-}
-
-/// As many as a charge with its buyer may bring at once: each finds the customer, or one of them makes him.
-async fn a_buyer_of_64_charges_at_once_is_one_customer(app: TestApp) {
-    use regente_domain::problems::Problems;
-    use regente_engine::caller::{Authority, Caller, RequestId};
-    use regente_engine::flows::customers::{NewCustomer, find_or_create};
-
-    let document =
-        regente_domain::customer::Document::parse("CPF", CPF, None, "document", &mut Problems::new());
-    let new = NewCustomer {
-        name: "Ana".to_owned(),
-        email: "ana@example.com".to_owned(),
-        phone_number: " ".to_owned(),
-        document: document.unwrap(),
-        address: None,
-        billing_address: None,
-        delivery_address: None,
-    };
-    let client_id = app.client_id();
-    let caller =
-        Caller { client_id, credential_id: app.app.chance.secret_id(), authority: Authority::SecretKey };
-    let request_id = RequestId::new("64 charges");
-    let one = || find_or_create(&app.app.engine, &caller, &request_id, &new, "paymentSource.customer");
-    let found = join_all((0..64).map(|_| one())).await;
-    let ids: BTreeSet<String> =
-        found.into_iter().map(|found| found.unwrap().customer.id().to_string()).collect();
-    assert_eq!(ids.len(), 1, "{ids:?}");
-    assert_eq!(everybody(&app).await.len(), 1);
 }
 
 async fn a_customer_forced_64_times_at_once_is_one(app: TestApp) {
