@@ -159,11 +159,16 @@ impl Charge {
     }
 
     /// A provider approved the charge: it becomes authorized, or reserved when it is captured later. Also applies
-    /// when the payer pays after the charge expired, because money that was paid counts.
+    /// when the payer pays after the charge expired, because money that was paid counts. `amount` is what was paid.
     ///
     /// # Errors
     /// [`NotPending`] when the charge has ended otherwise.
-    pub fn approve(&self, responsible: ProviderType, now: Timestamp) -> Result<Transition, NotPending> {
+    pub fn approve(
+        &self,
+        responsible: ProviderType,
+        amount: Amount,
+        now: Timestamp,
+    ) -> Result<Transition, NotPending> {
         let (state, event) = match self.capture_in_effect() {
             CaptureMode::Automatic => (ChargeState::Authorized { responsible }, ChargeEvent::Authorized),
             CaptureMode::Manual => (ChargeState::PreAuthorized { responsible }, ChargeEvent::PreAuthorized),
@@ -173,6 +178,7 @@ impl Charge {
         }
         let mut approved = self.transition(state, Some(event), now);
         approved.charge.explanation.stopped = None;
+        approved.charge.amount = amount;
         Ok(approved)
     }
 
@@ -236,6 +242,7 @@ impl Charge {
             | ChargeState::CapturePending { .. }
             | ChargeState::Authorized { .. }
             | ChargeState::RefundPending { .. }
+            | ChargeState::RefundAccepted { .. }
             | ChargeState::Failed { .. }
             | ChargeState::Canceled { .. }
             | ChargeState::Voided { .. }

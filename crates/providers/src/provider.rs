@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use crate::notification::{NOTIFICATION_BYTES_MAX, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe, UnknownReason};
 use crate::request::{Call, Inquiry, OperationKind};
+use crate::staged::{StageRefusal, StagedEvent};
 
 /// A future that a `dyn` [`Provider`] can return.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -27,6 +28,11 @@ pub trait Provider: Send + Sync {
 
     /// Reports the outcome of the call with this key.
     fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe>;
+
+    /// Makes happen what a tester stages; only at a simulator.
+    fn stage(&self, _: StagedEvent) -> BoxFuture<'_, Result<(), StageRefusal>> {
+        Box::pin(async { Err(StageRefusal::NoSimulator) })
+    }
 
     /// How long a caller waits for this operation before its outcome counts as unknown.
     fn deadline(&self, operation: OperationKind) -> Duration;
@@ -110,6 +116,16 @@ impl Providers {
             Ok(probe) => probe,
             Err(_elapsed) => Probe::Unknown,
         }
+    }
+
+    /// Makes happen what a tester stages at the simulator of this type.
+    ///
+    /// # Errors
+    /// What [`StageRefusal`] says.
+    pub async fn stage(&self, provider_type: ProviderType, event: StagedEvent) -> Result<(), StageRefusal> {
+        let provider = self.adapter(provider_type).ok_or(StageRefusal::NoSimulator)?;
+        let staged = timeout(provider.probe_deadline(), provider.stage(event)).await;
+        staged.unwrap_or(Err(StageRefusal::Unanswered))
     }
 
     /// Authenticates a notification of a provider of this type and reads its events.

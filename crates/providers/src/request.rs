@@ -4,7 +4,7 @@
 use std::fmt;
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
-use regente_domain::charge::{CaptureMode, PaymentMethod};
+use regente_domain::charge::{CaptureMode, PaymentMethod, PaymentType};
 use regente_domain::country::Country;
 use regente_domain::currency::Currency;
 use regente_domain::customer::{Address, Document, NO_DOCUMENT};
@@ -244,6 +244,8 @@ pub struct FollowUp {
     pub authorization_key: Uuid,
     /// The provider's id of the authorization, when it gave one.
     pub transaction_id: Option<String>,
+    /// How the authorization was paid: some methods are refunded in another way.
+    pub payment_type: PaymentType,
     /// Amount in minor units.
     pub amount: Amount,
     /// ISO 4217 currency of `amount`.

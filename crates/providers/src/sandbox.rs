@@ -8,6 +8,7 @@ pub mod http;
 mod instructions;
 mod notification;
 mod overrides;
+mod payer;
 mod rules;
 mod silence;
 mod transaction_log;
@@ -44,6 +45,7 @@ use crate::notification::{NotificationRefusal, NotificationRequest, ProviderEven
 use crate::outcome::{Answer, Finding, Probe};
 use crate::provider::{Adapter, BoxFuture, Provider};
 use crate::request::{Call, Inquiry, Operation, OperationKind, TestOverrides};
+use crate::staged::{StageRefusal, StagedEvent};
 use delivery::received;
 use draws::Draws;
 use faults::{Counts, Occasion, Point, Source, Then};
@@ -204,6 +206,7 @@ impl Sandbox {
             Verdict::Approve(approval) => Finding::Approved(approval),
             Verdict::Decline(decline) => Finding::Declined(decline),
             Verdict::Wait(pending) => Finding::Pending(pending),
+            Verdict::Accept(approval) => Finding::Accepted(approval),
             Verdict::Silence => return self.stay_silent(call).await,
         };
         self.write(call, finding).await
@@ -247,7 +250,12 @@ impl Sandbox {
     }
 
     async fn look_up(&self, lookup: &Lookup) -> Probe {
-        match self.log.probe(lookup.key, lookup.at).await {
+        let found = match self.log.probe(lookup.key, lookup.at).await {
+            Ok(Some(finding)) => self.current(lookup.key, finding).await.map(Some),
+            Ok(None) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match found {
             Ok(Some(finding)) => Probe::Found(finding),
             Ok(None) => Probe::Absent,
             Err(error) => {
@@ -285,6 +293,10 @@ impl Provider for Sandbox {
     fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe> {
         let lookup = Lookup::from(inquiry);
         Box::pin(async move { received(self.look(&lookup).await).await })
+    }
+
+    fn stage(&self, event: StagedEvent) -> BoxFuture<'_, Result<(), StageRefusal>> {
+        Box::pin(Self::stage(self, event))
     }
 
     fn deadline(&self, _: OperationKind) -> Duration {

@@ -35,7 +35,8 @@ sql! {
         VALUES (:object_id, :ordinal, :client_id, :id, :object_kind, :card_id, :provider_id,
             :provider_type, :request_type, :status, :amount, :follows, :undone_transaction_id, :due_at, 0, :actor,
             :updated_at)";
-    /// Ends a request; a request ends once. A denied one keeps a due date: the provider is asked about it again.
+    /// Ends a request; a request ends once. An accepted one and a denied one keep a due date: the provider is asked about
+    /// them again.
     pub END_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET status = :status, transaction_id = :transaction_id,
             authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
@@ -53,11 +54,11 @@ sql! {
             instructions = :instructions, expires_at = :expires_at, duration_ms = :duration_ms, due_at = :due_at,
             given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
-    /// Stops probing a request with instructions or a denied one: its outcome is known, or the schedule is over.
+    /// Stops probing a request with instructions, an accepted one or a denied one: its outcome is known, or the schedule is over.
     pub STOP_PROBING_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = NULL, given_up_at = NULL
         WHERE object_id = :object_id AND id = :id AND client_id = :client_id
-          AND status IN ('awaiting_payer', 'timeout')";
+          AND status IN ('awaiting_payer', 'processing', 'timeout')";
     /// Every request of one object, oldest first.
     pub TRANSACTION_REQUESTS_OF = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE object_id = :object_id AND client_id = :client_id ORDER BY ordinal");
@@ -240,6 +241,16 @@ pub fn end_denied(
     Ok(())
 }
 
+/// Ends a request that the provider has accepted; the provider is asked about its result at `due_at`. Guards the batch.
+pub fn end_accepted(
+    batch: &mut Batch,
+    ended: &TransactionRequest,
+    due_at: Timestamp,
+) -> Result<(), StoreError> {
+    batch.guard(&END_TRANSACTION_REQUEST, end_args(ended, Some(due_at))?);
+    Ok(())
+}
+
 fn end_args(ended: &TransactionRequest, due_at: Option<Timestamp>) -> Result<Args, StoreError> {
     // The provider's id has a column.
     let decline = ended.decline().map(|decline| json(&Decline { transaction_id: None, ..decline.clone() }));
@@ -271,8 +282,8 @@ pub enum Probing {
     GoesOn,
 }
 
-/// Records the outcome of `awaited`, a request with instructions, as a request of its own. Guards the batch if probing
-/// ends.
+/// Records what became of `awaited`, a request with instructions or an accepted one, as a request of its own. Guards the
+/// batch if probing ends.
 pub fn tell(
     batch: &mut Batch,
     awaited: TransactionRequestId,
@@ -287,7 +298,7 @@ pub fn tell(
     insert_ended(batch, told, ObjectKind::Charge, actor)
 }
 
-/// Ends probing of a request with instructions or of a denied one. Guards the batch.
+/// Ends probing of a request with instructions, of an accepted one or of a denied one. Guards the batch.
 pub fn stop_probing(batch: &mut Batch, client_id: ClientId, object_id: Uuid, id: TransactionRequestId) {
     batch.guard(&STOP_PROBING_TRANSACTION_REQUEST, args! { object_id, id, client_id });
 }

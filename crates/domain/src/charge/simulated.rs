@@ -56,7 +56,8 @@ impl Charge {
             ChargeState::Processing
             | ChargeState::AwaitingPayer { .. }
             | ChargeState::CapturePending { .. }
-            | ChargeState::RefundPending { .. } => {
+            | ChargeState::RefundPending { .. }
+            | ChargeState::RefundAccepted { .. } => {
                 return Err(StatusRefusal::UnderWay(before));
             }
             ChargeState::Canceled { .. } | ChargeState::Voided { .. } | ChargeState::ChargedBack { .. } => {

@@ -150,6 +150,41 @@ pub async fn recover(app: &App, ended: TransactionRequest) -> Result<(), Error> 
     }
 }
 
+/// Records the result of `accepted`, a void that the provider had accepted.
+pub async fn report(
+    app: &App,
+    accepted: &TransactionRequest,
+    outcome: Outcome,
+    actor: &Actor,
+) -> Result<(), Error> {
+    for _ in 0..RACES_MAX {
+        let before = charge_of(app, accepted).await?;
+        let mut requests = requests_of(app, &before).await?;
+        if requests.iter().any(|request| request.follows == Some(accepted.id)) {
+            return Ok(());
+        }
+        let charge = before.clone().with_one_more_request();
+        let now = app.clock.of(accepted.client_id);
+        let asks = Asks::about(accepted, accepted.request_type, accepted.amount);
+        let told = charge.begin_request(app.chance.id(now), asks, now);
+        let told = TransactionRequest { outcome: outcome.clone(), ..told };
+        if !before.has_open(accepted) {
+            return super::orphaned::report(app, &before, &requests, accepted, told, actor).await;
+        }
+        requests.push(told.clone());
+        let next = charge.next(&requests, Means::Incomplete(Stopped::Interrupted), now);
+        let Some(step) = step(app, &charge, &requests, next, SecurityCode::NotNeeded)? else {
+            return Ok(());
+        };
+        match outcome::write(app, &before, Some(&told), &step, None, actor).await? {
+            Written::ByUs => return Ok(()),
+            Written::Elsewhere => {}
+            Written::NotYet => return Err(Error::unavailable()),
+        }
+    }
+    Err(Error::busy())
+}
+
 /// The operation that the reconcile job sends again.
 pub async fn again(app: &App, stored: &StoredRequest) -> Result<(Charge, Operation), Error> {
     let charge = charge_of(app, &stored.request).await?;
@@ -181,6 +216,7 @@ fn operation_of(
     let follow_up = FollowUp {
         authorization_key: authorization.provider_key(),
         transaction_id,
+        payment_type: charge.method.payment_type(),
         amount: request.amount,
         currency: charge.currency,
     };

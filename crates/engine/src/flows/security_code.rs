@@ -57,6 +57,7 @@ pub(super) fn follow(batch: &mut Batch, before: &Charge, step: &Step) {
             | ChargeState::CapturePending { .. }
             | ChargeState::Authorized { .. }
             | ChargeState::RefundPending { .. }
+            | ChargeState::RefundAccepted { .. }
             | ChargeState::Failed { .. }
             | ChargeState::Canceled { .. }
             | ChargeState::Voided { .. }

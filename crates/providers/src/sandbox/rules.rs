@@ -3,6 +3,7 @@
 //! (`docs/interface/sandbox.md#amounts`). These functions are pure; the transaction log checks whether the money is
 //! there.
 
+use regente_domain::charge::PaymentType;
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
@@ -37,6 +38,8 @@ pub(super) enum Verdict {
     Decline(Decline),
     /// Wait for the payer.
     Wait(Box<Pending>),
+    /// Accept the operation; its result comes later.
+    Accept(Approval),
     /// Do nothing and never answer.
     Silence,
 }
@@ -53,7 +56,28 @@ pub(super) fn judge(operation: &Operation, at: Timestamp, cvv_on_charge: CvvRule
             Instrument::Card(card) => by_card(card, cvv_on_charge, draws),
             Instrument::Payer(_) => instructions::issue(authorization, at, draws),
         },
-        Operation::Capture(follow_up) | Operation::Void(follow_up) => by_amount(follow_up.amount, draws),
+        Operation::Capture(follow_up) => by_amount(follow_up.amount, draws),
+        Operation::Void(follow_up) => match by_amount(follow_up.amount, draws) {
+            Verdict::Approve(approval) if is_refunded_later(follow_up.payment_type) => {
+                Verdict::Accept(approval)
+            }
+            verdict => verdict,
+        },
+    }
+}
+
+/// Whether a refund is accepted first and carried out later (`docs/interface/sandbox.md#payers`).
+const fn is_refunded_later(payment_type: PaymentType) -> bool {
+    match payment_type {
+        PaymentType::Pix | PaymentType::Nupay => true,
+        PaymentType::Credit
+        | PaymentType::Debit
+        | PaymentType::Voucher
+        | PaymentType::Boleto
+        | PaymentType::Drip
+        | PaymentType::Picpay
+        | PaymentType::ApplePay
+        | PaymentType::ClickToPay => false,
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use regente::sandbox_provider::{Access, serve};
 use regente_domain::card::{CardNumber, Cvv, Expiry};
-use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod};
+use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod, PaymentType};
 use regente_domain::currency::Currency;
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
@@ -152,6 +152,7 @@ fn follow_up(authorization: u128, amount: i64) -> FollowUp {
     FollowUp {
         authorization_key: key(authorization),
         transaction_id: None,
+        payment_type: PaymentType::Credit,
         amount: Amount::new(amount).unwrap(),
         currency: Currency::BRL,
     }

@@ -2,7 +2,7 @@
 //! credentials and no holder's name. Each message has the protocol version, each answer the key that it is about.
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
-use regente_domain::charge::{CaptureMode, PaymentMethod};
+use regente_domain::charge::{CaptureMode, PaymentMethod, PaymentType};
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
@@ -20,6 +20,7 @@ use crate::request::{
     PayerDetails, Verification,
 };
 use crate::sandbox::{Lookup, overrides};
+use crate::staged::{Staged, StagedEvent};
 
 /// The protocol version. A message with another version is refused.
 pub const PROTOCOL: u32 = 3;
@@ -64,6 +65,7 @@ struct FollowUpMessage {
     authorization_key: Uuid,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     transaction_id: Option<String>,
+    payment_type: PaymentType,
     amount: i64,
     currency: Currency,
 }
@@ -129,6 +131,37 @@ pub struct ProbeMessage {
     /// The outcome of the call; null when there was none and never will be one. An absent member is an error, not null.
     #[serde(deserialize_with = "Option::deserialize")]
     pub found: Option<Finding>,
+}
+
+/// Request to `POST /v1/staged`.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StagedMessage {
+    protocol: u32,
+    key: Uuid,
+    at: Timestamp,
+    what: Staged,
+}
+
+/// The answer to it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StagedAnswer {
+    /// The key of the call that it is about.
+    pub staged: Uuid,
+}
+
+impl StagedMessage {
+    /// The message for what a tester stages.
+    pub const fn of(event: &StagedEvent) -> Self {
+        Self { protocol: PROTOCOL, key: event.key, at: event.at, what: event.what }
+    }
+
+    /// Parses the body of a request.
+    pub fn read(body: &[u8]) -> Result<StagedEvent, MessageError> {
+        let Self { protocol: _, key, at, what } = read(body)?;
+        Ok(StagedEvent { key, at, what })
+    }
 }
 
 /// The body of every response that is not 2xx.
@@ -268,14 +301,21 @@ impl FollowUpMessage {
         Self {
             authorization_key: follow_up.authorization_key,
             transaction_id: follow_up.transaction_id.clone(),
+            payment_type: follow_up.payment_type,
             amount: follow_up.amount.minor_units(),
             currency: follow_up.currency,
         }
     }
 
     fn understand(self) -> Result<FollowUp, MessageError> {
-        let Self { authorization_key, transaction_id, amount, currency } = self;
-        Ok(FollowUp { authorization_key, transaction_id, amount: minor_units(amount)?, currency })
+        let Self { authorization_key, transaction_id, payment_type, amount, currency } = self;
+        Ok(FollowUp {
+            authorization_key,
+            transaction_id,
+            payment_type,
+            amount: minor_units(amount)?,
+            currency,
+        })
     }
 }
 
