@@ -31,7 +31,7 @@ pub use follow_up::{FollowUpKind, FollowUpRefusal, Held, OpenOperation, approved
 pub use late::refused_voids;
 pub use method::*;
 pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
-pub use simulated::{SimulatedStatus, StatusRefusal};
+pub use simulated::{SimulatedStatus, Staging, StatusRefusal};
 pub use state::{ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode, StateFacts, StateName};
 pub use words::{CaptureMode, ChargeEvent, ChargeStatus, PaymentType, Recurrence};
 

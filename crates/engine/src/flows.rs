@@ -16,4 +16,5 @@ pub mod reconcile;
 pub mod route;
 mod schedule;
 mod security_code;
+pub mod staged;
 mod step;

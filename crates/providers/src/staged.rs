@@ -22,8 +22,14 @@ pub struct StagedEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Staged {
-    /// The payer of an authorization pays, in time or late, and maybe not for the first time.
+    /// The payer of an authorization pays, in time or late. If he has paid, nothing happens.
     Payment {
+        /// What he pays, in minor units; what was asked of him when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        amount: Option<Amount>,
+    },
+    /// The payer pays, although he may have paid.
+    FurtherPayment {
         /// What he pays, in minor units; what was asked of him when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         amount: Option<Amount>,

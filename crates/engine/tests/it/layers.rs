@@ -38,6 +38,7 @@ const ENGINE: &[&str] = &[
     "flows::asking flows::charge flows::finding",
     "flows::orphaned",
     "flows::follow_up",
+    "flows::staged",
     "flows::card_check",
     "flows::reconcile",
     "flows::customers",

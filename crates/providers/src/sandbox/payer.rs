@@ -27,6 +27,7 @@ impl Sandbox {
         let StagedEvent { key, at, what } = event;
         match what {
             Staged::Payment { amount } => self.pay(key, amount, at).await.map(drop),
+            Staged::FurtherPayment { amount } => self.pay_again(key, amount, at).await.map(drop),
             Staged::Withdrawal => self.withdraw(key, at).await,
             Staged::Refund => {
                 let done = Draws::new(self.seed, None, key).approval();
@@ -40,7 +41,8 @@ impl Sandbox {
         }
     }
 
-    /// The payer of the authorization with this key pays: `amount`, or what was asked of him. He may pay more than once.
+    /// The payer of the authorization with this key pays: `amount`, or what was asked of him. Whoever has paid does not pay
+    /// once more.
     ///
     /// # Errors
     /// What [`StageRefusal`] says.
@@ -51,9 +53,38 @@ impl Sandbox {
         at: Timestamp,
     ) -> Result<Payment, StageRefusal> {
         let history = self.log.history(key).await.map_err(unanswered)?;
-        let asked = instructed(&history, key).ok_or(StageRefusal::NothingWaits)?;
+        match payments(&history).into_iter().next() {
+            Some(paid) => Ok(paid),
+            None => self.pay_as(0, key, &history, amount, at).await,
+        }
+    }
+
+    /// The payer pays, whether he has paid before or not.
+    ///
+    /// # Errors
+    /// What [`StageRefusal`] says.
+    pub async fn pay_again(
+        &self,
+        key: Uuid,
+        amount: Option<Amount>,
+        at: Timestamp,
+    ) -> Result<Payment, StageRefusal> {
+        let history = self.log.history(key).await.map_err(unanswered)?;
+        self.pay_as(payments(&history).len(), key, &history, amount, at).await
+    }
+
+    /// Enters the payment with this place among those of the authorization, from 0.
+    async fn pay_as(
+        &self,
+        place: usize,
+        key: Uuid,
+        history: &[Entry],
+        amount: Option<Amount>,
+        at: Timestamp,
+    ) -> Result<Payment, StageRefusal> {
+        let asked = instructed(history, key).ok_or(StageRefusal::NothingWaits)?;
         let amount = amount.unwrap_or(asked.amount);
-        let payment_key = derived(key, &format!("payment {}", payments(&history).len()));
+        let payment_key = derived(key, &format!("payment {place}"));
         let mut id = Draws::new(self.seed, None, payment_key).letters_and_digits("end-to-end id");
         id.truncate(END_TO_END_ID_CHARS - 1);
         let reference = Approval { transaction_id: Some(format!("E{id}")), ..Approval::default() };
