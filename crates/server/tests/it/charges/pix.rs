@@ -1,5 +1,8 @@
 //! Charges that are paid by Pix (`docs/interface/charges.md#pix`): created, shown, replayed and listed.
 
+mod paid;
+mod refunds;
+
 use axum::http::Method;
 use serde_json::{Value, json};
 
@@ -40,7 +43,7 @@ pub(crate) fn described(payer: Value) -> Value {
     json!({ "sourceType": "customer", "customer": payer })
 }
 
-fn jose() -> Value {
+pub(crate) fn jose() -> Value {
     payer("jose@example.com", CPF)
 }
 
