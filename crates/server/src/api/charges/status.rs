@@ -98,7 +98,7 @@ async fn plan(
     status: SimulatedStatus,
 ) -> Result<Planned, Error> {
     let now = app.clock.of(caller.client_id);
-    let stored = find(app, caller, charge_id).await?;
+    let mut stored = find(app, caller, charge_id).await?;
     if let PaymentSource::Payer(_) = stored.charge.method.source() {
         let (place, actor) = ((caller.client_id, charge_id), caller.actor());
         if let Reached::AtProvider(ran) = staged::reach(app, place, status, &actor, refused).await? {
@@ -109,6 +109,8 @@ async fn plan(
             let body = serde_json::to_value(view).map_err(Error::internal)?;
             return Ok(Planned { batch, status: StatusCode::OK.as_u16(), body });
         }
+        // What happened at the provider on the way has changed the charge.
+        stored = find(app, caller, charge_id).await?;
     }
     let before = &stored.charge;
     let purchase = card_is_free(app, before, None).await?;

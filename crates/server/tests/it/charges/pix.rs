@@ -1,5 +1,6 @@
 //! Charges that are paid by Pix (`docs/interface/charges.md#pix`): created, shown, replayed and listed.
 
+mod crashes;
 mod paid;
 mod refunds;
 

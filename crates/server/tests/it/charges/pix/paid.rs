@@ -8,7 +8,7 @@ use regente_store::transaction_requests;
 use serde_json::{Value, json};
 
 use super::{described, jose, pix_body};
-use crate::agreement::agree_on_all;
+use crate::agreement::{agree, agree_on_all};
 use crate::charges::{newest, single_merchant, text};
 use crate::follow_ups::announced;
 use crate::harness::{TestApp, stories};
@@ -62,14 +62,22 @@ pub(super) fn requests(charge: &Value) -> Vec<(&str, &str, i64)> {
         .collect()
 }
 
-/// The simulator's books hold what the charge says.
+/// The simulator's books hold what the charge says, and nothing besides.
 pub(super) async fn agrees(app: &TestApp, charge: &Value) {
+    agree_on_all(&app.books, &[without_instructions(charge)]).await;
+}
+
+/// The simulator's books hold what the charge says.
+pub(super) async fn agrees_with(app: &TestApp, charge: &Value) {
+    agree(&app.books, &without_instructions(charge)).await;
+}
+
+/// The charge without the request that gave the payer instructions, whose key the payments have too.
+fn without_instructions(charge: &Value) -> Value {
     let mut charge = charge.clone();
-    charge["transactionRequests"]
-        .as_array_mut()
-        .unwrap()
-        .retain(|request| request["requestType"] != "pending");
-    agree_on_all(&app.books, &[charge]).await;
+    let requests = charge["transactionRequests"].as_array_mut().unwrap();
+    requests.retain(|request| request["requestType"] != "pending");
+    charge
 }
 
 async fn a_payment_is_found_by_a_probe(app: TestApp) {

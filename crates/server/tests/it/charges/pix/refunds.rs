@@ -5,7 +5,7 @@ use regente_domain::money::Amount;
 use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 
-use super::paid::{HOUR, MINUTE, PAYS, agrees, awaiting, happens, read, requests};
+use super::paid::{HOUR, MINUTE, PAYS, agrees, agrees_with, awaiting, happens, read, requests};
 use crate::charges::{newest, text};
 use crate::follow_ups::announced;
 use crate::harness::{Reply, TestApp, stories};
@@ -155,16 +155,6 @@ async fn every_status_of_a_pix_is_set_at_the_simulator(app: TestApp) {
     let voided = set(&app, &charge, "voided").await.expect(200);
     assert_eq!((&voided["status"], &voided["amount"]), (&json!("voided"), &json!(0)));
     agrees_with(&app, &voided).await;
-}
-
-/// As [`agrees`], for one charge of several.
-async fn agrees_with(app: &TestApp, charge: &Value) {
-    let mut charge = charge.clone();
-    charge["transactionRequests"]
-        .as_array_mut()
-        .unwrap()
-        .retain(|request| request["requestType"] != "pending");
-    crate::agreement::agree(&app.books, &charge).await;
 }
 
 async fn a_status_that_cannot_be_set_is_refused(app: TestApp) {
