@@ -5,7 +5,9 @@ use std::fmt;
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::charge::{CaptureMode, PaymentMethod};
+use regente_domain::country::Country;
 use regente_domain::currency::Currency;
+use regente_domain::customer::{Address, Document, NO_DOCUMENT};
 use regente_domain::mcc::Mcc;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
@@ -210,6 +212,8 @@ pub struct Authorization {
 pub enum Instrument {
     /// A card.
     Card(CardDetails),
+    /// A payer, who gets instructions.
+    Payer(Box<PayerDetails>),
 }
 
 impl Instrument {
@@ -217,6 +221,7 @@ impl Instrument {
     pub const fn card(&self) -> Option<&CardDetails> {
         match self {
             Self::Card(card) => Some(card),
+            Self::Payer(_) => None,
         }
     }
 }
@@ -262,6 +267,36 @@ pub struct CardDetails {
 impl fmt::Debug for CardDetails {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CardDetails").finish_non_exhaustive()
+    }
+}
+
+/// A payer in the clear; it exists only while the call runs.
+#[derive(Clone)]
+pub struct PayerDetails {
+    /// Name; empty when it is not known.
+    pub name: String,
+    /// E-mail address; absent when it is not known.
+    pub email: Option<String>,
+    /// Phone number; blank when it is not known.
+    pub phone_number: String,
+    /// The document, or the word that means none.
+    pub document: Document,
+    /// Home address.
+    pub address: Option<Address>,
+}
+
+impl PayerDetails {
+    /// A payer of whom nothing is known.
+    pub fn unknown() -> Self {
+        let document = Document { kind: NO_DOCUMENT.to_owned(), number: String::new(), country: Country::BR };
+        Self { name: String::new(), email: None, phone_number: String::new(), document, address: None }
+    }
+}
+
+/// Omits all personal data.
+impl fmt::Debug for PayerDetails {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PayerDetails").finish_non_exhaustive()
     }
 }
 

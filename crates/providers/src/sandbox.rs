@@ -5,6 +5,7 @@ mod delivery;
 mod draws;
 mod faults;
 pub mod http;
+mod instructions;
 mod notification;
 mod overrides;
 mod rules;
@@ -199,9 +200,10 @@ impl Sandbox {
     }
 
     async fn judge_and_write(&self, call: &Call) -> Delivery<Answer> {
-        let finding = match rules::judge(&call.operation, self.cvv_on_charge, &self.draws(call)) {
+        let finding = match rules::judge(&call.operation, call.at, self.cvv_on_charge, &self.draws(call)) {
             Verdict::Approve(approval) => Finding::Approved(approval),
             Verdict::Decline(decline) => Finding::Declined(decline),
+            Verdict::Wait(pending) => Finding::Pending(pending),
             Verdict::Silence => return self.stay_silent(call).await,
         };
         self.write(call, finding).await

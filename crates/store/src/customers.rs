@@ -60,6 +60,10 @@ sql! {
     pub INSERT_CUSTOMER_ALIAS = "
         INSERT INTO customer_aliases (id, client_id, customer_id, private, key_id)
         VALUES (:id, :client_id, :customer_id, :private, :key_id)";
+    /// The data sent with an alias; erased when its customer is deleted.
+    pub FIND_CUSTOMER_ALIAS = "
+        SELECT private, key_id FROM customer_aliases
+        WHERE id = :id AND client_id = :client_id AND private IS NOT NULL";
     /// One live customer, by its own id or that of an alias.
     pub FIND_CUSTOMER = concat!("SELECT ", columns!(), " FROM customers c
             WHERE c.id = :id AND c.client_id = :client_id AND c.deleted_at IS NULL
@@ -206,6 +210,19 @@ pub fn insert_alias(batch: &mut Batch, id: Id<of::CustomerAlias>, customer_id: C
         &INSERT_CUSTOMER_ALIAS,
         args! { id, client_id, customer_id, private: private.bytes.as_slice(), key_id: private.key_id },
     );
+}
+
+/// The data sent with an alias; `None` when there is none any more.
+///
+/// # Errors
+/// As [`Store::row`].
+pub async fn find_alias(
+    store: &Store,
+    client_id: ClientId,
+    id: Id<of::CustomerAlias>,
+) -> Result<Option<Sealed>, StoreError> {
+    let Some(row) = store.row(&FIND_CUSTOMER_ALIAS, args! { id, client_id }).await? else { return Ok(None) };
+    Ok(Some(Sealed { key_id: row.get("key_id")?, bytes: row.get("private")? }))
 }
 
 /// The live customer of an id. With the id of an alias, the customer's own id differs.

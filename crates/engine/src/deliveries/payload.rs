@@ -2,7 +2,7 @@
 //! (`docs/interface/webhooks.md#envelope`). All attempts send the same bytes.
 
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
-use regente_domain::charge::{Charge, ChargeEvent, ChargeStatus};
+use regente_domain::charge::{Charge, ChargeEvent, ChargeStatus, PaymentMethod};
 use regente_domain::id::{ChargeId, ClientId, Id};
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::EventName;
@@ -145,7 +145,8 @@ fn requests_at(shown: &Shown, requests: &[TransactionRequest]) -> Vec<Transactio
 
 fn transaction(shown: &Shown, requests: &[TransactionRequest]) -> Result<Value, serde_json::Error> {
     let charge = &shown.charge;
-    let requests = requests.iter().rev().map(transaction_request).collect::<Result<Vec<_>, _>>()?;
+    let view = |request| transaction_request(request, &charge.method);
+    let requests = requests.iter().rev().map(view).collect::<Result<Vec<_>, _>>()?;
     Ok(json!({
         "id": charge.id,
         "createdAt": charge.id.created_at(),
@@ -177,8 +178,11 @@ fn transaction(shown: &Shown, requests: &[TransactionRequest]) -> Result<Value, 
 const UNUSED_AS_NULL: [&str; 5] =
     ["pix", "boleto", "providerError", "providerAuthorization", "fraudAnalysis"];
 
-fn transaction_request(request: &TransactionRequest) -> Result<Map<String, Value>, serde_json::Error> {
-    let view = serde_json::to_value(TransactionRequestView::of(request))?;
+fn transaction_request(
+    request: &TransactionRequest,
+    method: &PaymentMethod,
+) -> Result<Map<String, Value>, serde_json::Error> {
+    let view = serde_json::to_value(TransactionRequestView::of(request, method))?;
     let mut members: Map<String, Value> = serde_json::from_value(view)?;
     for name in UNUSED_AS_NULL {
         members.entry(name).or_insert(Value::Null);

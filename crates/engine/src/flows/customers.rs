@@ -4,6 +4,7 @@
 //! The domain decides the cases; this module reads their inputs and writes the result. When two callers look up the
 //! same customer at once, a unique index refuses the second batch, and that caller looks up again.
 
+pub mod payer;
 mod record;
 
 use regente_domain::charge::later_of;

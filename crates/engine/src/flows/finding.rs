@@ -10,13 +10,14 @@ use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, SecurityCodeSent};
 use regente_domain::charge::attempt::{Asks, Outcome, TransactionRequest, expired};
 use regente_domain::charge::explanation::Stopped;
-use regente_domain::charge::{Charge, ChargeState, Finish, Means, Next, SecurityCode};
+use regente_domain::charge::{Charge, ChargeState, Finish, Means, Next};
 use regente_domain::id::Id;
 use regente_store::{cards, charges};
 
 use super::asking::{self, Asking, Begun, Prerequisites};
 use super::attempt::SimulatorOverrides;
 use super::outcome::{self, ChargedWith, Written};
+use super::security_code;
 use super::step::{Step, step};
 use crate::app::App;
 use crate::error::Error;
@@ -217,8 +218,7 @@ impl Planned {
         ended: Option<usize>,
         next: Next,
     ) -> Result<Option<Self>, Error> {
-        // Whether the payer gave a security code is not known any more: assume that one is needed.
-        let step = step(app, &charge, &requests, next, SecurityCode::Needed)?;
+        let step = step(app, &charge, &requests, next, security_code::assumed(&charge))?;
         let ended = ended.and_then(|at| requests.get(at).cloned());
         Ok(step.map(|step| Self { before, requests, ended, step, card: None, prerequisites: None }))
     }

@@ -5,11 +5,13 @@
 
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::money::Amount;
+use regente_domain::time::Timestamp;
 
-use crate::outcome::Approval;
+use crate::outcome::{Approval, Pending};
 use crate::request::{CardDetails, Instrument, Operation};
 
 use super::draws::{Draws, MILLION};
+use super::instructions;
 
 /// Share of approvals for last digit 8.
 const DIGIT_8_APPROVED_PPM: u32 = MILLION / 2;
@@ -33,12 +35,14 @@ pub(super) enum Verdict {
     Approve(Approval),
     /// Decline the operation.
     Decline(Decline),
+    /// Wait for the payer.
+    Wait(Box<Pending>),
     /// Do nothing and never answer.
     Silence,
 }
 
-/// Decides an operation.
-pub(super) fn judge(operation: &Operation, cvv_on_charge: CvvRule, draws: &Draws) -> Verdict {
+/// Decides an operation that was called at this time.
+pub(super) fn judge(operation: &Operation, at: Timestamp, cvv_on_charge: CvvRule, draws: &Draws) -> Verdict {
     match operation {
         Operation::VerifyCard(verification) => match cvv(&verification.card) {
             CvvCheck::Validated => Verdict::Approve(draws.approval()),
@@ -47,6 +51,7 @@ pub(super) fn judge(operation: &Operation, cvv_on_charge: CvvRule, draws: &Draws
         // Vouchers follow the same rules as credit and debit cards.
         Operation::Authorize(authorization) => match &authorization.instrument {
             Instrument::Card(card) => by_card(card, cvv_on_charge, draws),
+            Instrument::Payer(_) => instructions::issue(authorization, at, draws),
         },
         Operation::Capture(follow_up) | Operation::Void(follow_up) => by_amount(follow_up.amount, draws),
     }

@@ -36,8 +36,8 @@ use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use request::CustomerChanges;
 
 pub use request::{
-    CustomerChangesBody, DocumentBody, NewAddressBody, NewCustomerBody, PartialAddressBody, read_document,
-    read_new,
+    CustomerChangesBody, DocumentBody, NewAddressBody, NewCustomerBody, PartialAddressBody,
+    address_or_nothing, read_document, read_inline, read_new,
 };
 pub use view::{AddressRecordView, AddressView, ChangedCustomerView, CustomerView, DocumentView};
 

@@ -1,5 +1,7 @@
 //! Opens and seals the stored data of customers.
 
+use std::borrow::Cow;
+
 use regente_domain::charge::later_of;
 use regente_domain::customer::{Address, Document, normal_email, normal_number};
 use regente_domain::id::{ClientId, CustomerId, Id, of};
@@ -150,19 +152,19 @@ struct Format<C> {
 }
 
 /// The data sent for an alias, with the member names of the API.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct AliasData<'a> {
-    name: &'a str,
-    email: &'a str,
-    phone_number: &'a str,
-    document: &'a Document,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    address: Option<&'a Address>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    billing_address: Option<&'a Address>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    delivery_address: Option<&'a Address>,
+    name: Cow<'a, str>,
+    email: Cow<'a, str>,
+    phone_number: Cow<'a, str>,
+    document: Cow<'a, Document>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    address: Option<Cow<'a, Address>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    billing_address: Option<Cow<'a, Address>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    delivery_address: Option<Cow<'a, Address>>,
 }
 
 /// The lookup keys of a customer.
@@ -190,16 +192,44 @@ pub(super) fn seal_alias(
     new: &NewCustomer,
 ) -> Result<Sealed, Error> {
     let contents = AliasData {
-        name: &new.name,
-        email: &new.email,
-        phone_number: &new.phone_number,
-        document: &new.document,
-        address: new.address.as_ref(),
-        billing_address: new.billing_address.as_ref(),
-        delivery_address: new.delivery_address.as_ref(),
+        name: new.name.as_str().into(),
+        email: new.email.as_str().into(),
+        phone_number: new.phone_number.as_str().into(),
+        document: Cow::Borrowed(&new.document),
+        address: new.address.as_ref().map(Cow::Borrowed),
+        billing_address: new.billing_address.as_ref().map(Cow::Borrowed),
+        delivery_address: new.delivery_address.as_ref().map(Cow::Borrowed),
     };
     let bytes = to_bytes(&contents)?;
-    Ok(app.vault.seal(Binding::new(Purpose::CustomerAliasData, client_id, id.uuid()), &bytes))
+    Ok(app.vault.seal(alias_binding(client_id, id), &bytes))
+}
+
+/// Opens the data sent for an alias.
+pub(super) async fn open_alias(
+    app: &App,
+    client_id: ClientId,
+    id: Id<of::CustomerAlias>,
+    sealed: &Sealed,
+) -> Result<NewCustomer, Error> {
+    let bytes = app.vault.open(alias_binding(client_id, id), sealed).await?;
+    let Format { format, contents } =
+        serde_json::from_slice::<Format<AliasData<'_>>>(&bytes).map_err(Error::internal)?;
+    if format != FORMAT {
+        return Err(Error::internal(format!("alias of a customer: format {format}")));
+    }
+    Ok(NewCustomer {
+        name: contents.name.into_owned(),
+        email: contents.email.into_owned(),
+        phone_number: contents.phone_number.into_owned(),
+        document: contents.document.into_owned(),
+        address: contents.address.map(Cow::into_owned),
+        billing_address: contents.billing_address.map(Cow::into_owned),
+        delivery_address: contents.delivery_address.map(Cow::into_owned),
+    })
+}
+
+fn alias_binding(client_id: ClientId, id: Id<of::CustomerAlias>) -> Binding {
+    Binding::new(Purpose::CustomerAliasData, client_id, id.uuid())
 }
 
 fn seal(app: &App, client_id: ClientId, id: CustomerId, data: &CustomerData) -> Result<Sealed, Error> {

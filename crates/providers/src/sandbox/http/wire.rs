@@ -17,12 +17,12 @@ use zeroize::Zeroize;
 use crate::outcome::Finding;
 use crate::request::{
     Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, Operation,
-    Verification,
+    PayerDetails, Verification,
 };
 use crate::sandbox::{Lookup, overrides};
 
 /// The protocol version. A message with another version is refused.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Request to `POST /v1/calls`.
 #[derive(Serialize, Deserialize)]
@@ -72,7 +72,13 @@ struct FollowUpMessage {
 #[serde(rename_all = "camelCase")]
 enum InstrumentMessage {
     Card(CardMessage),
+    Payer(PayerMessage),
 }
+
+/// The payer, of whom the simulator reads nothing.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PayerMessage {}
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -277,12 +283,14 @@ impl InstrumentMessage {
     fn of(instrument: &Instrument) -> Self {
         match instrument {
             Instrument::Card(card) => Self::Card(CardMessage::of(card)),
+            Instrument::Payer(_) => Self::Payer(PayerMessage {}),
         }
     }
 
     fn understand(&self) -> Result<Instrument, MessageError> {
         Ok(match self {
             Self::Card(card) => Instrument::Card(card.understand()?),
+            Self::Payer(PayerMessage {}) => Instrument::Payer(Box::new(PayerDetails::unknown())),
         })
     }
 }
