@@ -46,7 +46,9 @@ fn slips_of_banks_are_read_and_written() {
 
 #[test]
 fn banks_are_printed_with_a_check_digit() {
-    for (bank, check_digit) in [("001", '9'), ("033", '7'), ("104", '0'), ("237", '2'), ("341", '7'), ("756", '0')] {
+    for (bank, check_digit) in
+        [("001", '9'), ("033", '7'), ("104", '0'), ("237", '2'), ("341", '7'), ("756", '0')]
+    {
         assert_eq!(BankCode::parse(bank).unwrap().check_digit(), check_digit, "{bank}");
     }
 }
