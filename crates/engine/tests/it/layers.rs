@@ -23,6 +23,7 @@ const ENGINE: &[&str] = &[
     "app",
     "accounts",
     "audit",
+    "document_links",
     "card_data",
     "queue",
     "events",
