@@ -69,6 +69,7 @@ const SERVER: &[&str] = &[
     "api::cards",
     "api::customer_cards",
     "api::charges",
+    "api::documents",
     "api::tokens",
     "api::purchases",
     "api::providers",

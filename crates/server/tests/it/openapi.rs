@@ -26,7 +26,7 @@ stories! {
 }
 
 /// Operations without a key.
-const OPEN_TO_ALL: [&str; 2] = ["/health/live", "/health/ready"];
+const OPEN_TO_ALL: [&str; 3] = ["/health/live", "/health/ready", "/qr/{file}"];
 
 #[test]
 fn the_file_in_the_repository_is_the_document_of_this_build() {
