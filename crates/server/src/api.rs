@@ -6,6 +6,7 @@ pub mod charges;
 pub mod cors;
 pub mod customer_cards;
 pub mod customers;
+pub mod documents;
 mod envelope;
 pub mod fields;
 pub mod idempotency;

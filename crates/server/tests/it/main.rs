@@ -22,6 +22,7 @@ mod config;
 mod customers;
 mod dev;
 mod doctor;
+mod documents;
 mod drain;
 mod explanations;
 mod faults;

@@ -26,7 +26,7 @@ stories! {
 }
 
 /// Operations without a key.
-pub const OPEN_TO_ALL: [&str; 3] = ["/health/live", "/health/ready", NOTIFICATIONS];
+pub const OPEN_TO_ALL: [&str; 4] = ["/health/live", "/health/ready", NOTIFICATIONS, "/qr/{file}"];
 /// It has the provider's signature instead; `notifications.rs` has its stories.
 const NOTIFICATIONS: &str = "/providers/{providerId}/notifications";
 

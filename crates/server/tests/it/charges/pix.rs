@@ -1,6 +1,7 @@
 //! Charges that are paid by Pix (`docs/interface/charges.md#pix`): created, shown, replayed and listed.
 
 mod crashes;
+mod notified;
 mod paid;
 mod refunds;
 
