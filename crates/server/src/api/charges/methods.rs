@@ -113,7 +113,7 @@ struct Item {
 fn number_or_text() -> Schema {
     OneOfBuilder::new()
         .item(ObjectBuilder::new().schema_type(Type::Number).minimum(Some(0)))
-        .item(ObjectBuilder::new().schema_type(Type::String).pattern(Some("^ *[0-9]+([.][0-9]+)? *$")))
+        .item(ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[0-9]+([.][0-9]+)?$")))
         .item(ObjectBuilder::new().schema_type(Type::Null))
         .description(Some("A number of 0 or more, or its text."))
         .into()

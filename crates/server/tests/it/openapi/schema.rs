@@ -197,6 +197,7 @@ fn fits_pattern(pattern: &str, text: &str) -> bool {
     };
     match pattern {
         "^[0-9]{3,4}$" => digits(text, &[3, 4]),
+        "^[0-9]+([.][0-9]+)?$" => text.parse::<f64>().is_ok(),
         "^(0[1-9]|1[0-2])/[0-9]{4}$" => text.split_once('/').is_some_and(|(month, year)| {
             digits(month, &[2]) && digits(year, &[4]) && (1..=12).contains(&month.parse::<u8>().unwrap_or(0))
         }),
