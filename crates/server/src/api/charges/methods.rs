@@ -207,7 +207,8 @@ struct PixPayment {
     #[schema(example = 3600)]
     expires_in: u32,
     additional_info: Option<Vec<AdditionalInfo>>,
-    items: Option<Vec<Item>>,
+    #[schema(value_type = Option<Vec<Object>>)]
+    items: Option<Value>,
     /// The code as text, to copy; absent until a provider has issued it.
     qr_code_data: Option<String>,
 }
