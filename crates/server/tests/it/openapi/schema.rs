@@ -110,8 +110,8 @@ impl Check<'_> {
             ("maxLength", Value::String(text)) => wrong(text.chars().count() > count.expect("a number")),
             ("minItems", Value::Array(values)) => wrong(values.len() < count.expect("a number")),
             ("maxItems", Value::Array(values)) => wrong(values.len() > count.expect("a number")),
-            ("minimum", Value::Number(number)) => wrong(number.as_i64() < bound),
-            ("maximum", Value::Number(number)) => wrong(number.as_i64() > bound),
+            ("minimum", Value::Number(number)) => wrong(whole(number) < bound),
+            ("maximum", Value::Number(number)) => wrong(whole(number) > bound),
             (
                 "properties" | "required" | "items" | "format" | "pattern" | "minLength" | "maxLength"
                 | "minItems" | "maxItems" | "minimum" | "maximum",
@@ -188,6 +188,11 @@ fn has_format(name: &str, text: &str) -> bool {
         "int32" | "int64" | "double" => true,
         other => panic!("the format {other} is not known to this check"),
     }
+}
+
+/// The integer part of a number.
+fn whole(number: &serde_json::Number) -> Option<i64> {
+    number.to_string().split('.').next().and_then(|digits| digits.parse().ok())
 }
 
 /// The patterns in use, and choices between words.
