@@ -45,6 +45,7 @@ use regente_providers::outcome::{Answer, Probe};
 use regente_providers::provider::{BoxFuture, Provider, Providers};
 use regente_providers::request::{Call, Inquiry, OperationKind};
 use regente_providers::sandbox::{Notice, Outbox, SIGNATURE_HEADER, Sandbox, SandboxOptions, TransactionLog};
+use regente_providers::staged::{StageRefusal, StagedEvent};
 use regente_store::testing::{Fuse, TestDatabase};
 use regente_store::{PostgresOptions, Room, SqliteOptions, Store, StoreError, StoreOptions, jobs};
 use serde_json::{Map, Value, json};
@@ -626,6 +627,10 @@ impl Provider for Wired {
             self.fuse.step().await;
             probe
         })
+    }
+
+    fn stage(&self, event: StagedEvent) -> BoxFuture<'_, Result<(), StageRefusal>> {
+        Box::pin(self.sandbox.stage(event))
     }
 
     fn deadline(&self, operation: OperationKind) -> Duration {
