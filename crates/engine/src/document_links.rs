@@ -5,6 +5,7 @@
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use regente_domain::charge::{Charge, PaymentSource};
 use regente_domain::id::{ChargeId, ClientId, Id};
 use uuid::Uuid;
 
@@ -34,6 +35,26 @@ impl LinkedCharge {
             bytes.extend_from_slice(part.as_bytes());
         }
         URL_SAFE_NO_PAD.encode(bytes)
+    }
+}
+
+/// The addresses of a charge's documents, as answers and events show them.
+#[derive(Clone, Debug, Default)]
+pub struct Addresses {
+    /// Of the picture of its code; `None` when the service does not know its own address.
+    pub qr_code: Option<String>,
+}
+
+impl Addresses {
+    /// Those of a charge; none of one that is paid by card.
+    pub async fn of(app: &App, charge: &Charge) -> Result<Self, Error> {
+        let (Some(service), PaymentSource::Payer(_)) = (&app.settings.base_url, charge.method.source())
+        else {
+            return Ok(Self::default());
+        };
+        let keys = app.vault.client_keys(charge.client_id).await?;
+        let link = LinkedCharge { client_id: charge.client_id, charge_id: charge.id }.link(&keys);
+        Ok(Self { qr_code: Some(format!("{service}/qr/{link}.png")) })
     }
 }
 

@@ -6,6 +6,8 @@ use regente_domain::charge::instructions::Instructions;
 use regente_domain::charge::{PaymentMethod, Pix};
 use serde::Serialize;
 
+use crate::document_links::Addresses;
+
 /// The member of a transaction request with the instructions.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -29,30 +31,34 @@ pub struct PixView {
 #[serde(rename_all = "camelCase")]
 pub struct QrCodeView {
     qr_code_data: String,
+    qr_code_image_url: Option<String>,
 }
 
 impl InstructionsView {
     /// The instructions that a request gave the payer; `None` when it gave none, or none with a member of their own.
-    pub fn of(method: &PaymentMethod, request: &TransactionRequest) -> Option<Self> {
+    pub fn of(method: &PaymentMethod, request: &TransactionRequest, addresses: &Addresses) -> Option<Self> {
         let instructions = &request.pending()?.instructions;
         match method {
-            PaymentMethod::Pix(pix) => PixView::of(pix, instructions).map(Self::Pix),
+            PaymentMethod::Pix(pix) => PixView::of(pix, instructions, addresses).map(Self::Pix),
             PaymentMethod::Credit(_) | PaymentMethod::Voucher(_) => None,
         }
     }
 }
 
 impl PixView {
-    fn of(pix: &Pix, instructions: &Instructions) -> Option<Self> {
-        let code = QrCodeView::of(instructions)?;
+    fn of(pix: &Pix, instructions: &Instructions, addresses: &Addresses) -> Option<Self> {
+        let code = QrCodeView::of(instructions, addresses)?;
         Some(Self { expires_in: pix.expires_in, code })
     }
 }
 
 impl QrCodeView {
-    fn of(instructions: &Instructions) -> Option<Self> {
+    fn of(instructions: &Instructions, addresses: &Addresses) -> Option<Self> {
         match instructions {
-            Instructions::QrCode { data } => Some(Self { qr_code_data: data.clone() }),
+            Instructions::QrCode { data } => {
+                let qr_code_image_url = addresses.qr_code.clone();
+                Some(Self { qr_code_data: data.clone(), qr_code_image_url })
+            }
             Instructions::Redirect { .. } | Instructions::Barcode { .. } => None,
         }
     }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::instructions::InstructionsView;
+use crate::document_links::Addresses;
 
 /// One call to a provider.
 #[derive(Clone, Debug, Serialize)]
@@ -64,7 +65,7 @@ pub struct ProviderAuthorizationView {
 
 impl TransactionRequestView {
     /// Builds the view of a request of a charge that is paid by `method`.
-    pub fn of(request: &TransactionRequest, method: &PaymentMethod) -> Self {
+    pub fn of(request: &TransactionRequest, method: &PaymentMethod, addresses: &Addresses) -> Self {
         let references = request.reference().cloned().unwrap_or_default();
         let has_codes =
             references.network_authorization_code.is_some() || references.network_response_code.is_some();
@@ -91,7 +92,7 @@ impl TransactionRequestView {
                 network_authorization_code: references.network_authorization_code,
                 network_response_code: references.network_response_code,
             }),
-            instructions: InstructionsView::of(method, request),
+            instructions: InstructionsView::of(method, request, addresses),
         }
     }
 }

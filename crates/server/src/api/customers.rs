@@ -62,6 +62,7 @@ const TRIES_MAX: usize = 4;
     request_body(content = NewCustomerBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The customer.", body = CustomerView),
+        (status = 404, description = "The idempotency key made a customer who was erased since.", body = ErrorEnvelope),
         (status = 409, description = "The e-mail address or the document is another customer's, or the idempotency \
             key is in use.", body = ErrorEnvelope),
         CommonErrors,

@@ -64,7 +64,7 @@ pub const SANDBOX_DEADLINE: Duration = Duration::from_millis(60);
 pub const REFUSED: &str = "refused-1";
 
 /// Where providers reach a deployment.
-const ADDRESS: &str = "http://regente.example";
+pub const ADDRESS: &str = "http://regente.example";
 
 /// Approved by the simulator (`docs/interface/sandbox.md#cards`).
 pub const APPROVED: (&str, &str) = ("4916745120294124", "560");

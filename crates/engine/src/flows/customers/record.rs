@@ -1,6 +1,5 @@
 //! Opens and seals the stored data of customers.
 
-
 use regente_domain::charge::later_of;
 use regente_domain::customer::{Address, Document, normal_email, normal_number};
 use regente_domain::id::{ClientId, CustomerId, Id, of};

@@ -9,6 +9,7 @@ use regente_engine::audit::Openings;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::calls::in_flight::Flow;
 use regente_engine::card_data::FundingSource;
+use regente_engine::document_links::Addresses;
 use regente_engine::error::Error;
 use regente_engine::flows::charge::{self, Created, Ran};
 use regente_engine::idempotency::{Finished, Plan, unless_overtaken};
@@ -117,7 +118,9 @@ impl Running {
             Created::Answered(finished) => Box::pin(replay(&app, &caller, finished, token_id)).await,
             Created::Ran(ran) => {
                 let Ran { charge, requests } = *ran;
-                let view = ChargeView::of(&charge, &private, &requests, &caller).echoing(token_id);
+                let addresses = Addresses::of(&app, &charge).await?;
+                let view =
+                    ChargeView::of(&charge, &private, &addresses, &requests, &caller).echoing(token_id);
                 Ok((StatusCode::CREATED, axum::Json(view)).into_response())
             }
         }

@@ -211,6 +211,8 @@ struct PixPayment {
     items: Option<Value>,
     /// The code as text, to copy; absent until a provider has issued it.
     qr_code_data: Option<String>,
+    /// The code as a picture; null when the service does not know its own address.
+    qr_code_image_url: Option<String>,
 }
 
 /// The code of a Pix, to scan or to copy.
@@ -223,6 +225,9 @@ pub struct PixInstructions {
     expires_in: u32,
     /// The code as text.
     qr_code_data: String,
+    /// The code as a picture; null when the service does not know its own address.
+    #[schema(required = true)]
+    qr_code_image_url: Option<String>,
 }
 
 /// A stored card.

@@ -11,6 +11,7 @@ use regente_domain::id::ChargeId;
 use regente_engine::audit;
 use regente_engine::caller::Caller;
 use regente_engine::caller::RequestId;
+use regente_engine::document_links::Addresses;
 use regente_engine::error::Error;
 use regente_engine::flows::charge::Ran;
 use regente_engine::flows::purchase::operations::card_is_free;
@@ -106,7 +107,9 @@ async fn plan(
             let Ran { charge, requests } = *ran;
             let mut batch = Batch::new(caller.client_id);
             audit::record(app, &mut batch, caller, request_id, STATUS_SET, charge_id.uuid());
-            let view = ChargeView::of(&charge, &open_private(app, &stored).await?, &requests, caller);
+            let (private, addresses) =
+                (open_private(app, &stored).await?, Addresses::of(app, &charge).await?);
+            let view = ChargeView::of(&charge, &private, &addresses, &requests, caller);
             let body = serde_json::to_value(view).map_err(Error::internal)?;
             return Ok(Planned { batch, status: StatusCode::OK.as_u16(), body });
         }
@@ -133,7 +136,8 @@ async fn plan(
     }
     audit::record(app, &mut batch, caller, request_id, STATUS_SET, before.id.uuid());
     requests.push(told);
-    let view = ChargeView::of(&after, &open_private(app, &stored).await?, &requests, caller);
+    let (private, addresses) = (open_private(app, &stored).await?, Addresses::of(app, &after).await?);
+    let view = ChargeView::of(&after, &private, &addresses, &requests, caller);
     let body = serde_json::to_value(view).map_err(Error::internal)?;
     Ok(Planned { batch, status: StatusCode::OK.as_u16(), body })
 }

@@ -6,6 +6,7 @@ use regente_domain::id::{CardId, ChargeId, ClientId, MerchantId, ProviderId, Tok
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use regente_engine::caller::{Authority, Caller};
+use regente_engine::document_links::Addresses;
 use regente_engine::events::instructions::{InstructionsView, QrCodeView};
 use regente_engine::events::transaction_request::TransactionRequestView;
 use serde::Serialize;
@@ -186,14 +187,20 @@ pub type Private = Map<String, Value>;
 impl ChargeView {
     /// The charge as `caller` may see it. For a public key, a buyer that it named appears under the alias it was given.
     /// `requests` are those of this version, oldest first.
-    pub fn of(charge: &Charge, private: &Private, requests: &[TransactionRequest], caller: &Caller) -> Self {
+    pub fn of(
+        charge: &Charge,
+        private: &Private,
+        addresses: &Addresses,
+        requests: &[TransactionRequest],
+        caller: &Caller,
+    ) -> Self {
         let references = charge.references.clone();
         let shown = usize::try_from(charge.requests).unwrap_or(usize::MAX);
         let requests = &requests[..shown.min(requests.len())];
         let newest_first = requests.iter().rev();
         let instructions =
-            newest_first.clone().find_map(|request| InstructionsView::of(&charge.method, request));
-        let view = |request| TransactionRequestView::of(request, &charge.method);
+            newest_first.clone().find_map(|request| InstructionsView::of(&charge.method, request, addresses));
+        let view = |request| TransactionRequestView::of(request, &charge.method, addresses);
         Self {
             id: charge.id,
             client_id: charge.client_id,

@@ -66,6 +66,7 @@ async fn a_pix_is_answered_with_its_code(app: TestApp) {
     let method = &charge["paymentMethod"];
     assert_eq!((&method["paymentType"], &method["expiresIn"]), (&json!("pix"), &json!(3600)));
     assert!(text(&method["qrCodeData"]).starts_with("000201"), "{method:#}");
+    assert_eq!(method["qrCodeImageUrl"], Value::Null, "the service does not know its own address");
 
     let requests = charge["transactionRequests"].as_array().unwrap();
     assert_eq!(requests.len(), 1);

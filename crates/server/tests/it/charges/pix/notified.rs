@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::paid::{PAYS, agrees, awaiting, happens, read, requests};
 use crate::charges::text;
 use crate::follow_ups::announced;
-use crate::harness::{TestApp, stories};
+use crate::harness::{ADDRESS, TestApp, stories};
 
 stories! {
     a_payment_is_notified,
@@ -35,6 +35,10 @@ async fn a_payment_is_notified(app: TestApp) {
     let app = app.reachable().await;
     let charge = awaiting(&app).await;
     let [] = notices(&app);
+    let picture = text(&charge["paymentMethod"]["qrCodeImageUrl"]);
+    assert_eq!(charge["transactionRequests"][0]["pix"]["qrCodeImageUrl"], picture);
+    let path = picture.strip_prefix(ADDRESS).expect("an address of this deployment");
+    assert_eq!(app.get(path).await.status, 200);
     happens(&app, &charge, 0, PAYS).await;
     let [paid] = notices(&app);
     arrive(&app, &[&paid]).await;
@@ -54,7 +58,9 @@ async fn payments_that_are_notified_twice_and_out_of_order_count_once(app: TestA
     arrive(&app, &[&second, &first, &second, &first]).await;
     let paid = read(&app, &charge).await;
     assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(149)), "{paid:#}");
-    let payments = requests(&paid).into_iter().filter(|(kind, status, _)| (*kind, *status) == ("authorization", "success"));
+    let payments = requests(&paid)
+        .into_iter()
+        .filter(|(kind, status, _)| (*kind, *status) == ("authorization", "success"));
     assert_eq!(payments.map(|(_, _, amount)| amount).collect::<Vec<_>>(), [150, 149], "{paid:#}");
 }
 
