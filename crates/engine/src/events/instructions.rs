@@ -31,6 +31,7 @@ pub struct PixView {
 #[serde(rename_all = "camelCase")]
 pub struct QrCodeView {
     qr_code_data: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     qr_code_image_url: Option<String>,
 }
 

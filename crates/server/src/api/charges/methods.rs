@@ -211,7 +211,7 @@ struct PixPayment {
     items: Option<Value>,
     /// The code as text, to copy; absent until a provider has issued it.
     qr_code_data: Option<String>,
-    /// The code as a picture; null when the service does not know its own address.
+    /// The code as a picture; absent when the service does not know its own address.
     qr_code_image_url: Option<String>,
 }
 
@@ -225,8 +225,7 @@ pub struct PixInstructions {
     expires_in: u32,
     /// The code as text.
     qr_code_data: String,
-    /// The code as a picture; null when the service does not know its own address.
-    #[schema(required = true)]
+    /// The code as a picture; absent when the service does not know its own address.
     qr_code_image_url: Option<String>,
 }
 
