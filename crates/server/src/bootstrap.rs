@@ -12,6 +12,7 @@ use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
 use regente_engine::calls::merchants::no_merchants;
 use regente_engine::calls::repeats::Repeats;
+use regente_engine::calls::senders::Senders;
 use regente_engine::chance::{Chance, NoRandomness};
 use regente_engine::clock::Clock;
 use regente_engine::outbound::{Outbound, SystemLookup};
@@ -171,7 +172,7 @@ async fn assemble(
     let credentials = no_credentials(clock.clone(), life);
     let machine = clock.clone();
     let now: MonotonicClock = std::sync::Arc::new(move || machine.machine().elapsed());
-    let (simulator, simulator_log) = simulator(config, kek).await?;
+    let (simulator, simulator_log) = simulator(config, kek, &clock).await?;
     let engine = engine::App::new(engine::Parts {
         store: store.clone(),
         vault,
@@ -183,6 +184,7 @@ async fn assemble(
         chance,
         settings,
         repeats: Repeats::default(),
+        senders: Senders::default(),
         in_flight: InFlight::default(),
         answer_to: kept_answer,
     });
@@ -205,10 +207,14 @@ pub async fn existing_simulator_log(config: &Config) -> Result<Option<Transactio
 
 /// The simulator's adapter, in this process or for the address in the configuration, and the transaction log when it is
 /// in this process.
-async fn simulator(config: &Config, kek: &Kek) -> Result<(Adapter, Option<TransactionLog>), StartError> {
+async fn simulator(
+    config: &Config,
+    kek: &Kek,
+    clock: &Clock,
+) -> Result<(Adapter, Option<TransactionLog>), StartError> {
     match config.simulator()? {
         Simulator::InProcess(place) => {
-            let sandbox = open_sandbox(config, place, derived::card_hash_key(kek)).await?;
+            let sandbox = open_sandbox(config, place, derived::card_hash_key(kek), clock).await?;
             let log = sandbox.transaction_log().clone();
             Ok((sandbox.into_adapter(), Some(log)))
         }
@@ -216,7 +222,8 @@ async fn simulator(config: &Config, kek: &Kek) -> Result<(Adapter, Option<Transa
     }
 }
 
-/// The simulator with this transaction log and the fault plan of the configuration.
+/// The simulator with this transaction log and the fault plan of the configuration. It sends its notifications until it
+/// is dropped.
 ///
 /// # Errors
 /// [`StartError::SimulatorLog`], [`StartError::Config`], or the file cannot be created.
@@ -224,6 +231,7 @@ pub async fn open_sandbox(
     config: &Config,
     place: Place,
     card_hash_key: Zeroizing<Vec<u8>>,
+    clock: &Clock,
 ) -> Result<Sandbox, StartError> {
     let sandbox = Sandbox::new(config.sandbox_options(card_hash_key), open_simulator_log(place).await?);
     if let Some((path, plan)) = config.sandbox_faults()? {
@@ -231,6 +239,10 @@ pub async fn open_sandbox(
             let problems = problems.into_details().join("; ");
             ConfigError::one(format!("`sandbox.faults_file` {}: {problems}", path.display()))
         })?;
+    }
+    if let Some(outbox) = sandbox.take_outbox() {
+        let clock = clock.clone();
+        tokio::spawn(outbox.run(move || clock.deployment()));
     }
     Ok(sandbox)
 }

@@ -76,6 +76,9 @@ pub enum Outcome {
     /// The provider has issued instructions for the payer. A later request that
     /// [follows](TransactionRequest::follows) this one records the outcome; this one stays unchanged.
     Pending(Box<Pending>),
+    /// The provider has accepted a capture or void and reports its result later. A later request that
+    /// [follows](TransactionRequest::follows) this one records the result; this one stays unchanged.
+    Accepted(Approval),
     /// Done.
     Approved(Approval),
     /// Refused.
@@ -103,8 +106,8 @@ pub struct TransactionRequest {
     pub request_type: RequestType,
     /// The amount of this operation.
     pub amount: Amount,
-    /// The earlier request that this one refers to: the one that a capture captures or a void undoes, or the one
-    /// whose instructions the payer followed.
+    /// The earlier request that this one refers to: the one that a capture captures or a void undoes, the one whose
+    /// instructions the payer followed, or the void that was accepted and whose result this one records.
     pub follows: Option<TransactionRequestId>,
     /// The provider's id of the request that a void undoes, if that request was recorded as refused or without effect:
     /// its own record has no id, or that of the refusal.
@@ -201,6 +204,7 @@ impl TransactionRequest {
         match &self.outcome {
             Outcome::Open => RequestStatus::Running,
             Outcome::Pending(_) | Outcome::Approved(_) => RequestStatus::Success,
+            Outcome::Accepted(_) => RequestStatus::Processing,
             Outcome::Declined(_) => RequestStatus::Failed,
             Outcome::NoEffect(_) => RequestStatus::Timeout,
         }
@@ -210,7 +214,7 @@ impl TransactionRequest {
     pub const fn decline(&self) -> Option<&Decline> {
         match &self.outcome {
             Outcome::Declined(decline) | Outcome::NoEffect(decline) => Some(decline),
-            Outcome::Open | Outcome::Pending(_) | Outcome::Approved(_) => None,
+            Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::Approved(_) => None,
         }
     }
 
@@ -219,7 +223,7 @@ impl TransactionRequest {
         match &self.outcome {
             Outcome::Open => None,
             Outcome::Pending(pending) => pending.reference.transaction_id.as_deref(),
-            Outcome::Approved(approval) => approval.transaction_id.as_deref(),
+            Outcome::Accepted(approval) | Outcome::Approved(approval) => approval.transaction_id.as_deref(),
             Outcome::Declined(decline) | Outcome::NoEffect(decline) => decline.transaction_id.as_deref(),
         }
     }
@@ -228,7 +232,7 @@ impl TransactionRequest {
     pub fn reference(&self) -> Option<&Approval> {
         match &self.outcome {
             Outcome::Pending(pending) => Some(&pending.reference),
-            Outcome::Approved(approval) => Some(approval),
+            Outcome::Accepted(approval) | Outcome::Approved(approval) => Some(approval),
             Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => None,
         }
     }
@@ -237,7 +241,11 @@ impl TransactionRequest {
     pub fn pending(&self) -> Option<&Pending> {
         match &self.outcome {
             Outcome::Pending(pending) => Some(pending),
-            Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => None,
+            Outcome::Open
+            | Outcome::Accepted(_)
+            | Outcome::Approved(_)
+            | Outcome::Declined(_)
+            | Outcome::NoEffect(_) => None,
         }
     }
 

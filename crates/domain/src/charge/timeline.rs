@@ -76,6 +76,8 @@ words! {
         NoEffect = "no_effect",
         /// The provider issued instructions for the payer.
         Instructed = "instructed",
+        /// The provider accepted it and reports its result later.
+        Accepted = "accepted",
         /// Unknown outcome.
         Unknown = "unknown",
     }
@@ -200,6 +202,7 @@ impl Teller<'_> {
             Outcome::Declined(_) => Ended::Declined,
             Outcome::NoEffect(_) => Ended::NoEffect,
             Outcome::Pending(_) => Ended::Instructed,
+            Outcome::Accepted(_) => Ended::Accepted,
             Outcome::Open => Ended::Unknown,
         };
         TimelineStep {
@@ -249,7 +252,7 @@ impl Attempt {
             && self.request.duration.is_none()
             && self.open_reason.is_none()
             && self.probes == 0
-            && self.request.awaited().is_none()
+            && self.request.follows.is_none()
     }
 }
 
@@ -260,8 +263,8 @@ fn then(asked: &Attempt, ended: Ended, next: Option<&Attempt>) -> Then {
     });
     match ended {
         Ended::Unknown => Then::Waiting,
-        Ended::Instructed if next.is_none() => Then::Waiting,
-        Ended::Approved | Ended::Instructed => Then::Done,
+        Ended::Instructed | Ended::Accepted if next.is_none() => Then::Waiting,
+        Ended::Approved | Ended::Instructed | Ended::Accepted => Then::Done,
         Ended::Declined | Ended::NoEffect if !is_routed => Then::Done,
         Ended::Declined | Ended::NoEffect if next_is_of_the_route => Then::NextAsked,
         Ended::Declined | Ended::NoEffect => Then::Stopped,

@@ -42,7 +42,8 @@ impl Seen {
                 | ChargeState::PreAuthorized { .. }
                 | ChargeState::CapturePending { .. }
                 | ChargeState::Authorized { .. }
-                | ChargeState::RefundPending { .. },
+                | ChargeState::RefundPending { .. }
+                | ChargeState::RefundAccepted { .. },
             ) => false,
         }
     }
@@ -113,7 +114,8 @@ impl Purchase {
                         ChargeState::Processing
                         | ChargeState::AwaitingPayer { .. }
                         | ChargeState::CapturePending { .. }
-                        | ChargeState::RefundPending { .. },
+                        | ChargeState::RefundPending { .. }
+                        | ChargeState::RefundAccepted { .. },
                     )
                     | None,
                 ) => return waiting,
@@ -140,7 +142,8 @@ impl Purchase {
                     | ChargeState::Processing
                     | ChargeState::AwaitingPayer { .. }
                     | ChargeState::CapturePending { .. }
-                    | ChargeState::RefundPending { .. },
+                    | ChargeState::RefundPending { .. }
+                    | ChargeState::RefundAccepted { .. },
                 )
                 | None
                     if now >= until =>
@@ -152,7 +155,8 @@ impl Purchase {
                     ChargeState::Processing
                     | ChargeState::AwaitingPayer { .. }
                     | ChargeState::CapturePending { .. }
-                    | ChargeState::RefundPending { .. },
+                    | ChargeState::RefundPending { .. }
+                    | ChargeState::RefundAccepted { .. },
                 )
                 | None => return Next::Wait(until.min(now + LOOK_AGAIN_AFTER)),
                 Some(
@@ -263,7 +267,8 @@ fn undone(index: usize, slot: &Slot, seen: &Seen, cause: UndoCause) -> Undone {
             ChargeState::Processing
             | ChargeState::AwaitingPayer { .. }
             | ChargeState::CapturePending { .. }
-            | ChargeState::RefundPending { .. },
+            | ChargeState::RefundPending { .. }
+            | ChargeState::RefundAccepted { .. },
         ) => match seen.is_unanswered {
             true => Undone::Unanswered,
             false => Undone::Unknown,

@@ -1,5 +1,6 @@
 //! A call to a provider as answers and events show it (`docs/interface/charges.md#transaction-requests`).
 
+use regente_domain::charge::PaymentMethod;
 use regente_domain::charge::attempt::{RequestType, TransactionRequest};
 use regente_domain::decline::Decline;
 use regente_domain::id::{ProviderId, TransactionRequestId};
@@ -7,6 +8,9 @@ use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use serde::Serialize;
 use uuid::Uuid;
+
+use super::instructions::InstructionsView;
+use crate::document_links::Addresses;
 
 /// One call to a provider.
 #[derive(Clone, Debug, Serialize)]
@@ -34,6 +38,8 @@ pub struct TransactionRequestView {
     provider_error: Option<ProviderErrorView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     provider_authorization: Option<ProviderAuthorizationView>,
+    #[serde(flatten)]
+    instructions: Option<InstructionsView>,
 }
 
 /// The decline of a provider.
@@ -58,8 +64,8 @@ pub struct ProviderAuthorizationView {
 }
 
 impl TransactionRequestView {
-    /// Builds the view of a request.
-    pub fn of(request: &TransactionRequest) -> Self {
+    /// Builds the view of a request of a charge that is paid by `method`.
+    pub fn of(request: &TransactionRequest, method: &PaymentMethod, addresses: &Addresses) -> Self {
         let references = request.reference().cloned().unwrap_or_default();
         let has_codes =
             references.network_authorization_code.is_some() || references.network_response_code.is_some();
@@ -86,6 +92,7 @@ impl TransactionRequestView {
                 network_authorization_code: references.network_authorization_code,
                 network_response_code: references.network_response_code,
             }),
+            instructions: InstructionsView::of(method, request, addresses),
         }
     }
 }

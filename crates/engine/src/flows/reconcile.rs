@@ -5,7 +5,7 @@
 //! provider admits it later, the money is given back.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, TransactionRequest, never_arrived};
+use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest, never_arrived};
 use regente_domain::charge::{Charge, expiry};
 use regente_domain::id::Id;
 use regente_domain::time::Timestamp;
@@ -13,8 +13,9 @@ use regente_providers::request::Operation;
 use regente_store::transaction_requests::{self, Claim, ObjectKind, StoredRequest};
 use regente_store::{Batch, Commit, held_security_codes};
 
-use super::attempt::{self, SimulatorOverrides};
-use super::{card_check, charge, finding, follow_up, outcome, schedule};
+use super::attempt::{self, Found, SimulatorOverrides};
+use super::reported::{self, Follows, follows};
+use super::{charge, follow_up, outcome, schedule};
 use crate::app::App;
 use crate::error::Error;
 
@@ -46,9 +47,9 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     let (now, due_again_at) = (app.clock.of(stored.request.client_id), schedule::next_look(app, stored));
     let is_last = schedule::is_last_look(app, stored);
     let mut batch = Batch::new(stored.request.client_id);
-    let (claim, sent_at) = match follows(stored) {
-        Follows::Yes => (Claim::ToSend { at: now }, now),
-        Follows::No => (Claim::ToProbe, stored.request.sent_at),
+    let (claim, sent_at) = match asks(stored) {
+        Asking::SendsAgain => (Claim::ToSend { at: now }, now),
+        Asking::Probes => (Claim::ToProbe, stored.request.sent_at),
     };
     transaction_requests::claim(&mut batch, stored, claim, due_again_at);
     match stored.request.outcome {
@@ -59,32 +60,29 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         Outcome::Pending(_) => {
             held_security_codes::discard_expired(&mut batch, Id::new(stored.request.object_id), now);
         }
-        Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => {}
+        Outcome::Open
+        | Outcome::Accepted(_)
+        | Outcome::Approved(_)
+        | Outcome::Declined(_)
+        | Outcome::NoEffect(_) => {}
     }
     match app.store.apply(batch).await? {
         Commit::Applied => {}
         // Another worker claimed the request, or the commit is unknown: the due date brings the request back.
         Commit::Refused(_) | Commit::Unknown => return Ok(Resolved::NotYet),
     }
-    let outcome = look(app, stored).await.unwrap_or_else(|error| {
+    let found = look(app, stored).await.unwrap_or_else(|error| {
         tracing::error!(
             transaction_request = %stored.request.id, error = ?error,
             "a provider could not be asked for the outcome of a request"
         );
-        Outcome::Open
+        Outcome::Open.into()
     });
-    if outcome == Outcome::Open {
+    if reported::says_nothing_new(&stored.request, &found.outcome) {
         return still_open(app, stored, due_again_at, is_last).await.map(|()| Resolved::NotYet);
     }
-    let is_over = is_over(&stored.request, &outcome, is_last, now);
-    let ended = stored.request.end(outcome, None, app.clock.of(stored.request.client_id));
-    match (stored.object_kind, follows(stored)) {
-        (ObjectKind::Card, _) => card_check::recover(app, stored, ended).await?,
-        (ObjectKind::Charge, Follows::No) => {
-            finding::take(app, &ended, &Actor::Job(schedule::RECONCILE)).await?
-        }
-        (ObjectKind::Charge, Follows::Yes) => follow_up::recover(app, ended).await?,
-    }
+    let is_over = is_over(&stored.request, &found.outcome, is_last, now);
+    reported::apply(app, stored, found, &Actor::Job(schedule::RECONCILE)).await?;
     if is_over {
         let mut batch = Batch::new(stored.request.client_id);
         let TransactionRequest { client_id, object_id, id, .. } = stored.request;
@@ -102,22 +100,29 @@ fn is_over(request: &TransactionRequest, found: &Outcome, is_last: bool, now: Ti
         (Outcome::Pending(_), Outcome::Pending(_)) => is_last,
         (
             Outcome::Pending(_),
-            Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_),
+            Outcome::Open
+            | Outcome::Accepted(_)
+            | Outcome::Approved(_)
+            | Outcome::Declined(_)
+            | Outcome::NoEffect(_),
         ) => now >= expiry(request),
-        (Outcome::NoEffect(_), Outcome::Open | Outcome::Pending(_) | Outcome::NoEffect(_)) => is_last,
+        (
+            Outcome::NoEffect(_),
+            Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::NoEffect(_),
+        ) => is_last,
         (Outcome::NoEffect(_), Outcome::Approved(_) | Outcome::Declined(_)) => true,
-        (Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_), _) => false,
+        (Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_) | Outcome::Declined(_), _) => false,
     }
 }
 
 /// Asks the provider once.
-async fn look(app: &App, stored: &StoredRequest) -> Result<Outcome, Error> {
+async fn look(app: &App, stored: &StoredRequest) -> Result<Found, Error> {
     let _running = app.in_flight.enter(stored.request.id);
     let provider = charge::provider_of(app, &stored.request).await?;
-    let (charge, again): (Option<Charge>, Option<Operation>) = match (stored.object_kind, follows(stored)) {
+    let (charge, again): (Option<Charge>, Option<Operation>) = match (stored.object_kind, asks(stored)) {
         (ObjectKind::Card, _) => (None, None),
-        (ObjectKind::Charge, Follows::No) => (Some(charge::charge_of(app, &stored.request).await?), None),
-        (ObjectKind::Charge, Follows::Yes) => {
+        (ObjectKind::Charge, Asking::Probes) => (Some(charge::charge_of(app, &stored.request).await?), None),
+        (ObjectKind::Charge, Asking::SendsAgain) => {
             let (charge, operation) = follow_up::again(app, stored).await?;
             (Some(charge), Some(operation))
         }
@@ -126,16 +131,19 @@ async fn look(app: &App, stored: &StoredRequest) -> Result<Outcome, Error> {
     Ok(attempt::find_out(app, &provider, &stored.request, &overrides, again, never_arrived()).await?)
 }
 
-/// Whether a request captures or voids an earlier authorization.
-enum Follows {
-    Yes,
-    No,
+/// How the provider is asked about a request.
+enum Asking {
+    /// The request is sent again under its key.
+    SendsAgain,
+    /// The provider is probed by its key.
+    Probes,
 }
 
-const fn follows(stored: &StoredRequest) -> Follows {
-    match stored.request.request_type {
-        RequestType::Authorization | RequestType::PreAuthorization | RequestType::ZeroDollar => Follows::No,
-        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => Follows::Yes,
+/// Only a capture or void is sent again, until the provider has answered it.
+const fn asks(stored: &StoredRequest) -> Asking {
+    match (follows(&stored.request), &stored.request.outcome) {
+        (Follows::Yes, Outcome::Open) => Asking::SendsAgain,
+        (Follows::Yes | Follows::No, _) => Asking::Probes,
     }
 }
 

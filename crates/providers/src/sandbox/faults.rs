@@ -84,6 +84,10 @@ pub(super) enum Then {
     SlowBody(Duration),
     /// A probe is answered with "no such call" until the call is this old; the key stays open.
     Deny(Duration),
+    /// A notification is signed by somebody else.
+    Forge,
+    /// A notification is never sent.
+    Lose,
 }
 
 /// Whether the fault happens before or after the operation.
@@ -100,10 +104,11 @@ pub(super) enum Point {
 enum Subject {
     Call(OperationKind),
     Probe,
+    Notification,
 }
 
-/// The calls that a fault applies to: those that match every condition given. Probes match only when the condition
-/// names them; otherwise a plan for payments would also hide their outcomes from probes.
+/// The calls that a fault applies to: those that match every condition given. Probes and notifications match only when
+/// the condition names them; otherwise a plan for payments would also hide their outcomes.
 #[derive(Clone, Debug, Default)]
 struct When {
     subject: Option<Subject>,
@@ -139,7 +144,7 @@ pub(super) struct Occasion {
     currency: Option<Currency>,
     last_digit: Option<u8>,
     installments: Option<u8>,
-    /// The key of the authorization that the call makes or follows; of a probe, the probed key.
+    /// The key of the authorization that the call makes or follows; of a probe or a notification, the key it is about.
     about: Uuid,
 }
 
@@ -238,14 +243,15 @@ impl Occasion {
     }
 
     pub(super) const fn probe(lookup: &Lookup) -> Self {
-        Self {
-            subject: Subject::Probe,
-            amount: None,
-            currency: None,
-            last_digit: None,
-            installments: None,
-            about: lookup.key,
-        }
+        Self::without_a_call(Subject::Probe, lookup.key)
+    }
+
+    pub(super) const fn notification(key: Uuid) -> Self {
+        Self::without_a_call(Subject::Notification, key)
+    }
+
+    const fn without_a_call(subject: Subject, about: Uuid) -> Self {
+        Self { subject, amount: None, currency: None, last_digit: None, installments: None, about }
     }
 }
 
@@ -253,7 +259,7 @@ impl When {
     fn fits(&self, occasion: &Occasion) -> bool {
         let is_subject = match self.subject {
             Some(subject) => subject == occasion.subject,
-            None => occasion.subject != Subject::Probe,
+            None => matches!(occasion.subject, Subject::Call(_)),
         };
         is_subject
             && (self.amount.is_none() || self.amount == occasion.amount)

@@ -13,4 +13,5 @@ pub use views::{
 };
 pub use wire::{
     AnswerMessage, CallMessage, ErrorMessage, InquiryMessage, MessageError, PROTOCOL, ProbeMessage,
+    StagedAnswer, StagedMessage,
 };

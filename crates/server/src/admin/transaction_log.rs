@@ -91,7 +91,14 @@ impl fmt::Display for Difference {
 /// none was approved.
 pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> Option<Money>) -> Comparison {
     let requests = || charge.requests.iter().map(|stored| &stored.request);
-    if requests().any(|request| request.outcome == Outcome::Open) {
+    let has_result =
+        |accepted: &TransactionRequest| requests().any(|request| request.follows == Some(accepted.id));
+    let is_under_way = |request: &TransactionRequest| match &request.outcome {
+        Outcome::Open => true,
+        Outcome::Accepted(_) => !has_result(request),
+        Outcome::Pending(_) | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => false,
+    };
+    if requests().any(is_under_way) {
         return Comparison::Waits;
     }
     if requests().any(|request| !is_in_the_log(request)) {
@@ -101,6 +108,7 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
         StateName::Processing
         | StateName::AwaitingPayer
         | StateName::RefundPending
+        | StateName::RefundAccepted
         | StateName::CapturePending => {
             return Comparison::Waits;
         }
@@ -127,7 +135,11 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
 fn is_in_the_log(request: &TransactionRequest) -> bool {
     let was_given = match &request.outcome {
         Outcome::Approved(approval) => approval.transaction_id.is_some(),
-        Outcome::Open | Outcome::Pending(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => true,
+        Outcome::Open
+        | Outcome::Pending(_)
+        | Outcome::Accepted(_)
+        | Outcome::Declined(_)
+        | Outcome::NoEffect(_) => true,
     };
     was_given && request.provider_type == ProviderType::Sandbox
 }

@@ -17,6 +17,7 @@ use regente_domain::charge::{ChargeStatus, PaymentType};
 use regente_domain::id::{ChargeId, TokenId};
 use regente_domain::provider_type::ProviderType;
 use regente_engine::caller::Caller;
+use regente_engine::document_links::Addresses;
 use regente_engine::error::Error;
 use regente_engine::idempotency::Finished;
 use regente_engine::vault::{Binding, Purpose};
@@ -193,7 +194,8 @@ async fn view_with(
     requests: Vec<StoredRequest>,
 ) -> Result<ChargeView, Error> {
     let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
-    Ok(ChargeView::of(&stored.charge, &open_private(app, stored).await?, &requests, caller))
+    let (private, addresses) = (open_private(app, stored).await?, Addresses::of(app, &stored.charge).await?);
+    Ok(ChargeView::of(&stored.charge, &private, &addresses, &requests, caller))
 }
 
 async fn open_private(app: &App, stored: &StoredCharge) -> Result<Private, Error> {
@@ -290,7 +292,9 @@ async fn views_of(app: &App, caller: &Caller, stored: &[StoredCharge]) -> Result
     for stored in stored {
         let of_this = |request: &mut TransactionRequest| request.object_id == stored.charge.id.uuid();
         let own: Vec<TransactionRequest> = requests.extract_if(.., of_this).collect();
-        views.push(ChargeView::of(&stored.charge, &open_private(app, stored).await?, &own, caller));
+        let (private, addresses) =
+            (open_private(app, stored).await?, Addresses::of(app, &stored.charge).await?);
+        views.push(ChargeView::of(&stored.charge, &private, &addresses, &own, caller));
     }
     Ok(views)
 }

@@ -182,6 +182,7 @@ impl World {
                 },
                 Some(
                     ChargeState::AwaitingPayer { .. }
+                    | ChargeState::RefundAccepted { .. }
                     | ChargeState::PreAuthorized { .. }
                     | ChargeState::Authorized { .. }
                     | ChargeState::Failed { .. }

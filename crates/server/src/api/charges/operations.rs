@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use regente_domain::charge::FollowUpKind;
 use regente_domain::money::Amount;
 use regente_engine::caller::Caller;
+use regente_engine::document_links::Addresses;
 use regente_engine::flows::charge::{Created, Ran};
 use regente_engine::flows::follow_up::{self, NewFollowUp};
 use regente_engine::flows::purchase::operations::card_is_free;
@@ -185,7 +186,8 @@ async fn run(
         Plan::Own(Created::Ran(ran)) => {
             let Ran { charge, requests } = *ran;
             let private = open_private(&app, &find(&app, &caller, charge_id).await?).await?;
-            let view = ChargeView::of(&charge, &private, &requests, &caller);
+            let addresses = Addresses::of(&app, &charge).await?;
+            let view = ChargeView::of(&charge, &private, &addresses, &requests, &caller);
             Ok((StatusCode::CREATED, axum::Json(view)).into_response())
         }
     }

@@ -1,0 +1,76 @@
+//! Applies what a provider says of a request after its call, in answer to a probe or by a notification.
+
+use regente_domain::actor::Actor;
+use regente_domain::charge::attempt::{Outcome, RequestType, TransactionRequest};
+use regente_store::transaction_requests::{ObjectKind, StoredRequest};
+
+use super::attempt::Found;
+use super::{card_check, finding, follow_up};
+use crate::app::App;
+use crate::error::Error;
+
+/// Applies it, however often it is said and in whatever order. The caller has admission.
+///
+/// # Errors
+/// [`Error::Busy`] when other changes came first each time; [`Error::Unavailable`] when it is not known whether the change
+/// is written.
+pub(super) async fn apply(
+    app: &App,
+    stored: &StoredRequest,
+    found: Found,
+    actor: &Actor,
+) -> Result<(), Error> {
+    let request = &stored.request;
+    if says_nothing_new(request, &found.outcome) {
+        return Ok(());
+    }
+    let ended = |outcome| request.end(outcome, None, app.clock.of(request.client_id));
+    match (stored.object_kind, follows(request), &request.outcome) {
+        (ObjectKind::Card, _, Outcome::Open) => {
+            card_check::recover(app, stored, ended(found.outcome), actor).await
+        }
+        (
+            ObjectKind::Card,
+            _,
+            Outcome::Pending(_)
+            | Outcome::Accepted(_)
+            | Outcome::Approved(_)
+            | Outcome::Declined(_)
+            | Outcome::NoEffect(_),
+        ) => Ok(()),
+        (ObjectKind::Charge, Follows::No, _) => finding::take_all(app, request, found, actor).await,
+        (ObjectKind::Charge, Follows::Yes, Outcome::Accepted(_)) => {
+            follow_up::report(app, request, found.outcome, actor).await
+        }
+        (
+            ObjectKind::Charge,
+            Follows::Yes,
+            Outcome::Open
+            | Outcome::Pending(_)
+            | Outcome::Approved(_)
+            | Outcome::Declined(_)
+            | Outcome::NoEffect(_),
+        ) => follow_up::recover(app, ended(found.outcome), actor).await,
+    }
+}
+
+/// Whether nothing is known still, or the provider has accepted a void and has no result yet.
+pub(super) const fn says_nothing_new(request: &TransactionRequest, found: &Outcome) -> bool {
+    matches!(
+        (&request.outcome, found),
+        (_, Outcome::Open) | (Outcome::Accepted(_), Outcome::Accepted(_) | Outcome::Pending(_))
+    )
+}
+
+/// Whether a request captures or voids an earlier authorization.
+pub(super) enum Follows {
+    Yes,
+    No,
+}
+
+pub(super) const fn follows(request: &TransactionRequest) -> Follows {
+    match request.request_type {
+        RequestType::Authorization | RequestType::PreAuthorization | RequestType::ZeroDollar => Follows::No,
+        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => Follows::Yes,
+    }
+}
