@@ -72,6 +72,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0013_undone_requests",
         text: include_str!("../migrations/0013_undone_requests.sql"),
     },
+    Migration {
+        version: 18,
+        name: "0018_authentications",
+        text: include_str!("../migrations/0018_authentications.sql"),
+    },
 ];
 
 /// The table of applied migrations.

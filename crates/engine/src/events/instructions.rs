@@ -37,7 +37,7 @@ impl InstructionsView {
         let instructions = &request.pending()?.instructions;
         match method {
             PaymentMethod::Pix(pix) => PixView::of(pix, instructions).map(Self::Pix),
-            PaymentMethod::Credit(_) | PaymentMethod::Voucher(_) => None,
+            PaymentMethod::Credit(_) | PaymentMethod::Debit(_) | PaymentMethod::Voucher(_) => None,
         }
     }
 }
@@ -53,7 +53,10 @@ impl QrCodeView {
     fn of(instructions: &Instructions) -> Option<Self> {
         match instructions {
             Instructions::QrCode { data } => Some(Self { qr_code_data: data.clone() }),
-            Instructions::Redirect { .. } | Instructions::Barcode { .. } => None,
+            Instructions::Redirect { .. }
+            | Instructions::Challenge { .. }
+            | Instructions::HostedChallenge { .. }
+            | Instructions::Barcode { .. } => None,
         }
     }
 }

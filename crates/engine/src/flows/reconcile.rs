@@ -14,7 +14,7 @@ use regente_store::transaction_requests::{self, Claim, ObjectKind, StoredRequest
 use regente_store::{Batch, Commit, held_security_codes};
 
 use super::attempt::{self, Found, SimulatorOverrides};
-use super::{card_check, charge, finding, follow_up, outcome, schedule};
+use super::{authentication, card_check, charge, finding, follow_up, outcome, schedule};
 use crate::app::App;
 use crate::error::Error;
 
@@ -142,6 +142,10 @@ fn is_over(request: &TransactionRequest, found: &Outcome, is_last: bool, now: Ti
 /// Asks the provider once.
 async fn look(app: &App, stored: &StoredRequest) -> Result<Found, Error> {
     let _running = app.in_flight.enter(stored.request.id);
+    if stored.request.request_type.is_authentication() {
+        let charge = charge::charge_of(app, &stored.request).await?;
+        return Ok(authentication::look(app, &charge, &stored.request).await);
+    }
     let provider = charge::provider_of(app, &stored.request).await?;
     let (charge, again): (Option<Charge>, Option<Operation>) = match (stored.object_kind, asks(stored)) {
         (ObjectKind::Card, _) => (None, None),
@@ -152,7 +156,8 @@ async fn look(app: &App, stored: &StoredRequest) -> Result<Found, Error> {
         }
     };
     let overrides = charge.map(|charge| SimulatorOverrides::of(app, &charge, None)).unwrap_or_default();
-    Ok(attempt::find_out(app, &provider, &stored.request, &overrides, again, never_arrived()).await?)
+    let finding_out = attempt::find_out(app, &provider, &stored.request, &overrides, again, never_arrived());
+    Ok(finding_out.await?)
 }
 
 /// Whether a request captures or voids an earlier authorization.
@@ -163,7 +168,12 @@ enum Follows {
 
 const fn follows(stored: &StoredRequest) -> Follows {
     match stored.request.request_type {
-        RequestType::Authorization | RequestType::PreAuthorization | RequestType::ZeroDollar => Follows::No,
+        RequestType::Authorization
+        | RequestType::PreAuthorization
+        | RequestType::ZeroDollar
+        | RequestType::AuthenticationSetup
+        | RequestType::AuthenticationEnroll
+        | RequestType::AuthenticationValidate => Follows::No,
         RequestType::Capture | RequestType::Void | RequestType::ChargeBack => Follows::Yes,
     }
 }

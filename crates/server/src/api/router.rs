@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::routing::get;
 use regente_domain::scope::Scope;
 use regente_engine::error::Error;
 use utoipa::openapi::OpenApi;
@@ -11,8 +12,8 @@ use utoipa_axum::routes;
 
 use super::request_id::Boundary;
 use super::{
-    auth, cards, charges, customer_cards, customers, layers, merchants, openapi, providers, purchases,
-    tokens, webhooks,
+    auth, cards, challenge, charges, customer_cards, customers, layers, merchants, openapi, providers,
+    purchases, tokens, webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -39,6 +40,7 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(Needs(Scope::Charges), routes!(charges::create)))
         .merge(behind(ListOf(Scope::Charges), routes!(charges::list)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::read_one, charges::status::set_status)))
+        .merge(behind(Needs(Scope::Charges), routes!(charges::authentication::create_setup)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::operations::capture)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::operations::void)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::explanation::explain)))
@@ -66,6 +68,14 @@ pub fn document() -> OpenApi {
     document
 }
 
+/// The routes that browsers of buyers come to, without credentials.
+fn browsers() -> Router<App> {
+    use charges::authentication::come_back;
+    Router::new()
+        .route("/v1/charges/{id}/3ds-authorization", get(come_back).post(come_back))
+        .merge(challenge::pages())
+}
+
 /// The router of the whole interface.
 pub fn router(app: App) -> Router {
     let (chance, clock) = (app.chance.clone(), app.clock.clone());
@@ -81,6 +91,7 @@ pub fn router(app: App) -> Router {
     let bodies = BodyLimits::of(&app.limits);
     let routes = routes
         .merge(openapi::pages(document))
+        .merge(browsers())
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app);

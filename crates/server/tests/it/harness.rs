@@ -35,12 +35,17 @@ use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
 use regente_engine::jobs::Worker;
 use regente_engine::outbound::{Looked, Lookup, Outbound, Plain, Ports, Rules};
-use regente_engine::settings::Settings;
+use regente_engine::return_address::ReturnAddresses;
+use regente_engine::settings::{Mode, Settings};
 use regente_engine::vault::{Kek, Vault};
+use regente_providers::authentication::AuthenticationServers;
 use regente_providers::outcome::{Answer, Probe};
 use regente_providers::provider::{BoxFuture, Provider, Providers};
 use regente_providers::request::{Call, Inquiry, OperationKind};
-use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
+use regente_providers::sandbox::{
+    CardholderAnswer, CardholderBooks, CardholderQuestion, Sandbox, SandboxOptions, SimulatedServer,
+    TransactionLog,
+};
 use regente_store::testing::{Fuse, TestDatabase};
 use regente_store::{PostgresOptions, Room, SqliteOptions, Store, StoreError, StoreOptions, jobs};
 use serde_json::{Map, Value, json};
@@ -57,6 +62,9 @@ pub const SANDBOX_DEADLINE: Duration = Duration::from_millis(60);
 
 /// The id that a provider which [contradicts](Wire::contradict) itself gives its refusals.
 pub const REFUSED: &str = "refused-1";
+
+/// Where others reach a deployment.
+pub const ADDRESS: &str = "http://regente.example";
 
 /// Approved by the simulator (`docs/interface/sandbox.md#cards`).
 pub const APPROVED: (&str, &str) = ("4916745120294124", "560");
@@ -392,6 +400,11 @@ impl TestApp {
         Client { id: self.client.id.clone(), key: body["publicKey"].as_str().unwrap().to_owned() }
     }
 
+    /// The deployment at an address where others reach it.
+    pub async fn reachable(self) -> Self {
+        self.with_settings(|settings| settings.base_url = Some(ADDRESS.into())).await
+    }
+
     /// Runs every job that is due now.
     pub async fn run_jobs(&self) {
         self.prepare().await;
@@ -506,6 +519,7 @@ struct WireState {
     is_holding: watch::Sender<bool>,
     is_forgetful: AtomicBool,
     is_contradictory: AtomicBool,
+    is_server_down: AtomicBool,
     slowness: Mutex<Option<(Clock, Duration)>>,
     payers: Payers,
 }
@@ -530,6 +544,11 @@ impl Wire {
     /// Makes the provider answer that it has refused an authorization that it has carried out.
     pub fn contradict(&self) {
         self.0.is_contradictory.store(true, Ordering::SeqCst);
+    }
+
+    /// Makes the 3DS server answer nothing.
+    pub fn take_down_3ds(&self) {
+        self.0.is_server_down.store(true, Ordering::SeqCst);
     }
 
     /// Makes every call take this long by `clock`.
@@ -614,6 +633,31 @@ impl Provider for Wired {
     }
 }
 
+/// The simulator's log of authentications behind the same wire and fuse.
+struct WiredBooks {
+    sandbox: Sandbox,
+    wire: Wire,
+    fuse: Fuse,
+}
+
+impl CardholderBooks for WiredBooks {
+    fn ask(&self, question: CardholderQuestion) -> BoxFuture<'_, CardholderAnswer> {
+        Box::pin(async move {
+            self.fuse.step().await;
+            if self.wire.0.is_server_down.load(Ordering::SeqCst) {
+                return CardholderAnswer::Unavailable;
+            }
+            let answer = self.sandbox.ask(question).await;
+            self.fuse.step().await;
+            answer
+        })
+    }
+
+    fn answers_within(&self) -> Duration {
+        self.sandbox.answers_within()
+    }
+}
+
 /// The parts of a deployment that outlive its process.
 struct Ground<'a> {
     database: &'a TestDatabase,
@@ -690,8 +734,12 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         Vault::unlock(store.clone(), Kek::parse(kek).unwrap(), chance.clone(), clock.clone()).await.unwrap();
     let mut sandbox = SandboxOptions::new(7, zeroize::Zeroizing::new(vec![5; 32]));
     sandbox.deadline = sandbox_deadline;
-    let sandbox =
-        Wired { sandbox: Sandbox::new(sandbox, books.clone()), wire: wire.clone(), fuse: fuse.clone() };
+    let sandbox = Sandbox::new(sandbox, books.clone());
+    let challenges = (settings.mode == Mode::Sandbox).then(|| {
+        let cardholders = WiredBooks { sandbox: sandbox.clone(), wire: wire.clone(), fuse: fuse.clone() };
+        SimulatedServer::new(Arc::new(cardholders), &[6; 32], ADDRESS.into())
+    });
+    let sandbox = Wired { sandbox, wire: wire.clone(), fuse: fuse.clone() };
     let machine = clock.clone();
     let now: MonotonicClock = Arc::new(move || machine.machine().elapsed());
     let life = settings.cache_life;
@@ -702,6 +750,8 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
             Adapters::Simulator => Some((ProviderType::Sandbox, Box::new(sandbox) as Box<dyn Provider>)),
             Adapters::Missing => None,
         }),
+        authentication: AuthenticationServers::with(challenges.as_ref().map(SimulatedServer::adapter)),
+        return_addresses: ReturnAddresses::new(&[7; 32], settings.base_url.clone()),
         outbound: Outbound::new(rules(), names.clone()),
         clock: clock.clone(),
         chance,
@@ -715,6 +765,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     App::new(Parts {
         engine,
         simulator_log: Some(books.clone()),
+        challenges,
         credentials: no_credentials(clock.clone(), life),
         limiters: Limiters::new(limits, &now),
         limits: limits.clone(),
