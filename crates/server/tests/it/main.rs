@@ -50,6 +50,7 @@ mod sequences;
 mod simulator;
 mod sweep;
 mod telemetry;
+mod three_d_secure;
 mod tls;
 mod tokens;
 mod traces;
