@@ -9,6 +9,7 @@ mod auth;
 mod awaiting;
 mod backup;
 mod bodies;
+mod browsers;
 mod canary;
 mod card_testing;
 mod cards;
