@@ -246,6 +246,18 @@ impl<const N: usize> Digits<N> {
     }
 }
 
+impl BankCode {
+    /// The check digit that is printed beside a bank's number: weights from 2 on from the right, modulus 11, with 10 and
+    /// 11 as 0.
+    pub fn check_digit(&self) -> char {
+        let sum: u32 = self.0.iter().rev().zip(2..).map(|(digit, weight)| value_of(*digit) * weight).sum();
+        match 11 - sum % 11 {
+            10 | 11 => '0',
+            digit => char::from(digit_of(digit)),
+        }
+    }
+}
+
 impl<const N: usize> fmt::Debug for Digits<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

@@ -67,7 +67,7 @@ fn business_days_are_added() {
 fn the_calendar_ends_and_nothing_hangs() {
     assert_eq!(on_or_after(Date::MAX), Date::MAX);
     assert_eq!(add(Date::MAX, 3), Date::MAX);
-    assert!(!is_business_day(Date::MIN) || is_business_day(Date::MIN));
+    assert!(is_business_day(on_or_after(Date::MIN)));
 }
 
 proptest! {

@@ -9,7 +9,7 @@ use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 
 use crate::outcome::{Approval, Pending};
-use crate::request::{Authorization, CardDetails, Instrument, Operation};
+use crate::request::{Authorization, CardDetails, FollowUp, Instrument, Operation};
 
 use super::authentication::is_test_number;
 use super::draws::{Draws, MILLION};
@@ -58,12 +58,7 @@ pub(super) fn judge(operation: &Operation, at: Timestamp, cvv_on_charge: CvvRule
             Instrument::Payer(_) => instructions::issue(authorization, at, draws),
         },
         Operation::Capture(follow_up) => by_amount(follow_up.amount, draws),
-        Operation::Void(follow_up) => match by_amount(follow_up.amount, draws) {
-            Verdict::Approve(approval) if is_refunded_later(follow_up.payment_type) => {
-                Verdict::Accept(approval)
-            }
-            verdict => verdict,
-        },
+        Operation::Void(follow_up) => void(follow_up, draws),
     }
 }
 
@@ -130,11 +125,23 @@ fn by_last_digit(card: &CardDetails, draws: &Draws) -> Verdict {
 }
 
 fn by_amount(amount: Amount, draws: &Draws) -> Verdict {
-    if amount.minor_units() == REFUSED_AMOUNT_MINOR_UNITS {
-        Verdict::Decline(network_says(Decline::of(DeclinedCode::InvalidAmount), "sandbox refused amount"))
-    } else {
-        Verdict::Approve(draws.approval())
+    match refused_amount(amount) {
+        Some(decline) => Verdict::Decline(decline),
+        None => Verdict::Approve(draws.approval()),
     }
+}
+
+fn void(follow_up: &FollowUp, draws: &Draws) -> Verdict {
+    match refused_amount(follow_up.amount) {
+        Some(decline) => Verdict::Decline(decline),
+        None if is_refunded_later(follow_up.payment_type) => Verdict::Accept(draws.approval()),
+        None => Verdict::Approve(draws.approval()),
+    }
+}
+
+fn refused_amount(amount: Amount) -> Option<Decline> {
+    (amount.minor_units() == REFUSED_AMOUNT_MINOR_UNITS)
+        .then(|| network_says(Decline::of(DeclinedCode::InvalidAmount), "sandbox refused amount"))
 }
 
 /// A wrong security code is final here, unlike at other providers (`docs/interface/sandbox.md#cards`).

@@ -240,10 +240,15 @@ async fn a_file_that_is_something_else_is_refused_and_left_alone() {
 
     let path = folder.path().join("sandbox.db");
     drop(TransactionLog::file(&path).unwrap());
-    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 3).unwrap();
+    let is_format = |format: i64| {
+        rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", format).unwrap();
+    };
+    is_format(2);
+    assert!(TransactionLog::file(&path).is_ok(), "the format before is read");
+    is_format(4);
     assert!(matches!(
         TransactionLog::file(&path),
-        Err(TransactionLogError::Format { found: 3, expected: 2 })
+        Err(TransactionLogError::Format { found: 4, expected: 3 })
     ));
 }
 

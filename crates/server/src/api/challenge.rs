@@ -15,6 +15,7 @@ use regente_providers::sandbox::{Challenge, Decision, NotAChallenge, SimulatedSe
 use url::form_urlencoded;
 
 use self::html::{Language, Page};
+use super::charges::authentication::come_back;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::limits::read_bytes;
@@ -22,9 +23,11 @@ use crate::http::limits::read_bytes;
 /// The answers of a cardholder, as the buttons send them.
 const DECISIONS: [(&str, Decision); 2] = [("approve", Decision::Approve), ("refuse", Decision::Refuse)];
 
-/// The routes of the pages.
-pub(super) fn pages() -> Router<App> {
+/// The routes that browsers of buyers come to, without credentials. No program calls them, so that the document does not
+/// describe them.
+pub(super) fn for_browsers() -> Router<App> {
     Router::new()
+        .route("/v1/charges/{id}/3ds-authorization", get(come_back).post(come_back))
         .route("/3ds/collect", get(collect).post(collect))
         .route("/3ds/step-up", get(step_up).post(step_up))
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::get;
 use regente_domain::scope::Scope;
 use regente_engine::error::Error;
 use utoipa::openapi::OpenApi;
@@ -68,14 +67,6 @@ pub fn document() -> OpenApi {
     document
 }
 
-/// The routes that browsers of buyers come to, without credentials.
-fn browsers() -> Router<App> {
-    use charges::authentication::come_back;
-    Router::new()
-        .route("/v1/charges/{id}/3ds-authorization", get(come_back).post(come_back))
-        .merge(challenge::pages())
-}
-
 /// The router of the whole interface.
 pub fn router(app: App) -> Router {
     let (chance, clock) = (app.chance.clone(), app.clock.clone());
@@ -91,7 +82,7 @@ pub fn router(app: App) -> Router {
     let bodies = BodyLimits::of(&app.limits);
     let routes = routes
         .merge(openapi::pages(document))
-        .merge(browsers())
+        .merge(challenge::for_browsers())
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app);

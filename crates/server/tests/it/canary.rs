@@ -2,6 +2,7 @@
 //! them, and the test then searches all data for them.
 
 mod cards;
+mod payers;
 mod places;
 mod search;
 mod story;

@@ -77,7 +77,7 @@ fn an_unknown_name_is_an_error_wherever_it_stands() {
 
     let named = [
         "regente.toml: there is no setting `nonsense`; at the top there are data_dir, mode",
-        "regente.toml: there is no setting `server.lisen`; in `server` there are body_budget_bytes, body_bytes_max",
+        "regente.toml: there is no setting `server.lisen`; in `server` there are base_url, body_budget_bytes",
         "regente.toml: there is no setting `serverr`",
         "regente.toml: `server.listen` must be a string",
         "environment variable REGENTE_SERVER_LISTEN: there is no setting `server_listen`",

@@ -46,6 +46,7 @@ use regente_providers::sandbox::{
     CardholderAnswer, CardholderBooks, CardholderQuestion, Sandbox, SandboxOptions, SimulatedServer,
     TransactionLog,
 };
+use regente_providers::staged::{StageRefusal, StagedEvent};
 use regente_store::testing::{Fuse, TestDatabase};
 use regente_store::{PostgresOptions, Room, SqliteOptions, Store, StoreError, StoreOptions, jobs};
 use serde_json::{Map, Value, json};
@@ -610,6 +611,10 @@ impl Provider for Wired {
             self.fuse.step().await;
             probe
         })
+    }
+
+    fn stage(&self, event: StagedEvent) -> BoxFuture<'_, Result<(), StageRefusal>> {
+        Box::pin(self.sandbox.stage(event))
     }
 
     fn deadline(&self, operation: OperationKind) -> Duration {

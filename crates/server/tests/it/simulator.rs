@@ -24,7 +24,7 @@ use regente_providers::request::{
     Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, Operation,
     OperationKind,
 };
-use regente_providers::sandbox::http::{RemoteError, RemoteOptions, RemoteSandbox, address};
+use regente_providers::sandbox::http::{PROTOCOL, RemoteError, RemoteOptions, RemoteSandbox, address};
 use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
 use regente_store::testing::ReservedPort;
 use reqwest::StatusCode;
@@ -320,7 +320,8 @@ async fn a_message_that_cannot_be_taken_says_why_and_does_nothing() {
         "method": { "paymentType": "credit", "source": { "sourceType": "card", "cardId": key(2) }, "installments": 1 },
         "instrument": { "card": card } });
     let with = |pointer: &str, value: Value| {
-        let mut message = json!({ "protocol": 2, "key": key(1), "at": at(1), "operation": authorization });
+        let mut message =
+            json!({ "protocol": PROTOCOL, "key": key(1), "at": at(1), "operation": authorization });
         *message.pointer_mut(pointer).unwrap() = value;
         message
     };
@@ -337,10 +338,10 @@ async fn a_message_that_cannot_be_taken_says_why_and_does_nothing() {
     ] {
         assert_eq!(listening.refused(post(with(pointer, value))).await, of("bad_request"), "{pointer}");
     }
-    let large = json!({ "protocol": 2, "options": { "x": "x".repeat(300 * 1024) } });
+    let large = json!({ "protocol": PROTOCOL, "options": { "x": "x".repeat(300 * 1024) } });
     assert_eq!(listening.refused(post(large)).await, (StatusCode::PAYLOAD_TOO_LARGE, "no_body".to_owned()));
     assert!(listening.books.entries().await.unwrap().is_empty());
-    let taken = post(with("/protocol", json!(2))).send().await.unwrap();
+    let taken = post(with("/protocol", json!(PROTOCOL))).send().await.unwrap();
     assert_eq!(taken.status(), 200);
 }
 

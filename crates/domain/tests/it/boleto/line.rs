@@ -45,6 +45,15 @@ fn slips_of_banks_are_read_and_written() {
 }
 
 #[test]
+fn banks_are_printed_with_a_check_digit() {
+    for (bank, check_digit) in
+        [("001", '9'), ("033", '7'), ("104", '0'), ("237", '2'), ("341", '7'), ("756", '0')]
+    {
+        assert_eq!(BankCode::parse(bank).unwrap().check_digit(), check_digit, "{bank}");
+    }
+}
+
+#[test]
 fn the_factor_begins_anew_after_9999() {
     // FEBRABAN's table of the due-date factor.
     for (due, factor) in [

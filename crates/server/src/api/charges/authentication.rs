@@ -22,6 +22,7 @@ use regente_store::{Batch, cards};
 use serde::Serialize;
 use url::{Url, form_urlencoded};
 use utoipa::ToSchema;
+use utoipa::openapi::{ObjectBuilder, Schema, Type};
 use uuid::Uuid;
 
 use super::request::SourceType;
@@ -44,13 +45,17 @@ use crate::http::rates::RateKey;
     reason = "describes the body for the OpenAPI document; the body itself is read field by field"
 )]
 pub struct NewSetupBody {
-    /// `card` or `token`.
-    #[schema(pattern = "^(card|token)$")]
+    #[schema(schema_with = card_or_token)]
     source_type: String,
     /// Of `card`: a stored card.
     card_id: Option<Uuid>,
     /// Of `token`: a card token, which is not used up.
     token_id: Option<Uuid>,
+}
+
+fn card_or_token() -> Schema {
+    let words = [SourceType::Card.word(), SourceType::Token.word()];
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).into()
 }
 
 /// A prepared authentication.

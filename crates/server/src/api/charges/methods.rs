@@ -124,7 +124,7 @@ struct Item {
 fn number_or_text() -> Schema {
     OneOfBuilder::new()
         .item(ObjectBuilder::new().schema_type(Type::Number).minimum(Some(0)))
-        .item(ObjectBuilder::new().schema_type(Type::String).pattern(Some("^ *[0-9]+([.][0-9]+)? *$")))
+        .item(ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[0-9]+([.][0-9]+)?$")))
         .item(ObjectBuilder::new().schema_type(Type::Null))
         .description(Some("A number of 0 or more, or its text."))
         .into()
@@ -227,7 +227,8 @@ struct PixPayment {
     #[schema(example = 3600)]
     expires_in: u32,
     additional_info: Option<Vec<AdditionalInfo>>,
-    items: Option<Vec<Item>>,
+    #[schema(value_type = Option<Vec<Object>>)]
+    items: Option<Value>,
     /// The code as text, to copy; absent until a provider has issued it.
     qr_code_data: Option<String>,
 }

@@ -117,6 +117,11 @@ pub struct NewThreeDSecure {
     mpi: Option<MpiSchema>,
 }
 
+/// The only action there is.
+fn redirect() -> Schema {
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["REDIRECT"])).into()
+}
+
 /// A boolean, or its text.
 fn boolean_or_text() -> Schema {
     OneOfBuilder::new()
@@ -236,7 +241,7 @@ pub struct ThreeDSecureSchema {
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
 struct AuthData {
-    /// `REDIRECT`.
+    #[schema(schema_with = redirect)]
     action: String,
     #[schema(value_type = words::ProviderType)]
     provider_type: String,

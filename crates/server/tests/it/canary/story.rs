@@ -199,10 +199,7 @@ impl<'a> Story<'a> {
         let own = self.set_up(&token).await;
         self.post_twice("/v1/charges", &format!("own {token}"), &own).await.expect(201);
 
-        self.canary(Fate::Approved);
-        let challenged = self.secrets.last_mut().unwrap();
-        challenged.number = CHALLENGE_PASSES.0.to_owned();
-        let card = challenged.card();
+        let card = put(self.canary(Fate::Approved).card(), "cardNumber", CHALLENGE_PASSES.0);
         let token = text(&self.post("/v1/tokens", &card).await.expect(201)["tokenId"]);
         let own = self.set_up(&token).await;
         let awaiting = self.post_twice("/v1/charges", &format!("own {token}"), &own).await.expect(201);

@@ -207,7 +207,7 @@ fn read_free_items(field: Field<'_>) -> Option<Value> {
 /// Reads items whose members are known: checked, and kept as sent. Some clients send numbers as texts.
 fn read_items(field: Field<'_>) -> Option<Value> {
     let item = |item: &Fields<'_>| {
-        item.optional("id").lenient_text(chars_max::LINE);
+        item.optional("id").text(chars_max::LINE);
         item.optional("title").text(chars_max::LINE);
         item.optional("unitPrice").read(number);
         item.optional("quantity").read(number);
