@@ -30,8 +30,11 @@ async fn a_cardholder_answers_a_challenge_in_a_browser() {
     }
     let output = timeout(PATIENCE, buyer.output()).await.unwrap().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let told: Vec<Value> =
-        String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<Value> = String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let ended = |decision: &str| told.iter().find(|told| told["decision"] == decision).expect("a decision");
     for (decision, status) in [("approve", "authorized"), ("refuse", "failed"), ("abandon", "pending")] {
         let told = ended(decision);

@@ -15,8 +15,8 @@ use crate::agreement::{Money, agree, is_nothing_open, nothing_besides, nothing_i
 use crate::charges::text;
 use crate::harness::{Reply, TestApp, charge_body, request, sandbox};
 use crate::three_d_secure::{
-    CHALLENGE_FAILS, CHALLENGE_PASSES, ERROR, FRICTIONLESS, HOSTED_CHALLENGE, HOSTED_FRICTIONLESS, NOT_ENROLLED,
-    REFUSED, answer, inline, own, three_d_secure, visit,
+    CHALLENGE_FAILS, CHALLENGE_PASSES, ERROR, FRICTIONLESS, HOSTED_CHALLENGE, HOSTED_FRICTIONLESS,
+    NOT_ENROLLED, REFUSED, answer, inline, own, three_d_secure, visit,
 };
 
 /// Seeds for each database by default.

@@ -31,9 +31,8 @@ fn a_cardholder_is_authenticated_before_the_first_provider_is_asked() {
     let (charge, [setup, enroll]) = begun();
     assert_eq!((charge.requests, setup.ordinal, enroll.ordinal), (2, 0, 1));
     assert_eq!(setup.provider_key(), enroll.provider_key());
-    let next = |enroll: Outcome, means| {
-        charge.next(&[setup.clone(), ended(&begun().1[1], enroll)], means, NOW)
-    };
+    let next =
+        |enroll: Outcome, means| charge.next(&[setup.clone(), ended(&begun().1[1], enroll)], means, NOW);
     assert_eq!(charge.next(&[], AT_ONCE, NOW), Next::Enroll);
     assert_eq!(charge.next(std::slice::from_ref(&setup), AT_ONCE, NOW), Next::Enroll, "a setup asks nobody");
     assert_eq!(next(Outcome::Open, AT_ONCE), Next::AwaitOutcome);
@@ -79,14 +78,16 @@ fn nobody_is_asked_where_others_authenticate_or_the_cardholder_is_away() {
 
 #[test]
 fn what_is_found_ends_the_charge_or_lets_it_go_on() {
-    let reason = |found, liability_shift| {
-        match authenticated_by(server(), liability_shift).judge(&Authenticated::bare(found)) {
-            Outcome::Declined(decline) => {
-                assert_eq!((decline.code, decline.retryable), (DeclinedCode::TransactionNotAllowed, false));
-                decline.network_denied_reason
-            }
-            Outcome::Approved(_) => None,
-            other => panic!("{other:?}"),
+    let reason = |found, liability_shift| match authenticated_by(server(), liability_shift)
+        .judge(&Authenticated::bare(found))
+    {
+        Outcome::Declined(decline) => {
+            assert_eq!((decline.code, decline.retryable), (DeclinedCode::TransactionNotAllowed, false));
+            decline.network_denied_reason
+        }
+        Outcome::Approved(_) => None,
+        other @ (Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::NoEffect(_)) => {
+            panic!("{other:?}")
         }
     };
     let word = |reason: Option<Reason>| reason.map(|reason| reason.word().to_owned());
@@ -97,7 +98,11 @@ fn what_is_found_ends_the_charge_or_lets_it_go_on() {
         (Found::DataShared, None, Some(Reason::UnableToPerformAuthentication)),
         (Found::Failed, Some(Reason::FailedAuthentication), Some(Reason::FailedAuthentication)),
         (Found::Error, Some(Reason::AuthenticationError), Some(Reason::AuthenticationError)),
-        (Found::Unavailable, Some(Reason::AuthenticationUnavailable), Some(Reason::AuthenticationUnavailable)),
+        (
+            Found::Unavailable,
+            Some(Reason::AuthenticationUnavailable),
+            Some(Reason::AuthenticationUnavailable),
+        ),
     ] {
         assert_eq!(reason(found, LiabilityShift::NotRequired), word(not_required), "{found:?}");
         assert_eq!(reason(found, LiabilityShift::Required), word(required), "{found:?}");
