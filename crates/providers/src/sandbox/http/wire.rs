@@ -1,5 +1,6 @@
 //! Messages about payments between client and simulator. They carry only what the simulator uses: of the merchant's
-//! credentials the key that signs notifications, which is derived from them, and no holder's name. Each message has the protocol version, each answer the key that it is about.
+//! credentials the key that signs notifications, which is derived from them, and no holder's name. Each message has the
+//! protocol version, each answer the key that it is about.
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::charge::authentication::{Authenticated, Found, LiabilityShift, Purpose};
