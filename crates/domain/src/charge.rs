@@ -2,6 +2,7 @@
 //! transitions; [`next`] decides the next step. Each call to a provider is an [`attempt::TransactionRequest`].
 
 pub mod attempt;
+pub mod authentication;
 pub mod explanation;
 mod follow_up;
 pub mod instructions;
@@ -26,6 +27,7 @@ use crate::routing::{self, Hop};
 use crate::time::Timestamp;
 
 use attempt::{Asks, Place, RequestType, TransactionRequest};
+use authentication::Authentication;
 use explanation::{Explanation, Stopped};
 pub use follow_up::{FollowUpKind, FollowUpRefusal, Held, OpenOperation, approved_authorization};
 pub use late::refused_voids;
@@ -101,6 +103,8 @@ pub struct Charge {
     pub references: References,
     /// The state and its facts.
     pub state: ChargeState,
+    /// What it demands of the authentication of its cardholder. Boxed, since few charges have it.
+    pub authentication: Option<Box<Authentication>>,
     /// The route that was chosen, and why.
     pub explanation: Explanation,
     /// The place in the route of the provider that was asked last, or will be asked first.

@@ -42,6 +42,8 @@ pub mod of {
         PurchaseSlot,
         /// An entry of the history of a purchase.
         PurchaseEntry,
+        /// The setup of an authentication of a cardholder.
+        AuthenticationSetup,
         /// An event of a charge, purchase or webhook.
         Event,
         /// A webhook endpoint.
@@ -79,6 +81,8 @@ pub type TokenId = Id<of::Token>;
 pub type ChargeId = Id<of::Charge>;
 /// Id of a purchase.
 pub type PurchaseId = Id<of::Purchase>;
+/// Id of the setup of an authentication.
+pub type AuthenticationSetupId = Id<of::AuthenticationSetup>;
 /// Id of a webhook.
 pub type WebhookId = Id<of::Webhook>;
 /// Id of a delivery.

@@ -4,6 +4,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use regente_providers::authentication::AuthenticationServers;
 use regente_providers::provider::Providers;
 use regente_store::Store;
 
@@ -16,6 +17,7 @@ use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::outbound::Outbound;
+use crate::return_address::ReturnAddresses;
 use crate::settings::Settings;
 use crate::vault::Vault;
 
@@ -31,6 +33,10 @@ pub struct Parts {
     pub vault: Vault,
     /// Payment providers.
     pub providers: Providers,
+    /// 3DS servers.
+    pub authentication: AuthenticationServers,
+    /// Where cardholders come back after a challenge.
+    pub return_addresses: ReturnAddresses,
     /// Calls to addresses that users have registered.
     pub outbound: Outbound,
     /// Business and machine time.

@@ -3,7 +3,9 @@
 
 mod asking;
 pub mod attempt;
+pub mod authentication;
 pub mod card_check;
+pub mod challenge;
 pub mod charge;
 pub mod customers;
 pub mod finding;

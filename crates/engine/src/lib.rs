@@ -23,6 +23,7 @@ pub mod jobs;
 pub mod metrics;
 pub mod outbound;
 pub mod queue;
+pub mod return_address;
 pub mod scrub;
 pub mod settings;
 pub mod spans;

@@ -44,7 +44,7 @@ pub struct Settings {
     pub reconcile_waits: Vec<Duration>,
     /// How long credentials and merchants are cached: a key revoked on another node works for this long.
     pub cache_life: Duration,
-    /// The address at which providers reach this service, without a slash at its end; absent where they cannot.
+    /// The address at which others reach this service, without a slash at its end; absent where they cannot.
     pub base_url: Option<Arc<str>>,
     /// How events are delivered.
     pub webhooks: WebhookSettings,

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
+use regente_domain::charge::authentication::LiabilityShift;
 use regente_domain::charge::{CaptureMode, PaymentMethod, PaymentType};
 use regente_domain::country::Country;
 use regente_domain::currency::Currency;
@@ -16,6 +17,8 @@ use regente_domain::time::Timestamp;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 use zeroize::Zeroize;
+
+use crate::authentication::Proof;
 
 /// One operation for one configured provider.
 #[derive(Debug)]
@@ -226,6 +229,10 @@ pub struct Authorization {
     pub provider_reference_key: Option<String>,
     /// The merchant's category code.
     pub merchant_mcc: Option<Mcc>,
+    /// What is known of the authentication of the cardholder, or is to be done about it.
+    pub proof: Option<Box<Proof>>,
+    /// Whether the charge goes on only when the issuer is liable.
+    pub liability_shift: LiabilityShift,
 }
 
 /// What an authorization charges. It is in the clear, so it exists only while the call runs.

@@ -1,6 +1,7 @@
 //! The SANDBOX provider: a simulator that behaves like a provider over a network and has its own transaction log. It
 //! does not use the product's database; its log contains no card numbers and no security codes.
 
+mod authentication;
 mod delivery;
 mod draws;
 mod faults;
@@ -30,6 +31,10 @@ use tokio::time::sleep;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
+pub use authentication::{
+    CardholderAnswer, CardholderAsks, CardholderBooks, CardholderQuestion, Challenge, NotAChallenge,
+    SimulatedServer,
+};
 pub use delivery::Delivery;
 pub use faults::{
     FAULT_DELAY_MS_MAX, FAULT_DENY_SECONDS_MAX, FAULTS_MAX, Options, Plan, SEQUENCE_PLACE_MAX,
@@ -40,8 +45,8 @@ pub use outbox::{Notice, Outbox, Recipient};
 pub use overrides::overrides;
 pub use rules::{CvvRule, REFUSED_AMOUNT_MINOR_UNITS};
 pub use transaction_log::{
-    Answered, CardTrace, Deed, Entry, Filter, Holding, Holdings, Order, Record, Stored, TransactionLog,
-    TransactionLogError,
+    Answered, AuthenticatedAt, AuthenticationEntry, CardTrace, Decision, Deed, Entry, Filter, Holding,
+    Holdings, Order, Record, Stored, TestCard, TransactionLog, TransactionLogError,
 };
 
 use crate::notification::{
@@ -81,18 +86,19 @@ impl SandboxOptions {
     }
 }
 
-/// The simulator, in this process.
+/// The simulator, in this process. Clones share its log and its fault plan.
+#[derive(Clone)]
 pub struct Sandbox {
     seed: u64,
     deadline: Duration,
     cvv_on_charge: CvvRule,
     card_hash_key: hmac::Key,
     log: TransactionLog,
-    plan: RwLock<OwnPlan>,
-    counts: Counts,
+    plan: Arc<RwLock<OwnPlan>>,
+    counts: Arc<Counts>,
     letterbox: Letterbox,
-    outbox: Mutex<Option<Outbox>>,
-    recipients: Recipients,
+    outbox: Arc<Mutex<Option<Outbox>>>,
+    recipients: Arc<Recipients>,
 }
 
 /// The parts of a probe that the simulator uses.
@@ -139,11 +145,11 @@ impl Sandbox {
             cvv_on_charge: options.cvv_on_charge,
             card_hash_key: hmac::Key::new(hmac::HMAC_SHA256, &options.card_hash_key),
             log,
-            plan: RwLock::default(),
-            counts: Counts::default(),
+            plan: Arc::default(),
+            counts: Arc::default(),
             letterbox,
-            outbox: Mutex::new(Some(outbox)),
-            recipients: Recipients::default(),
+            outbox: Arc::new(Mutex::new(Some(outbox))),
+            recipients: Arc::default(),
         }
     }
 
@@ -290,7 +296,15 @@ impl Sandbox {
     }
 
     async fn judge_and_write(&self, call: &Call) -> Delivery<Answer> {
-        let finding = match rules::judge(&call.operation, call.at, self.cvv_on_charge, &self.draws(call)) {
+        let verdict = match self.hosted(call) {
+            Some(judging) => judging.await,
+            None => Ok(rules::judge(&call.operation, call.at, self.cvv_on_charge, &self.draws(call))),
+        };
+        let verdict = match verdict {
+            Ok(verdict) => verdict,
+            Err(error) => return fail(&error),
+        };
+        let finding = match verdict {
             Verdict::Approve(approval) => Finding::Approved(approval),
             Verdict::Decline(decline) => Finding::Declined(decline),
             Verdict::Wait(pending) => Finding::Pending(pending),

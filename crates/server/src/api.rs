@@ -2,6 +2,7 @@
 
 pub mod auth;
 pub mod cards;
+mod challenge;
 pub mod charges;
 pub mod cors;
 pub mod customer_cards;

@@ -9,7 +9,7 @@ use regente_engine::app as engine;
 use regente_engine::cache::Cache;
 use regente_engine::clock::Clock;
 use regente_engine::error::Error;
-use regente_providers::sandbox::TransactionLog;
+use regente_providers::sandbox::{SimulatedServer, TransactionLog};
 use regente_store::credentials::{Credential, CredentialDigest};
 use regente_store::{Batch, Commit};
 
@@ -28,6 +28,8 @@ pub struct Parts {
     pub engine: engine::App,
     /// The transaction log of the simulator, where this process keeps it.
     pub simulator_log: Option<TransactionLog>,
+    /// The simulated 3DS server with its pages, where payments are simulated.
+    pub challenges: Option<SimulatedServer>,
     /// Limits on callers' requests.
     pub limits: HttpLimits,
     /// The cache of valid credentials, a few seconds long.

@@ -6,6 +6,7 @@ pub mod dev;
 
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use regente_engine::app as engine;
 use regente_engine::calls::circuits::Circuits;
@@ -16,10 +17,15 @@ use regente_engine::calls::senders::Senders;
 use regente_engine::chance::{Chance, NoRandomness};
 use regente_engine::clock::Clock;
 use regente_engine::outbound::{Outbound, SystemLookup};
+use regente_engine::return_address::ReturnAddresses;
 use regente_engine::vault::{Kek, Vault, VaultError};
+use regente_providers::authentication::AuthenticationServers;
 use regente_providers::provider::{Adapter, Providers};
+use regente_providers::request::Mode;
 use regente_providers::sandbox::http::{RemoteError, RemoteSandbox};
-use regente_providers::sandbox::{Sandbox, TransactionLog, TransactionLogError};
+use regente_providers::sandbox::{
+    CardholderBooks, Sandbox, SimulatedServer, TransactionLog, TransactionLogError,
+};
 use regente_store::{DatabaseKind, Store, StoreError, StoreOptions};
 use zeroize::Zeroizing;
 
@@ -171,12 +177,15 @@ async fn assemble(
     let life = settings.cache_life;
     let credentials = no_credentials(clock.clone(), life);
     let machine = clock.clone();
-    let now: MonotonicClock = std::sync::Arc::new(move || machine.machine().elapsed());
-    let (simulator, simulator_log) = simulator(config, kek, &clock).await?;
+    let now: MonotonicClock = Arc::new(move || machine.machine().elapsed());
+    let Simulated { payments, challenges, log: simulator_log } = simulator(config, kek, &clock).await?;
+    let return_addresses = ReturnAddresses::new(&derived::return_address_key(kek), settings.base_url.clone());
     let engine = engine::App::new(engine::Parts {
         store: store.clone(),
         vault,
-        providers: Providers::with([simulator]),
+        providers: Providers::with([payments]),
+        authentication: AuthenticationServers::with(challenges.as_ref().map(SimulatedServer::adapter)),
+        return_addresses,
         outbound: Outbound::new(config.outbound_rules()?, SystemLookup),
         circuits: Circuits::new(settings.circuits, clock.clone()),
         merchants: no_merchants(clock.clone(), life),
@@ -189,7 +198,14 @@ async fn assemble(
         answer_to: kept_answer,
     });
     let limits = config.http_limits();
-    Ok(App::new(Parts { engine, simulator_log, credentials, limiters: Limiters::new(&limits, &now), limits }))
+    Ok(App::new(Parts {
+        engine,
+        simulator_log,
+        challenges,
+        credentials,
+        limiters: Limiters::new(&limits, &now),
+        limits,
+    }))
 }
 
 /// The simulator's transaction log for reading; `None` where there is none.
@@ -205,20 +221,35 @@ pub async fn existing_simulator_log(config: &Config) -> Result<Option<Transactio
     }
 }
 
-/// The simulator's adapter, in this process or for the address in the configuration, and the transaction log when it is
-/// in this process.
-async fn simulator(
-    config: &Config,
-    kek: &Kek,
-    clock: &Clock,
-) -> Result<(Adapter, Option<TransactionLog>), StartError> {
+/// The simulator's adapters, and its transaction log when it is in this process.
+struct Simulated {
+    payments: Adapter,
+    /// The 3DS server: only in a sandbox that knows its own address.
+    challenges: Option<SimulatedServer>,
+    log: Option<TransactionLog>,
+}
+
+/// The simulator, in this process or at the address in the configuration.
+async fn simulator(config: &Config, kek: &Kek, clock: &Clock) -> Result<Simulated, StartError> {
+    let challenges = |books: Arc<dyn CardholderBooks>| match (config.mode, &config.server.base_url) {
+        (Mode::Sandbox, Some(base_url)) => {
+            let key = derived::challenge_key(kek);
+            Some(SimulatedServer::new(books, &key, Arc::from(base_url.as_str())))
+        }
+        (Mode::Sandbox, None) | (Mode::Production, _) => None,
+    };
     match config.simulator()? {
         Simulator::InProcess(place) => {
             let sandbox = open_sandbox(config, place, derived::card_hash_key(kek), clock).await?;
-            let log = sandbox.transaction_log().clone();
-            Ok((sandbox.into_adapter(), Some(log)))
+            let log = Some(sandbox.transaction_log().clone());
+            let challenges = challenges(Arc::new(sandbox.clone()));
+            Ok(Simulated { payments: sandbox.into_adapter(), challenges, log })
         }
-        Simulator::Remote(options) => Ok((RemoteSandbox::new(options)?.into_adapter(), None)),
+        Simulator::Remote(options) => {
+            let remote = RemoteSandbox::new(options)?;
+            let challenges = challenges(Arc::new(remote.clone()));
+            Ok(Simulated { payments: remote.into_adapter(), challenges, log: None })
+        }
     }
 }
 

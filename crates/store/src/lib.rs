@@ -41,6 +41,7 @@ pub use sql::CatalogEntry;
 
 // One line for each resource.
 pub mod audit;
+pub mod authentication_setups;
 pub mod cards;
 pub mod charges;
 pub mod clients;

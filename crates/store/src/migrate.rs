@@ -77,6 +77,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0014_provider_notifications",
         text: include_str!("../migrations/0014_provider_notifications.sql"),
     },
+    Migration {
+        version: 15,
+        name: "0015_authentications",
+        text: include_str!("../migrations/0015_authentications.sql"),
+    },
 ];
 
 /// The table of applied migrations.

@@ -22,7 +22,7 @@ macro_rules! columns {
         "object_id, ordinal, client_id, id, object_kind, card_id, provider_id, provider_type, request_type, \
          status, amount, transaction_id, authorization_code, authorization_nsu, network_authorization_code, \
          network_response_code, response_code, decline, duration_ms, follows, undone_transaction_id, sent_at, instructions, expires_at, \
-         due_at, probes, open_reason, given_up_at, actor, updated_at"
+         authentication, due_at, probes, open_reason, given_up_at, actor, updated_at"
     };
 }
 
@@ -42,8 +42,8 @@ sql! {
             authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
             network_authorization_code = :network_authorization_code,
             network_response_code = :network_response_code, response_code = :response_code,
-            decline = :decline, duration_ms = :duration_ms, due_at = :due_at, given_up_at = NULL,
-            updated_at = :updated_at
+            decline = :decline, authentication = :authentication, duration_ms = :duration_ms, due_at = :due_at,
+            given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
     /// Ends a request with instructions for the payer; the provider is probed from time to time.
     pub INSTRUCT_TRANSACTION_REQUEST = "
@@ -51,8 +51,8 @@ sql! {
             authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
             network_authorization_code = :network_authorization_code,
             network_response_code = :network_response_code, response_code = :response_code,
-            instructions = :instructions, expires_at = :expires_at, duration_ms = :duration_ms, due_at = :due_at,
-            given_up_at = NULL, updated_at = :updated_at
+            instructions = :instructions, expires_at = :expires_at, authentication = :authentication,
+            duration_ms = :duration_ms, due_at = :due_at, given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
     /// Stops probing a request with instructions, an accepted one or a denied one: its outcome is known, or the schedule is over.
     pub STOP_PROBING_TRANSACTION_REQUEST = "
@@ -260,7 +260,7 @@ fn end_args(ended: &TransactionRequest, due_at: Option<Timestamp>) -> Result<Arg
     // The provider's id has a column.
     let decline = ended.decline().map(|decline| json(&Decline { transaction_id: None, ..decline.clone() }));
     let decline = decline.transpose()?;
-    Ok(known_args(ended).with("decline", decline).with("due_at", due_at))
+    Ok(known_args(ended)?.with("decline", decline).with("due_at", due_at))
 }
 
 /// Ends a request with instructions for the payer; its probe is due at `due_at`. Guards the batch.
@@ -270,7 +270,7 @@ pub fn instruct(
     pending: &Pending,
     due_at: Timestamp,
 ) -> Result<(), StoreError> {
-    let args = known_args(ended)
+    let args = known_args(ended)?
         .with("instructions", json(&pending.instructions)?)
         .with("expires_at", pending.expires_at)
         .with("due_at", due_at);

@@ -11,6 +11,7 @@ use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
+use super::authentication::{Authenticated, not_authenticated};
 use super::instructions::Pending;
 use super::words::words;
 
@@ -29,6 +30,12 @@ words! {
         Void = "void",
         /// The cardholder's bank reversed the payment.
         ChargeBack = "charge_back",
+        /// Prepare an authentication of the cardholder.
+        AuthenticationSetup = "3DS_authentication_setup",
+        /// Ask a 3DS server to authenticate the cardholder.
+        AuthenticationEnroll = "3DS_authentication_enroll",
+        /// Ask a 3DS server how a challenge of the cardholder has ended.
+        AuthenticationValidate = "3DS_authentication_validate",
     }
 }
 
@@ -98,7 +105,7 @@ pub struct TransactionRequest {
     pub object_id: Uuid,
     /// Its index among the requests of the object, from 0.
     pub ordinal: i64,
-    /// The configured provider.
+    /// The configured provider; nil for an authentication, whose 3DS server is no provider of the merchant.
     pub provider_id: ProviderId,
     /// Its type.
     pub provider_type: ProviderType,
@@ -114,6 +121,8 @@ pub struct TransactionRequest {
     pub undone_transaction_id: Option<String>,
     /// How it ended.
     pub outcome: Outcome,
+    /// What a 3DS server has answered. Boxed, since few requests have it.
+    pub authenticated: Option<Box<Authenticated>>,
     /// How long the call took.
     pub duration: Option<Duration>,
     /// When it was last sent, by the clock of the account.
@@ -181,6 +190,7 @@ impl TransactionRequest {
             follows,
             undone_transaction_id: None,
             outcome: Outcome::Open,
+            authenticated: None,
             duration: None,
             sent_at: now,
             updated_at: now,
@@ -188,15 +198,29 @@ impl TransactionRequest {
     }
 
     /// The provider key: derived from the request, so it stays the same when the request is sent again. The outcome
-    /// of a payer's action is known to the provider under the key of the request that issued the instructions.
+    /// of a payer's action is known to the provider under the key of the request that issued the instructions. All steps
+    /// of an authentication share the key of their charge.
     pub fn provider_key(&self) -> Uuid {
-        let sent = self.awaited().unwrap_or(self.id);
-        Uuid::new_v5(&PROVIDER_KEYS, sent.uuid().as_bytes())
+        let named = match self.request_type.is_authentication() {
+            true => self.object_id,
+            false => self.awaited().unwrap_or(self.id).uuid(),
+        };
+        Uuid::new_v5(&PROVIDER_KEYS, named.as_bytes())
     }
 
     /// The request whose instructions the payer followed, when this one records their outcome.
     pub const fn awaited(&self) -> Option<TransactionRequestId> {
-        if self.request_type.is_authorization() { self.follows } else { None }
+        match self.request_type {
+            RequestType::Authorization
+            | RequestType::PreAuthorization
+            | RequestType::AuthenticationValidate => self.follows,
+            RequestType::ZeroDollar
+            | RequestType::Capture
+            | RequestType::Void
+            | RequestType::ChargeBack
+            | RequestType::AuthenticationSetup
+            | RequestType::AuthenticationEnroll => None,
+        }
     }
 
     /// `requestStatus` of its outcome.
@@ -261,7 +285,27 @@ impl RequestType {
     pub const fn is_authorization(self) -> bool {
         match self {
             Self::Authorization | Self::PreAuthorization => true,
-            Self::ZeroDollar | Self::Capture | Self::Void | Self::ChargeBack => false,
+            Self::ZeroDollar
+            | Self::Capture
+            | Self::Void
+            | Self::ChargeBack
+            | Self::AuthenticationSetup
+            | Self::AuthenticationEnroll
+            | Self::AuthenticationValidate => false,
+        }
+    }
+
+    /// Whether it is sent with the card in the clear.
+    pub const fn opens_card(self) -> bool {
+        match self {
+            Self::Authorization | Self::PreAuthorization | Self::ZeroDollar | Self::AuthenticationEnroll => {
+                true
+            }
+            Self::Capture
+            | Self::Void
+            | Self::ChargeBack
+            | Self::AuthenticationSetup
+            | Self::AuthenticationValidate => false,
         }
     }
 }
@@ -296,8 +340,12 @@ pub fn never_arrived() -> Decline {
     decline.with_network("request_not_sent", message)
 }
 
-/// The refusal of a payment that the payer did not make in time.
-pub fn expired() -> Decline {
+/// The refusal of a payment whose payer did not come in time.
+pub fn expired(awaited: &TransactionRequest) -> Decline {
+    let is_challenge = awaited.pending().is_some_and(|pending| pending.instructions.is_challenge());
+    if is_challenge {
+        return not_authenticated(Reason::CardholderNotCompleteAuthentication);
+    }
     let decline = Decline::of(DeclinedCode::Generic);
     let message = decline.message.clone();
     Decline { retryable: false, ..decline.with_network("expired", message) }

@@ -80,5 +80,7 @@ words! {
         Interrupted = "interrupted",
         /// The payer did not pay in time.
         Expired = "expired",
+        /// The cardholder was not authenticated, or the issuer is not liable and the merchant demands that.
+        NotAuthenticated = "not_authenticated",
     }
 }

@@ -16,6 +16,27 @@ pub enum Instructions {
         /// An absolute `https` address.
         url: String,
     },
+    /// The cardholder answers a challenge of a 3DS server: the browser posts `token` to `step_up_url`.
+    Challenge {
+        /// The page of the challenge.
+        step_up_url: String,
+        /// The token that the browser relays.
+        token: String,
+        /// The challenge request.
+        pareq: String,
+    },
+    /// The cardholder answers a challenge of the payment provider: the browser posts `md`, `pa_req` and `term_url` to
+    /// `url`.
+    HostedChallenge {
+        /// The page of the challenge.
+        url: String,
+        /// The provider's data, which the browser relays.
+        md: String,
+        /// The challenge request.
+        pa_req: String,
+        /// Where the browser returns.
+        term_url: String,
+    },
     /// The payer pays a QR code, scanned or copied.
     QrCode {
         /// The content of the code as text, not a picture.
@@ -26,6 +47,16 @@ pub enum Instructions {
         /// The digits to type.
         line: String,
     },
+}
+
+impl Instructions {
+    /// Whether they lead to an authentication of the cardholder.
+    pub const fn is_challenge(&self) -> bool {
+        match self {
+            Self::Challenge { .. } | Self::HostedChallenge { .. } => true,
+            Self::Redirect { .. } | Self::QrCode { .. } | Self::Barcode { .. } => false,
+        }
+    }
 }
 
 /// An operation that waits for the payer; the provider reports the outcome later.

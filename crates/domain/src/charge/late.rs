@@ -11,6 +11,10 @@ impl Charge {
     /// `requests` are the stored ones, oldest first.
     pub fn next_after_late(&self, requests: &[TransactionRequest], found: &TransactionRequest) -> Next {
         let Outcome::Approved(_) = &found.outcome else { return Next::Rest };
+        // An authentication moves no money.
+        if !found.request_type.is_authorization() {
+            return Next::Rest;
+        }
         let Some(written) = requests.iter().find(|request| request.id == found.id) else {
             return Next::Rest;
         };

@@ -18,6 +18,8 @@ pub const EXPIRES_IN_SECONDS_MAX: u32 = i32::MAX.unsigned_abs();
 pub enum PaymentMethod {
     /// By credit card.
     Credit(Credit),
+    /// By debit card.
+    Debit(Debit),
     /// By meal or food voucher.
     Voucher(Voucher),
     /// By Pix, the Brazilian instant payment.
@@ -35,6 +37,16 @@ pub struct Credit {
     /// Stored-credential flag, passed on to providers that take it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recurrence: Option<Recurrence>,
+}
+
+/// A payment by debit card, captured at once. Its cardholder is authenticated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Debit {
+    /// The card.
+    pub source: CardSource,
+    /// Number of installments, 1 to [`INSTALLMENTS_MAX`].
+    pub installments: u8,
 }
 
 /// A payment by meal or food voucher.
@@ -124,6 +136,7 @@ impl PaymentMethod {
     pub const fn payment_type(&self) -> PaymentType {
         match self {
             Self::Credit(_) => PaymentType::Credit,
+            Self::Debit(_) => PaymentType::Debit,
             Self::Voucher(_) => PaymentType::Voucher,
             Self::Pix(_) => PaymentType::Pix,
         }
@@ -132,9 +145,9 @@ impl PaymentMethod {
     /// Where the money comes from.
     pub const fn source(&self) -> PaymentSource<'_> {
         match self {
-            Self::Credit(Credit { source, .. }) | Self::Voucher(Voucher { source, .. }) => {
-                PaymentSource::Card(source)
-            }
+            Self::Credit(Credit { source, .. })
+            | Self::Debit(Debit { source, .. })
+            | Self::Voucher(Voucher { source, .. }) => PaymentSource::Card(source),
             Self::Pix(Pix { source, .. }) => PaymentSource::Payer(source),
         }
     }
@@ -151,14 +164,16 @@ impl PaymentMethod {
     pub const fn items(&mut self) -> Option<&mut Option<Box<Value>>> {
         match self {
             Self::Voucher(Voucher { items, .. }) | Self::Pix(Pix { items, .. }) => Some(items),
-            Self::Credit(_) => None,
+            Self::Credit(_) | Self::Debit(_) => None,
         }
     }
 
     /// Number of installments; 1 for methods without installments.
     pub const fn installments(&self) -> u8 {
         match self {
-            Self::Credit(Credit { installments, .. }) => *installments,
+            Self::Credit(Credit { installments, .. }) | Self::Debit(Debit { installments, .. }) => {
+                *installments
+            }
             Self::Voucher(_) | Self::Pix(_) => 1,
         }
     }
@@ -167,7 +182,7 @@ impl PaymentMethod {
     pub const fn recurrence(&self) -> Option<Recurrence> {
         match self {
             Self::Credit(Credit { recurrence, .. }) => *recurrence,
-            Self::Voucher(_) | Self::Pix(_) => None,
+            Self::Debit(_) | Self::Voucher(_) | Self::Pix(_) => None,
         }
     }
 
@@ -175,7 +190,7 @@ impl PaymentMethod {
     /// moment later; for others the instructions must exist first.
     pub const fn is_announced_when_accepted(&self) -> bool {
         match self {
-            Self::Credit(_) | Self::Voucher(_) => true,
+            Self::Credit(_) | Self::Debit(_) | Self::Voucher(_) => true,
             Self::Pix(_) => false,
         }
     }

@@ -20,6 +20,8 @@ pub const EXPIRES_AFTER: Duration = Duration::from_secs(15 * 60);
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
+    /// Ask the 3DS server to authenticate the cardholder.
+    Enroll,
     /// Ask this provider to authorize.
     Authorize(Hop),
     /// A request was sent and its outcome is unknown: the sender or the reconcile job finds it out.
@@ -125,10 +127,9 @@ impl Charge {
     /// first one here. Their requests are not authorizations and do not advance the route.
     fn next_to_authorize(&self, requests: &[TransactionRequest], means: Means, now: Timestamp) -> Next {
         let Some(last) = requests.iter().rfind(|request| request.request_type.is_authorization()) else {
-            return match routing::at(&self.explanation, self.position) {
-                Some(hop) => Next::Authorize(hop),
-                None => Next::Rest,
-            };
+            let authenticate = self.next_to_authenticate(requests, means, now);
+            let authorize = || routing::at(&self.explanation, self.position).map(Next::Authorize);
+            return authenticate.or_else(authorize).unwrap_or(Next::Rest);
         };
         match &last.outcome {
             // No authorization is accepted without instructions.

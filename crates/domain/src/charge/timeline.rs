@@ -220,7 +220,7 @@ impl Teller<'_> {
             open_reason: self.for_the_merchant(asked.open_reason),
             given_up_at: self.for_the_merchant(asked.given_up_at),
             set_by_hand: asked.is_set_by_hand(),
-            of_payer: request.awaited().is_some(),
+            of_payer: request.request_type.is_authorization() && request.awaited().is_some(),
             then: then(asked, ended, next),
         }
     }
@@ -253,11 +253,14 @@ impl Attempt {
             && self.open_reason.is_none()
             && self.probes == 0
             && self.request.follows.is_none()
+            && !self.request.request_type.is_authentication()
     }
 }
 
 fn then(asked: &Attempt, ended: Ended, next: Option<&Attempt>) -> Then {
-    let is_routed = asked.request.request_type.is_authorization() && !asked.is_set_by_hand();
+    let request_type = asked.request.request_type;
+    let is_routed =
+        request_type.is_authentication() || (request_type.is_authorization() && !asked.is_set_by_hand());
     let next_is_of_the_route = next.is_some_and(|next| {
         next.request.request_type == asked.request.request_type && !next.is_set_by_hand()
     });

@@ -1,5 +1,7 @@
 //! What is next about a charge, as a table of what its requests say.
 
+mod authentication;
+
 use std::time::Duration;
 
 use regente_domain::charge::attempt::{
@@ -64,6 +66,7 @@ fn charge() -> Charge {
         position: 0,
         requests: 1,
         purchase_id: None,
+        authentication: None,
         unknown_members: Map::new(),
         version: 1,
         updated_at: NOW,
@@ -178,7 +181,10 @@ fn what_the_payer_does_decides() {
     );
     assert_eq!(next(declined(), AT_ONCE), Next::Authorize(hop(2)));
     assert_eq!(next(declined(), Means::Incomplete(Stopped::BudgetUsedUp)), failed(Stopped::BudgetUsedUp));
-    assert_eq!(next(Outcome::Declined(expired()), AT_ONCE), failed(Stopped::NotRetryable));
+    assert_eq!(
+        next(Outcome::Declined(expired(&authorization(0, instructed(None)))), AT_ONCE),
+        failed(Stopped::NotRetryable)
+    );
 }
 
 #[test]
@@ -262,7 +268,7 @@ fn money_that_comes_late_makes_the_charge_good_or_is_given_back() {
     assert_eq!(card.next_after_late(&[declined_at_once, undone], &found(0)), Next::Rest);
 
     let awaited = authorization(0, instructed(None));
-    let unpaid = [awaited.clone(), of_payer(1, Outcome::Declined(expired()))];
+    let unpaid = [awaited.clone(), of_payer(1, Outcome::Declined(expired(&awaited)))];
     let expired = awaiting().with_one_more_request().fail(SANDBOX, Stopped::Expired, NOW).unwrap().charge;
     let approve = Next::Finish(Finish::Approved { by: SANDBOX, amount: charge().amount });
     assert_eq!(expired.next_after_late(&unpaid, &found(0)), approve);

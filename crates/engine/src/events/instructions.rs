@@ -41,7 +41,7 @@ impl InstructionsView {
         let instructions = &request.pending()?.instructions;
         match method {
             PaymentMethod::Pix(pix) => PixView::of(pix, instructions, addresses).map(Self::Pix),
-            PaymentMethod::Credit(_) | PaymentMethod::Voucher(_) => None,
+            PaymentMethod::Credit(_) | PaymentMethod::Debit(_) | PaymentMethod::Voucher(_) => None,
         }
     }
 }
@@ -60,7 +60,10 @@ impl QrCodeView {
                 let qr_code_image_url = addresses.qr_code.clone();
                 Some(Self { qr_code_data: data.clone(), qr_code_image_url })
             }
-            Instructions::Redirect { .. } | Instructions::Barcode { .. } => None,
+            Instructions::Redirect { .. }
+            | Instructions::Challenge { .. }
+            | Instructions::HostedChallenge { .. }
+            | Instructions::Barcode { .. } => None,
         }
     }
 }

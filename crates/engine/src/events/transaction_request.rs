@@ -2,6 +2,7 @@
 
 use regente_domain::charge::PaymentMethod;
 use regente_domain::charge::attempt::{RequestType, TransactionRequest};
+use regente_domain::charge::authentication::Authenticated;
 use regente_domain::decline::Decline;
 use regente_domain::id::{ProviderId, TransactionRequestId};
 use regente_domain::money::Amount;
@@ -22,7 +23,8 @@ pub struct TransactionRequestView {
     /// The key sent to the provider; null for captures and voids.
     idempotency_key: Option<Uuid>,
     request_id: Option<String>,
-    provider_id: ProviderId,
+    /// Null for an authentication, whose 3DS server is no provider of the merchant.
+    provider_id: Option<ProviderId>,
     provider_type: &'static str,
     transaction_id: Option<String>,
     amount: Amount,
@@ -40,6 +42,26 @@ pub struct TransactionRequestView {
     provider_authorization: Option<ProviderAuthorizationView>,
     #[serde(flatten)]
     instructions: Option<InstructionsView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threeds: Option<ThreeDsView>,
+}
+
+/// What a request says about the authentication of the cardholder.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+enum ThreeDsView {
+    #[serde(rename_all = "camelCase")]
+    Enrolled {
+        card_enrolled: bool,
+        challenged: bool,
+    },
+    #[serde(rename_all = "camelCase")]
+    Validated {
+        liability_shift: bool,
+    },
+    Authorized {
+        authenticated: bool,
+    },
 }
 
 /// The decline of a provider.
@@ -69,13 +91,14 @@ impl TransactionRequestView {
         let references = request.reference().cloned().unwrap_or_default();
         let has_codes =
             references.network_authorization_code.is_some() || references.network_response_code.is_some();
+        let is_authentication = request.request_type.is_authentication();
         Self {
             id: request.id,
             created_at: request.id.created_at(),
             updated_at: request.updated_at,
             idempotency_key: key_shown(request),
             request_id: None,
-            provider_id: request.provider_id,
+            provider_id: (!is_authentication).then_some(request.provider_id),
             provider_type: request.provider_type.code(),
             transaction_id: references.transaction_id,
             amount: request.amount,
@@ -86,20 +109,57 @@ impl TransactionRequestView {
             request_status_reason: None,
             request_type: type_shown(request),
             tokenized_payment: false,
-            response_ts: request.duration.map(|duration| format!("{}ms", duration.as_millis())),
+            response_ts: request
+                .duration
+                .filter(|_| !is_authentication)
+                .map(|duration| format!("{}ms", duration.as_millis())),
             provider_error: request.decline().map(ProviderErrorView::of),
             provider_authorization: has_codes.then_some(ProviderAuthorizationView {
                 network_authorization_code: references.network_authorization_code,
                 network_response_code: references.network_response_code,
             }),
             instructions: InstructionsView::of(method, request, addresses),
+            threeds: ThreeDsView::of(request),
+        }
+    }
+
+    /// Adds to an authorization whether the cardholder was authenticated before it. `answer` is the newest one of a 3DS
+    /// server.
+    #[must_use]
+    pub fn after(mut self, request: &TransactionRequest, answer: Option<&Authenticated>) -> Self {
+        if request.request_type.is_authorization() {
+            self.threeds =
+                answer.map(|answer| ThreeDsView::Authorized { authenticated: answer.is_authenticated() });
+        }
+        self
+    }
+}
+
+impl ThreeDsView {
+    fn of(request: &TransactionRequest) -> Option<Self> {
+        let answer = request.authenticated.as_deref()?;
+        match request.request_type {
+            RequestType::AuthenticationEnroll => {
+                Some(Self::Enrolled { card_enrolled: answer.is_enrolled(), challenged: answer.challenged })
+            }
+            RequestType::AuthenticationValidate => {
+                Some(Self::Validated { liability_shift: answer.shifts_liability() })
+            }
+            RequestType::AuthenticationSetup
+            | RequestType::Authorization
+            | RequestType::PreAuthorization
+            | RequestType::ZeroDollar
+            | RequestType::Capture
+            | RequestType::Void
+            | RequestType::ChargeBack => None,
         }
     }
 }
 
 /// The shown type: a request that gave the payer instructions is `pending`, whatever its own type.
 fn type_shown(request: &TransactionRequest) -> &'static str {
-    if request.pending().is_some() { PENDING } else { request.request_type.word() }
+    let is_instructed = request.pending().is_some() && !request.request_type.is_authentication();
+    if is_instructed { PENDING } else { request.request_type.word() }
 }
 
 /// `requestType` of a request that gave the payer instructions.
@@ -107,9 +167,12 @@ pub const PENDING: &str = "pending";
 
 fn key_shown(request: &TransactionRequest) -> Option<Uuid> {
     match request.request_type {
-        RequestType::Authorization | RequestType::PreAuthorization | RequestType::ZeroDollar => {
-            Some(request.provider_key())
-        }
+        RequestType::Authorization
+        | RequestType::PreAuthorization
+        | RequestType::ZeroDollar
+        | RequestType::AuthenticationSetup
+        | RequestType::AuthenticationEnroll
+        | RequestType::AuthenticationValidate => Some(request.provider_key()),
         RequestType::Capture | RequestType::Void | RequestType::ChargeBack => None,
     }
 }

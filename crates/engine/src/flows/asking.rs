@@ -6,19 +6,21 @@ use std::sync::Arc;
 use regente_domain::actor::Actor;
 use regente_domain::card::Cvv;
 use regente_domain::card::record::{Card, SecurityCodeSent};
-use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::attempt::{RequestType, TransactionRequest};
+use regente_domain::charge::authentication::LiabilityShift;
 use regente_domain::charge::{Charge, Means, PaymentSource, SecurityCode, StateName};
 use regente_domain::id::CardId;
-use regente_providers::request::{Authorization, Instrument, Operation};
-use regente_store::cards;
+use regente_providers::authentication::ThreeDSecure;
+use regente_providers::request::{Authorization, CardDetails, Instrument, Operation};
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
+use regente_store::{cards, charges};
 
 use super::attempt::{self, CallResult, SimulatorOverrides};
 use super::charge::{Ran, reread};
 use super::outcome::{self, ChargedWith, Written};
 use super::step::step;
-use super::{finding, route, security_code};
+use super::{authentication, finding, route, security_code};
 use crate::app::App;
 use crate::calls::circuits::CircuitProbes;
 use crate::card_data::{FundingSource, OpenedSource};
@@ -30,6 +32,7 @@ pub(super) struct Asking {
     charge: Charge,
     card: Option<Card>,
     instrument: Instrument,
+    data: Option<Box<ThreeDSecure>>,
     merchant: Arc<MerchantWithProviders>,
     overrides: SimulatorOverrides,
     actor: Actor,
@@ -45,6 +48,8 @@ pub(super) struct Asking {
 pub(super) struct Prerequisites {
     /// Where the money comes from; opened after the request that records the opening is written.
     pub source: FundingSource,
+    /// What the merchant has sent about the authentication of the cardholder.
+    pub data: Option<Box<ThreeDSecure>>,
     /// The merchant with its providers.
     pub merchant: Arc<MerchantWithProviders>,
     /// The circuit probes that the charge holds.
@@ -61,7 +66,14 @@ impl Prerequisites {
         };
         let merchant = route::merchant(app, charge.client_id, charge.merchant_id).await?;
         let (Some(source), Some(merchant)) = (source, merchant) else { return Ok(None) };
-        Ok(Some(Self { source, merchant, circuit_probes: CircuitProbes::default() }))
+        let data = match &charge.authentication {
+            Some(_) => match charges::find(&app.store, charge.client_id, charge.id).await? {
+                Some(stored) => authentication::data_of(app, &stored).await?.map(Box::new),
+                None => None,
+            },
+            None => None,
+        };
+        Ok(Some(Self { source, data, merchant, circuit_probes: CircuitProbes::default() }))
     }
 }
 
@@ -121,12 +133,13 @@ impl Asking {
         started: MachineTime,
     ) -> Result<Box<Self>, Error> {
         let Begun { charge, request, ended } = begun;
-        let Prerequisites { source, merchant, circuit_probes: _circuit_probes } = prerequisites;
+        let Prerequisites { source, data, merchant, circuit_probes: _circuit_probes } = prerequisites;
         let OpenedSource { instrument, card } = source.open(app).await?;
         Ok(Box::new(Self {
             charge,
             card,
             instrument,
+            data,
             merchant,
             overrides,
             actor,
@@ -138,15 +151,30 @@ impl Asking {
     }
 
     async fn ask(&self, app: &App) -> Result<CallResult, Error> {
+        if self.request.request_type == RequestType::AuthenticationEnroll {
+            // Boxed: it is rare and would enlarge every call in flight.
+            return Box::pin(self.enroll(app)).await;
+        }
         let is_asked = |provider: &&Provider| provider.id == self.request.provider_id;
         let Some(provider) = self.merchant.providers.iter().find(is_asked) else {
             return Err(Error::internal("a route to a provider that the merchant does not have"));
         };
-        Ok(attempt::ask(app, provider, &self.request, &self.overrides, self.authorization()).await?)
+        Ok(attempt::ask(app, provider, &self.request, &self.overrides, self.authorization(app)).await?)
     }
 
-    fn authorization(&self) -> Operation {
+    async fn enroll(&self, app: &App) -> Result<CallResult, Error> {
+        let Self { charge, request, merchant, overrides, .. } = self;
+        let (Instrument::Card(card), Some(data)) = (&self.instrument, self.data.as_deref()) else {
+            return Err(Error::internal("an authentication without a card or its data"));
+        };
+        // The security code is for whoever authorizes.
+        let card = CardDetails { cvv: None, ..card.clone() };
+        authentication::enroll(app, charge, request, card, data, merchant, overrides).await
+    }
+
+    fn authorization(&self, app: &App) -> Operation {
         let charge = &self.charge;
+        let authentication = charge.authentication.as_deref();
         Operation::Authorize(Authorization {
             amount: charge.amount,
             currency: charge.currency,
@@ -158,6 +186,9 @@ impl Asking {
             description: charge.references.description.clone(),
             provider_reference_key: charge.references.provider_reference_key.clone(),
             merchant_mcc: Some(self.merchant.merchant.details.mcc.clone()),
+            proof: authentication::proof(app, charge, &self.ended, self.data.as_deref()),
+            liability_shift: authentication
+                .map_or(LiabilityShift::NotRequired, |authentication| authentication.liability_shift),
         })
     }
 
@@ -170,6 +201,7 @@ impl Asking {
         }
         let now = app.clock.of(self.charge.client_id);
         let ended = request.end(asked.outcome, Some(asked.duration), now);
+        let ended = TransactionRequest { authenticated: asked.authenticated, ..ended };
         self.ended.push(ended);
         let Self { charge, ended, actor, .. } = &*self;
         let elapsed = app.clock.machine().since(self.started);
@@ -211,9 +243,10 @@ impl Asking {
     /// The security code to hold for a later provider, and whether one will be needed.
     fn security_code(&self) -> (Option<&Cvv>, SecurityCode) {
         let cvv = self.instrument.card().and_then(|card| card.cvv.as_ref());
-        match (cvv, self.charge.next_hop()) {
-            (Some(cvv), Some(_)) => (Some(cvv), SecurityCode::Needed),
-            (Some(_) | None, None) | (None, Some(_)) => (None, SecurityCode::NotNeeded),
+        let may_ask_again = self.request.request_type.is_authentication() || self.charge.next_hop().is_some();
+        match cvv {
+            Some(cvv) if may_ask_again => (Some(cvv), SecurityCode::Needed),
+            Some(_) | None => (None, SecurityCode::NotNeeded),
         }
     }
 

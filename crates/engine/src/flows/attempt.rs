@@ -10,6 +10,7 @@ use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::{
     Approval, OpenReason, Outcome, RequestType, TransactionRequest, unanswered,
 };
+use regente_domain::charge::authentication::Authenticated;
 use regente_domain::decline::Decline;
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
@@ -40,6 +41,11 @@ impl SimulatorOverrides {
         Self(sandbox::overrides(app.settings.mode, seed, faults))
     }
 
+    /// The overrides, if there are any.
+    pub(super) const fn given(&self) -> Option<&TestOverrides> {
+        self.0.as_ref()
+    }
+
     /// The overrides of a request without a charge: only its seed.
     pub fn of_seed(app: &App, seed: Option<String>) -> Self {
         Self(sandbox::overrides(app.settings.mode, seed, None))
@@ -51,6 +57,8 @@ impl SimulatorOverrides {
 pub struct CallResult {
     /// `Open` when it is unknown.
     pub outcome: Outcome,
+    /// What a 3DS server has answered.
+    pub authenticated: Option<Box<Authenticated>>,
     /// Why the outcome is open, if it is.
     pub open_reason: Option<OpenReason>,
     /// The time from the call until its outcome was known.
@@ -95,7 +103,8 @@ pub async fn ask(
             (outcome, open_reason)
         }
     };
-    Ok(CallResult { outcome, open_reason, duration: app.clock.machine().since(started), sent_at })
+    let duration = app.clock.machine().since(started);
+    Ok(CallResult { outcome, authenticated: None, open_reason, duration, sent_at })
 }
 
 /// What a provider says of a request.
@@ -106,11 +115,13 @@ pub struct Found {
     pub amount: Option<Amount>,
     /// Further payments of the same payer.
     pub paid_again: Vec<Payment>,
+    /// What a 3DS server has answered.
+    pub authenticated: Option<Box<Authenticated>>,
 }
 
 impl From<Outcome> for Found {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, amount: None, paid_again: Vec::new() }
+        Self { outcome, amount: None, paid_again: Vec::new(), authenticated: None }
     }
 }
 
@@ -127,15 +138,20 @@ impl Found {
                     return Outcome::Open.into();
                 }
                 let Payment { reference, amount } = payments.remove(0);
-                Self { outcome: Outcome::Approved(reference), amount: Some(amount), paid_again: payments }
+                let outcome = Outcome::Approved(reference);
+                Self { outcome, amount: Some(amount), paid_again: payments, authenticated: None }
             }
         }
     }
 
     /// The request with its outcome, once for each payment.
     pub fn ended(self, request: &TransactionRequest, now: Timestamp) -> Vec<TransactionRequest> {
-        let Self { outcome, amount, paid_again } = self;
-        let with = |outcome, amount| TransactionRequest { amount, ..request.end(outcome, None, now) };
+        let Self { outcome, amount, paid_again, authenticated } = self;
+        let authenticated = authenticated.or_else(|| request.authenticated.clone());
+        let with = |outcome, amount| {
+            let authenticated = authenticated.clone();
+            TransactionRequest { amount, authenticated, ..request.end(outcome, None, now) }
+        };
         let first = with(outcome, amount.unwrap_or(request.amount));
         let again = paid_again.into_iter();
         let again = again.map(|payment| with(Outcome::Approved(payment.reference), payment.amount));
@@ -242,9 +258,10 @@ async fn probe(
     request: &TransactionRequest,
     overrides: &SimulatorOverrides,
 ) -> Result<Probe, VaultError> {
+    let Some(operation) = operation_kind(request) else { return Ok(Probe::Unknown) };
     let inquiry = Inquiry {
         key: request.provider_key(),
-        operation: operation_kind(request),
+        operation,
         reference: request.transaction_id().map(str::to_owned),
         sent_at: request.sent_at,
         at: app.clock.of(request.client_id),
@@ -257,13 +274,24 @@ async fn probe(
     Ok(observed::probe(app, request, app.providers.probe(inquiry)).await)
 }
 
-/// The provider operation of a request.
-pub(super) const fn operation_kind(request: &TransactionRequest) -> OperationKind {
+/// How long the answer to a request may take.
+pub(super) fn deadline(app: &App, request: &TransactionRequest) -> Duration {
+    match operation_kind(request) {
+        Some(operation) => app.providers.deadline(request.provider_type, operation),
+        None => app.authentication.deadline(request.provider_type),
+    }
+}
+
+/// The payment provider's operation of a request; `None` for one to a 3DS server.
+const fn operation_kind(request: &TransactionRequest) -> Option<OperationKind> {
     match request.request_type {
-        RequestType::Authorization | RequestType::PreAuthorization => OperationKind::Authorization,
-        RequestType::ZeroDollar => OperationKind::ZeroDollar,
-        RequestType::Capture => OperationKind::Capture,
-        RequestType::Void | RequestType::ChargeBack => OperationKind::Void,
+        RequestType::Authorization | RequestType::PreAuthorization => Some(OperationKind::Authorization),
+        RequestType::ZeroDollar => Some(OperationKind::ZeroDollar),
+        RequestType::Capture => Some(OperationKind::Capture),
+        RequestType::Void | RequestType::ChargeBack => Some(OperationKind::Void),
+        RequestType::AuthenticationSetup
+        | RequestType::AuthenticationEnroll
+        | RequestType::AuthenticationValidate => None,
     }
 }
 

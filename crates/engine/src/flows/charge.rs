@@ -7,11 +7,16 @@ use std::time::Duration;
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{Charge, ChargeEvent, Means, Next};
+use regente_domain::id::AuthenticationSetupId;
 use regente_domain::purchase::{self, Purchase};
+use regente_providers::authentication::ThreeDSecure;
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
 use regente_store::sealed::Sealed;
-use regente_store::{Admission, Batch, Commit, Refusal, cards, charges, events, purchases, tokens};
+use regente_store::transaction_requests::{self, ObjectKind};
+use regente_store::{
+    Admission, Batch, Commit, Refusal, authentication_setups, cards, charges, events, purchases, tokens,
+};
 
 use super::asking::{self, Asking, Begun, Prerequisites};
 use super::attempt::SimulatorOverrides;
@@ -26,6 +31,8 @@ use crate::idempotency::{self, Claim, Claiming, Finished};
 
 /// The member with the card token.
 pub const TOKEN_PATH: &str = "paymentSource.tokenId";
+/// The member with the setup of an authentication.
+pub const SETUP_PATH: &str = "threeDSecure2.setupId";
 /// The member with the CVV token.
 pub const CVV_TOKEN_PATH: &str = "paymentSource.tokenCvv";
 
@@ -37,6 +44,10 @@ pub struct NewCharge {
     pub private: Option<Sealed>,
     /// Where the money comes from.
     pub source: FundingSource,
+    /// What the merchant has sent about the authentication of the cardholder.
+    pub data: Option<Box<ThreeDSecure>>,
+    /// The setup of an authentication that the charge uses up.
+    pub setup_id: Option<AuthenticationSetupId>,
     /// The tokens that the charge uses up.
     pub tokens: Vec<[u8; 32]>,
     /// The records of the card numbers that were opened for it.
@@ -88,11 +99,9 @@ pub async fn create(app: App, mut new: Box<NewCharge>, admission: Admission) -> 
     let _admission = admission;
     let (started, now) = (app.clock.machine(), app.clock.of(new.charge.client_id));
     let means = Means::Complete { elapsed: Duration::ZERO, budget: app.settings.charge_budget };
-    let Next::Authorize(hop) = new.charge.next(&[], means, now) else {
-        return Err(Error::internal("a charge without a route"));
-    };
-    let request = new.charge.begin_request(app.chance.id(now), new.charge.authorization_at(hop), now);
-    let intent = || intent(&app, &new, &request);
+    let next = new.charge.next(&[], means, now);
+    let (setup, request) = begin(&app, &mut new.charge, next)?;
+    let intent = || intent(&app, &new, setup.as_ref(), &request);
     match Box::pin(idempotency::apply_claiming(&app, new.claim.as_ref(), intent)).await? {
         Claiming::Overtaken(finished) => return Ok(Created::Answered(finished)),
         Claiming::Ended(Commit::Applied) => {}
@@ -109,27 +118,60 @@ pub async fn create(app: App, mut new: Box<NewCharge>, admission: Admission) -> 
         openings.written();
     }
     // Boxed: data needed only before a call would enlarge every call in flight.
-    let asking = Box::pin(ready(&app, new, request, started)).await?;
+    let asking = Box::pin(ready(&app, new, setup, request, started)).await?;
     asking::drive(&app, asking).await.map(Created::Ran)
+}
+
+/// The first request of a charge; before the question to a 3DS server, the request that records the setup.
+fn begin(
+    app: &App,
+    charge: &mut Charge,
+    next: Next,
+) -> Result<(Option<TransactionRequest>, TransactionRequest), Error> {
+    let now = app.clock.of(charge.client_id);
+    match next {
+        Next::Authorize(hop) => {
+            Ok((None, charge.begin_request(app.chance.id(now), charge.authorization_at(hop), now)))
+        }
+        Next::Enroll => {
+            let ids = [app.chance.id(now), app.chance.id(now)];
+            let begun = charge.clone().begin_authentication(ids, now);
+            let (begun, [setup, enroll]) =
+                begun.ok_or_else(|| Error::internal("an authentication without a 3DS server"))?;
+            *charge = begun;
+            Ok((Some(setup), enroll))
+        }
+        Next::AwaitOutcome
+        | Next::AwaitPayer { .. }
+        | Next::AwaitRefund
+        | Next::Expire
+        | Next::Void { .. }
+        | Next::Finish(_)
+        | Next::Rest => Err(Error::internal("a charge without a route")),
+    }
 }
 
 async fn ready(
     app: &App,
     new: Box<NewCharge>,
+    setup: Option<TransactionRequest>,
     request: TransactionRequest,
     started: MachineTime,
 ) -> Result<Box<Asking>, Error> {
-    let NewCharge { charge, source, merchant, circuit_probes, actor, seed, .. } = *new;
+    let NewCharge { charge, source, data, merchant, circuit_probes, actor, seed, .. } = *new;
     let overrides = SimulatorOverrides::of(app, &charge, seed);
-    let begun = Begun { charge, request, ended: Vec::with_capacity(1) };
-    Asking::begin(app, begun, Prerequisites { source, merchant, circuit_probes }, overrides, actor, started)
-        .await
+    let mut ended = Vec::with_capacity(1);
+    ended.extend(setup);
+    let prerequisites = Prerequisites { source, data, merchant, circuit_probes };
+    Asking::begin(app, Begun { charge, request, ended }, prerequisites, overrides, actor, started).await
 }
 
 fn refused(new: &NewCharge, refusal: &Refusal) -> Error {
     if refusal.is(&purchases::UPDATE_PURCHASE) {
         // Another node moved the purchase: decide again.
         Error::busy()
+    } else if refusal.is(&authentication_setups::CONSUME_AUTHENTICATION_SETUP) {
+        setup_not_found()
     } else if refusal.is(&tokens::CONSUME_TOKEN) {
         Error::token_not_found(match new.source {
             FundingSource::NewCard(_) => TOKEN_PATH,
@@ -140,8 +182,18 @@ fn refused(new: &NewCharge, refusal: &Refusal) -> Error {
     }
 }
 
+/// The setup of an authentication does not exist, was used, has expired, or is for another card.
+pub fn setup_not_found() -> Error {
+    Error::invalid(SETUP_PATH, "must be a setup of this card that was not used and has not expired")
+}
+
 /// The first batch: everything that must be stored before money can move.
-fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Batch, Error> {
+fn intent(
+    app: &App,
+    new: &NewCharge,
+    setup: Option<&TransactionRequest>,
+    request: &TransactionRequest,
+) -> Result<Batch, Error> {
     let now = app.clock.of(request.client_id);
     let mut batch = Batch::new(new.charge.client_id);
     if let Some(claim) = &new.claim {
@@ -153,6 +205,9 @@ fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Ba
     for digest in &new.tokens {
         tokens::consume(&mut batch, *digest, now);
     }
+    if let Some(setup_id) = new.setup_id {
+        authentication_setups::consume(&mut batch, setup_id, now);
+    }
     if let Some(purchase) = &new.purchase {
         purchases::update(&mut batch, &purchase.before, &purchase.step, &new.actor, || app.chance.id(now))?;
         if let Some(private) = &purchase.private {
@@ -162,6 +217,9 @@ fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Ba
     charges::insert(&mut batch, &new.charge, new.private.clone(), &new.actor)?;
     if let FundingSource::NewCard(new) = &new.source {
         cards::insert(&mut batch, &new.card, new.sealed.number.clone(), new.sealed.holder.clone())?;
+    }
+    if let Some(setup) = setup {
+        transaction_requests::insert_ended(&mut batch, setup, ObjectKind::Charge, &new.actor)?;
     }
     outcome::begin(app, &mut batch, request, new.charge.method.card_id(), &new.actor, now);
     if new.charge.method.is_announced_when_accepted() {

@@ -152,11 +152,23 @@ impl Planned {
         if let Outcome::Pending(_) = found.outcome {
             return match charge.next(&requests, BUYER_IS_GONE, now) {
                 Next::Expire => {
-                    let finish = Finish::Failed { by: found.provider_type, stopped: Stopped::Expired };
-                    let unpaid = Outcome::Declined(expired());
-                    Self::tell(app, charge, requests, found, unpaid, |_, _| Next::Finish(finish))
+                    let stopped = match found.request_type.is_authentication() {
+                        true => Stopped::NotAuthenticated,
+                        false => Stopped::Expired,
+                    };
+                    let finish = Finish::Failed { by: found.provider_type, stopped };
+                    let gone = TransactionRequest {
+                        outcome: Outcome::Declined(expired(found)),
+                        authenticated: found
+                            .authenticated
+                            .as_deref()
+                            .map(|known| Box::new(known.not_completed())),
+                        ..found.clone()
+                    };
+                    Self::tell(app, charge, requests, &gone, |_, _| Next::Finish(finish))
                 }
-                Next::Authorize(_)
+                Next::Enroll
+                | Next::Authorize(_)
                 | Next::AwaitOutcome
                 | Next::AwaitPayer { .. }
                 | Next::Void { .. }
@@ -165,16 +177,17 @@ impl Planned {
                 | Next::Rest => Ok(None),
             };
         }
-        let is_retryable = found.decline().is_some_and(|decline| decline.retryable);
-        let prerequisites = if is_retryable { Prerequisites::of(app, &charge).await? } else { None };
+        let is_followed = match found.decline() {
+            Some(decline) => decline.retryable,
+            None => found.request_type.is_authentication(),
+        };
+        let prerequisites = if is_followed { Prerequisites::of(app, &charge).await? } else { None };
         let means = match prerequisites {
             Some(_) => Means::Complete { elapsed: Duration::ZERO, budget: app.settings.charge_budget },
             None => BUYER_IS_GONE,
         };
-        let outcome = found.outcome.clone();
-        let planned = Self::tell(app, charge, requests, found, outcome, |charge, requests| {
-            charge.next(requests, means, now)
-        })?;
+        let planned =
+            Self::tell(app, charge, requests, found, |charge, requests| charge.next(requests, means, now))?;
         Ok(planned.map(|planned| Self { prerequisites, ..planned }))
     }
 
@@ -192,7 +205,7 @@ impl Planned {
                     amount = found.amount.minor_units(),
                     "A payer has paid what is not asked of him any more: it is given back"
                 );
-                Self::tell(app, charge, requests, found, found.outcome.clone(), |_, requests| {
+                Self::tell(app, charge, requests, found, |_, requests| {
                     requests.last().map_or(Next::Rest, |told| Next::Void { request: told.id })
                 })
             }
@@ -207,10 +220,9 @@ impl Planned {
                 );
                 Self::plan(app, charge.clone(), charge, requests, None, next)
             }
-            next @ Next::Finish(_) => {
-                Self::tell(app, charge, requests, found, found.outcome.clone(), |_, _| next)
-            }
-            Next::Authorize(_)
+            next @ Next::Finish(_) => Self::tell(app, charge, requests, found, |_, _| next),
+            Next::Enroll
+            | Next::Authorize(_)
             | Next::AwaitOutcome
             | Next::AwaitPayer { .. }
             | Next::AwaitRefund
@@ -219,20 +231,21 @@ impl Planned {
         }
     }
 
-    /// Adds the request that reports the outcome of one that waited for its payer.
+    /// Adds the request that reports the outcome of one that waited for its payer: `found` is the latter with the outcome.
     fn tell(
         app: &App,
         before: Charge,
         mut requests: Vec<TransactionRequest>,
-        awaited: &TransactionRequest,
-        outcome: Outcome,
+        found: &TransactionRequest,
         next: impl FnOnce(&Charge, &[TransactionRequest]) -> Next,
     ) -> Result<Option<Self>, Error> {
         let now = app.clock.of(before.client_id);
         let charge = before.clone().with_one_more_request();
-        let asks = Asks::about(awaited, awaited.request_type, awaited.amount);
+        let asks = Asks::about(found, found.request_type.told_as(), found.amount);
         let told = charge.begin_request(app.chance.id(now), asks, now);
-        requests.push(TransactionRequest { outcome: with_reference(outcome, awaited), ..told });
+        let awaited = requests.iter().find(|request| request.id == found.id).unwrap_or(found);
+        let outcome = with_reference(found.outcome.clone(), awaited);
+        requests.push(TransactionRequest { outcome, authenticated: found.authenticated.clone(), ..told });
         let (next, at) = (next(&charge, &requests), requests.len() - 1);
         Self::plan(app, before, charge, requests, Some(at), next)
     }

@@ -226,6 +226,9 @@ fn operation_of(
         RequestType::Authorization
         | RequestType::PreAuthorization
         | RequestType::ZeroDollar
+        | RequestType::AuthenticationSetup
+        | RequestType::AuthenticationEnroll
+        | RequestType::AuthenticationValidate
         | RequestType::ChargeBack => Err(Error::internal("a request that cannot be sent again")),
     }
 }

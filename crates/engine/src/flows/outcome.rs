@@ -11,7 +11,7 @@ use regente_domain::time::Timestamp;
 use regente_store::transaction_requests::{self, Beginning, ObjectKind, Probing, StoredRequest};
 use regente_store::{Batch, Commit, StoreError, cards, charges, events};
 
-use super::attempt::operation_kind;
+use super::attempt::deadline;
 use super::step::Step;
 use super::{schedule, security_code};
 use crate::app::App;
@@ -120,7 +120,7 @@ fn outcome(
         end(app, &mut batch, before, after, ended, actor)?;
     }
     if let Some(next) = &step.next {
-        let card_id = if next.request_type.is_authorization() { after.method.card_id() } else { None };
+        let card_id = if next.request_type.opens_card() { after.method.card_id() } else { None };
         begin(app, &mut batch, next, card_id, actor, now);
     }
     let changed_card = card
@@ -157,6 +157,8 @@ fn outcome(
 /// one, an unanswered call, and a payer who did not come do not.
 fn verdict<'a>(after: &Charge, ended: &'a TransactionRequest, code: SecurityCodeSent) -> ChargeVerdict<'a> {
     match &ended.outcome {
+        // An authentication says nothing about the card.
+        _ if !ended.request_type.is_authorization() => ChargeVerdict::Silent,
         Outcome::Approved(_) => ChargeVerdict::Confirmed(code),
         Outcome::Declined(_) if after.has_expired() => ChargeVerdict::Silent,
         Outcome::Declined(decline) => match decline.code.card_verdict() {
@@ -222,8 +224,7 @@ pub fn begin(
     actor: &Actor,
     now: Timestamp,
 ) {
-    let deadline = app.providers.deadline(request.provider_type, operation_kind(request));
-    let due_at = now + deadline + app.settings.reconcile_grace;
+    let due_at = now + deadline(app, request) + app.settings.reconcile_grace;
     let beginning = Beginning { object_kind: ObjectKind::Charge, card_id, due_at, actor };
     transaction_requests::insert(batch, request, beginning);
 }

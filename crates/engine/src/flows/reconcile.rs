@@ -15,7 +15,7 @@ use regente_store::{Batch, Commit, held_security_codes};
 
 use super::attempt::{self, Found, SimulatorOverrides};
 use super::reported::{self, Follows, follows};
-use super::{charge, follow_up, outcome, schedule};
+use super::{authentication, charge, follow_up, outcome, schedule};
 use crate::app::App;
 use crate::error::Error;
 
@@ -118,6 +118,10 @@ fn is_over(request: &TransactionRequest, found: &Outcome, is_last: bool, now: Ti
 /// Asks the provider once.
 async fn look(app: &App, stored: &StoredRequest) -> Result<Found, Error> {
     let _running = app.in_flight.enter(stored.request.id);
+    if stored.request.request_type.is_authentication() {
+        let charge = charge::charge_of(app, &stored.request).await?;
+        return Ok(authentication::look(app, &charge, &stored.request).await);
+    }
     let provider = charge::provider_of(app, &stored.request).await?;
     let (charge, again): (Option<Charge>, Option<Operation>) = match (stored.object_kind, asks(stored)) {
         (ObjectKind::Card, _) => (None, None),
@@ -128,7 +132,8 @@ async fn look(app: &App, stored: &StoredRequest) -> Result<Found, Error> {
         }
     };
     let overrides = charge.map(|charge| SimulatorOverrides::of(app, &charge, None)).unwrap_or_default();
-    Ok(attempt::find_out(app, &provider, &stored.request, &overrides, again, never_arrived()).await?)
+    let finding_out = attempt::find_out(app, &provider, &stored.request, &overrides, again, never_arrived());
+    Ok(finding_out.await?)
 }
 
 /// How the provider is asked about a request.

@@ -70,7 +70,12 @@ pub(super) enum Follows {
 
 pub(super) const fn follows(request: &TransactionRequest) -> Follows {
     match request.request_type {
-        RequestType::Authorization | RequestType::PreAuthorization | RequestType::ZeroDollar => Follows::No,
+        RequestType::Authorization
+        | RequestType::PreAuthorization
+        | RequestType::ZeroDollar
+        | RequestType::AuthenticationSetup
+        | RequestType::AuthenticationEnroll
+        | RequestType::AuthenticationValidate => Follows::No,
         RequestType::Capture | RequestType::Void | RequestType::ChargeBack => Follows::Yes,
     }
 }

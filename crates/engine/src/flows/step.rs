@@ -56,6 +56,8 @@ pub(super) fn step(
         }
         Next::AwaitRefund => Step::of(charge.accept_refund(now).ok_or_else(no_operation)?),
         Next::Finish(finish) => Step::of(finished(charge, finish, now)?),
+        // A charge is authenticated first of all, by the flow that creates it.
+        Next::Enroll => return Err(Error::internal("an authentication of a charge that is under way")),
         // `finding` writes the expiry, together with a request that reports it.
         Next::Expire | Next::AwaitPayer { .. } | Next::AwaitOutcome | Next::Rest => return Ok(None),
     };

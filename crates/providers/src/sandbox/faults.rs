@@ -15,8 +15,8 @@ use uuid::Uuid;
 
 use crate::request::{Call, Operation, OperationKind};
 
-use super::Lookup;
 use super::draws::{Draws, MILLION};
+use super::{CardholderQuestion, Lookup};
 
 mod counts;
 mod parse;
@@ -105,10 +105,11 @@ enum Subject {
     Call(OperationKind),
     Probe,
     Notification,
+    Authentication,
 }
 
-/// The calls that a fault applies to: those that match every condition given. Probes and notifications match only when
-/// the condition names them; otherwise a plan for payments would also hide their outcomes.
+/// The calls that a fault applies to: those that match every condition given. Probes, notifications and authentications
+/// match only when the condition names them; otherwise a plan for payments would also hide their outcomes.
 #[derive(Clone, Debug, Default)]
 struct When {
     subject: Option<Subject>,
@@ -240,6 +241,10 @@ impl Occasion {
             installments,
             about,
         }
+    }
+
+    pub(super) const fn cardholder(question: &CardholderQuestion) -> Self {
+        Self::without_a_call(Subject::Authentication, question.key)
     }
 
     pub(super) const fn probe(lookup: &Lookup) -> Self {

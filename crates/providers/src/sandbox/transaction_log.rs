@@ -1,6 +1,7 @@
 //! The simulator's transaction log: what it did, by our key. It makes repetitions idempotent and answers probes. It
 //! contains no card numbers, no security codes and nothing of the product's database.
 
+mod authentications;
 mod entry;
 mod file;
 mod holdings;
@@ -13,6 +14,7 @@ use regente_domain::time::Timestamp;
 use thiserror::Error;
 use uuid::Uuid;
 
+pub use authentications::{AuthenticationEntry, Decision, Place as AuthenticatedAt, TestCard};
 pub use entry::{Answered, CardTrace, Deed, Entry, Record};
 pub use holdings::{Holding, Holdings};
 
@@ -148,6 +150,42 @@ impl TransactionLog {
         match &self.0 {
             Place::Memory(memory) => Ok(memory.history(authorization_key)),
             Place::File(file) => file.history(authorization_key).await,
+        }
+    }
+
+    /// The entry of one key in the log of authentications.
+    pub async fn authentication(
+        &self,
+        key: Uuid,
+    ) -> Result<Option<AuthenticationEntry>, TransactionLogError> {
+        match &self.0 {
+            Place::Memory(memory) => Ok(memory.authentication(key)),
+            Place::File(file) => file.authentication(key).await,
+        }
+    }
+
+    /// Adds an entry to the log of authentications, unless its key has one, and returns the entry of the key.
+    pub(super) async fn authenticate(
+        &self,
+        entry: AuthenticationEntry,
+    ) -> Result<AuthenticationEntry, TransactionLogError> {
+        match &self.0 {
+            Place::Memory(memory) => Ok(memory.authenticate(entry)),
+            Place::File(file) => file.authenticate(entry).await,
+        }
+    }
+
+    /// Notes the cardholder's answer to a challenge, unless there is one, and returns the entry; `None` when there is
+    /// no challenge. `concluded` ends the authorization that waited for it.
+    pub(super) async fn decide(
+        &self,
+        key: Uuid,
+        decision: Decision,
+        concluded: Finding,
+    ) -> Result<Option<AuthenticationEntry>, TransactionLogError> {
+        match &self.0 {
+            Place::Memory(memory) => Ok(memory.decide(key, decision, concluded)),
+            Place::File(file) => file.decide(key, decision, concluded).await,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the tests share: calls with the parts that matter, and a simulator with known settings.
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
+use regente_domain::charge::authentication::LiabilityShift;
 use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod, PaymentType};
 use regente_domain::currency::Currency;
 use regente_domain::decline::Decline;
@@ -79,6 +80,8 @@ pub(crate) fn authorization(number: &str, cvv: Option<&str>) -> Authorization {
         description: None,
         provider_reference_key: None,
         merchant_mcc: None,
+        proof: None,
+        liability_shift: LiabilityShift::NotRequired,
     }
 }
 

@@ -1,5 +1,6 @@
 //! `/v1/charges`: charges by card (`docs/interface/charges.md`).
 
+pub mod authentication;
 mod begin;
 pub mod explanation;
 pub mod methods;
@@ -7,6 +8,7 @@ pub mod operations;
 mod prepare;
 pub mod request;
 pub mod status;
+pub mod three_d_secure;
 pub mod view;
 
 use axum::Extension;
@@ -87,6 +89,8 @@ pub struct NewChargeBody {
     /// Data for risk analysis; stored sealed.
     #[schema(value_type = Option<Object>)]
     fraud_analysis: Option<()>,
+    /// Authentication of the cardholder; required for `debit`.
+    three_d_secure2: Option<three_d_secure::NewThreeDSecure>,
     payment_flow: Option<PaymentFlowBody>,
     /// Traceability: `platform`, `device`, `system`.
     #[schema(value_type = Option<Object>)]

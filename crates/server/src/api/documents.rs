@@ -131,7 +131,13 @@ fn documents_of<'a>(oldest_first: impl DoubleEndedIterator<Item = &'a Transactio
     let newest = oldest_first.rev().find_map(TransactionRequest::pending);
     match newest.map(|pending| &pending.instructions) {
         Some(Instructions::QrCode { data }) => Documents { qr_code: Some(data) },
-        Some(Instructions::Redirect { .. } | Instructions::Barcode { .. }) | None => Documents::default(),
+        Some(
+            Instructions::Redirect { .. }
+            | Instructions::Challenge { .. }
+            | Instructions::HostedChallenge { .. }
+            | Instructions::Barcode { .. },
+        )
+        | None => Documents::default(),
     }
 }
 

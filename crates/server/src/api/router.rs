@@ -11,8 +11,8 @@ use utoipa_axum::routes;
 
 use super::request_id::Boundary;
 use super::{
-    auth, cards, charges, customer_cards, customers, documents, layers, merchants, notifications, openapi,
-    providers, purchases, tokens, webhooks,
+    auth, cards, challenge, charges, customer_cards, customers, documents, layers, merchants, notifications,
+    openapi, providers, purchases, tokens, webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -39,6 +39,7 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(Needs(Scope::Charges), routes!(charges::create)))
         .merge(behind(ListOf(Scope::Charges), routes!(charges::list)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::read_one, charges::status::set_status)))
+        .merge(behind(Needs(Scope::Charges), routes!(charges::authentication::create_setup)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::operations::capture)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::operations::void)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::explanation::explain)))
@@ -83,6 +84,7 @@ pub fn router(app: App) -> Router {
     let bodies = BodyLimits::of(&app.limits);
     let routes = routes
         .merge(openapi::pages(document))
+        .merge(challenge::for_browsers())
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app);

@@ -22,6 +22,16 @@ pub(super) fn card_hash_key(kek: &Kek) -> Zeroizing<Vec<u8>> {
     derive(kek, b"regente sandbox card hashes")
 }
 
+/// The key of the addresses at which cardholders come back after a challenge.
+pub(super) fn return_address_key(kek: &Kek) -> Zeroizing<Vec<u8>> {
+    derive(kek, b"regente return addresses")
+}
+
+/// The key of the tokens of the simulated 3DS server.
+pub(super) fn challenge_key(kek: &Kek) -> Zeroizing<Vec<u8>> {
+    derive(kek, b"regente sandbox challenges")
+}
+
 /// The secret key of the account of `regente dev`. It is the same at every start, though only its digest is stored.
 pub(super) fn dev_api_key(kek: &Kek) -> Zeroizing<String> {
     let bytes = derive(kek, b"regente dev api key");

@@ -16,7 +16,8 @@ use futures_util::stream;
 use regente_providers::outcome::{Answer, Finding, Probe};
 use regente_providers::sandbox::Delivery;
 use regente_providers::sandbox::http::{
-    AnswerMessage, CallMessage, InquiryMessage, ProbeMessage, StagedAnswer, StagedMessage,
+    AnswerMessage, CallMessage, CardholderAnswerMessage, CardholderMessage, InquiryMessage, ProbeMessage,
+    StagedAnswer, StagedMessage,
 };
 use regente_providers::staged::StageRefusal;
 use serde::Serialize;
@@ -51,6 +52,19 @@ pub(super) async fn probe(
     let looking = tokio::spawn(async move { sandbox.look(&lookup).await });
     let delivery = looking.await.map_err(|_panic| Refusal::failed())?;
     Ok(deliver(delivery.map(|probe| probe_body(key, probe)), &wire).await)
+}
+
+pub(super) async fn authenticate(
+    State(simulator): State<Simulator>,
+    Extension(wire): Extension<Wire>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Refusal> {
+    let question = CardholderMessage::read(&body?)?;
+    let (key, sandbox) = (question.key, Arc::clone(&simulator.sandbox));
+    let doing = tokio::spawn(async move { sandbox.authenticate_cardholder(&question).await });
+    let delivery = doing.await.map_err(|_panic| Refusal::failed())?;
+    let body = |cardholder| json(&CardholderAnswerMessage { key, cardholder });
+    Ok(deliver(delivery.map(body), &wire).await)
 }
 
 /// What a tester stages. No fault applies to it.

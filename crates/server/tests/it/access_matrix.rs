@@ -53,6 +53,7 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("GET /v1/customers/{id}/cards", Scope("customers")),
     ("POST /v1/charges", Scope("charges")),
     ("GET /v1/charges", Everything),
+    ("POST /v1/charges/3ds/setup", Scope("charges")),
     ("GET /v1/charges/{id}", Scope("charges")),
     ("POST /v1/charges/{id}", Scope("charges")),
     ("POST /v1/charges/{id}/capture", Scope("charges")),

@@ -31,8 +31,10 @@ use regente_engine::calls::senders::Senders;
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
 use regente_engine::jobs::forget_ended_credentials;
+use regente_engine::return_address::ReturnAddresses;
 use regente_engine::settings::{Mode, Settings};
 use regente_engine::vault::{Kek, Vault};
+use regente_providers::authentication::AuthenticationServers;
 use regente_providers::provider::Providers;
 use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
 use regente_store::accounts::Accounts;
@@ -105,6 +107,8 @@ impl Deployment {
             store: self.store.clone(),
             vault: vault.unwrap(),
             providers: Providers::with([sandbox.into_adapter()]),
+            authentication: AuthenticationServers::default(),
+            return_addresses: ReturnAddresses::new(&[1; 32], None),
             clock: self.clock.clone(),
             chance: self.chance.clone(),
             settings,
@@ -118,6 +122,7 @@ impl Deployment {
         let app = App::new(Parts {
             engine,
             simulator_log: None,
+            challenges: None,
             limiters: Limiters::new(&limits, &(Arc::new(|| Duration::ZERO) as MonotonicClock)),
             limits,
             credentials: no_credentials(clock, life),

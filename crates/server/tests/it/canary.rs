@@ -53,7 +53,7 @@ async fn no_card_data_rests_anywhere(database: TestDatabase) {
     let log = Log::listen();
     let books = tempfile::tempdir().unwrap();
     let disk = Disk::of(&database);
-    let app = TestApp::on(database, Settings::default()).await;
+    let app = TestApp::on(database, Settings::default()).await.reachable().await;
     // A busy machine syncs the transaction log slowly, and only the cards that time out may time out.
     let app = app.with_sandbox_deadline(Duration::from_secs(1)).await;
     let app = app.with_books(TransactionLog::file(&books.path().join("books.db")).unwrap()).await;

@@ -36,15 +36,20 @@ use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
 use regente_engine::jobs::Worker;
 use regente_engine::outbound::{Looked, Lookup, Outbound, Plain, Ports, Rules};
-use regente_engine::settings::Settings;
+use regente_engine::return_address::ReturnAddresses;
+use regente_engine::settings::{Mode, Settings};
 use regente_engine::vault::{Kek, Vault};
+use regente_providers::authentication::AuthenticationServers;
 use regente_providers::notification::{
     Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
 };
 use regente_providers::outcome::{Answer, Probe};
 use regente_providers::provider::{BoxFuture, Provider, Providers};
 use regente_providers::request::{Call, Inquiry, OperationKind};
-use regente_providers::sandbox::{Notice, Outbox, SIGNATURE_HEADER, Sandbox, SandboxOptions, TransactionLog};
+use regente_providers::sandbox::{
+    CardholderAnswer, CardholderBooks, CardholderQuestion, Notice, Outbox, SIGNATURE_HEADER, Sandbox,
+    SandboxOptions, SimulatedServer, TransactionLog,
+};
 use regente_providers::staged::{StageRefusal, StagedEvent};
 use regente_store::testing::{Fuse, TestDatabase};
 use regente_store::{PostgresOptions, Room, SqliteOptions, Store, StoreError, StoreOptions, jobs};
@@ -63,7 +68,7 @@ pub const SANDBOX_DEADLINE: Duration = Duration::from_millis(60);
 /// The id that a provider which [contradicts](Wire::contradict) itself gives its refusals.
 pub const REFUSED: &str = "refused-1";
 
-/// Where providers reach a deployment.
+/// Where others reach a deployment.
 pub const ADDRESS: &str = "http://regente.example";
 
 /// Approved by the simulator (`docs/interface/sandbox.md#cards`).
@@ -416,7 +421,7 @@ impl TestApp {
         self.send(request.body(Body::from(body)).unwrap()).await
     }
 
-    /// The deployment at an address where providers reach it.
+    /// The deployment at an address where others reach it.
     pub async fn reachable(self) -> Self {
         self.with_settings(|settings| settings.base_url = Some(ADDRESS.into())).await
     }
@@ -535,6 +540,7 @@ struct WireState {
     is_holding: watch::Sender<bool>,
     is_forgetful: AtomicBool,
     is_contradictory: AtomicBool,
+    is_server_down: AtomicBool,
     slowness: Mutex<Option<(Clock, Duration)>>,
     payers: Payers,
     /// Notifications that the simulator has not sent.
@@ -566,6 +572,11 @@ impl Wire {
     /// Makes the provider answer that it has refused an authorization that it has carried out.
     pub fn contradict(&self) {
         self.0.is_contradictory.store(true, Ordering::SeqCst);
+    }
+
+    /// Makes the 3DS server answer nothing.
+    pub fn take_down_3ds(&self) {
+        self.0.is_server_down.store(true, Ordering::SeqCst);
     }
 
     /// Makes every call take this long by `clock`.
@@ -662,6 +673,31 @@ impl Provider for Wired {
     }
 }
 
+/// The simulator's log of authentications behind the same wire and fuse.
+struct WiredBooks {
+    sandbox: Sandbox,
+    wire: Wire,
+    fuse: Fuse,
+}
+
+impl CardholderBooks for WiredBooks {
+    fn ask(&self, question: CardholderQuestion) -> BoxFuture<'_, CardholderAnswer> {
+        Box::pin(async move {
+            self.fuse.step().await;
+            if self.wire.0.is_server_down.load(Ordering::SeqCst) {
+                return CardholderAnswer::Unavailable;
+            }
+            let answer = self.sandbox.ask(question).await;
+            self.fuse.step().await;
+            answer
+        })
+    }
+
+    fn answers_within(&self) -> Duration {
+        self.sandbox.answers_within()
+    }
+}
+
 /// The parts of a deployment that outlive its process.
 struct Ground<'a> {
     database: &'a TestDatabase,
@@ -740,6 +776,10 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     sandbox.deadline = sandbox_deadline;
     let sandbox = Sandbox::new(sandbox, books.clone());
     wire.0.outboxes.lock().unwrap().extend(sandbox.take_outbox());
+    let challenges = (settings.mode == Mode::Sandbox).then(|| {
+        let cardholders = WiredBooks { sandbox: sandbox.clone(), wire: wire.clone(), fuse: fuse.clone() };
+        SimulatedServer::new(Arc::new(cardholders), &[6; 32], ADDRESS.into())
+    });
     let sandbox = Wired { sandbox, wire: wire.clone(), fuse: fuse.clone() };
     let machine = clock.clone();
     let now: MonotonicClock = Arc::new(move || machine.machine().elapsed());
@@ -751,6 +791,8 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
             Adapters::Simulator => Some((ProviderType::Sandbox, Box::new(sandbox) as Box<dyn Provider>)),
             Adapters::Missing => None,
         }),
+        authentication: AuthenticationServers::with(challenges.as_ref().map(SimulatedServer::adapter)),
+        return_addresses: ReturnAddresses::new(&[7; 32], settings.base_url.clone()),
         outbound: Outbound::new(rules(), names.clone()),
         clock: clock.clone(),
         chance,
@@ -765,6 +807,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     App::new(Parts {
         engine,
         simulator_log: Some(books.clone()),
+        challenges,
         credentials: no_credentials(clock.clone(), life),
         limiters: Limiters::new(limits, &now),
         limits: limits.clone(),

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use axum::http::Method;
 use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::authentication::LiabilityShift;
 use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod};
 use regente_domain::currency::Currency;
@@ -125,6 +126,8 @@ fn authorization(request: &TransactionRequest, card: (&str, &str)) -> Operation 
         description: None,
         provider_reference_key: None,
         merchant_mcc: None,
+        proof: None,
+        liability_shift: LiabilityShift::NotRequired,
     })
 }
 

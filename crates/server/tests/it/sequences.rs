@@ -14,6 +14,10 @@ use serde_json::{Value, json};
 use crate::agreement::{Money, agree, is_nothing_open, nothing_besides, nothing_is_open};
 use crate::charges::text;
 use crate::harness::{Reply, TestApp, charge_body, request, sandbox};
+use crate::three_d_secure::{
+    CHALLENGE_FAILS, CHALLENGE_PASSES, ERROR, FRICTIONLESS, HOSTED_CHALLENGE, HOSTED_FRICTIONLESS,
+    NOT_ENROLLED, REFUSED, answer, inline, own, three_d_secure, visit,
+};
 
 /// Seeds for each database by default.
 const SEEDS_DEFAULT: u64 = 150;
@@ -65,6 +69,7 @@ struct Told {
     replays: usize,
     orphans: usize,
     notified: usize,
+    challenges: usize,
     effects: usize,
 }
 
@@ -77,6 +82,7 @@ impl Told {
             && self.replays > 0
             && self.orphans > 0
             && self.notified > 0
+            && self.challenges > 0
     }
 }
 
@@ -123,6 +129,18 @@ const CARDS: [(&str, &str); 10] = [
     ("4556684530238865", "440"),
 ];
 
+/// The test numbers of 3-D Secure.
+const AUTHENTICATED_CARDS: [(&str, &str); 8] = [
+    CHALLENGE_PASSES,
+    CHALLENGE_FAILS,
+    FRICTIONLESS,
+    REFUSED,
+    HOSTED_CHALLENGE,
+    HOSTED_FRICTIONLESS,
+    NOT_ENROLLED,
+    ERROR,
+];
+
 struct Sequence {
     seed: u64,
     dice: Dice,
@@ -144,13 +162,20 @@ impl Sequence {
         let since = app.clock.deployment();
         let mut ids = Vec::new();
         for _ in 0..1 + self.dice.below(3) {
-            let body = self.charge(&merchant);
+            let mut body = self.charge(&merchant);
+            if self.dice.one_in(3) {
+                self.authenticate(&app, &mut body).await;
+            }
             let (after, reply) = self.send(app, "/v1/charges", &body, told).await;
             app = after;
             told.charges += 1;
             self.notify(&app, told).await;
             let Some(charge) = reply.map(|reply| reply.expect(201)) else { continue };
             let id = text(&charge["id"]).to_owned();
+            if charge["threeDSecure2"].get("authData").is_some() {
+                told.challenges += 1;
+                app = self.challenge(app, &charge).await;
+            }
             for _ in 0..self.dice.below(7) {
                 app = self.operate(app, &id, told).await;
                 self.notify(&app, told).await;
@@ -176,6 +201,42 @@ impl Sequence {
         }
         nothing_besides(&app.books, since, money).await;
         told.effects += money.effects;
+        app
+    }
+
+    /// The cardholder is to be authenticated: by a 3DS server, or by the payment provider.
+    async fn authenticate(&mut self, app: &TestApp, body: &mut Value) {
+        let card = self.dice.pick(&AUTHENTICATED_CARDS);
+        body["paymentSource"] = inline(card);
+        body["threeDSecure2"] = three_d_secure();
+        body["threeDSecure2"]["requiresLiabilityShift"] = json!(self.dice.one_in(2));
+        if self.dice.one_in(2) {
+            *body = own(app, body.clone(), card).await;
+        }
+    }
+
+    /// The cardholder answers the challenge and comes back, or does neither; the process may stop meanwhile.
+    async fn challenge(&mut self, mut app: TestApp, charge: &Value) -> TestApp {
+        let decision = self.dice.pick(&["approve", "approve", "refuse", ""]);
+        if decision.is_empty() {
+            return app;
+        }
+        let path = answer(&app, charge, decision).await;
+        let comes_back = !self.dice.one_in(4);
+        if comes_back && self.dice.one_in(3) {
+            app.fuse.arm(self.dice.below(8));
+        }
+        let is_stopped = comes_back && {
+            let fuse = app.fuse.clone();
+            tokio::select! {
+                _ = visit(&app, &path) => false,
+                () = fuse.blown() => true,
+            }
+        };
+        app.fuse.disarm();
+        if is_stopped {
+            app = app.restart().await;
+        }
         app
     }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use regente::sandbox_provider::{Access, serve};
 use regente_domain::card::{CardNumber, Cvv, Expiry};
+use regente_domain::charge::authentication::LiabilityShift;
 use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod, PaymentType};
 use regente_domain::currency::Currency;
 use regente_domain::id::Id;
@@ -142,6 +143,8 @@ fn authorization(number: u128, capture: CaptureMode) -> Call {
         description: None,
         provider_reference_key: None,
         merchant_mcc: None,
+        proof: None,
+        liability_shift: LiabilityShift::NotRequired,
     };
     call(number, Operation::Authorize(authorization))
 }

@@ -10,15 +10,16 @@ use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 
-use super::{ObjectKind, StoredRequest};
+use super::{ObjectKind, StoredRequest, json};
 use crate::row::Row;
 use crate::value::Args;
 use crate::{StoreError, args};
 
 /// The arguments for the end of a request.
-pub(super) fn known_args(ended: &TransactionRequest) -> Args {
+pub(super) fn known_args(ended: &TransactionRequest) -> Result<Args, StoreError> {
     let reference = ended.reference().cloned().unwrap_or_default();
-    args! {
+    let authentication = ended.authenticated.as_deref().map(json).transpose()?;
+    Ok(args! {
         object_id: ended.object_id,
         ordinal: ended.ordinal,
         client_id: ended.client_id,
@@ -30,8 +31,9 @@ pub(super) fn known_args(ended: &TransactionRequest) -> Args {
         network_response_code: reference.network_response_code,
         response_code: reference.response_code,
         duration_ms: ended.duration.map(|duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
+        authentication,
         updated_at: ended.updated_at,
-    }
+    })
 }
 
 pub(crate) fn from_rows(rows: Vec<Row>) -> Result<Vec<StoredRequest>, StoreError> {
@@ -57,6 +59,10 @@ pub(super) fn from_row(row: &Row) -> Result<StoredRequest, StoreError> {
             follows: row.get("follows")?,
             undone_transaction_id: row.get("undone_transaction_id")?,
             outcome: outcome(row)?,
+            authenticated: row
+                .get::<Option<String>>("authentication")?
+                .map(|text| serde_json::from_str(&text).map_err(|_| corrupt("authentication")))
+                .transpose()?,
             duration: row
                 .get::<Option<i64>>("duration_ms")?
                 .and_then(|millis| u64::try_from(millis).ok())

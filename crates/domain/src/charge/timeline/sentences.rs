@@ -102,6 +102,9 @@ fn what_was_asked(charge: &Charge, earlier: &[TimelineStep], step: &TimelineStep
         RequestType::Void if is_reservation(earlier) => format!("to release {amount}"),
         RequestType::Void => format!("to give back {amount}"),
         RequestType::ChargeBack => format!("for a chargeback of {amount}"),
+        RequestType::AuthenticationSetup => "to prepare an authentication".to_owned(),
+        RequestType::AuthenticationEnroll => "to authenticate the cardholder".to_owned(),
+        RequestType::AuthenticationValidate => "how the challenge of the cardholder ended".to_owned(),
     }
 }
 
@@ -178,6 +181,7 @@ fn what_came_then(timeline: &Timeline, step: &TimelineStep) -> Option<&'static s
             Stopped::BudgetUsedUp => "The time for the charge was used up, so nobody else was asked.",
             Stopped::Interrupted => "It became known only when the buyer was gone, so nobody else was asked.",
             Stopped::Expired => "The payer did not pay in time.",
+            Stopped::NotAuthenticated => "The cardholder was not authenticated as the merchant demands.",
         }),
     }
 }
@@ -195,7 +199,10 @@ fn taken(steps: &[TimelineStep]) -> Option<Amount> {
         RequestType::PreAuthorization
         | RequestType::ZeroDollar
         | RequestType::Void
-        | RequestType::ChargeBack => false,
+        | RequestType::ChargeBack
+        | RequestType::AuthenticationSetup
+        | RequestType::AuthenticationEnroll
+        | RequestType::AuthenticationValidate => false,
     };
     steps.iter().find(takes).map(|step| step.amount)
 }

@@ -76,6 +76,8 @@ async fn prepare(
     Ok(Some(NewCharge {
         private: seal_fraud_analysis(app, &private, &charge)?,
         charge,
+        data: None,
+        setup_id: None,
         tokens: cvv_token.into_iter().map(token_digest).collect(),
         openings: None,
         merchant,
@@ -119,6 +121,7 @@ fn charge_of(app: &App, stored: &StoredPurchase, slot: &Slot, now: Timestamp) ->
         capture: CaptureMode::Manual,
         references: purchase.references.clone(),
         state: ChargeState::Processing,
+        authentication: None,
         explanation: regente_domain::charge::explanation::Explanation::default(),
         position: 0,
         requests: 1,

@@ -17,13 +17,16 @@ use zeroize::Zeroizing;
 
 use super::views::{EntryView, HOLDINGS_LIMIT_MAX, HoldingPage};
 use super::wire::{
-    AnswerMessage, CallMessage, ErrorMessage, InquiryMessage, ProbeMessage, StagedAnswer, StagedMessage,
+    AnswerMessage, CallMessage, CardholderAnswerMessage, CardholderMessage, ErrorMessage, InquiryMessage,
+    ProbeMessage, StagedAnswer, StagedMessage,
 };
 use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe, UnknownReason};
 use crate::provider::{Adapter, BoxFuture, Provider};
 use crate::request::{Call, Inquiry, OperationKind};
-use crate::sandbox::{Entry, Holding, Options, notification, silence};
+use crate::sandbox::{
+    CardholderAnswer, CardholderBooks, CardholderQuestion, Entry, Holding, Options, notification, silence,
+};
 use crate::staged::{StageRefusal, StagedEvent};
 
 /// An idle connection is closed after this long, before the simulator closes it.
@@ -283,6 +286,29 @@ impl Provider for RemoteSandbox {
 
     fn unanswered_reason(&self) -> &'static str {
         silence::UNANSWERED
+    }
+}
+
+impl CardholderBooks for RemoteSandbox {
+    fn ask(&self, question: CardholderQuestion) -> BoxFuture<'_, CardholderAnswer> {
+        Box::pin(async move {
+            let message = CardholderMessage::of(&question);
+            match self.post::<CardholderAnswerMessage>("v1/authentications", &message).await {
+                Ok(answer) if answer.key == question.key => answer.cardholder,
+                Ok(_) => CardholderAnswer::Unavailable,
+                Err(error) => {
+                    tracing::warn!(
+                        key = %question.key, error = %Chain(&error),
+                        "the simulator did not answer a question about a cardholder"
+                    );
+                    CardholderAnswer::Unavailable
+                }
+            }
+        })
+    }
+
+    fn answers_within(&self) -> Duration {
+        self.deadline
     }
 }
 

@@ -1,7 +1,9 @@
 //! Messages about payments between client and simulator. They carry only what the simulator uses: of the merchant's
-//! credentials the key that signs notifications, which is derived from them, and no holder's name. Each message has the protocol version, each answer the key that it is about.
+//! credentials the key that signs notifications, which is derived from them, and no holder's name. Each message has the
+//! protocol version, each answer the key that it is about.
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
+use regente_domain::charge::authentication::{Authenticated, Found, LiabilityShift, Purpose};
 use regente_domain::charge::{CaptureMode, PaymentMethod, PaymentType};
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
@@ -14,12 +16,13 @@ use thiserror::Error;
 use uuid::Uuid;
 use zeroize::Zeroize;
 
+use crate::authentication::Proof;
 use crate::outcome::Finding;
 use crate::request::{
     Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, Operation,
     PayerDetails, Verification,
 };
-use crate::sandbox::{Lookup, Recipient, overrides};
+use crate::sandbox::{CardholderAnswer, CardholderAsks, CardholderQuestion, Lookup, Recipient, overrides};
 use crate::staged::{Staged, StagedEvent};
 
 /// The protocol version. A message with another version is refused.
@@ -53,6 +56,8 @@ enum OperationMessage {
         capture: CaptureMode,
         method: PaymentMethod,
         instrument: InstrumentMessage,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        authentication: Option<AuthenticationMessage>,
     },
     ZeroDollar {
         currency: Currency,
@@ -60,6 +65,16 @@ enum OperationMessage {
     },
     Capture(FollowUpMessage),
     Void(FollowUpMessage),
+}
+
+/// What the simulator is told of the authentication of the cardholder.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+enum AuthenticationMessage {
+    /// It is done.
+    Done,
+    /// The simulator does it.
+    ToDo { purpose: Purpose, liability_shift: LiabilityShift, return_url: String },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -134,6 +149,28 @@ pub struct ProbeMessage {
     /// The outcome of the call; null when there was none and never will be one. An absent member is an error, not null.
     #[serde(deserialize_with = "Option::deserialize")]
     pub found: Option<Finding>,
+}
+
+/// Request to `POST /v1/authentications`.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CardholderMessage {
+    protocol: u32,
+    key: Uuid,
+    at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    faults: Option<Value>,
+    asks: CardholderAsks,
+}
+
+/// The answer to a question about the authentication of a cardholder.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CardholderAnswerMessage {
+    /// The key of the authentication.
+    pub key: Uuid,
+    /// The answer.
+    pub cardholder: CardholderAnswer,
 }
 
 /// Request to `POST /v1/staged`.
@@ -228,6 +265,30 @@ impl CallMessage {
     }
 }
 
+impl CardholderMessage {
+    /// The message for a question.
+    pub fn of(question: &CardholderQuestion) -> Self {
+        Self {
+            protocol: PROTOCOL,
+            key: question.key,
+            at: question.at,
+            faults: overrides::faults(question.test_overrides.as_ref()).cloned(),
+            asks: question.asks.clone(),
+        }
+    }
+
+    /// Parses the body of a request.
+    pub fn read(body: &[u8]) -> Result<CardholderQuestion, MessageError> {
+        let message: Self = read(body)?;
+        Ok(CardholderQuestion {
+            key: message.key,
+            at: message.at,
+            test_overrides: overrides::overrides(Mode::Sandbox, None, message.faults),
+            asks: message.asks,
+        })
+    }
+}
+
 impl InquiryMessage {
     /// The message for a probe.
     pub fn of(inquiry: &Inquiry) -> Self {
@@ -269,6 +330,7 @@ impl OperationMessage {
                 capture: authorization.capture,
                 method: authorization.method.clone(),
                 instrument: InstrumentMessage::of(&authorization.instrument),
+                authentication: AuthenticationMessage::of(authorization),
             },
             Operation::VerifyCard(verification) => Self::ZeroDollar {
                 currency: verification.currency,
@@ -281,7 +343,8 @@ impl OperationMessage {
 
     fn understand(self) -> Result<Operation, MessageError> {
         Ok(match self {
-            Self::Authorization { amount, currency, capture, method, instrument } => {
+            Self::Authorization { amount, currency, capture, method, instrument, authentication } => {
+                let (proof, liability_shift) = AuthenticationMessage::understand(authentication);
                 Operation::Authorize(Authorization {
                     amount: minor_units(amount)?,
                     currency,
@@ -293,6 +356,8 @@ impl OperationMessage {
                     description: None,
                     provider_reference_key: None,
                     merchant_mcc: None,
+                    proof,
+                    liability_shift,
                 })
             }
             Self::ZeroDollar { currency, card } => {
@@ -301,6 +366,33 @@ impl OperationMessage {
             Self::Capture(follow_up) => Operation::Capture(follow_up.understand()?),
             Self::Void(follow_up) => Operation::Void(follow_up.understand()?),
         })
+    }
+}
+
+impl AuthenticationMessage {
+    fn of(authorization: &Authorization) -> Option<Self> {
+        Some(match authorization.proof.as_deref()? {
+            Proof::Answered(_) | Proof::Outside(_) => Self::Done,
+            Proof::ToDo { purpose, return_url, .. } => Self::ToDo {
+                purpose: *purpose,
+                liability_shift: authorization.liability_shift,
+                return_url: return_url.clone(),
+            },
+        })
+    }
+
+    fn understand(message: Option<Self>) -> (Option<Box<Proof>>, LiabilityShift) {
+        match message {
+            None => (None, LiabilityShift::NotRequired),
+            Some(Self::Done) => {
+                let done = Proof::Answered(Authenticated::bare(Found::Authenticated));
+                (Some(Box::new(done)), LiabilityShift::NotRequired)
+            }
+            Some(Self::ToDo { purpose, liability_shift, return_url }) => {
+                let to_do = Proof::ToDo { purpose, data: Box::default(), return_url };
+                (Some(Box::new(to_do)), liability_shift)
+            }
+        }
     }
 }
 

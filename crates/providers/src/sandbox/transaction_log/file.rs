@@ -8,8 +8,10 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-use super::{Entry, Filter, Order, Stored, TransactionLogError};
+use super::{AuthenticationEntry, Decision, Entry, Filter, Order, Stored, TransactionLogError};
+use crate::outcome::Finding;
 
+mod authentications;
 mod rows;
 
 /// Most requests in the thread's queue; further ones wait for room.
@@ -29,6 +31,9 @@ enum Request {
     History(Uuid, Reply<Vec<Entry>>),
     Page(Window, Reply<Vec<Stored>>),
     Entries(Reply<Vec<Entry>>),
+    Authenticate(Box<AuthenticationEntry>, Reply<AuthenticationEntry>),
+    Authentication(Uuid, Reply<Option<AuthenticationEntry>>),
+    Decide(Uuid, Decision, Box<Finding>, Reply<Option<AuthenticationEntry>>),
 }
 
 /// Selects a page: which entries, in which order, after which position, and how many at most.
@@ -76,6 +81,29 @@ impl File {
         self.ask(Request::Entries).await
     }
 
+    pub(super) async fn authenticate(
+        &self,
+        entry: AuthenticationEntry,
+    ) -> Result<AuthenticationEntry, TransactionLogError> {
+        self.ask(|reply| Request::Authenticate(Box::new(entry), reply)).await
+    }
+
+    pub(super) async fn authentication(
+        &self,
+        key: Uuid,
+    ) -> Result<Option<AuthenticationEntry>, TransactionLogError> {
+        self.ask(|reply| Request::Authentication(key, reply)).await
+    }
+
+    pub(super) async fn decide(
+        &self,
+        key: Uuid,
+        decision: Decision,
+        concluded: Finding,
+    ) -> Result<Option<AuthenticationEntry>, TransactionLogError> {
+        self.ask(|reply| Request::Decide(key, decision, Box::new(concluded), reply)).await
+    }
+
     async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, TransactionLogError> {
         let (reply, answer) = oneshot::channel();
         self.0.send(request(reply)).await.map_err(|_closed| TransactionLogError::Closed)?;
@@ -106,6 +134,16 @@ fn keep(mut connection: Connection, mut requests: mpsc::Receiver<Request>) {
                 Request::Entries(reply) => {
                     put_all(&mut connection, std::mem::take(&mut puts));
                     let _ = reply.send(rows::all(&connection));
+                }
+                Request::Authenticate(entry, reply) => {
+                    let _ = reply.send(authentications::put(&connection, &entry));
+                }
+                Request::Authentication(key, reply) => {
+                    let _ = reply.send(authentications::find(&connection, key));
+                }
+                Request::Decide(key, decision, concluded, reply) => {
+                    put_all(&mut connection, std::mem::take(&mut puts));
+                    let _ = reply.send(authentications::decide(&mut connection, key, decision, &concluded));
                 }
             }
             next = if puts.len() < GROUP_ENTRIES_MAX { requests.try_recv().ok() } else { None };

@@ -6,7 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
 use super::holdings::settle;
-use super::{Entry, Filter, Order, Stored};
+use crate::outcome::Finding;
+
+use super::{AuthenticationEntry, Decision, Entry, Filter, Order, Record, Stored};
 
 /// Entries in order of arrival, with the positions of each key and of each authorization's captures and voids.
 #[derive(Default)]
@@ -18,6 +20,7 @@ struct Pages {
     // Trees grow in small steps; a hash table that doubles would block all callers meanwhile.
     places: BTreeMap<Uuid, usize>,
     follow_ups: BTreeMap<Uuid, Vec<usize>>,
+    authentications: BTreeMap<Uuid, AuthenticationEntry>,
 }
 
 impl Memory {
@@ -71,6 +74,36 @@ impl Memory {
                 fitting.into_iter().take(limit).map(own).collect()
             }
         }
+    }
+
+    pub(super) fn authenticate(&self, entry: AuthenticationEntry) -> AuthenticationEntry {
+        self.pages().authentications.entry(entry.key).or_insert(entry).clone()
+    }
+
+    pub(super) fn authentication(&self, key: Uuid) -> Option<AuthenticationEntry> {
+        self.pages().authentications.get(&key).cloned()
+    }
+
+    pub(super) fn decide(
+        &self,
+        key: Uuid,
+        decision: Decision,
+        concluded: Finding,
+    ) -> Option<AuthenticationEntry> {
+        let mut pages = self.pages();
+        let entry = pages.authentications.get_mut(&key)?;
+        if entry.decision.is_some() {
+            return Some(entry.clone());
+        }
+        entry.decision = Some(decision);
+        let decided = entry.clone();
+        if let Some(place) = pages.places.get(&key).copied()
+            && let Record::Answered(answered) = &mut pages.entries[place].record
+            && let Finding::Pending(_) = answered.finding
+        {
+            answered.finding = concluded;
+        }
+        Some(decided)
     }
 
     pub(super) fn entries(&self) -> Vec<Entry> {

@@ -17,6 +17,7 @@ tagged! {
     /// How it is paid.
     pub NewPaymentMethod by "paymentType" {
         PaymentType::Credit.word() => NewCreditPayment,
+        PaymentType::Debit.word() => NewDebitPayment,
         PaymentType::Voucher.word() => NewVoucherPayment,
         PaymentType::Pix.word() => NewPixPayment,
     }
@@ -31,6 +32,7 @@ tagged! {
     /// How a charge is paid.
     pub PaymentMethod by "paymentType" {
         PaymentType::Credit.word() => CreditPayment,
+        PaymentType::Debit.word() => DebitPayment,
         PaymentType::Voucher.word() => VoucherPayment,
         PaymentType::Pix.word() => PixPayment,
     }
@@ -52,6 +54,15 @@ struct NewCreditPayment {
     /// Passed on to providers that take it.
     #[schema(value_type = Option<words::Recurrence>)]
     recurrence: Option<String>,
+}
+
+/// By debit card, captured at once. `threeDSecure2` is required.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+struct NewDebitPayment {
+    #[schema(minimum = 1, maximum = 24, default = 1)]
+    installments: Option<i64>,
 }
 
 /// By meal or food voucher.
@@ -184,6 +195,15 @@ struct CreditPayment {
     installments: u8,
     #[schema(value_type = Option<words::Recurrence>)]
     recurrence: Option<String>,
+}
+
+/// By debit card.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
+struct DebitPayment {
+    #[schema(example = 1)]
+    installments: u8,
 }
 
 /// By meal or food voucher.

@@ -3,8 +3,11 @@
 
 use regente_domain::card::Cvv;
 use regente_domain::card::record::CardState;
+use regente_domain::charge::authentication::{
+    Authentication, Authenticator, LiabilityShift, Purpose as Purpose3ds,
+};
 use regente_domain::charge::explanation::Explanation;
-use regente_domain::charge::{CardSource, Charge, ChargeState, PayerSource, PaymentMethod};
+use regente_domain::charge::{CardSource, Charge, ChargeState, PayerSource, PaymentMethod, Recurrence};
 use regente_domain::id::{CardId, Id, TokenId, of};
 use regente_domain::routing::Needs;
 use regente_engine::audit::Openings;
@@ -13,18 +16,22 @@ use regente_engine::card_data::{
     CvvSource, FundingSource, NewCard, TokenContents, new_card, open_token, seal_card,
 };
 use regente_engine::error::Error;
-use regente_engine::flows::charge::{CVV_TOKEN_PATH, NewCharge, TOKEN_PATH};
+use regente_engine::flows::authentication::THREE_D_SECURE;
+use regente_engine::flows::charge::{CVV_TOKEN_PATH, NewCharge, TOKEN_PATH, setup_not_found};
 use regente_engine::flows::customers::payer::{self, PayingCustomer};
 use regente_engine::flows::customers::{ResolvedCustomer, find_matching, resolve_customer};
 use regente_engine::flows::route;
 use regente_engine::idempotency::Claim;
 use regente_engine::vault::{Binding, Purpose, token_digest};
+use regente_providers::authentication::ThreeDSecure;
 use regente_providers::request::CardDetails;
+use regente_store::authentication_setups::{self, AuthenticationSetup};
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::sealed::Sealed;
 use regente_store::tokens::TokenKind;
 use regente_store::{cards, tokens};
 use serde_json::Map;
+use uuid::Uuid;
 
 use super::request::{CardOwner, ChargeRequest, FRAUD_ANALYSIS, Paid, Payer, Source};
 use crate::app::App;
@@ -51,6 +58,10 @@ pub(super) async fn prepare(
         }
         None => None,
     };
+    let recurrence = match &request.paid {
+        Paid::ByCard(method, _) => method.recurrence(),
+        Paid::ByPayer(..) => None,
+    };
     let (explanation, circuit_probes) = app.circuits.narrow(route_of(app, &merchant, &request)?);
     let Charged { method, funding, tokens, customer } = match request.paid {
         Paid::ByCard(method, source) => {
@@ -72,6 +83,10 @@ pub(super) async fn prepare(
                 customer: Some(customer),
             }
         }
+    };
+    let authentication = match &request.authentication {
+        Some(data) => Some(Box::new(authentication_of(app, caller, data, &funding, recurrence).await?)),
+        None => None,
     };
     let now = app.clock.of(caller.client_id);
     let id = app.chance.id(now);
@@ -97,6 +112,7 @@ pub(super) async fn prepare(
         capture: request.capture,
         references: request.references,
         state: ChargeState::Processing,
+        authentication,
         explanation: Explanation::default(),
         position: 0,
         requests: 1,
@@ -109,6 +125,8 @@ pub(super) async fn prepare(
         charge,
         private,
         source: funding,
+        setup_id: request.authentication.as_ref().and_then(|data| data.setup_id),
+        data: request.authentication,
         tokens,
         openings: Some(openings),
         merchant,
@@ -118,6 +136,52 @@ pub(super) async fn prepare(
         actor: caller.actor(),
         seed,
     })
+}
+
+/// What a charge demands of the authentication of its cardholder.
+async fn authentication_of(
+    app: &App,
+    caller: &Caller,
+    data: &ThreeDSecure,
+    funding: &FundingSource,
+    recurrence: Option<Recurrence>,
+) -> Result<Authentication, Error> {
+    let purpose = match data.data_only {
+        Some(true) => Purpose3ds::ShareData,
+        Some(false) | None => Purpose3ds::Authenticate,
+    };
+    let by = match (data.setup_id, &data.mpi) {
+        (_, Some(_)) => Authenticator::Merchant,
+        (None, None) => Authenticator::PaymentProvider { purpose },
+        (Some(setup_id), None) => {
+            let now = app.clock.of(caller.client_id);
+            let found = authentication_setups::find(&app.store, caller.client_id, setup_id, now).await?;
+            let setup = found.filter(|setup| Some(setup.fingerprint) == fingerprint_of(funding));
+            let AuthenticationSetup { server, .. } = setup.ok_or_else(setup_not_found)?;
+            Authenticator::Server { server, setup_id, purpose }
+        }
+    };
+    let by = by.unless_away(recurrence);
+    let is_away = matches!(by, Authenticator::Merchant | Authenticator::Nobody);
+    if !is_away && app.settings.base_url.is_none() {
+        return Err(Error::invalid(
+            THREE_D_SECURE,
+            "is not available: the operator has not set the address of this service, `server.base_url`",
+        ));
+    }
+    let liability_shift = match data.requires_liability_shift {
+        Some(true) => LiabilityShift::Required,
+        Some(false) | None => LiabilityShift::NotRequired,
+    };
+    Ok(Authentication { by, liability_shift })
+}
+
+fn fingerprint_of(funding: &FundingSource) -> Option<Uuid> {
+    match funding {
+        FundingSource::NewCard(new) => Some(new.card.fingerprint),
+        FundingSource::StoredCard { found, .. } => Some(found.stored.card.fingerprint),
+        FundingSource::Payer(_) => None,
+    }
 }
 
 fn alias_of(customer: &ResolvedCustomer) -> Option<Id<of::CustomerAlias>> {

@@ -1,5 +1,6 @@
 //! `POST /v1/charges`: parses the body into values that are always valid (`docs/interface/charges.md#creating`).
 
+mod authentication;
 mod method;
 mod source;
 
@@ -9,6 +10,8 @@ use regente_domain::id::{CustomerId, MerchantId, TokenId};
 use regente_domain::money::Amount;
 use regente_domain::text::chars_max;
 use regente_engine::flows::attempt::SANDBOX_FAULTS;
+use regente_engine::flows::authentication::THREE_D_SECURE;
+use regente_providers::authentication::ThreeDSecure;
 use regente_providers::request::Mode;
 use regente_providers::sandbox;
 use serde_json::{Map, Value, json};
@@ -45,6 +48,8 @@ pub struct ChargeRequest {
     pub customer_id: Option<CustomerId>,
     /// How it is paid, and with what.
     pub paid: Paid,
+    /// The authentication of the cardholder.
+    pub authentication: Option<Box<ThreeDSecure>>,
     /// Statement text, description and references.
     pub references: References,
     /// Personal data that is sealed: fraud analysis, and the buyer of a voucher.
@@ -84,6 +89,14 @@ impl Paid {
         }
     }
 
+    const fn authentication(&self) -> AuthenticationRule {
+        match self {
+            Self::ByCard(CardMethod::Debit { .. }, _) => AuthenticationRule::Required,
+            Self::ByCard(CardMethod::Credit { .. }, _) => AuthenticationRule::Optional,
+            Self::ByCard(CardMethod::Voucher { .. }, _) | Self::ByPayer(..) => AuthenticationRule::Impossible,
+        }
+    }
+
     fn read(fields: &Fields<'_>, method: Method) -> Option<Self> {
         let source = fields.required("paymentSource");
         match method {
@@ -96,9 +109,20 @@ impl Paid {
     }
 }
 
+/// Whether the cardholder of a charge is authenticated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AuthenticationRule {
+    /// He is.
+    Required,
+    /// He is when the merchant wants it.
+    Optional,
+    /// There is no way to do it.
+    Impossible,
+}
+
 /// Members that change the effect of a charge and that this release does not support. They are refused: ignoring them
 /// would move money differently than requested.
-const NOT_YET: &[&str] = &["splitRules", "threeDSecure2", "vendor"];
+const NOT_YET: &[&str] = &["splitRules", "vendor"];
 
 /// Parses the body; every problem is noted with its path.
 pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
@@ -125,7 +149,20 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
             fields.problem(name, "is not available in this release");
         }
     }
+    let authentication =
+        fields.optional(THREE_D_SECURE).object(|data| authentication::read(data, mode)).map(Box::new);
+    match paid.as_ref().map(Paid::authentication) {
+        Some(AuthenticationRule::Required) if !fields.has(THREE_D_SECURE) => {
+            fields.problem(THREE_D_SECURE, "should not be empty: a debit card is authenticated");
+        }
+        Some(AuthenticationRule::Impossible) if fields.has(THREE_D_SECURE) => {
+            fields.problem(THREE_D_SECURE, "must be absent for this paymentType");
+        }
+        Some(_) | None => {}
+    }
     let mut private = Map::new();
+    let data = authentication.as_deref().and_then(|data| serde_json::to_value(data).ok());
+    private.extend(data.map(|data| (THREE_D_SECURE.to_owned(), data)));
     private.extend(fraud_analysis.map(|data| (FRAUD_ANALYSIS.to_owned(), Value::Object(data))));
     private.extend(voucher_customer.map(|data| ("voucherCustomer".to_owned(), Value::Object(data))));
     Some(ChargeRequest {
@@ -136,6 +173,7 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
         order_id,
         customer_id,
         paid: paid?,
+        authentication,
         references,
         private,
     })

@@ -1,6 +1,7 @@
 //! A charge as answers show it (`docs/interface/charges.md#record`).
 
 use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::authentication::newest_answer;
 use regente_domain::charge::{AdditionalInfo, CardSource, Charge, PaymentMethod, PaymentSource};
 use regente_domain::id::{CardId, ChargeId, ClientId, MerchantId, ProviderId, TokenId, TransactionRequestId};
 use regente_domain::money::Amount;
@@ -14,8 +15,8 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::methods;
 use super::request::SourceType;
+use super::{methods, three_d_secure};
 use crate::api::schema::words;
 
 /// A charge.
@@ -68,6 +69,10 @@ pub struct ChargeView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     payment_flow: Option<Value>,
+    /// The authentication of the cardholder: what was sent, and what was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<super::three_d_secure::ThreeDSecureSchema>)]
+    three_d_secure2: Option<Value>,
     /// Every call to a provider, newest first.
     #[schema(value_type = Vec<TransactionRequestSchema>)]
     transaction_requests: Vec<TransactionRequestView>,
@@ -125,8 +130,9 @@ pub struct TransactionRequestSchema {
     idempotency_key: Option<Uuid>,
     #[schema(required = true)]
     request_id: Option<String>,
-    #[schema(value_type = Uuid)]
-    provider_id: ProviderId,
+    /// Null for an authentication, whose 3DS server is no provider of the merchant.
+    #[schema(value_type = Option<Uuid>, required = true)]
+    provider_id: Option<ProviderId>,
     #[schema(value_type = words::ProviderType, example = "SANDBOX")]
     provider_type: &'static str,
     #[schema(required = true)]
@@ -152,6 +158,8 @@ pub struct TransactionRequestSchema {
     provider_authorization: Option<ProviderAuthorizationSchema>,
     /// The code of a Pix.
     pix: Option<methods::PixInstructions>,
+    /// What it says about the authentication of the cardholder.
+    threeds: Option<three_d_secure::ThreeDsSchema>,
 }
 
 /// What a provider refused with.
@@ -200,7 +208,9 @@ impl ChargeView {
         let newest_first = requests.iter().rev();
         let instructions =
             newest_first.clone().find_map(|request| InstructionsView::of(&charge.method, request, addresses));
-        let view = |request| TransactionRequestView::of(request, &charge.method, addresses);
+        let answer = newest_answer(requests);
+        let view =
+            |request| TransactionRequestView::of(request, &charge.method, addresses).after(request, answer);
         Self {
             id: charge.id,
             client_id: charge.client_id,
@@ -223,6 +233,7 @@ impl ChargeView {
             payment_source: PaymentSourceView::of(charge, caller),
             fraud_analysis_metadata: private.get("fraudAnalysis").map(fraud_analysis_metadata),
             payment_flow: references.flow_metadata.map(|metadata| json!({ "metadata": metadata })),
+            three_d_secure2: three_d_secure::shown(charge, private, requests),
             transaction_requests: newest_first.map(view).collect(),
             app_info: references.app_info,
         }
@@ -264,6 +275,7 @@ impl PaymentMethodView {
                 recurrence: credit.recurrence.map(|recurrence| recurrence.word()),
                 ..bare
             },
+            PaymentMethod::Debit(debit) => Self { installments: Some(debit.installments), ..bare },
             PaymentMethod::Voucher(voucher) => Self {
                 items: voucher.items.as_deref().cloned(),
                 customer: private.get("voucherCustomer").cloned(),

@@ -9,6 +9,7 @@ use utoipa::openapi::{Content, Ref, Required, ResponseBuilder};
 use uuid::Uuid;
 
 use crate::api::charges::methods::PixInstructions;
+use crate::api::charges::three_d_secure::ThreeDsSchema;
 use crate::api::charges::view::{ProviderAuthorizationSchema, ProviderErrorSchema};
 use crate::api::purchases::view::PurchaseSchema;
 use crate::api::schema::tagged::tagged;
@@ -173,7 +174,9 @@ struct TransactionRequestSnapshot {
     idempotency_key: Option<Uuid>,
     #[schema(required = true)]
     request_id: Option<String>,
-    provider_id: Uuid,
+    /// Null for an authentication, whose 3DS server is no provider of the merchant.
+    #[schema(required = true)]
+    provider_id: Option<Uuid>,
     #[schema(value_type = words::ProviderType)]
     provider_type: (),
     #[schema(required = true)]
@@ -202,6 +205,8 @@ struct TransactionRequestSnapshot {
     /// The code of a Pix; null for other methods.
     #[schema(required = true)]
     pix: Option<PixInstructions>,
+    /// What it says about the authentication of the cardholder; absent where it says nothing.
+    threeds: Option<ThreeDsSchema>,
     /// Always null.
     #[schema(value_type = Option<Object>, required = true)]
     boleto: (),

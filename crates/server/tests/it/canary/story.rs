@@ -16,6 +16,7 @@ use super::text;
 use crate::harness::payers::{Act, asking_payers};
 use crate::harness::{Client, Reply, TestApp, sandbox};
 use crate::openapi::records::{Records, put};
+use crate::three_d_secure::{CHALLENGE_PASSES, decided, fields, post_form, three_d_secure};
 
 /// What was sent and what was answered.
 pub struct Story<'a> {
@@ -184,9 +185,38 @@ impl<'a> Story<'a> {
             assert_eq!(awaiting["status"], "pending", "its security code is held meanwhile");
             self.app.wire.payers().act(act, &self.app.books).await;
         }
+        self.authenticated_charges().await;
         let canary = self.canary(Fate::Approved);
         let voucher = json!({ "paymentType": "voucher", "items": [], "customer": { "name": "Ana" } });
         self.post("/v1/charges", &put(self.inline(&canary), "paymentMethod", voucher)).await.expect(201);
+    }
+
+    /// By the payment provider, by a 3DS server, and with a challenge, during which the security code is held.
+    async fn authenticated_charges(&mut self) {
+        let canary = self.canary(Fate::Approved);
+        let body = put(self.inline(&canary), "threeDSecure2", three_d_secure());
+        self.post_twice("/v1/charges", &canary.number, &body).await.expect(201);
+        let token = self.token(Fate::Approved).await;
+        let own = self.set_up(&token).await;
+        self.post_twice("/v1/charges", &format!("own {token}"), &own).await.expect(201);
+
+        let card = put(self.canary(Fate::Approved).card(), "cardNumber", CHALLENGE_PASSES.0);
+        let token = text(&self.post("/v1/tokens", &card).await.expect(201)["tokenId"]);
+        let own = self.set_up(&token).await;
+        let awaiting = self.post_twice("/v1/charges", &format!("own {token}"), &own).await.expect(201);
+        assert_eq!(awaiting["status"], "pending", "its security code is held meanwhile: {awaiting:#}");
+        let page = post_form(self.app, "/3ds/step-up", &fields(&awaiting)).await;
+        self.answers.extend_from_slice(&page.bytes);
+        assert_eq!(decided(self.app, &awaiting, "approve").await["status"], "authorized");
+    }
+
+    /// The body of a charge by this token in the own flow.
+    async fn set_up(&mut self, token: &str) -> Value {
+        let source = json!({ "sourceType": "token", "tokenId": token });
+        let setup = self.post_twice("/v1/charges/3ds/setup", token, &source).await.expect(201);
+        let mut body = put(self.charge(source), "threeDSecure2", three_d_secure());
+        body["threeDSecure2"]["setupId"] = setup["id"].clone();
+        body
     }
 
     /// Refused requests: nothing of them is repeated or stored.

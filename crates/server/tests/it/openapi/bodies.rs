@@ -8,6 +8,7 @@ use super::document::{Document, Operation};
 use super::mutation::{Mutation, mutations};
 use super::records::{Call, Records, address, customer_body, fresh_key, put, unique};
 use crate::harness::{APPROVED, TestApp, sandbox, token_body};
+use crate::three_d_secure::three_d_secure;
 
 /// Bodies for an operation, one for each combination of members that are only read together.
 async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
@@ -30,6 +31,9 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
         "POST /v1/customers" => vec![with(unique(customer_body()))],
         "PATCH /v1/customers/{id}" => {
             vec![with(json!({ "name": "Ana", "phoneNumber": "1", "address": address() }))]
+        }
+        "POST /v1/charges/3ds/setup" => {
+            vec![with(json!({ "sourceType": "card", "cardId": records.card().await }))]
         }
         "POST /v1/charges" => charges(records).await.into_iter().map(with).collect(),
         "POST /v1/purchases" => purchases(records, example.clone()).await.into_iter().map(with).collect(),
@@ -120,12 +124,27 @@ async fn charges(records: &Records<'_>) -> Vec<Value> {
     let mut by_pix = put(body(payer), "paymentMethod", pix);
     by_pix.as_object_mut().unwrap().shift_remove("customerId");
     let by_voucher = put(body(voucher), "paymentMethod", method);
-    sources.into_iter().map(body).chain([by_voucher, by_pix]).collect()
+    let card = records.card().await;
+    let setup = json!({ "sourceType": "card", "cardId": card });
+    let setup = records.make("/v1/charges/3ds/setup", &setup).await;
+    let source = json!({ "sourceType": "card", "cardId": card, "cardCvv": APPROVED.1 });
+    let mut authenticated = body(source.clone());
+    authenticated["threeDSecure2"] = three_d_secure();
+    authenticated["threeDSecure2"]["setupId"] = setup["id"].clone();
+    let mut by_debit =
+        put(body(source), "paymentMethod", json!({ "paymentType": "debit", "installments": 1 }));
+    by_debit["threeDSecure2"] = json!({
+        "mpi": {
+            "acsTransactionId": "1", "cavv": "2", "challenged": true, "directoryServerTransactionId": "3", "eci": "05",
+            "threeDSServerTransactionId": "4", "transStatus": "Y", "version": "2.2.0", "xid": "5",
+        },
+    });
+    sources.into_iter().map(body).chain([by_voucher, by_pix, authenticated, by_debit]).collect()
 }
 
 #[tokio::test]
 async fn every_rule_of_a_body_is_kept_and_named() {
-    let app = TestApp::sqlite().await;
+    let app = TestApp::sqlite().await.reachable().await;
     let records = Records { app: &app, client: &app.client };
     let document = Document::current();
     let mut untrue = Vec::new();

@@ -61,6 +61,7 @@ impl Records<'_> {
                 Call::of(&self.customer().await).with(put(example(), "cardId", self.card().await))
             }
             "POST /v1/charges" => none.with(put(example(), "merchantId", self.merchant().await)),
+            "POST /v1/charges/3ds/setup" => none.with(put(example(), "tokenId", self.token(APPROVED).await)),
             "GET /v1/charges/{id}" | "GET /v1/charges/{id}/explanation" => Call::of(&self.charge().await),
             "POST /v1/charges/{id}" => Call::of(&self.charge().await).with(example()),
             "POST /v1/charges/{id}/capture" => Call::of(&self.reserved().await).with(example()),

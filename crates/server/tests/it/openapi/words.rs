@@ -103,7 +103,7 @@ const NAMES: [&str; 23] = [
     "status",
 ];
 /// Texts that only look like them.
-const OPEN: [&str; 1] = ["AcquirerBin.brand"];
+const OPEN: [&str; 2] = ["AcquirerBin.brand", "AuthenticationAddress.country"];
 
 #[test]
 fn members_with_a_closed_list_are_enums() {

@@ -107,6 +107,7 @@ fn charge(n: u128) -> Charge {
         position: 0,
         requests: 1,
         purchase_id: None,
+        authentication: None,
         unknown_members: Map::new(),
         version: 1,
         updated_at: TEST_TIME,
@@ -271,7 +272,8 @@ async fn a_request_that_has_instructed_the_payer_is_asked_about_until_that_is_kn
 
     let asks = Asks::about(&found.request, RequestType::Authorization, request.amount);
     let told = awaiting.with_one_more_request();
-    let declined = Outcome::Declined(Decline { transaction_id: Some("refused".to_owned()), ..expired() });
+    let declined =
+        Outcome::Declined(Decline { transaction_id: Some("refused".to_owned()), ..expired(&found.request) });
     let told = told.begin_request(id(0x201), asks, later(90)).end(declined, None, later(90));
     write(&store, |batch| {
         transaction_requests::tell(batch, request.id, &told, Probing::GoesOn, &Actor::Operator).unwrap();

@@ -2,8 +2,8 @@
 //! reads what they are paid with.
 
 use regente_domain::charge::{
-    AdditionalInfo, CardSource, Credit, EXPIRES_IN_SECONDS_MAX, INSTALLMENTS_MAX, PayerSource, PaymentMethod,
-    PaymentType, Pix, Recurrence, Voucher,
+    AdditionalInfo, CardSource, Credit, Debit, EXPIRES_IN_SECONDS_MAX, INSTALLMENTS_MAX, PayerSource,
+    PaymentMethod, PaymentType, Pix, Recurrence, Voucher,
 };
 use regente_domain::text::chars_max;
 use serde_json::{Map, Value};
@@ -34,6 +34,11 @@ pub enum CardMethod {
         /// The stored-credential flag.
         recurrence: Option<Recurrence>,
     },
+    /// By debit card.
+    Debit {
+        /// Number of installments.
+        installments: u8,
+    },
     /// By voucher.
     Voucher {
         /// `items`, as sent.
@@ -59,6 +64,7 @@ impl CardMethod {
     pub const fn payment_type(&self) -> PaymentType {
         match self {
             Self::Credit { .. } => PaymentType::Credit,
+            Self::Debit { .. } => PaymentType::Debit,
             Self::Voucher { .. } => PaymentType::Voucher,
         }
     }
@@ -66,8 +72,16 @@ impl CardMethod {
     /// Number of installments, 1 where there are none.
     pub const fn installments(&self) -> u8 {
         match self {
-            Self::Credit { installments, .. } => *installments,
+            Self::Credit { installments, .. } | Self::Debit { installments } => *installments,
             Self::Voucher { .. } => 1,
+        }
+    }
+
+    /// The stored-credential flag.
+    pub const fn recurrence(&self) -> Option<Recurrence> {
+        match self {
+            Self::Credit { recurrence, .. } => *recurrence,
+            Self::Debit { .. } | Self::Voucher { .. } => None,
         }
     }
 
@@ -77,9 +91,9 @@ impl CardMethod {
             Self::Credit { recurrence: Some(Recurrence::Subsequent | Recurrence::Unscheduled), .. } => {
                 CodeRule::Optional
             }
-            Self::Credit { recurrence: Some(Recurrence::Initial) | None, .. } | Self::Voucher { .. } => {
-                CodeRule::Required
-            }
+            Self::Credit { recurrence: Some(Recurrence::Initial) | None, .. }
+            | Self::Debit { .. }
+            | Self::Voucher { .. } => CodeRule::Required,
         }
     }
 
@@ -89,6 +103,7 @@ impl CardMethod {
             Self::Credit { installments, recurrence } => {
                 PaymentMethod::Credit(Credit { source, installments, recurrence })
             }
+            Self::Debit { installments } => PaymentMethod::Debit(Debit { source, installments }),
             Self::Voucher { items } => PaymentMethod::Voucher(Voucher { source, items: items.map(Box::new) }),
         }
     }
@@ -116,6 +131,7 @@ impl PayerMethod {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Word {
     Credit,
+    Debit,
     Voucher,
     Pix,
 }
@@ -123,6 +139,7 @@ enum Word {
 /// The methods by their words.
 const METHODS: &[(&str, Word)] = &[
     (PaymentType::Credit.word(), Word::Credit),
+    (PaymentType::Debit.word(), Word::Debit),
     (PaymentType::Voucher.word(), Word::Voucher),
     (PaymentType::Pix.word(), Word::Pix),
 ];
@@ -134,6 +151,10 @@ pub(super) type MethodRead = (Method, Option<Map<String, Value>>);
 pub(super) fn read_method(fields: &Fields<'_>) -> Option<MethodRead> {
     match fields.required("paymentType").one_of(METHODS)? {
         Word::Credit => read_credit(fields).map(|method| (Method::ByCard(method), None)),
+        Word::Debit => {
+            let installments = read_installments(fields);
+            installments.map(|installments| (Method::ByCard(CardMethod::Debit { installments }), None))
+        }
         Word::Voucher => read_voucher(fields),
         Word::Pix => read_pix(fields).map(|method| (Method::ByPayer(method), None)),
     }

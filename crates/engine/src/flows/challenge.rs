@@ -1,0 +1,57 @@
+//! A cardholder comes back from a challenge: finds out how it ended, and carries the charge on
+//! (`docs/interface/charges.md#3-d-secure`). Repeating it, from another tab or at the same time, changes nothing more:
+//! the version of the charge guards each step.
+
+use regente_domain::actor::Actor;
+use regente_domain::charge::ChargeState;
+use regente_domain::charge::attempt::{Outcome, TransactionRequest, never_arrived};
+use regente_domain::id::{ChargeId, ClientId};
+use regente_store::charges::{self, StoredCharge};
+
+use super::attempt::{self, SimulatorOverrides};
+use super::charge::provider_of;
+use super::{authentication, finding};
+use crate::app::App;
+use crate::error::Error;
+
+/// The actor of changes that a returning cardholder causes.
+const CARDHOLDER: &str = "cardholder";
+
+/// The address of the merchant to which the browser goes on; `None` for a charge that has none.
+///
+/// # Errors
+/// [`Error::NotFound`]; [`Error::Unavailable`].
+pub async fn come_back(app: App, client_id: ClientId, charge_id: ChargeId) -> Result<Option<String>, Error> {
+    let _admission = app.store.admit(client_id)?;
+    let found = charges::find_with_requests(&app.store, client_id, charge_id).await?;
+    let (stored, requests) = found.ok_or(Error::NotFound)?;
+    let redirect_url = authentication::data_of(&app, &stored).await?.and_then(|data| data.redirect_url);
+    let awaited = requests.into_iter().map(|stored| stored.request).rfind(is_challenge);
+    if let (ChargeState::AwaitingPayer { .. }, Some(awaited)) = (&stored.charge.state, awaited) {
+        carry_on(&app, &stored, awaited).await?;
+    }
+    Ok(redirect_url)
+}
+
+fn is_challenge(request: &TransactionRequest) -> bool {
+    request.pending().is_some_and(|pending| pending.instructions.is_challenge())
+}
+
+async fn carry_on(app: &App, stored: &StoredCharge, awaited: TransactionRequest) -> Result<(), Error> {
+    let charge = &stored.charge;
+    let found = match awaited.request_type.is_authentication() {
+        true => authentication::look(app, charge, &awaited).await,
+        false => {
+            let provider = provider_of(app, &awaited).await?;
+            let overrides = SimulatorOverrides::of(app, charge, None);
+            attempt::find_out(app, &provider, &awaited, &overrides, None, never_arrived()).await?
+        }
+    };
+    match found.outcome {
+        // The cardholder has not answered, or the answer is not known yet: the reconcile job asks again.
+        Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) => Ok(()),
+        Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => {
+            finding::take_all(app, &awaited, found, &Actor::Job(CARDHOLDER)).await
+        }
+    }
+}

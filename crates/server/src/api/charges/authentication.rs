@@ -1,0 +1,267 @@
+//! 3-D Secure (`docs/interface/charges.md#3-d-secure`): prepares an authentication, and receives the cardholder after a
+//! challenge.
+
+use axum::Extension;
+use axum::body::Body as HttpBody;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use regente_domain::card::record::CardState;
+use regente_domain::id::{AuthenticationSetupId, CardId, ChargeId, ClientId, TokenId};
+use regente_engine::audit::Openings;
+use regente_engine::caller::{Caller, RequestId};
+use regente_engine::card_data::{TokenContents, open_token};
+use regente_engine::error::Error;
+use regente_engine::flows::authentication::{SETUP_LIFE, set_up};
+use regente_engine::flows::challenge;
+use regente_engine::idempotency::Planned;
+use regente_engine::vault::token_digest;
+use regente_store::authentication_setups::{self, AuthenticationSetup};
+use regente_store::tokens::{self, TokenKind};
+use regente_store::{Batch, cards};
+use serde::Serialize;
+use url::{Url, form_urlencoded};
+use utoipa::ToSchema;
+use utoipa::openapi::{ObjectBuilder, Schema, Type};
+use uuid::Uuid;
+
+use super::request::SourceType;
+use crate::api::fields::{Body, Fields};
+use crate::api::idempotency::commit_once;
+use crate::api::path::{Path, path_id};
+use crate::api::schema::words;
+use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use crate::http::peer::PeerAddress;
+use crate::http::rates::RateKey;
+
+/// A card to authenticate the holder of.
+#[derive(ToSchema)]
+#[schema(as = NewAuthenticationSetup, rename_all = "camelCase", example = json!({
+    "sourceType": "token", "tokenId": "cc0b1e41-2936-45c5-947f-93995ffcdc00"
+}))]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct NewSetupBody {
+    #[schema(schema_with = card_or_token)]
+    source_type: String,
+    /// Of `card`: a stored card.
+    card_id: Option<Uuid>,
+    /// Of `token`: a card token, which is not used up.
+    token_id: Option<Uuid>,
+}
+
+fn card_or_token() -> Schema {
+    let words = [SourceType::Card.word(), SourceType::Token.word()];
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).into()
+}
+
+/// A prepared authentication.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AuthenticationSetup)]
+pub struct SetupView {
+    /// For `threeDSecure2.setupId` of one charge within an hour.
+    #[schema(value_type = Uuid)]
+    id: AuthenticationSetupId,
+    /// What the browser posts to `collectUrl` as `JWT`.
+    #[schema(required = true)]
+    token: Option<String>,
+    /// The page that collects the data of the device.
+    #[schema(required = true)]
+    collect_url: Option<String>,
+    /// The 3DS server.
+    #[schema(value_type = words::ProviderType, example = "SANDBOX")]
+    provider_type: &'static str,
+    /// Why there is no token; null when there is one.
+    #[schema(required = true)]
+    error: Option<SetupErrorView>,
+}
+
+/// Why an authentication could not be prepared.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AuthenticationSetupError)]
+pub struct SetupErrorView {
+    r#type: &'static str,
+    #[schema(value_type = words::DeclinedCode, example = "transaction_not_allowed")]
+    declined_code: &'static str,
+    message: &'static str,
+    details: Vec<String>,
+}
+
+enum SetupSource {
+    Card(CardId),
+    Token(TokenId),
+}
+
+/// Prepares an authentication of a cardholder.
+///
+/// The browser posts `token` to `collectUrl`, so that the issuer learns about the device. The charge that follows names
+/// the setup. A card token is not used up.
+#[utoipa::path(
+    post,
+    path = "/v1/charges/3ds/setup",
+    operation_id = "createAuthenticationSetup",
+    tag = "Charges",
+    params(
+        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            description = "The same key and body give the same answer again for 24 hours"),
+    ),
+    request_body(content = NewSetupBody, content_type = "application/json"),
+    responses(
+        (status = 201, description = "The setup.", body = SetupView),
+        (status = 404, description = "The body names a card that the account does not have.", body = ErrorEnvelope),
+        (status = 409, description = "The idempotency key is in use, or was used with another body.",
+            body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn create_setup(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(peer): Extension<PeerAddress>,
+    request_id: Option<Extension<RequestId>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    if caller.is_public_key() {
+        app.limiters.tokens.check(&RateKey::Tokens(caller.credential_id.uuid(), peer.0.into()))?;
+    }
+    let source = body.read(read)?;
+    let request_id = request_id.map_or_else(|| RequestId::new(""), |Extension(request_id)| request_id);
+    let openings = Openings::of(&app, &caller, &request_id);
+    let plan = || plan(&app, &caller, &source, &openings);
+    commit_once(&app, &caller, &headers, "POST /v1/charges/3ds/setup", &body, plan).await
+}
+
+fn read(fields: &Fields<'_>) -> Option<SetupSource> {
+    let words = [(SourceType::Card.word(), SourceType::Card), (SourceType::Token.word(), SourceType::Token)];
+    match fields.required("sourceType").one_of(&words)? {
+        SourceType::Token => fields.required("tokenId").id().map(SetupSource::Token),
+        SourceType::Card | SourceType::Customer => fields.required("cardId").id().map(SetupSource::Card),
+    }
+}
+
+async fn plan(
+    app: &App,
+    caller: &Caller,
+    source: &SetupSource,
+    openings: &Openings,
+) -> Result<Planned, Error> {
+    let fingerprint = match source {
+        SetupSource::Card(card_id) => fingerprint_of_card(app, caller, *card_id).await?,
+        SetupSource::Token(token_id) => fingerprint_of_token(app, caller, *token_id, openings).await?,
+    };
+    let Some(server) = app.authentication.preferred() else {
+        return Err(Error::impossible("no 3DS server available"));
+    };
+    let now = app.clock.of(caller.client_id);
+    let id: AuthenticationSetupId = app.chance.secret_id();
+    let mut batch = Batch::new(caller.client_id);
+    let view = match set_up(app, server, id, now).await {
+        Some(collection) => {
+            let setup = AuthenticationSetup { server, fingerprint };
+            authentication_setups::insert(&mut batch, id, setup, now + SETUP_LIFE, &caller.actor());
+            SetupView {
+                id,
+                token: Some(collection.token),
+                collect_url: Some(collection.collect_url),
+                provider_type: server.code(),
+                error: None,
+            }
+        }
+        None => {
+            let decline = regente_domain::charge::authentication::not_authenticated(
+                regente_domain::decline::Reason::AuthenticationUnavailable,
+            );
+            let error = SetupErrorView {
+                r#type: "card_declined",
+                declined_code: decline.code.code(),
+                message: "The 3DS server does not answer",
+                details: decline.network_denied_reason.into_iter().collect(),
+            };
+            SetupView { id, token: None, collect_url: None, provider_type: server.code(), error: Some(error) }
+        }
+    };
+    let body = serde_json::to_value(view).map_err(Error::internal)?;
+    Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
+}
+
+async fn fingerprint_of_card(app: &App, caller: &Caller, card_id: CardId) -> Result<Uuid, Error> {
+    const PATH: &str = "cardId";
+    let found = cards::find(&app.store, caller.client_id, card_id).await?;
+    let card = found.ok_or(Error::ReferenceNotFound(PATH))?.card;
+    if let CardState::Failed { .. } = card.state {
+        let message = "card cannot be used in status failed";
+        return Err(Error::Impossible {
+            message: message.into(),
+            details: vec![format!("{PATH}: {message}")],
+        });
+    }
+    Ok(card.fingerprint)
+}
+
+async fn fingerprint_of_token(
+    app: &App,
+    caller: &Caller,
+    token_id: TokenId,
+    openings: &Openings,
+) -> Result<Uuid, Error> {
+    const PATH: &str = "tokenId";
+    let now = app.clock.of(caller.client_id);
+    let found = tokens::find(&app.store, caller.client_id, token_digest(token_id), now).await?;
+    let token = found.filter(|token| token.kind == TokenKind::Card);
+    let token = token.ok_or_else(|| Error::token_not_found(PATH))?;
+    openings.note(token_digest(token_id));
+    match open_token(app, caller.client_id, token_id, &token.sealed).await? {
+        TokenContents::Card(card) => {
+            let keys = app.vault.client_keys(caller.client_id).await?;
+            Ok(keys.card_fingerprint(&card.number, card.expiry))
+        }
+        TokenContents::Cvv(_) => Err(Error::token_not_found(PATH)),
+    }
+}
+
+/// Receives the browser of a cardholder after a challenge, and sends it on to the merchant. The signature in the
+/// address stands for credentials. Whoever comes again, from another tab or at the same time, is only sent on.
+pub async fn come_back(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let charge_id: ChargeId = path_id(&id)?;
+    let (client_id, hash) = signature(request.uri().query().unwrap_or_default()).ok_or(Error::NotFound)?;
+    let now = app.clock.of(client_id);
+    if !app.return_addresses.is_good(client_id, charge_id, &hash, now) {
+        return Err(Error::NotFound.into());
+    }
+    // A browser that hangs up leaves nothing half done.
+    let coming_back = challenge::come_back(app.engine.clone(), client_id, charge_id);
+    let redirect_url = app.in_flight.run(coming_back).await?.ok_or(Error::NotFound)?;
+    let mut address = Url::parse(&redirect_url).map_err(Error::internal)?;
+    address.query_pairs_mut().append_pair("chargeId", &charge_id.to_string());
+    let location = HeaderValue::from_str(address.as_str()).map_err(Error::internal)?;
+    let mut response = Response::new(HttpBody::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    response.headers_mut().insert(header::LOCATION, location);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    Ok(response)
+}
+
+/// The account and the signature in an address.
+fn signature(query: &str) -> Option<(ClientId, String)> {
+    let (mut client_id, mut hash) = (None, None);
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        match name.as_ref() {
+            "clientId" => client_id = value.parse().ok(),
+            "hash" => hash = Some(value.into_owned()),
+            _ => {}
+        }
+    }
+    client_id.zip(hash)
+}

@@ -1,0 +1,88 @@
+//! The payment provider authenticates while it authorizes.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{
+    CHALLENGE_FAILS, CHALLENGE_PASSES, ERROR, FRICTIONLESS, HOSTED_CHALLENGE, HOSTED_FRICTIONLESS,
+    NOT_ENROLLED, REFUSED, decided, hosted_body, merchant, post_form, read, refusal, requests,
+};
+use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
+use crate::harness::{ADDRESS, TestApp, stories};
+
+stories! {
+    a_hosted_challenge_leads_to_the_authorization,
+    a_hosted_challenge_that_fails_is_a_refusal,
+    a_hosted_challenge_that_is_abandoned_expires,
+    without_a_challenge_the_provider_answers_at_once,
+    a_hosted_form_leads_to_no_other_address,
+}
+
+async fn a_hosted_challenge_leads_to_the_authorization(app: TestApp) {
+    let app = app.reachable().await;
+    let merchant = merchant(&app).await;
+    for card in [HOSTED_CHALLENGE, CHALLENGE_PASSES] {
+        let charge = app.post("/v1/charges", &hosted_body(&merchant, card)).await.expect(201);
+        assert_eq!(charge["status"], "pending", "{charge:#}");
+        assert_eq!(requests(&charge), [("pending", "success")]);
+        let data = &charge["threeDSecure2"]["authData"];
+        assert_eq!(data["response"]["url"], format!("{ADDRESS}/3ds/step-up"));
+        assert!(charge["threeDSecure2"].get("authenticated").is_none(), "no 3DS server was asked");
+        let done = decided(&app, &charge, "approve").await;
+        assert_eq!(done["status"], "authorized", "{done:#}");
+        assert_eq!(requests(&done), [("authorization", "success"), ("pending", "success")]);
+    }
+    nothing_is_open(&app).await;
+    agree_on_all(&app.books, &all_charges(&app).await).await;
+}
+
+async fn a_hosted_challenge_that_fails_is_a_refusal(app: TestApp) {
+    let app = app.reachable().await;
+    let merchant = merchant(&app).await;
+    for (card, decision) in [(HOSTED_CHALLENGE, "refuse"), (CHALLENGE_FAILS, "approve")] {
+        let charge = app.post("/v1/charges", &hosted_body(&merchant, card)).await.expect(201);
+        let done = decided(&app, &charge, decision).await;
+        assert_eq!(done["status"], "failed");
+        assert_eq!(refusal(&done), ("transaction_not_allowed", "failed_authentication"));
+    }
+    assert_eq!(app.books.effects().await.unwrap(), 0);
+}
+
+async fn a_hosted_challenge_that_is_abandoned_expires(app: TestApp) {
+    let app = app.reachable().await;
+    let body = hosted_body(&merchant(&app).await, HOSTED_CHALLENGE);
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    app.later(Duration::from_secs(16 * 60)).await;
+    let done = read(&app, &charge).await;
+    assert_eq!(done["status"], "failed");
+    assert_eq!(refusal(&done), ("transaction_not_allowed", "cardholder_not_complete_authentication"));
+}
+
+async fn without_a_challenge_the_provider_answers_at_once(app: TestApp) {
+    let app = app.reachable().await;
+    let merchant = merchant(&app).await;
+    for (card, shift, status) in [
+        (FRICTIONLESS, true, "authorized"),
+        (HOSTED_FRICTIONLESS, true, "authorized"),
+        (NOT_ENROLLED, false, "authorized"),
+        (NOT_ENROLLED, true, "failed"),
+        (REFUSED, false, "failed"),
+        (ERROR, false, "failed"),
+    ] {
+        let mut body = hosted_body(&merchant, card);
+        body["threeDSecure2"]["requiresLiabilityShift"] = json!(shift);
+        let charge = app.post("/v1/charges", &body).await.expect(201);
+        assert_eq!(charge["status"], status, "{card:?}: {charge:#}");
+    }
+    agree_on_all(&app.books, &all_charges(&app).await).await;
+}
+
+async fn a_hosted_form_leads_to_no_other_address(app: TestApp) {
+    let app = app.reachable().await;
+    let body = hosted_body(&merchant(&app).await, HOSTED_CHALLENGE);
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    let mut fields = super::fields(&charge);
+    fields[2].1 = "https://evil.example/v1/charges/".to_owned();
+    assert_eq!(post_form(&app, "/3ds/step-up", &fields).await.status, 400);
+}

@@ -1,0 +1,111 @@
+//! Stores authentications that were prepared. A charge that uses one deletes its row.
+
+use regente_domain::actor::Actor;
+use regente_domain::id::{AuthenticationSetupId, ClientId};
+use regente_domain::provider_type::ProviderType;
+use regente_domain::time::Timestamp;
+use uuid::Uuid;
+
+use crate::accounts::{Accounts, listed};
+use crate::batch::Batch;
+use crate::{Store, StoreError, args, sql};
+
+sql! {
+    /// Adds a setup.
+    pub INSERT_AUTHENTICATION_SETUP = "
+        INSERT INTO authentication_setups (id, client_id, server, fingerprint, expires_at, actor)
+        VALUES (:id, :client_id, :server, :fingerprint, :expires_at, :actor)";
+    /// A live setup.
+    pub FIND_AUTHENTICATION_SETUP = "
+        SELECT server, fingerprint FROM authentication_setups
+        WHERE id = :id AND client_id = :client_id AND expires_at > :now";
+    /// Consumes a setup.
+    pub CONSUME_AUTHENTICATION_SETUP = "
+        DELETE FROM authentication_setups WHERE id = :id AND client_id = :client_id AND expires_at > :now";
+    /// Clients with expired setups, except some.
+    pub CLIENTS_WITH_EXPIRED_AUTHENTICATION_SETUPS = "
+        SELECT DISTINCT client_id FROM authentication_setups
+        WHERE expires_at <= :now AND client_id NOT IN EACH_UUID(:apart) LIMIT :limit";
+    /// Whether one client has such setups.
+    pub CLIENT_WITH_EXPIRED_AUTHENTICATION_SETUPS = "
+        SELECT client_id FROM authentication_setups
+        WHERE client_id = :client_id AND expires_at <= :now LIMIT 1";
+    /// Deletes expired setups of a client, a bounded number at once.
+    pub PURGE_AUTHENTICATION_SETUPS = "
+        DELETE FROM authentication_setups WHERE client_id = :client_id AND id IN (
+            SELECT id FROM authentication_setups
+            WHERE client_id = :client_id AND expires_at <= :now LIMIT :limit)";
+}
+
+/// A prepared authentication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuthenticationSetup {
+    /// The 3DS server that was asked.
+    pub server: ProviderType,
+    /// The fingerprint of the card.
+    pub fingerprint: Uuid,
+}
+
+/// Adds a setup.
+pub fn insert(
+    batch: &mut Batch,
+    id: AuthenticationSetupId,
+    setup: AuthenticationSetup,
+    expires_at: Timestamp,
+    actor: &Actor,
+) {
+    let client_id = batch.client_id();
+    batch.push(
+        &INSERT_AUTHENTICATION_SETUP,
+        args! {
+            id, client_id, server: setup.server.code(), fingerprint: setup.fingerprint, expires_at,
+            actor: actor.to_string(),
+        },
+    );
+}
+
+/// Consumes a setup. If it was used or has expired meanwhile, the batch is refused.
+pub fn consume(batch: &mut Batch, id: AuthenticationSetupId, now: Timestamp) {
+    let client_id = batch.client_id();
+    batch.guard(&CONSUME_AUTHENTICATION_SETUP, args! { id, client_id, now });
+}
+
+/// A live setup of a client.
+pub async fn find(
+    store: &Store,
+    client_id: ClientId,
+    id: AuthenticationSetupId,
+    now: Timestamp,
+) -> Result<Option<AuthenticationSetup>, StoreError> {
+    let found = store.row(&FIND_AUTHENTICATION_SETUP, args! { id, client_id, now }).await?;
+    let Some(row) = found else { return Ok(None) };
+    let server: String = row.get("server")?;
+    let server = ProviderType::parse(&server)
+        .ok_or_else(|| StoreError::Corrupt("authentication_setups.server".to_owned()))?;
+    Ok(Some(AuthenticationSetup { server, fingerprint: row.get("fingerprint")? }))
+}
+
+/// Clients with expired setups.
+pub async fn clients_with_expired(
+    store: &Store,
+    accounts: &Accounts,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<ClientId>, StoreError> {
+    let (sql, args) = match accounts {
+        Accounts::AllBut(apart) => {
+            (&CLIENTS_WITH_EXPIRED_AUTHENTICATION_SETUPS, args! { apart: listed(apart), now, limit })
+        }
+        Accounts::One(client_id) => {
+            (&CLIENT_WITH_EXPIRED_AUTHENTICATION_SETUPS, args! { client_id: *client_id, now })
+        }
+    };
+    let rows = store.rows(sql, args).await?;
+    rows.iter().map(|row| row.get("client_id")).collect()
+}
+
+/// Deletes at most `limit` expired setups of the batch's client.
+pub fn purge(batch: &mut Batch, now: Timestamp, limit: i64) {
+    let client_id = batch.client_id();
+    batch.push_any(&PURGE_AUTHENTICATION_SETUPS, args! { client_id, now, limit });
+}
