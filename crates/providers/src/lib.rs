@@ -1,6 +1,6 @@
-//! Calls to payment and anti-fraud providers and to 3DS servers: requests, answers, notifications, one adapter for each provider, and the
-//! SANDBOX simulator. The crate does not use the product's database or its HTTP interface, and it does not choose the
-//! provider: routing is in the domain.
+//! Calls to payment and anti-fraud providers and to 3DS servers: requests, answers, notifications, one adapter for
+//! each provider, and the SANDBOX simulator. The crate does not use the product's database or its HTTP interface, and
+//! it does not choose the provider: routing is in the domain.
 
 pub mod anti_fraud;
 pub mod authentication;

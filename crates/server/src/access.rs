@@ -53,9 +53,10 @@ impl Access {
     }
 }
 
-/// The gate in front of a route. It adds the [`Caller`] and the [`PeerAddress`] to the request and makes sure that the vault's keys are recent
-/// enough to seal with. It answers 401 when the client is unknown, 403 when the key is refused
-/// (`docs/interface/auth.md#gate`), 429 when a key or an address asks too often, 503 when the database cannot be read.
+/// The gate in front of a route. It adds the [`Caller`] and the [`PeerAddress`] to the request and makes sure that
+/// the vault's keys are recent enough to seal with. It answers 401 when the client is unknown, 403 when the key is
+/// refused (`docs/interface/auth.md#gate`), 429 when a key or an address asks too often, 503 when the database cannot
+/// be read.
 pub fn guard(app: App, access: Access) -> impl Layer<Route, Service: Gate> + Clone + Send + Sync + 'static {
     layer_fn(move |route: Route| {
         let app = app.clone();

@@ -130,8 +130,8 @@ pub struct StateFacts {
 }
 
 impl StateName {
-    /// Whether no answer to a request is awaited; a payer or the result of an accepted refund may be. Only a settled version of a charge answers an idempotency key, so
-    /// that a repeated key gets the same answer.
+    /// Whether no answer to a request is awaited; a payer or the result of an accepted refund may be. Only a settled
+    /// version of a charge answers an idempotency key, so that a repeated key gets the same answer.
     pub const fn is_settled(self) -> bool {
         match self {
             Self::Processing | Self::CapturePending | Self::RefundPending => false,

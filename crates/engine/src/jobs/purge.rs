@@ -1,5 +1,5 @@
-//! Deletes expired idempotency records, tokens, client tokens, listeners, deliveries, events and notifications: a limited number at
-//! once, client by client, because a transaction is for one client.
+//! Deletes expired idempotency records, tokens, client tokens, listeners, deliveries, events and notifications: a
+//! limited number at once, client by client, because a transaction is for one client.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -53,9 +53,9 @@ pub fn digest(key: &str) -> CredentialDigest {
 /// whoever shares the address with a stranger goes on.
 ///
 /// # Errors
-/// [`ApiError::TooManyRequests`] for such an address; [`ApiError::Unauthorized`] when `X-Client-Id` is missing, empty, no UUID, there twice, unknown or suspended;
-/// otherwise [`ApiError::Forbidden`] when `X-Api-Key` is missing, empty, there twice, wrong, expired or revoked; or
-/// what the database answers.
+/// [`ApiError::TooManyRequests`] for such an address; [`ApiError::Unauthorized`] when `X-Client-Id` is missing,
+/// empty, no UUID, there twice, unknown or suspended; otherwise [`ApiError::Forbidden`] when `X-Api-Key` is missing,
+/// empty, there twice, wrong, expired or revoked; or what the database answers.
 pub(super) async fn authenticate(
     app: &App,
     headers: &HeaderMap,

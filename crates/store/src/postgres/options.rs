@@ -60,8 +60,8 @@ pub enum Transport {
 pub(crate) const STRIPES_PER_NODE: i64 = 16;
 
 impl PostgresOptions {
-    /// The defaults: 16 connections for reads (wait of 2 s, 30 s for a statement), 2 for writes (fewer writers make larger commit groups),
-    /// mixed groups of at most 128 batches and 20 s, 5 s to connect.
+    /// The defaults: 16 connections for reads (wait of 2 s, 30 s for a statement), 2 for writes (fewer writers make
+    /// larger commit groups), mixed groups of at most 128 batches and 20 s, 5 s to connect.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
