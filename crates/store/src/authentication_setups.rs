@@ -6,7 +6,7 @@ use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
-use crate::accounts::{Accounts, listed};
+use crate::accounts::{self, Accounts};
 use crate::batch::Batch;
 use crate::{Store, StoreError, args, sql};
 
@@ -92,16 +92,9 @@ pub async fn clients_with_expired(
     now: Timestamp,
     limit: i64,
 ) -> Result<Vec<ClientId>, StoreError> {
-    let (sql, args) = match accounts {
-        Accounts::AllBut(apart) => {
-            (&CLIENTS_WITH_EXPIRED_AUTHENTICATION_SETUPS, args! { apart: listed(apart), now, limit })
-        }
-        Accounts::One(client_id) => {
-            (&CLIENT_WITH_EXPIRED_AUTHENTICATION_SETUPS, args! { client_id: *client_id, now })
-        }
-    };
-    let rows = store.rows(sql, args).await?;
-    rows.iter().map(|row| row.get("client_id")).collect()
+    let statements =
+        (&CLIENTS_WITH_EXPIRED_AUTHENTICATION_SETUPS, &CLIENT_WITH_EXPIRED_AUTHENTICATION_SETUPS);
+    accounts::clients_with_expired(store, accounts, statements, now, limit).await
 }
 
 /// Deletes at most `limit` expired setups of the batch's client.

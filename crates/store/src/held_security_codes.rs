@@ -4,7 +4,7 @@
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::time::Timestamp;
 
-use crate::accounts::{Accounts, listed};
+use crate::accounts::{self, Accounts};
 use crate::batch::Batch;
 use crate::sealed::Sealed;
 use crate::{Store, StoreError, args, sql};
@@ -78,16 +78,8 @@ pub async fn clients_with_expired(
     now: Timestamp,
     limit: i64,
 ) -> Result<Vec<ClientId>, StoreError> {
-    let (sql, args) = match accounts {
-        Accounts::AllBut(apart) => {
-            (&CLIENTS_WITH_EXPIRED_SECURITY_CODES, args! { apart: listed(apart), now, limit })
-        }
-        Accounts::One(client_id) => {
-            (&CLIENT_WITH_EXPIRED_SECURITY_CODES, args! { client_id: *client_id, now })
-        }
-    };
-    let rows = store.rows(sql, args).await?;
-    rows.iter().map(|row| row.get("client_id")).collect()
+    let statements = (&CLIENTS_WITH_EXPIRED_SECURITY_CODES, &CLIENT_WITH_EXPIRED_SECURITY_CODES);
+    accounts::clients_with_expired(store, accounts, statements, now, limit).await
 }
 
 /// Deletes at most `limit` expired codes of the batch's client.

@@ -5,7 +5,7 @@ use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 
-use crate::accounts::{Accounts, listed};
+use crate::accounts::{self, Accounts};
 use crate::batch::Batch;
 use crate::sealed::Sealed;
 use crate::{Store, StoreError, args, sql};
@@ -111,12 +111,8 @@ pub async fn clients_with_expired(
     now: Timestamp,
     limit: i64,
 ) -> Result<Vec<ClientId>, StoreError> {
-    let (sql, args) = match accounts {
-        Accounts::AllBut(apart) => (&CLIENTS_WITH_EXPIRED_TOKENS, args! { apart: listed(apart), now, limit }),
-        Accounts::One(client_id) => (&CLIENT_WITH_EXPIRED_TOKENS, args! { client_id: *client_id, now }),
-    };
-    let rows = store.rows(sql, args).await?;
-    rows.iter().map(|row| row.get("client_id")).collect()
+    let statements = (&CLIENTS_WITH_EXPIRED_TOKENS, &CLIENT_WITH_EXPIRED_TOKENS);
+    accounts::clients_with_expired(store, accounts, statements, now, limit).await
 }
 
 /// Deletes at most `limit` expired tokens of the batch's client.
