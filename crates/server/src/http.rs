@@ -6,6 +6,7 @@ pub mod business_code;
 pub mod card_testing;
 pub mod error;
 pub mod headers;
+pub mod html;
 pub mod limits;
 pub mod peer;
 pub mod rates;

@@ -2,12 +2,9 @@
 
 use std::fmt::Write;
 
-use aws_lc_rs::digest;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use regente_domain::currency::Currency;
 use regente_providers::outcome::Finding;
 use regente_providers::sandbox::http::TotalView;
@@ -16,6 +13,7 @@ use regente_providers::sandbox::{Filter, Order, Stored};
 use super::Simulator;
 use super::error::Refusal;
 use super::inspect::all_holdings;
+use crate::http::html::{escape, policy_source};
 
 /// Entries on the page.
 const ENTRIES_SHOWN: usize = 50;
@@ -53,9 +51,9 @@ pub(super) async fn page(State(simulator): State<Simulator>) -> Result<Response,
 
 /// A policy that allows only the page's own style sheet.
 fn policy() -> HeaderValue {
-    let hash = STANDARD.encode(digest::digest(&digest::SHA256, STYLE.as_bytes()));
+    let style = policy_source(STYLE);
     let policy = format!(
-        "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src {style}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
     HeaderValue::from_str(&policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
 }
@@ -127,18 +125,4 @@ fn decimal(minor_units: i64, currency: Currency) -> String {
     let digits = format!("{minor_units:0>width$}", width = places + 1);
     let (whole, part) = digits.split_at(digits.len() - places);
     if part.is_empty() { whole.to_owned() } else { format!("{whole}.{part}") }
-}
-
-fn escape(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut escaped, character| {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-        escaped
-    })
 }

@@ -1,13 +1,12 @@
 //! What the pages of the simulated 3DS server look like: plain HTML that works without scripts, in the language of the
 //! browser. Only the page that collects device data has a script, of one line.
 
-use aws_lc_rs::digest::{SHA256, digest};
 use axum::http::{HeaderMap, header};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_providers::sandbox::Challenge;
+
+use crate::http::html::{escape, policy_source};
 
 /// A page with its security policy.
 pub(super) struct Page {
@@ -171,7 +170,7 @@ impl Page {
     fn of(texts: &Texts, head: &str, body: &str, script: &str) -> Self {
         let scripts = match script {
             "" => "'none'".to_owned(),
-            script => hash_of(script),
+            script => policy_source(script),
         };
         let script = if script.is_empty() { String::new() } else { format!("<script>{script}</script>") };
         let html = format!(
@@ -185,7 +184,7 @@ impl Page {
         let policy = format!(
             "default-src 'none'; style-src {}; script-src {scripts}; form-action 'self'; base-uri 'none'; \
              frame-ancestors *",
-            hash_of(STYLE)
+            policy_source(STYLE)
         );
         Self { html, policy }
     }
@@ -197,23 +196,4 @@ pub(super) fn amount_of(challenge: &Challenge) -> String {
         (Some(amount), Some(currency)) => amount.shown_in(currency),
         (Some(_) | None, _) => format!("{} {}", challenge.amount, challenge.currency),
     }
-}
-
-/// A source of a security policy: only this text.
-fn hash_of(text: &str) -> String {
-    format!("'sha256-{}'", STANDARD.encode(digest(&SHA256, text.as_bytes())))
-}
-
-fn escape(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut escaped, character| {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-        escaped
-    })
 }
