@@ -4,7 +4,7 @@
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::authentication::{Authenticated, Authenticator, Found, newest_answer};
 use regente_domain::charge::instructions::Instructions;
-use regente_domain::charge::{Charge, ChargeState};
+use regente_domain::charge::{Charge, StateName};
 use regente_engine::flows::authentication::THREE_D_SECURE;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -28,19 +28,8 @@ pub(super) fn shown(charge: &Charge, private: &Private, requests: &[TransactionR
         let results = results(newest_answer(requests));
         shown.extend(results.as_object().cloned().unwrap_or_default());
     }
-    let auth_data = match charge.state {
-        ChargeState::AwaitingPayer { .. } => requests.iter().rev().find_map(auth_data),
-        ChargeState::Processing
-        | ChargeState::PreAuthorized { .. }
-        | ChargeState::CapturePending { .. }
-        | ChargeState::Authorized { .. }
-        | ChargeState::RefundPending { .. }
-        | ChargeState::RefundAccepted { .. }
-        | ChargeState::Failed { .. }
-        | ChargeState::Canceled { .. }
-        | ChargeState::Voided { .. }
-        | ChargeState::ChargedBack { .. } => None,
-    };
+    let awaits_payer = charge.state.name() == StateName::AwaitingPayer;
+    let auth_data = awaits_payer.then(|| requests.iter().rev().find_map(auth_data)).flatten();
     shown.extend(auth_data.map(|auth_data| ("authData".to_owned(), auth_data)));
     Some(Value::Object(shown))
 }
