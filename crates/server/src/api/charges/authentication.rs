@@ -108,6 +108,7 @@ enum SetupSource {
     tag = "Charges",
     params(
         ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
     ),
     request_body(content = NewSetupBody, content_type = "application/json"),
