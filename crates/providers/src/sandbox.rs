@@ -1,6 +1,7 @@
 //! The SANDBOX provider: a simulator that behaves like a provider over a network and has its own transaction log. It
 //! does not use the product's database; its log contains no card numbers and no security codes.
 
+mod anti_fraud;
 mod delivery;
 mod draws;
 mod faults;
@@ -11,6 +12,7 @@ mod rules;
 mod silence;
 mod transaction_log;
 
+use std::ops::Deref;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -26,6 +28,7 @@ use tokio::time::sleep;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
+pub use anti_fraud::{Assessed, Product, RiskAsks, RiskQuestion};
 pub use delivery::Delivery;
 pub use faults::{
     FAULT_DELAY_MS_MAX, FAULT_DENY_SECONDS_MAX, FAULTS_MAX, Options, Plan, SEQUENCE_PLACE_MAX,
@@ -35,8 +38,8 @@ pub use notification::{SIGNATURE_HEADER, sign_notification};
 pub use overrides::overrides;
 pub use rules::{CvvRule, REFUSED_AMOUNT_MINOR_UNITS};
 pub use transaction_log::{
-    Answered, CardTrace, Deed, Entry, Filter, Holding, Holdings, Order, Record, Stored, TransactionLog,
-    TransactionLogError,
+    Analysed, AnalysisEntry, Answered, CardTrace, Deed, Entry, Filter, Holding, Holdings, Order, Record,
+    Stored, TransactionLog, TransactionLogError,
 };
 
 use crate::notification::{NotificationRefusal, NotificationRequest, ProviderEvent};
@@ -71,8 +74,19 @@ impl SandboxOptions {
     }
 }
 
-/// The simulator, in this process.
-pub struct Sandbox {
+/// The simulator, in this process. Clones share it.
+#[derive(Clone)]
+pub struct Sandbox(Arc<Parts>);
+
+impl Deref for Sandbox {
+    type Target = Parts;
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// The parts of a [`Sandbox`].
+pub struct Parts {
     seed: u64,
     deadline: Duration,
     cvv_on_charge: CvvRule,
@@ -119,7 +133,7 @@ impl Default for OwnPlan {
 impl Sandbox {
     /// Creates a simulator that writes to this log.
     pub fn new(options: SandboxOptions, log: TransactionLog) -> Self {
-        Self {
+        Self(Arc::new(Parts {
             seed: options.seed,
             deadline: options.deadline,
             cvv_on_charge: options.cvv_on_charge,
@@ -127,7 +141,7 @@ impl Sandbox {
             log,
             plan: RwLock::default(),
             counts: Counts::default(),
-        }
+        }))
     }
 
     /// The simulator as the adapter of its provider type.
@@ -136,7 +150,7 @@ impl Sandbox {
     }
 
     /// The simulator's transaction log.
-    pub const fn transaction_log(&self) -> &TransactionLog {
+    pub fn transaction_log(&self) -> &TransactionLog {
         &self.log
     }
 

@@ -15,8 +15,8 @@ use uuid::Uuid;
 
 use crate::request::{Call, Operation, OperationKind};
 
-use super::Lookup;
 use super::draws::{Draws, MILLION};
+use super::{Lookup, RiskQuestion};
 
 mod counts;
 mod parse;
@@ -100,10 +100,11 @@ pub(super) enum Point {
 enum Subject {
     Call(OperationKind),
     Probe,
+    Analysis,
 }
 
-/// The calls that a fault applies to: those that match every condition given. Probes match only when the condition
-/// names them; otherwise a plan for payments would also hide their outcomes from probes.
+/// The calls that a fault applies to: those that match every condition given. Probes and risk analyses match only when
+/// the condition names them; otherwise a plan for payments would also hide their outcomes from probes.
 #[derive(Clone, Debug, Default)]
 struct When {
     subject: Option<Subject>,
@@ -237,6 +238,17 @@ impl Occasion {
         }
     }
 
+    pub(super) fn analysis(question: &RiskQuestion) -> Self {
+        Self {
+            subject: Subject::Analysis,
+            amount: question.amount(),
+            currency: question.currency(),
+            last_digit: question.identity_digit(),
+            installments: None,
+            about: question.key,
+        }
+    }
+
     pub(super) const fn probe(lookup: &Lookup) -> Self {
         Self {
             subject: Subject::Probe,
@@ -253,7 +265,7 @@ impl When {
     fn fits(&self, occasion: &Occasion) -> bool {
         let is_subject = match self.subject {
             Some(subject) => subject == occasion.subject,
-            None => occasion.subject != Subject::Probe,
+            None => matches!(occasion.subject, Subject::Call(_)),
         };
         is_subject
             && (self.amount.is_none() || self.amount == occasion.amount)

@@ -12,5 +12,6 @@ pub use views::{
     HoldingView, TotalView,
 };
 pub use wire::{
-    AnswerMessage, CallMessage, ErrorMessage, InquiryMessage, MessageError, PROTOCOL, ProbeMessage,
+    AnswerMessage, AssessedMessage, CallMessage, ErrorMessage, InquiryMessage, MessageError, PROTOCOL,
+    ProbeMessage, RiskMessage,
 };

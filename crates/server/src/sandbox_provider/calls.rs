@@ -15,7 +15,9 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use regente_providers::outcome::{Answer, Finding, Probe};
 use regente_providers::sandbox::Delivery;
-use regente_providers::sandbox::http::{AnswerMessage, CallMessage, InquiryMessage, ProbeMessage};
+use regente_providers::sandbox::http::{
+    AnswerMessage, AssessedMessage, CallMessage, InquiryMessage, ProbeMessage, RiskMessage,
+};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -48,6 +50,18 @@ pub(super) async fn probe(
     let looking = tokio::spawn(async move { sandbox.look(&lookup).await });
     let delivery = looking.await.map_err(|_panic| Refusal::failed())?;
     Ok(deliver(delivery.map(|probe| probe_body(key, probe)), &wire).await)
+}
+
+pub(super) async fn assess(
+    State(simulator): State<Simulator>,
+    Extension(wire): Extension<Wire>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Refusal> {
+    let question = RiskMessage::read(&body?)?;
+    let (key, sandbox) = (question.key, Arc::clone(&simulator.sandbox));
+    let doing = tokio::spawn(async move { sandbox.assess(&question).await });
+    let delivery = doing.await.map_err(|_panic| Refusal::failed())?;
+    Ok(deliver(delivery.map(|assessed| json(&AssessedMessage { key, assessed })), &wire).await)
 }
 
 /// An answer that cannot be serialized is an error of the simulator.

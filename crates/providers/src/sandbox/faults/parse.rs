@@ -37,12 +37,13 @@ const THEN_MEMBERS: [&str; 9] = [
     "deny_seconds",
 ];
 
-const SUBJECTS: [(&str, Subject); 5] = [
+const SUBJECTS: [(&str, Subject); 6] = [
     ("authorization", Subject::Call(OperationKind::Authorization)),
     ("zero_dollar", Subject::Call(OperationKind::ZeroDollar)),
     ("capture", Subject::Call(OperationKind::Capture)),
     ("void", Subject::Call(OperationKind::Void)),
     ("probe", Subject::Probe),
+    ("anti_fraud", Subject::Analysis),
 ];
 
 const POINTS: [(&str, Point); 2] =
@@ -109,7 +110,7 @@ fn fault(reader: &mut Reader, value: &Value, at: &Place) -> Result<Fault, Proble
         (Some(Subject::Probe), Then::Decline(_)) => {
             Err(place.must("be something that can happen to a probe"))
         }
-        (Some(Subject::Call(_)) | None, Then::Deny(_)) => {
+        (Some(Subject::Call(_) | Subject::Analysis) | None, Then::Deny(_)) => {
             Err(place.must("be something that can happen to a call"))
         }
         _ => Ok(Fault { when, then, probability_ppm, sequence }),

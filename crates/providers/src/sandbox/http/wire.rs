@@ -19,7 +19,7 @@ use crate::request::{
     Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, Operation,
     Verification,
 };
-use crate::sandbox::{Lookup, overrides};
+use crate::sandbox::{Assessed, Lookup, RiskAsks, RiskQuestion, overrides};
 
 /// The protocol version. A message with another version is refused.
 pub const PROTOCOL: u32 = 2;
@@ -125,6 +125,30 @@ pub struct ProbeMessage {
     pub found: Option<Finding>,
 }
 
+/// Request to `POST /v1/analyses`.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RiskMessage {
+    protocol: u32,
+    key: Uuid,
+    at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seed: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    faults: Option<Value>,
+    asks: RiskAsks,
+}
+
+/// The answer to a question about a risk.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AssessedMessage {
+    /// The key of the analysis or feeding.
+    pub key: Uuid,
+    /// The answer.
+    pub assessed: Assessed,
+}
+
 /// The body of every response that is not 2xx.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ErrorMessage {
@@ -177,6 +201,32 @@ impl CallMessage {
             mode: Mode::Sandbox,
             test_overrides: overrides::overrides(Mode::Sandbox, message.seed, message.faults),
             operation: message.operation.understand()?,
+        })
+    }
+}
+
+impl RiskMessage {
+    /// The message for a question.
+    pub fn of(question: &RiskQuestion) -> Self {
+        let test_overrides = question.test_overrides.as_ref();
+        Self {
+            protocol: PROTOCOL,
+            key: question.key,
+            at: question.at,
+            seed: overrides::seed(test_overrides).map(str::to_owned),
+            faults: overrides::faults(test_overrides).cloned(),
+            asks: question.asks.clone(),
+        }
+    }
+
+    /// Parses the body of a request.
+    pub fn read(body: &[u8]) -> Result<RiskQuestion, MessageError> {
+        let message: Self = read(body)?;
+        Ok(RiskQuestion {
+            key: message.key,
+            at: message.at,
+            test_overrides: overrides::overrides(Mode::Sandbox, message.seed, message.faults),
+            asks: message.asks,
         })
     }
 }

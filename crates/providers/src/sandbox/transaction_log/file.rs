@@ -8,8 +8,9 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-use super::{Entry, Filter, Order, Stored, TransactionLogError};
+use super::{AnalysisEntry, Entry, Filter, Order, Stored, TransactionLogError};
 
+mod analyses;
 mod rows;
 
 /// Most requests in the thread's queue; further ones wait for room.
@@ -29,6 +30,9 @@ enum Request {
     History(Uuid, Reply<Vec<Entry>>),
     Page(Window, Reply<Vec<Stored>>),
     Entries(Reply<Vec<Entry>>),
+    Assess(Box<AnalysisEntry>, Reply<AnalysisEntry>),
+    Analysis(Uuid, Reply<Option<AnalysisEntry>>),
+    Analyses(Reply<Vec<AnalysisEntry>>),
 }
 
 /// Selects a page: which entries, in which order, after which position, and how many at most.
@@ -76,6 +80,18 @@ impl File {
         self.ask(Request::Entries).await
     }
 
+    pub(super) async fn assess(&self, entry: AnalysisEntry) -> Result<AnalysisEntry, TransactionLogError> {
+        self.ask(|reply| Request::Assess(Box::new(entry), reply)).await
+    }
+
+    pub(super) async fn analysis(&self, key: Uuid) -> Result<Option<AnalysisEntry>, TransactionLogError> {
+        self.ask(|reply| Request::Analysis(key, reply)).await
+    }
+
+    pub(super) async fn analyses(&self) -> Result<Vec<AnalysisEntry>, TransactionLogError> {
+        self.ask(Request::Analyses).await
+    }
+
     async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, TransactionLogError> {
         let (reply, answer) = oneshot::channel();
         self.0.send(request(reply)).await.map_err(|_closed| TransactionLogError::Closed)?;
@@ -106,6 +122,15 @@ fn keep(mut connection: Connection, mut requests: mpsc::Receiver<Request>) {
                 Request::Entries(reply) => {
                     put_all(&mut connection, std::mem::take(&mut puts));
                     let _ = reply.send(rows::all(&connection));
+                }
+                Request::Assess(entry, reply) => {
+                    let _ = reply.send(analyses::put(&connection, &entry));
+                }
+                Request::Analysis(key, reply) => {
+                    let _ = reply.send(analyses::find(&connection, key));
+                }
+                Request::Analyses(reply) => {
+                    let _ = reply.send(analyses::all(&connection));
                 }
             }
             next = if puts.len() < GROUP_ENTRIES_MAX { requests.try_recv().ok() } else { None };

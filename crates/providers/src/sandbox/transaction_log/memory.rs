@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
 use super::holdings::settle;
-use super::{Entry, Filter, Order, Stored};
+use super::{AnalysisEntry, Entry, Filter, Order, Stored};
 
 /// Entries in order of arrival, with the positions of each key and of each authorization's captures and voids.
 #[derive(Default)]
@@ -18,6 +18,7 @@ struct Pages {
     // Trees grow in small steps; a hash table that doubles would block all callers meanwhile.
     places: BTreeMap<Uuid, usize>,
     follow_ups: BTreeMap<Uuid, Vec<usize>>,
+    analyses: BTreeMap<Uuid, AnalysisEntry>,
 }
 
 impl Memory {
@@ -71,6 +72,18 @@ impl Memory {
                 fitting.into_iter().take(limit).map(own).collect()
             }
         }
+    }
+
+    pub(super) fn assess(&self, entry: AnalysisEntry) -> AnalysisEntry {
+        self.pages().analyses.entry(entry.key).or_insert(entry).clone()
+    }
+
+    pub(super) fn analysis(&self, key: Uuid) -> Option<AnalysisEntry> {
+        self.pages().analyses.get(&key).cloned()
+    }
+
+    pub(super) fn analyses(&self) -> Vec<AnalysisEntry> {
+        self.pages().analyses.values().cloned().collect()
     }
 
     pub(super) fn entries(&self) -> Vec<Entry> {

@@ -14,7 +14,7 @@ use crate::request::OperationKind;
 
 use super::super::holdings::settle;
 use super::super::{Answered, CardTrace, Deed, Entry, Order, Record, Stored, TransactionLogError};
-use super::Window;
+use super::{Window, analyses};
 
 /// Value of `application_id` ("SBOX"): another database is not mistaken for the log.
 const APPLICATION: i64 = 0x5342_4f58;
@@ -98,6 +98,9 @@ pub(super) fn open(path: &Path) -> Result<Connection, TransactionLogError> {
         transaction.pragma_update(None, "user_version", FORMAT)?;
     }
     let state = application_of(&transaction)?;
+    if state == (APPLICATION, FORMAT) {
+        analyses::create(&transaction)?;
+    }
     transaction.commit()?;
     match state {
         (APPLICATION, FORMAT) => {}
