@@ -4,6 +4,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use regente_providers::anti_fraud::AntiFraudProviders;
 use regente_providers::provider::Providers;
 use regente_store::Store;
 
@@ -30,6 +31,8 @@ pub struct Parts {
     pub vault: Vault,
     /// Payment providers.
     pub providers: Providers,
+    /// Anti-fraud providers.
+    pub anti_fraud: AntiFraudProviders,
     /// Calls to addresses that users have registered.
     pub outbound: Outbound,
     /// Business and machine time.

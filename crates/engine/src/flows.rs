@@ -1,6 +1,7 @@
 //! Operations that involve both the store and a provider. The API and the jobs call the same functions. Every flow that
 //! moves money writes the intent in one batch, calls the provider, and writes the outcome in another batch.
 
+pub mod anti_fraud;
 mod asking;
 pub mod attempt;
 pub mod card_check;
@@ -17,3 +18,4 @@ pub mod route;
 mod schedule;
 mod security_code;
 mod step;
+mod stored;

@@ -35,6 +35,8 @@ pub enum Kind {
     DropDeliveries,
     /// Folds counters of finished hours into spans.
     FoldCounters,
+    /// Tells an anti-fraud provider of a charge that ended without an analysis.
+    FeedAntiFraud,
 }
 
 /// Whether every deployment always has exactly one job of a kind.
@@ -46,7 +48,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 11] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 12] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -58,6 +60,7 @@ const KINDS: [(Kind, &str, Queue, Recurs); 11] = [
     (Kind::PurgeListeners,    "purge_listeners",    Queue::Housekeeping, Recurs::Yes),
     (Kind::DropDeliveries,    "drop_deliveries",    Queue::Housekeeping, Recurs::No),
     (Kind::FoldCounters,      "fold_counters",      Queue::Housekeeping, Recurs::Yes),
+    (Kind::FeedAntiFraud,     "feed_anti_fraud",    Queue::Money,        Recurs::No),
 ];
 
 const _: () = {

@@ -16,6 +16,7 @@ use regente_engine::chance::{Chance, NoRandomness};
 use regente_engine::clock::Clock;
 use regente_engine::outbound::{Outbound, SystemLookup};
 use regente_engine::vault::{Kek, Vault, VaultError};
+use regente_providers::anti_fraud::{AntiFraudAdapter, AntiFraudProviders};
 use regente_providers::provider::{Adapter, Providers};
 use regente_providers::sandbox::http::{RemoteError, RemoteSandbox};
 use regente_providers::sandbox::{Sandbox, TransactionLog, TransactionLogError};
@@ -171,11 +172,12 @@ async fn assemble(
     let credentials = no_credentials(clock.clone(), life);
     let machine = clock.clone();
     let now: MonotonicClock = std::sync::Arc::new(move || machine.machine().elapsed());
-    let (simulator, simulator_log) = simulator(config, kek).await?;
+    let WiredSimulator { payments, risk, log: simulator_log } = simulator(config, kek).await?;
     let engine = engine::App::new(engine::Parts {
         store: store.clone(),
         vault,
-        providers: Providers::with([simulator]),
+        providers: Providers::with([payments]),
+        anti_fraud: AntiFraudProviders::with([risk]),
         outbound: Outbound::new(config.outbound_rules()?, SystemLookup),
         circuits: Circuits::new(settings.circuits, clock.clone()),
         merchants: no_merchants(clock.clone(), life),
@@ -203,16 +205,26 @@ pub async fn existing_simulator_log(config: &Config) -> Result<Option<Transactio
     }
 }
 
-/// The simulator's adapter, in this process or for the address in the configuration, and the transaction log when it is
-/// in this process.
-async fn simulator(config: &Config, kek: &Kek) -> Result<(Adapter, Option<TransactionLog>), StartError> {
+/// The simulator's adapters, and its transaction log when it is in this process.
+struct WiredSimulator {
+    payments: Adapter,
+    risk: AntiFraudAdapter,
+    log: Option<TransactionLog>,
+}
+
+/// The simulator, in this process or at the address in the configuration.
+async fn simulator(config: &Config, kek: &Kek) -> Result<WiredSimulator, StartError> {
     match config.simulator()? {
         Simulator::InProcess(place) => {
             let sandbox = open_sandbox(config, place, derived::card_hash_key(kek)).await?;
-            let log = sandbox.transaction_log().clone();
-            Ok((sandbox.into_adapter(), Some(log)))
+            let (risk, log) = (sandbox.anti_fraud_adapter(), sandbox.transaction_log().clone());
+            Ok(WiredSimulator { payments: sandbox.into_adapter(), risk, log: Some(log) })
         }
-        Simulator::Remote(options) => Ok((RemoteSandbox::new(options)?.into_adapter(), None)),
+        Simulator::Remote(options) => {
+            let remote = RemoteSandbox::new(options)?;
+            let risk = remote.anti_fraud_adapter();
+            Ok(WiredSimulator { payments: remote.into_adapter(), risk, log: None })
+        }
     }
 }
 

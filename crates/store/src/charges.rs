@@ -287,6 +287,7 @@ fn from_row(row: &Row) -> Result<StoredCharge, StoreError> {
             position: facts.position,
             requests: facts.requests,
             purchase_id: facts.purchase_id,
+            screening: facts.screening,
             unknown_members: facts.unknown_members,
             version: row.get("version")?,
             updated_at: row.get("updated_at")?,

@@ -72,6 +72,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0013_undone_requests",
         text: include_str!("../migrations/0013_undone_requests.sql"),
     },
+    Migration { version: 17, name: "0017_analyses", text: include_str!("../migrations/0017_analyses.sql") },
 ];
 
 /// The table of applied migrations.

@@ -11,6 +11,7 @@ use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
+use super::analysis::{Analysed, Failure, Verdict};
 use super::instructions::Pending;
 use super::words::words;
 
@@ -29,6 +30,10 @@ words! {
         Void = "void",
         /// The cardholder's bank reversed the payment.
         ChargeBack = "charge_back",
+        /// Analyse the risk.
+        AntiFraud = "anti_fraud",
+        /// Tell the anti-fraud provider of a charge that it did not analyse.
+        AntiFraudFeeding = "anti_fraud_feeding",
     }
 }
 
@@ -82,6 +87,8 @@ pub enum Outcome {
     Declined(Decline),
     /// No answer came, and the provider confirmed that nothing happened.
     NoEffect(Decline),
+    /// The answer to a risk analysis.
+    Analysed(Box<Analysed>),
 }
 
 /// A transaction request: one operation at one provider.
@@ -203,13 +210,25 @@ impl TransactionRequest {
             Outcome::Pending(_) | Outcome::Approved(_) => RequestStatus::Success,
             Outcome::Declined(_) => RequestStatus::Failed,
             Outcome::NoEffect(_) => RequestStatus::Timeout,
+            Outcome::Analysed(analysed) => match &analysed.verdict {
+                Verdict::Pending | Verdict::Approved { .. } | Verdict::Reproved { decline: None, .. } => {
+                    RequestStatus::Success
+                }
+                Verdict::Reproved { decline: Some(_), .. }
+                | Verdict::Failed { failure: Failure::Reported, .. } => RequestStatus::Failed,
+                Verdict::Failed { failure: Failure::Unanswered, .. } => RequestStatus::Timeout,
+            },
         }
     }
 
-    /// The refusal, if it was declined or had no effect.
+    /// The refusal, if it was declined, had no effect, or is an analysis that ended the charge.
     pub const fn decline(&self) -> Option<&Decline> {
         match &self.outcome {
             Outcome::Declined(decline) | Outcome::NoEffect(decline) => Some(decline),
+            Outcome::Analysed(analysed) => match &analysed.verdict {
+                Verdict::Reproved { decline, .. } => decline.as_ref(),
+                Verdict::Pending | Verdict::Approved { .. } | Verdict::Failed { .. } => None,
+            },
             Outcome::Open | Outcome::Pending(_) | Outcome::Approved(_) => None,
         }
     }
@@ -221,6 +240,7 @@ impl TransactionRequest {
             Outcome::Pending(pending) => pending.reference.transaction_id.as_deref(),
             Outcome::Approved(approval) => approval.transaction_id.as_deref(),
             Outcome::Declined(decline) | Outcome::NoEffect(decline) => decline.transaction_id.as_deref(),
+            Outcome::Analysed(analysed) => analysed.reference.as_deref(),
         }
     }
 
@@ -229,7 +249,7 @@ impl TransactionRequest {
         match &self.outcome {
             Outcome::Pending(pending) => Some(&pending.reference),
             Outcome::Approved(approval) => Some(approval),
-            Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => None,
+            Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) | Outcome::Analysed(_) => None,
         }
     }
 
@@ -237,7 +257,11 @@ impl TransactionRequest {
     pub fn pending(&self) -> Option<&Pending> {
         match &self.outcome {
             Outcome::Pending(pending) => Some(pending),
-            Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => None,
+            Outcome::Open
+            | Outcome::Approved(_)
+            | Outcome::Declined(_)
+            | Outcome::NoEffect(_)
+            | Outcome::Analysed(_) => None,
         }
     }
 
@@ -253,7 +277,35 @@ impl RequestType {
     pub const fn is_authorization(self) -> bool {
         match self {
             Self::Authorization | Self::PreAuthorization => true,
-            Self::ZeroDollar | Self::Capture | Self::Void | Self::ChargeBack => false,
+            Self::ZeroDollar
+            | Self::Capture
+            | Self::Void
+            | Self::ChargeBack
+            | Self::AntiFraud
+            | Self::AntiFraudFeeding => false,
+        }
+    }
+}
+
+impl RequestType {
+    /// Whether the provider is given the card in the clear.
+    pub const fn opens_card(self) -> bool {
+        match self {
+            Self::Authorization | Self::PreAuthorization | Self::ZeroDollar | Self::AntiFraud => true,
+            Self::Capture | Self::Void | Self::ChargeBack | Self::AntiFraudFeeding => false,
+        }
+    }
+
+    /// Whether it goes to a provider of risk.
+    pub const fn is_about_risk(self) -> bool {
+        match self {
+            Self::AntiFraud | Self::AntiFraudFeeding => true,
+            Self::Authorization
+            | Self::PreAuthorization
+            | Self::ZeroDollar
+            | Self::Capture
+            | Self::Void
+            | Self::ChargeBack => false,
         }
     }
 }

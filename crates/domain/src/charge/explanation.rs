@@ -80,5 +80,9 @@ words! {
         Interrupted = "interrupted",
         /// The payer did not pay in time.
         Expired = "expired",
+        /// The analysis of the risk found it too high.
+        Reproved = "reproved",
+        /// The analysis of the risk failed, and the merchant wants no charge then.
+        AnalysisFailed = "analysis_failed",
     }
 }

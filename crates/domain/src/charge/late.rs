@@ -20,7 +20,7 @@ impl Charge {
         let void = Next::Void { request: found.id };
         match &written.outcome {
             // Another node stores or has stored the same outcome.
-            Outcome::Open | Outcome::Approved(_) => Next::Rest,
+            Outcome::Open | Outcome::Approved(_) | Outcome::Analysed(_) => Next::Rest,
             // The charge went on without this money.
             Outcome::Declined(_) | Outcome::NoEffect(_) => void,
             Outcome::Pending(_) => {
@@ -89,9 +89,13 @@ impl Charge {
                     (Some(follows), Outcome::Open | Outcome::Approved(_)) => follows == taken.id,
                     (None, Outcome::Open) => is_orphans,
                     (None, Outcome::Approved(_))
-                    | (Some(_) | None, Outcome::Pending(_) | Outcome::Declined(_) | Outcome::NoEffect(_)) => {
-                        false
-                    }
+                    | (
+                        Some(_) | None,
+                        Outcome::Pending(_)
+                        | Outcome::Declined(_)
+                        | Outcome::NoEffect(_)
+                        | Outcome::Analysed(_),
+                    ) => false,
                 }
         })
     }

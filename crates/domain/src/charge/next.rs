@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 
 use super::attempt::{Outcome, TransactionRequest};
 use super::explanation::Stopped;
-use super::{Charge, ChargeState};
+use super::{Charge, ChargeState, FollowUpKind};
 
 /// How long a payer has when the provider does not say.
 pub const EXPIRES_AFTER: Duration = Duration::from_secs(15 * 60);
@@ -21,6 +21,8 @@ pub const EXPIRES_AFTER: Duration = Duration::from_secs(15 * 60);
 pub enum Next {
     /// Ask this provider to authorize.
     Authorize(Hop),
+    /// Ask the anti-fraud provider about the risk.
+    Analyse,
     /// A request was sent and its outcome is unknown: the sender or the reconcile job finds it out.
     AwaitOutcome,
     /// The payer has instructions. The provider is asked about the outcome from time to time, and may notify.
@@ -36,6 +38,13 @@ pub enum Next {
     Void {
         /// The request to void.
         request: TransactionRequestId,
+    },
+    /// The verdict on the risk decides about the reservation: capture or void it.
+    FollowUp {
+        /// Capture or void.
+        kind: FollowUpKind,
+        /// The provider that holds the reservation.
+        at: ProviderType,
     },
     /// The outcome is known: apply it to the charge.
     Finish(Finish),
@@ -90,7 +99,9 @@ impl Charge {
             ChargeState::CapturePending { open, .. } | ChargeState::RefundPending { open, .. } => {
                 let request = requests.iter().find(|request| request.ordinal == open.ordinal);
                 match request.map(|request| &request.outcome) {
-                    None | Some(Outcome::Open | Outcome::Pending(_)) => Next::AwaitOutcome,
+                    None | Some(Outcome::Open | Outcome::Pending(_) | Outcome::Analysed(_)) => {
+                        Next::AwaitOutcome
+                    }
                     Some(Outcome::Approved(_)) => Next::Finish(Finish::Settled),
                     Some(Outcome::Declined(_) | Outcome::NoEffect(_)) => Next::Finish(Finish::Withdrawn),
                 }
@@ -108,18 +119,15 @@ impl Charge {
     /// first one here. Their requests are not authorizations and do not advance the route.
     fn next_to_authorize(&self, requests: &[TransactionRequest], means: Means, now: Timestamp) -> Next {
         let Some(last) = requests.iter().rfind(|request| request.request_type.is_authorization()) else {
-            return match routing::at(&self.explanation, self.position) {
-                Some(hop) => Next::Authorize(hop),
-                None => Next::Rest,
-            };
+            return self.next_to_begin(requests, means);
         };
         match &last.outcome {
-            Outcome::Open => Next::AwaitOutcome,
+            Outcome::Open | Outcome::Analysed(_) => Next::AwaitOutcome,
             Outcome::Pending(_) => match (expiry(last), &self.state) {
                 (until, ChargeState::AwaitingPayer { .. }) if now >= until => Next::Expire,
                 (until, _) => Next::AwaitPayer { by: last.provider_type, until },
             },
-            Outcome::Approved(_) => Next::Finish(Finish::Approved { by: last.provider_type }),
+            Outcome::Approved(_) => self.next_after_approval(requests, last.provider_type),
             Outcome::Declined(decline) | Outcome::NoEffect(decline) => {
                 match self.after_refusal(decline, means) {
                     Ok(hop) => Next::Authorize(hop),

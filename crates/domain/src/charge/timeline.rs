@@ -13,6 +13,7 @@ use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
 use super::Charge;
+use super::analysis::Verdict;
 use super::attempt::{OpenReason, Outcome, RequestType, TransactionRequest};
 use super::explanation::{CircuitNote, Considered, Skipped, Stopped};
 use super::words::words;
@@ -76,6 +77,10 @@ words! {
         NoEffect = "no_effect",
         /// The provider issued instructions for the payer.
         Instructed = "instructed",
+        /// The analysis of the risk goes on; its verdict comes later.
+        VerdictPending = "verdict_pending",
+        /// The analysis of the risk ended without a verdict.
+        NoVerdict = "no_verdict",
         /// Unknown outcome.
         Unknown = "unknown",
     }
@@ -128,6 +133,8 @@ pub struct TimelineStep {
     pub set_by_hand: bool,
     /// Whether it records the payer's action on an earlier request's instructions.
     pub of_payer: bool,
+    /// Whether it records the later verdict of an analysis.
+    pub of_analysis: bool,
     /// What followed it.
     pub then: Then,
 }
@@ -201,6 +208,12 @@ impl Teller<'_> {
             Outcome::NoEffect(_) => Ended::NoEffect,
             Outcome::Pending(_) => Ended::Instructed,
             Outcome::Open => Ended::Unknown,
+            Outcome::Analysed(analysed) => match analysed.verdict {
+                Verdict::Approved { .. } => Ended::Approved,
+                Verdict::Reproved { .. } => Ended::Declined,
+                Verdict::Pending => Ended::VerdictPending,
+                Verdict::Failed { .. } => Ended::NoVerdict,
+            },
         };
         TimelineStep {
             id: request.id,
@@ -213,12 +226,15 @@ impl Teller<'_> {
             began_at: request.id.created_at(),
             ended_at: (ended != Ended::Unknown).then_some(request.updated_at),
             probes: self.for_the_merchant(Some(asked.probes)).unwrap_or(0),
-            next_probe_at: self.for_the_merchant(asked.next_probe_at).filter(|_| ended == Ended::Unknown),
+            next_probe_at: self
+                .for_the_merchant(asked.next_probe_at)
+                .filter(|_| matches!(ended, Ended::Unknown | Ended::VerdictPending)),
             open_reason: self.for_the_merchant(asked.open_reason),
             given_up_at: self.for_the_merchant(asked.given_up_at),
             set_by_hand: asked.is_set_by_hand(),
             of_payer: request.awaited().is_some(),
-            then: then(asked, ended, next),
+            of_analysis: request.is_later_verdict(),
+            then: then(asked, ended, next, self.charge.explanation.stopped),
         }
     }
 
@@ -244,26 +260,34 @@ impl Teller<'_> {
 
 impl Attempt {
     /// Whether a tester set it: such a request ends when it begins, so it has no duration and no probes.
-    const fn is_set_by_hand(&self) -> bool {
+    fn is_set_by_hand(&self) -> bool {
         !matches!(self.request.outcome, Outcome::Open)
             && self.request.duration.is_none()
             && self.open_reason.is_none()
             && self.probes == 0
             && self.request.awaited().is_none()
+            && !self.request.is_later_verdict()
     }
 }
 
-fn then(asked: &Attempt, ended: Ended, next: Option<&Attempt>) -> Then {
+fn then(asked: &Attempt, ended: Ended, next: Option<&Attempt>, stopped: Option<Stopped>) -> Then {
     let is_routed = asked.request.request_type.is_authorization() && !asked.is_set_by_hand();
     let next_is_of_the_route = next.is_some_and(|next| {
         next.request.request_type == asked.request.request_type && !next.is_set_by_hand()
     });
     match ended {
         Ended::Unknown => Then::Waiting,
-        Ended::Instructed if next.is_none() => Then::Waiting,
-        Ended::Approved | Ended::Instructed => Then::Done,
+        Ended::Instructed | Ended::VerdictPending if next.is_none() => Then::Waiting,
+        Ended::Declined | Ended::NoVerdict if has_stopped_the_charge(asked, stopped) => Then::Stopped,
+        Ended::Approved | Ended::Instructed | Ended::VerdictPending | Ended::NoVerdict => Then::Done,
         Ended::Declined | Ended::NoEffect if !is_routed => Then::Done,
         Ended::Declined | Ended::NoEffect if next_is_of_the_route => Then::NextAsked,
         Ended::Declined | Ended::NoEffect => Then::Stopped,
     }
+}
+
+/// Whether this analysis ended the charge.
+fn has_stopped_the_charge(asked: &Attempt, stopped: Option<Stopped>) -> bool {
+    asked.request.request_type == RequestType::AntiFraud
+        && matches!(stopped, Some(Stopped::Reproved | Stopped::AnalysisFailed))
 }

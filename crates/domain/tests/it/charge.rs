@@ -1,5 +1,7 @@
 //! What is next about a charge, as a table of what its requests say.
 
+mod analysis;
+
 use std::time::Duration;
 
 use regente_domain::charge::attempt::{
@@ -64,6 +66,7 @@ fn charge() -> Charge {
         position: 0,
         requests: 1,
         purchase_id: None,
+        screening: None,
         unknown_members: Map::new(),
         version: 1,
         updated_at: NOW,
@@ -144,7 +147,7 @@ fn what_precedes_an_authorization_skips_no_provider() {
     assert_eq!(charge().next(std::slice::from_ref(&analysis), AT_ONCE, NOW), Next::Authorize(hop(0)));
     let requests = [analysis, authorization(1, declined())];
     assert_eq!(second.next(&requests, AT_ONCE, NOW), Next::Authorize(hop(2)));
-    assert_eq!(second.try_next(hop(2), NOW).unwrap().charge.position, 2);
+    assert_eq!(second.try_next(&[], hop(2), NOW).unwrap().charge.position, 2);
 }
 
 #[test]

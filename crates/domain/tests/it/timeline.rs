@@ -67,6 +67,7 @@ fn charge(state: ChargeState, requests: i64, considered: Vec<Considered>) -> Cha
         position: 0,
         requests,
         purchase_id: None,
+        screening: None,
         unknown_members: Map::new(),
         version: 1,
         updated_at: at(MADE_AT),

@@ -1,11 +1,13 @@
 //! A call to a provider as answers and events show it (`docs/interface/charges.md#transaction-requests`).
 
+use regente_domain::charge::analysis::Verdict;
 use regente_domain::charge::attempt::{RequestType, TransactionRequest};
 use regente_domain::decline::Decline;
 use regente_domain::id::{ProviderId, TransactionRequestId};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use serde::Serialize;
+use serde_json::Number;
 use uuid::Uuid;
 
 /// One call to a provider.
@@ -21,7 +23,8 @@ pub struct TransactionRequestView {
     provider_id: ProviderId,
     provider_type: &'static str,
     transaction_id: Option<String>,
-    amount: Amount,
+    /// Null for a verdict that came later.
+    amount: Option<Amount>,
     authorization_code: Option<String>,
     authorization_nsu: Option<String>,
     response_code: Option<String>,
@@ -34,6 +37,16 @@ pub struct TransactionRequestView {
     provider_error: Option<ProviderErrorView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     provider_authorization: Option<ProviderAuthorizationView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fraud_analysis: Option<FraudAnalysisView>,
+}
+
+/// What a risk analysis found.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FraudAnalysisView {
+    score: Option<Number>,
+    status: &'static str,
 }
 
 /// The decline of a provider.
@@ -41,8 +54,8 @@ pub struct TransactionRequestView {
 #[serde(rename_all = "camelCase")]
 pub struct ProviderErrorView {
     message: String,
-    /// One of the 24 declined codes.
-    declined_code: &'static str,
+    /// One of the 24 declined codes; null when nothing was declined.
+    declined_code: Option<&'static str>,
     /// Whether the next provider may be called.
     retryable: bool,
     network_denied_reason: Option<String>,
@@ -72,7 +85,7 @@ impl TransactionRequestView {
             provider_id: request.provider_id,
             provider_type: request.provider_type.code(),
             transaction_id: references.transaction_id,
-            amount: request.amount,
+            amount: (!request.is_later_verdict()).then_some(request.amount),
             authorization_code: references.authorization_code,
             authorization_nsu: references.authorization_nsu,
             response_code: references.response_code,
@@ -81,10 +94,14 @@ impl TransactionRequestView {
             request_type: type_shown(request),
             tokenized_payment: false,
             response_ts: request.duration.map(|duration| format!("{}ms", duration.as_millis())),
-            provider_error: request.decline().map(ProviderErrorView::of),
+            provider_error: ProviderErrorView::of_request(request),
             provider_authorization: has_codes.then_some(ProviderAuthorizationView {
                 network_authorization_code: references.network_authorization_code,
                 network_response_code: references.network_response_code,
+            }),
+            fraud_analysis: request.verdict().map(|verdict| FraudAnalysisView {
+                score: verdict.score().cloned(),
+                status: verdict.status().word(),
             }),
         }
     }
@@ -100,18 +117,35 @@ pub const PENDING: &str = "pending";
 
 fn key_shown(request: &TransactionRequest) -> Option<Uuid> {
     match request.request_type {
-        RequestType::Authorization | RequestType::PreAuthorization | RequestType::ZeroDollar => {
-            Some(request.provider_key())
-        }
+        RequestType::Authorization
+        | RequestType::PreAuthorization
+        | RequestType::ZeroDollar
+        | RequestType::AntiFraudFeeding => Some(request.provider_key()),
+        RequestType::AntiFraud => (!request.is_later_verdict()).then(|| request.provider_key()),
         RequestType::Capture | RequestType::Void | RequestType::ChargeBack => None,
     }
 }
 
 impl ProviderErrorView {
+    fn of_request(request: &TransactionRequest) -> Option<Self> {
+        match request.verdict() {
+            Some(Verdict::Failed { reason, message, .. }) => Some(Self {
+                message: message.clone(),
+                declined_code: None,
+                retryable: false,
+                network_denied_reason: Some(reason.clone()),
+                network_denied_message: Some(message.clone()),
+            }),
+            Some(Verdict::Pending | Verdict::Approved { .. } | Verdict::Reproved { .. }) | None => {
+                request.decline().map(Self::of)
+            }
+        }
+    }
+
     fn of(decline: &Decline) -> Self {
         Self {
             message: decline.message.clone(),
-            declined_code: decline.code.code(),
+            declined_code: Some(decline.code.code()),
             retryable: decline.retryable,
             network_denied_reason: decline.network_denied_reason.clone(),
             network_denied_message: decline.network_denied_message.clone(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use regente_domain::actor::Actor;
 use regente_domain::card::Cvv;
 use regente_domain::card::record::{Card, SecurityCodeSent};
-use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::attempt::{RequestType, TransactionRequest};
 use regente_domain::charge::{Charge, Means, PaymentSource, SecurityCode, StateName};
 use regente_domain::id::CardId;
 use regente_providers::request::{Authorization, Instrument, Operation};
@@ -15,10 +15,11 @@ use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
 
 use super::attempt::{self, CallResult, SimulatorOverrides};
-use super::charge::{Ran, reread};
+use super::charge::Ran;
 use super::outcome::{self, ChargedWith, Written};
 use super::step::step;
-use super::{finding, route, security_code};
+use super::stored::reread;
+use super::{anti_fraud, finding, follow_up, route, security_code};
 use crate::app::App;
 use crate::calls::circuits::CircuitProbes;
 use crate::card_data::{FundingSource, OpenedSource};
@@ -93,6 +94,8 @@ pub(super) struct Begun {
 enum Concluded {
     /// Call the next provider.
     AskNext(Box<Asking>),
+    /// Send the capture or void that the verdict on the risk led to.
+    FollowUp(Box<Asking>),
     /// Call no further provider now.
     Ran(Box<Ran>),
 }
@@ -104,6 +107,7 @@ pub(super) async fn drive(app: &App, mut asking: Box<Asking>) -> Result<Box<Ran>
         // Boxed: data needed only before or after a call would enlarge every call in flight.
         match Box::pin(asking.conclude(app, asked)).await? {
             Concluded::AskNext(next) => asking = next,
+            Concluded::FollowUp(opened) => return opened.follow_up(app).await,
             Concluded::Ran(ran) => return Ok(ran),
         }
     }
@@ -137,6 +141,10 @@ impl Asking {
     }
 
     async fn ask(&self, app: &App) -> Result<CallResult, Error> {
+        if self.request.request_type == RequestType::AntiFraud {
+            // Boxed: it is rare and would enlarge every call in flight.
+            return Box::pin(anti_fraud::analyse(app, &self.charge, &self.request, &self.overrides)).await;
+        }
         let is_asked = |provider: &&Provider| provider.id == self.request.provider_id;
         let Some(provider) = self.merchant.providers.iter().find(is_asked) else {
             return Err(Error::internal("a route to a provider that the merchant does not have"));
@@ -200,11 +208,18 @@ impl Asking {
         self.charge = step.charge;
         Ok(match step.next {
             Some(next) => {
+                let is_follow_up = self.charge.has_open(&next);
                 self.request = next;
-                Concluded::AskNext(self)
+                if is_follow_up { Concluded::FollowUp(self) } else { Concluded::AskNext(self) }
             }
             None => Concluded::Ran(Box::new(Ran { charge: self.charge, requests: self.ended })),
         })
+    }
+
+    async fn follow_up(self: Box<Self>, app: &App) -> Result<Box<Ran>, Error> {
+        let Self { charge, request, ended, overrides, actor, .. } = *self;
+        let sent = Box::pin(follow_up::send(app, charge, request, ended, &overrides, &actor));
+        sent.await.map(Box::new)
     }
 
     /// The security code to hold for a later provider, and whether one will be needed.

@@ -35,6 +35,11 @@ impl SimulatorOverrides {
         Self(sandbox::overrides(app.settings.mode, seed, faults))
     }
 
+    /// The overrides as a call carries them.
+    pub(super) fn of_call(&self) -> Option<TestOverrides> {
+        self.0.clone()
+    }
+
     /// The overrides of a request without a charge: only its seed.
     pub fn of_seed(app: &App, seed: Option<String>) -> Self {
         Self(sandbox::overrides(app.settings.mode, seed, None))
@@ -174,9 +179,10 @@ async fn probe(
     request: &TransactionRequest,
     overrides: &SimulatorOverrides,
 ) -> Result<Probe, VaultError> {
+    let Some(operation) = operation_kind(request) else { return Ok(Probe::Unknown) };
     let inquiry = Inquiry {
         key: request.provider_key(),
-        operation: operation_kind(request),
+        operation,
         reference: request.transaction_id().map(str::to_owned),
         sent_at: request.sent_at,
         at: app.clock.of(request.client_id),
@@ -189,13 +195,22 @@ async fn probe(
     Ok(observed::probe(app, request, app.providers.probe(inquiry)).await)
 }
 
-/// The provider operation of a request.
-pub(super) const fn operation_kind(request: &TransactionRequest) -> OperationKind {
+/// How long the answer to a request is waited for.
+pub(super) fn deadline(app: &App, request: &TransactionRequest) -> Duration {
+    match operation_kind(request) {
+        Some(operation) => app.providers.deadline(request.provider_type, operation),
+        None => app.anti_fraud.deadline(request.provider_type),
+    }
+}
+
+/// The payment provider's operation of a request; `None` for one to a provider of risk.
+const fn operation_kind(request: &TransactionRequest) -> Option<OperationKind> {
     match request.request_type {
-        RequestType::Authorization | RequestType::PreAuthorization => OperationKind::Authorization,
-        RequestType::ZeroDollar => OperationKind::ZeroDollar,
-        RequestType::Capture => OperationKind::Capture,
-        RequestType::Void | RequestType::ChargeBack => OperationKind::Void,
+        RequestType::Authorization | RequestType::PreAuthorization => Some(OperationKind::Authorization),
+        RequestType::ZeroDollar => Some(OperationKind::ZeroDollar),
+        RequestType::Capture => Some(OperationKind::Capture),
+        RequestType::Void | RequestType::ChargeBack => Some(OperationKind::Void),
+        RequestType::AntiFraud | RequestType::AntiFraudFeeding => None,
     }
 }
 
@@ -217,7 +232,8 @@ const fn why_open(reason: UnknownReason) -> OpenReason {
     }
 }
 
-async fn credentials(app: &App, provider: &Provider) -> Result<Credentials, VaultError> {
+/// The merchant's credentials at a provider.
+pub(super) async fn credentials(app: &App, provider: &Provider) -> Result<Credentials, VaultError> {
     let binding = Binding::new(Purpose::ProviderCredentials, provider.client_id, provider.id.uuid());
     let plain = match app.vault.open(binding, &provider.credentials).await {
         // The credentials were resealed under another data key after the provider was read, and the former key was

@@ -9,20 +9,20 @@ use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{Charge, ChargeEvent, Means, Next};
 use regente_domain::purchase::{self, Purchase};
 use regente_store::merchants::MerchantWithProviders;
-use regente_store::providers::Provider;
 use regente_store::sealed::Sealed;
 use regente_store::{Admission, Batch, Commit, Refusal, cards, charges, events, purchases, tokens};
 
 use super::asking::{self, Asking, Begun, Prerequisites};
 use super::attempt::SimulatorOverrides;
 use super::outcome;
+pub use super::stored::{Created, Ran};
 use crate::app::App;
 use crate::audit::Openings;
 use crate::calls::circuits::CircuitProbes;
 use crate::card_data::FundingSource;
 use crate::clock::MachineTime;
 use crate::error::Error;
-use crate::idempotency::{self, Claim, Claiming, Finished};
+use crate::idempotency::{self, Claim, Claiming};
 
 /// The member with the card token.
 pub const TOKEN_PATH: &str = "paymentSource.tokenId";
@@ -66,32 +66,28 @@ pub struct PurchaseStep {
     pub private: Option<Sealed>,
 }
 
-/// The result of a new charge.
-pub enum Created {
-    /// The charge ran; it may still be pending.
-    Ran(Box<Ran>),
-    /// Another request with the same key came first; this is its answer.
-    Answered(Finished),
-}
-
-/// A charge with its requests, oldest first.
-pub struct Ran {
-    /// The charge.
-    pub charge: Charge,
-    /// Its requests, oldest first.
-    pub requests: Vec<TransactionRequest>,
-}
-
 /// Charges. Runs to its end even when the caller hangs up: call it in a task of its own. The charge keeps its place in
 /// the store's admission until its outcome is written.
 pub async fn create(app: App, mut new: Box<NewCharge>, admission: Admission) -> Result<Created, Error> {
     let _admission = admission;
     let (started, now) = (app.clock.machine(), app.clock.of(new.charge.client_id));
     let means = Means::Complete { elapsed: Duration::ZERO, budget: app.settings.charge_budget };
-    let Next::Authorize(hop) = new.charge.next(&[], means, now) else {
-        return Err(Error::internal("a charge without a route"));
+    let asks = match new.charge.next(&[], means, now) {
+        Next::Authorize(hop) => Some(new.charge.authorization_at(hop)),
+        Next::Analyse => {
+            new.charge = new.charge.under_analysis();
+            new.charge.analysis()
+        }
+        Next::AwaitOutcome
+        | Next::AwaitPayer { .. }
+        | Next::Expire
+        | Next::Void { .. }
+        | Next::FollowUp { .. }
+        | Next::Finish(_)
+        | Next::Rest => None,
     };
-    let request = new.charge.begin_request(app.chance.id(now), new.charge.authorization_at(hop), now);
+    let asks = asks.ok_or_else(|| Error::internal("a charge without a route"))?;
+    let request = new.charge.begin_request(app.chance.id(now), asks, now);
     let intent = || intent(&app, &new, &request);
     match Box::pin(idempotency::apply_claiming(&app, new.claim.as_ref(), intent)).await? {
         Claiming::Overtaken(finished) => return Ok(Created::Answered(finished)),
@@ -169,29 +165,4 @@ fn intent(app: &App, new: &NewCharge, request: &TransactionRequest) -> Result<Ba
         events::charge_changed(&mut batch, app.chance.id(now), &new.charge, event, &new.actor);
     }
     Ok(batch)
-}
-
-/// The stored charge with its requests.
-pub async fn reread(app: &App, charge: &Charge) -> Result<Ran, Error> {
-    let (client_id, id) = (charge.client_id, charge.id);
-    let Some((stored, requests)) = charges::find_with_requests(&app.store, client_id, id).await? else {
-        return Err(Error::internal("a charge that is gone"));
-    };
-    let requests = requests.into_iter().map(|stored| stored.request).collect();
-    Ok(Ran { charge: stored.charge, requests })
-}
-
-/// The charge that a request belongs to.
-pub async fn charge_of(app: &App, request: &TransactionRequest) -> Result<Charge, Error> {
-    let id = regente_domain::id::Id::new(request.object_id);
-    let found = charges::find(&app.store, request.client_id, id).await?;
-    let found = found.ok_or_else(|| Error::internal("a transaction request without its charge"))?;
-    Ok(found.charge)
-}
-
-/// The provider of a request as it is configured now, even if it was deleted since.
-pub async fn provider_of(app: &App, request: &TransactionRequest) -> Result<Provider, Error> {
-    regente_store::providers::find(&app.store, request.client_id, request.provider_id)
-        .await?
-        .ok_or_else(|| Error::internal("a transaction request without its provider"))
 }

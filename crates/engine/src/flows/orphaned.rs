@@ -28,7 +28,9 @@ pub(super) async fn settle(
             let refusals = refused_voids(requests, ended.follows) + 1;
             try_again(app, charge, ended, refusals).await
         }
-        Outcome::Open | Outcome::Pending(_) => Err(Error::internal("a void that has not ended")),
+        Outcome::Open | Outcome::Pending(_) | Outcome::Analysed(_) => {
+            Err(Error::internal("a void that has not ended"))
+        }
     }
 }
 

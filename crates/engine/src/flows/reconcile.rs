@@ -1,10 +1,11 @@
 //! Finds out unknown outcomes, whether the process died, the provider did not answer, or the payer is waited for. A
 //! request comes here when it is due. An authorization is probed and never sent again; captures and voids are sent
-//! again under the same key. After the last scheduled look-up the operator is alerted, and the provider is asked again
+//! again under the same key, and a risk analysis is asked for its verdict. After the last scheduled look-up the operator is alerted, and the provider is asked again
 //! only when the operator requests it. An authorization that the provider has denied is probed a few times more: if the
 //! provider admits it later, the money is given back.
 
 use regente_domain::actor::Actor;
+use regente_domain::charge::analysis::Verdict;
 use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, TransactionRequest, never_arrived};
 use regente_domain::charge::{Charge, expiry};
 use regente_domain::id::Id;
@@ -14,7 +15,8 @@ use regente_store::transaction_requests::{self, Claim, ObjectKind, StoredRequest
 use regente_store::{Batch, Commit, held_security_codes};
 
 use super::attempt::{self, SimulatorOverrides};
-use super::{card_check, charge, finding, follow_up, outcome, schedule};
+use super::stored::{charge_of, provider_of};
+use super::{anti_fraud, card_check, finding, follow_up, outcome, schedule};
 use crate::app::App;
 use crate::error::Error;
 
@@ -46,9 +48,9 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     let (now, due_again_at) = (app.clock.of(stored.request.client_id), schedule::next_look(app, stored));
     let is_last = schedule::is_last_look(app, stored);
     let mut batch = Batch::new(stored.request.client_id);
-    let (claim, sent_at) = match follows(stored) {
-        Follows::Yes => (Claim::ToSend { at: now }, now),
-        Follows::No => (Claim::ToProbe, stored.request.sent_at),
+    let (claim, sent_at) = match way(stored) {
+        Way::SendAgain => (Claim::ToSend { at: now }, now),
+        Way::Probe | Way::Verdict => (Claim::ToProbe, stored.request.sent_at),
     };
     transaction_requests::claim(&mut batch, stored, claim, due_again_at);
     match stored.request.outcome {
@@ -59,7 +61,11 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         Outcome::Pending(_) => {
             held_security_codes::discard_expired(&mut batch, Id::new(stored.request.object_id), now);
         }
-        Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => {}
+        Outcome::Open
+        | Outcome::Approved(_)
+        | Outcome::Declined(_)
+        | Outcome::NoEffect(_)
+        | Outcome::Analysed(_) => {}
     }
     match app.store.apply(batch).await? {
         Commit::Applied => {}
@@ -78,12 +84,15 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     }
     let is_over = is_over(&stored.request, &outcome, is_last, now);
     let ended = stored.request.end(outcome, None, app.clock.of(stored.request.client_id));
-    match (stored.object_kind, follows(stored)) {
-        (ObjectKind::Card, _) => card_check::recover(app, stored, ended).await?,
-        (ObjectKind::Charge, Follows::No) => {
-            finding::take(app, &ended, &Actor::Job(schedule::RECONCILE)).await?
+    let actor = Actor::Job(schedule::RECONCILE);
+    match (stored.object_kind, way(stored), ended.verdict()) {
+        (ObjectKind::Card, _, _) => card_check::recover(app, stored, ended).await?,
+        (ObjectKind::Charge, Way::Verdict, Some(verdict)) if stored.request.verdict().is_some() => {
+            let charge = (ended.client_id, Id::new(ended.object_id));
+            anti_fraud::take(app, charge, verdict, &actor, |_| {}).await?;
         }
-        (ObjectKind::Charge, Follows::Yes) => follow_up::recover(app, ended).await?,
+        (ObjectKind::Charge, Way::Probe | Way::Verdict, _) => finding::take(app, &ended, &actor).await?,
+        (ObjectKind::Charge, Way::SendAgain, _) => follow_up::recover(app, ended).await?,
     }
     if is_over {
         let mut batch = Batch::new(stored.request.client_id);
@@ -106,6 +115,10 @@ fn is_over(request: &TransactionRequest, found: &Outcome, is_last: bool, now: Ti
         ) => now >= expiry(request),
         (Outcome::NoEffect(_), Outcome::Open | Outcome::Pending(_) | Outcome::NoEffect(_)) => is_last,
         (Outcome::NoEffect(_), Outcome::Approved(_) | Outcome::Declined(_)) => true,
+        (Outcome::Analysed(_), Outcome::Analysed(found)) => found.verdict == Verdict::Pending && is_last,
+        (Outcome::Pending(_) | Outcome::NoEffect(_), Outcome::Analysed(_)) | (Outcome::Analysed(_), _) => {
+            false
+        }
         (Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_), _) => false,
     }
 }
@@ -113,29 +126,38 @@ fn is_over(request: &TransactionRequest, found: &Outcome, is_last: bool, now: Ti
 /// Asks the provider once.
 async fn look(app: &App, stored: &StoredRequest) -> Result<Outcome, Error> {
     let _running = app.in_flight.enter(stored.request.id);
-    let provider = charge::provider_of(app, &stored.request).await?;
-    let (charge, again): (Option<Charge>, Option<Operation>) = match (stored.object_kind, follows(stored)) {
+    let (charge, again): (Option<Charge>, Option<Operation>) = match (stored.object_kind, way(stored)) {
         (ObjectKind::Card, _) => (None, None),
-        (ObjectKind::Charge, Follows::No) => (Some(charge::charge_of(app, &stored.request).await?), None),
-        (ObjectKind::Charge, Follows::Yes) => {
+        (ObjectKind::Charge, Way::Verdict) => {
+            let charge = charge_of(app, &stored.request).await?;
+            return anti_fraud::look(app, &charge, &stored.request).await;
+        }
+        (ObjectKind::Charge, Way::Probe) => (Some(charge_of(app, &stored.request).await?), None),
+        (ObjectKind::Charge, Way::SendAgain) => {
             let (charge, operation) = follow_up::again(app, stored).await?;
             (Some(charge), Some(operation))
         }
     };
+    let provider = provider_of(app, &stored.request).await?;
     let overrides = charge.map(|charge| SimulatorOverrides::of(app, &charge, None)).unwrap_or_default();
     Ok(attempt::find_out(app, &provider, &stored.request, &overrides, again, never_arrived()).await?)
 }
 
-/// Whether a request captures or voids an earlier authorization.
-enum Follows {
-    Yes,
-    No,
+/// How the outcome of a request is found out.
+enum Way {
+    /// An authorization or a check of a card: the provider is probed.
+    Probe,
+    /// A capture or void of an earlier authorization: it is sent again.
+    SendAgain,
+    /// A risk analysis: the provider is asked for its verdict.
+    Verdict,
 }
 
-const fn follows(stored: &StoredRequest) -> Follows {
+const fn way(stored: &StoredRequest) -> Way {
     match stored.request.request_type {
-        RequestType::Authorization | RequestType::PreAuthorization | RequestType::ZeroDollar => Follows::No,
-        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => Follows::Yes,
+        RequestType::Authorization | RequestType::PreAuthorization | RequestType::ZeroDollar => Way::Probe,
+        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => Way::SendAgain,
+        RequestType::AntiFraud | RequestType::AntiFraudFeeding => Way::Verdict,
     }
 }
 
@@ -180,7 +202,7 @@ async fn still_open(
 
 /// Sends the event for an open outcome, in case a crash prevented it.
 async fn announce(app: &App, stored: &StoredRequest) -> Result<(), Error> {
-    let charge = charge::charge_of(app, &stored.request).await?;
+    let charge = charge_of(app, &stored.request).await?;
     if let Some(batch) = outcome::announcement(app, &charge, &Actor::Job(schedule::RECONCILE)) {
         // A refusal means that the charge has moved and another event was sent.
         let _ = app.store.apply(batch).await?;

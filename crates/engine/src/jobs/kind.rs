@@ -2,7 +2,7 @@
 
 use regente_store::jobs::Job;
 
-use super::{counters, purge, reservation, rotation};
+use super::{counters, feeding, purge, reservation, rotation};
 use crate::app::App;
 use crate::deliveries::{deleted, keys};
 use crate::error::Error;
@@ -23,6 +23,7 @@ pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error
         Kind::PurgeListeners => purge::listeners(app).await,
         Kind::DropDeliveries => deleted::drop_deliveries(app, job).await,
         Kind::FoldCounters => counters::fold(app).await,
+        Kind::FeedAntiFraud => feeding::feed(app, job).await,
     }
 }
 

@@ -34,10 +34,12 @@ const ENGINE: &[&str] = &[
     "flows::security_code",
     "flows::schedule",
     "flows::outcome",
-    // A charge whose answer comes too late is a finding, and a finding may lead to the next provider.
-    "flows::asking flows::charge flows::finding",
+    "flows::stored",
     "flows::orphaned",
     "flows::follow_up",
+    "flows::anti_fraud",
+    // A charge whose answer comes too late is a finding, and a finding may lead to the next provider.
+    "flows::asking flows::charge flows::finding",
     "flows::card_check",
     "flows::reconcile",
     "flows::customers",

@@ -90,7 +90,9 @@ impl fmt::Display for Difference {
 /// Compares one charge. `money_of` returns what the log says about the authorization that a request made, `None` when
 /// none was approved.
 pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> Option<Money>) -> Comparison {
-    let requests = || charge.requests.iter().map(|stored| &stored.request);
+    // An anti-fraud provider moves no money.
+    let of_payment = |request: &&TransactionRequest| !request.request_type.is_about_risk();
+    let requests = || charge.requests.iter().map(|stored| &stored.request).filter(of_payment);
     if requests().any(|request| request.outcome == Outcome::Open) {
         return Comparison::Waits;
     }
@@ -127,7 +129,11 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
 fn is_in_the_log(request: &TransactionRequest) -> bool {
     let was_given = match &request.outcome {
         Outcome::Approved(approval) => approval.transaction_id.is_some(),
-        Outcome::Open | Outcome::Pending(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => true,
+        Outcome::Open
+        | Outcome::Pending(_)
+        | Outcome::Declined(_)
+        | Outcome::NoEffect(_)
+        | Outcome::Analysed(_) => true,
     };
     was_given && request.provider_type == ProviderType::Sandbox
 }

@@ -1,5 +1,6 @@
 //! `/v1/charges`: charges by card (`docs/interface/charges.md`).
 
+pub mod anti_fraud;
 mod begin;
 pub mod explanation;
 pub mod methods;
@@ -83,7 +84,7 @@ pub struct NewChargeBody {
     provider_reference_key: Option<String>,
     payment_method: methods::NewPaymentMethod,
     payment_source: methods::NewPaymentSource,
-    /// Data for risk analysis; stored sealed.
+    /// Data for risk analysis; stored sealed. Where the merchant has an anti-fraud provider, it analyses the charge.
     #[schema(value_type = Option<Object>)]
     fraud_analysis: Option<()>,
     payment_flow: Option<PaymentFlowBody>,

@@ -162,7 +162,11 @@ impl Attempt {
         let Some((counts, buyer)) = &self.0 else { return };
         let is_refused = last.is_some_and(|last| match &last.outcome {
             Outcome::Declined(decline) => tells_of_the_card(decline.code),
-            Outcome::Open | Outcome::Pending(_) | Outcome::Approved(_) | Outcome::NoEffect(_) => false,
+            Outcome::Open
+            | Outcome::Pending(_)
+            | Outcome::Approved(_)
+            | Outcome::NoEffect(_)
+            | Outcome::Analysed(_) => false,
         });
         if is_refused {
             counts.key.refusals.fail(&buyer.key());

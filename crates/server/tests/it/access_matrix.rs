@@ -54,6 +54,7 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("GET /v1/charges", Everything),
     ("GET /v1/charges/{id}", Scope("charges")),
     ("POST /v1/charges/{id}", Scope("charges")),
+    ("PATCH /v1/charges/{id}/antifraud", Scope("charges")),
     ("POST /v1/charges/{id}/capture", Scope("charges")),
     ("POST /v1/charges/{id}/void", Scope("charges")),
     ("GET /v1/charges/{id}/explanation", Scope("charges")),

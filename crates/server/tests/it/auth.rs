@@ -32,6 +32,7 @@ use regente_engine::clock::Clock;
 use regente_engine::jobs::forget_ended_credentials;
 use regente_engine::settings::{Mode, Settings};
 use regente_engine::vault::{Kek, Vault};
+use regente_providers::anti_fraud::AntiFraudProviders;
 use regente_providers::provider::Providers;
 use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
 use regente_store::accounts::Accounts;
@@ -103,6 +104,7 @@ impl Deployment {
             outbound: outbound(),
             store: self.store.clone(),
             vault: vault.unwrap(),
+            anti_fraud: AntiFraudProviders::with([sandbox.anti_fraud_adapter()]),
             providers: Providers::with([sandbox.into_adapter()]),
             clock: self.clock.clone(),
             chance: self.chance.clone(),

@@ -1,6 +1,7 @@
 //! Reads and writes the document of a charge: its members without a column. This release writes format 2, and also
 //! reads format 1, which holds the facts of every payment method in one place and has no position in the route.
 
+use regente_domain::charge::analysis::Screening;
 use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{
     CaptureMode, CardSource, Charge, Credit, OpenOperation, PaymentMethod, PaymentType, Recurrence,
@@ -50,6 +51,8 @@ struct Doc {
     customer_alias: Option<Id<of::CustomerAlias>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     purchase_id: Option<PurchaseId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    screening: Option<Box<Screening>>,
     #[serde(flatten)]
     unknown: Map<String, Value>,
 }
@@ -74,6 +77,7 @@ pub(super) struct Facts {
     pub(super) state: StateFacts,
     pub(super) customer_alias: Option<Id<of::CustomerAlias>>,
     pub(super) purchase_id: Option<PurchaseId>,
+    pub(super) screening: Option<Box<Screening>>,
     pub(super) unknown_members: Map<String, Value>,
 }
 
@@ -97,6 +101,7 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
         position,
         requests,
         purchase_id,
+        screening,
         unknown_members,
         version: _,
         updated_at: _,
@@ -110,6 +115,7 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
         && state.facts() == after.state.facts()
         && *customer_alias == after.customer_alias
         && *purchase_id == after.purchase_id
+        && *screening == after.screening
         && *unknown_members == after.unknown_members
 }
 
@@ -133,6 +139,7 @@ pub(super) fn write(charge: &Charge) -> Result<Json, StoreError> {
         security_code,
         customer_alias: charge.customer_alias,
         purchase_id: charge.purchase_id,
+        screening: charge.screening.clone(),
         unknown: charge.unknown_members.clone(),
     })
 }
@@ -162,6 +169,7 @@ pub(super) fn read(text: &str, payment_type: PaymentType) -> Option<Facts> {
         state: StateFacts { open: doc.open, security_code: doc.security_code },
         customer_alias: doc.customer_alias,
         purchase_id: doc.purchase_id,
+        screening: doc.screening,
         unknown_members: doc.unknown,
     })
 }

@@ -3,6 +3,7 @@
 
 use regente_domain::card::Cvv;
 use regente_domain::card::record::CardState;
+use regente_domain::charge::analysis::Screening;
 use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{CardSource, Charge, ChargeState};
 use regente_domain::id::{CardId, Id, TokenId, of};
@@ -15,7 +16,7 @@ use regente_engine::card_data::{
 use regente_engine::error::Error;
 use regente_engine::flows::charge::{CVV_TOKEN_PATH, NewCharge, TOKEN_PATH};
 use regente_engine::flows::customers::{ResolvedCustomer, find_matching, resolve_customer};
-use regente_engine::flows::route;
+use regente_engine::flows::route::{self, RiskData};
 use regente_engine::idempotency::Claim;
 use regente_engine::vault::{Binding, Purpose, token_digest};
 use regente_providers::request::CardDetails;
@@ -40,16 +41,19 @@ pub(super) async fn prepare(
     let merchant = route::merchant(app, caller.client_id, request.merchant_id)
         .await?
         .ok_or(Error::ReferenceNotFound("merchantId"))?;
-    if request.private.contains_key(FRAUD_ANALYSIS) {
-        route::refuse_analysis(&merchant)?;
-    }
+    let data = match request.private.contains_key(FRAUD_ANALYSIS) {
+        true => RiskData::Sent,
+        false => RiskData::Absent,
+    };
+    let screening = route::screening(app, &merchant, request.method.payment_type(), data);
     let customer = match request.customer_id {
         Some(id) => {
             Some(resolve_customer(app, caller, id).await?.ok_or(Error::ReferenceNotFound("customerId"))?)
         }
         None => None,
     };
-    let (explanation, circuit_probes) = app.circuits.narrow(route_of(app, &merchant, &request)?);
+    let (explanation, circuit_probes) =
+        app.circuits.narrow(route_of(app, &merchant, &request, screening.as_deref())?);
     let charged = resolve_source(app, caller, request.source, &openings).await?;
     let customer = same_customer(customer, charged.customer)?;
     let now = app.clock.of(caller.client_id);
@@ -69,6 +73,7 @@ pub(super) async fn prepare(
         customer_alias: customer.as_ref().and_then(alias_of),
         order_id: request.order_id,
         purchase_id: None,
+        screening,
         method: request.method.paid_with(charged.source),
         amount: request.amount,
         original_amount: request.amount,
@@ -122,13 +127,14 @@ fn route_of(
     app: &App,
     merchant: &MerchantWithProviders,
     request: &ChargeRequest,
+    screening: Option<&Screening>,
 ) -> Result<Explanation, Error> {
     let payment_type = request.method.payment_type();
     let needs = Needs {
         payment_type,
         currency: request.currency,
         installments: request.method.installments(),
-        capture: payment_type.capture(request.capture),
+        capture: route::capture_needed(screening, payment_type, request.capture),
     };
     route::choose(app, merchant, &needs).ok_or_else(|| {
         Error::impossible(format!("no provider available for paymentType {}", payment_type.word()))

@@ -107,6 +107,7 @@ fn charge(n: u128) -> Charge {
         position: 0,
         requests: 1,
         purchase_id: None,
+        screening: None,
         unknown_members: Map::new(),
         version: 1,
         updated_at: TEST_TIME,
