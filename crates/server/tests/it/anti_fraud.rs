@@ -1,6 +1,10 @@
 //! Risk analysis: every row of the options' matrix, and what follows a verdict (`docs/interface/charges.md#fraud-analysis`).
 
+mod crashes;
+mod feeding;
 mod matrix;
+mod purchases;
+mod verdicts;
 
 use serde_json::{Value, json};
 

@@ -60,6 +60,7 @@ async fn no_card_data_rests_anywhere(database: TestDatabase) {
     let merchants = story.listen().await;
     story.tokens_and_cards().await;
     story.charges().await;
+    story.analyses().await;
     story.purchases().await;
     story.what_is_refused().await;
     story.words_of_the_caller().await;

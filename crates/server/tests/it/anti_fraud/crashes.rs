@@ -1,0 +1,117 @@
+//! The process stops at each step around a verdict that comes later: it is recorded once, and what follows is done once.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{APPROVED_RISK, PENDING, REPROVED, analysed, analysing, decide, read, requests};
+use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
+use crate::charges::text;
+use crate::follow_ups::announced;
+use crate::harness::{TestApp, stories};
+
+stories! {
+    while_a_tester_decides,
+    while_the_provider_is_asked_for_its_verdict,
+    while_a_charge_is_fed,
+}
+
+/// More steps than any of these flows has.
+const STEPS_MAX: u64 = 40;
+const LATER: Duration = Duration::from_secs(60 * 60);
+
+async fn while_a_tester_decides(mut app: TestApp) {
+    let options = json!({ "captureOnApproved": true, "refundOnReproved": true });
+    let merchant = analysing(&app, &options).await;
+    for steps in 0..STEPS_MAX {
+        let charge = app.post("/v1/charges", &analysed(&merchant, PENDING, true)).await.expect(201);
+        let id = text(&charge["id"]).to_owned();
+        app.fuse.arm(steps);
+        let fuse = app.fuse.clone();
+        let is_done = tokio::select! {
+            reply = decide(&app, &id, "approved") => { reply.expect(200); true }
+            () = fuse.blown() => false,
+        };
+        if !is_done {
+            app = app.restart().await;
+        }
+        app.fuse.disarm();
+        app.later(LATER).await;
+        if read(&app, &id).await["status"] == "pre_authorized" {
+            decide(&app, &id, "approved").await.expect(200);
+        }
+        let charge = read(&app, &id).await;
+        assert_eq!(charge["status"], "authorized", "after {steps} steps");
+        assert_eq!(requests(&charge).len(), 4, "after {steps} steps: {charge:#}");
+        assert_eq!(announced(&app, &id).await, ["pending", "pre_authorized", "authorized"]);
+        nothing_is_open(&app).await;
+        if is_done {
+            assert!(steps >= 6, "writes and calls are missing: {steps}");
+            agree_on_all(&app.books, &all_charges(&app).await).await;
+            return;
+        }
+    }
+    panic!("it does not end");
+}
+
+async fn while_the_provider_is_asked_for_its_verdict(mut app: TestApp) {
+    let options = json!({ "captureOnApproved": true, "refundOnReproved": true, "productType": "ASYNC" });
+    let merchant = analysing(&app, &options).await;
+    for steps in 0..STEPS_MAX {
+        let identity = if steps % 2 == 0 { APPROVED_RISK } else { REPROVED };
+        let charge = app.post("/v1/charges", &analysed(&merchant, identity, true)).await.expect(201);
+        let id = text(&charge["id"]).to_owned();
+        app.fuse.arm(steps);
+        let fuse = app.fuse.clone();
+        let is_done = tokio::select! {
+            () = app.later(LATER) => true,
+            () = fuse.blown() => false,
+        };
+        if !is_done {
+            app = app.restart().await;
+        }
+        app.fuse.disarm();
+        app.later(LATER).await;
+        let charge = read(&app, &id).await;
+        let status = if identity == APPROVED_RISK { "authorized" } else { "canceled" };
+        assert_eq!(charge["status"], status, "after {steps} steps: {charge:#}");
+        assert_eq!(requests(&charge).len(), 4, "after {steps} steps: {charge:#}");
+        assert_eq!(announced(&app, &id).await, ["pending", "pre_authorized", status]);
+        nothing_is_open(&app).await;
+        if is_done {
+            assert!(steps >= 8, "writes and calls are missing: {steps}");
+            agree_on_all(&app.books, &all_charges(&app).await).await;
+            return;
+        }
+    }
+    panic!("it does not end");
+}
+
+async fn while_a_charge_is_fed(mut app: TestApp) {
+    let merchant = analysing(&app, &json!({ "sendAllCharges": true })).await;
+    for steps in 0..STEPS_MAX {
+        let body = crate::harness::charge_body(&merchant, crate::harness::APPROVED);
+        let charge = app.post("/v1/charges", &body).await.expect(201);
+        let id = text(&charge["id"]).to_owned();
+        app.fuse.arm(steps);
+        let fuse = app.fuse.clone();
+        let is_done = tokio::select! {
+            () = app.later(LATER) => true,
+            () = fuse.blown() => false,
+        };
+        if !is_done {
+            app = app.restart().await;
+        }
+        app.fuse.disarm();
+        app.later(LATER).await;
+        let told = requests(&read(&app, &id).await);
+        assert_eq!(told, ["anti_fraud_feeding success", "authorization success"], "after {steps} steps");
+        let told = u64::try_from(app.books.analyses().await.unwrap().len()).unwrap();
+        assert_eq!(told, steps + 1, "each charge once, after {steps} steps");
+        if is_done {
+            assert!(steps >= 4, "writes and calls are missing: {steps}");
+            return;
+        }
+    }
+    panic!("it does not end");
+}
