@@ -58,7 +58,7 @@ fn a_verdict_on_a_reservation_leads_to_its_capture_or_void() {
         charge.next(&requests, AT_ONCE, NOW)
     };
     assert_eq!(charge.next(&[], AT_ONCE, NOW), Next::Authorize(hop(0)));
-    assert_eq!(charge.next(&[reserved.clone()], AT_ONCE, NOW), Next::Analyse);
+    assert_eq!(charge.next(std::slice::from_ref(&reserved), AT_ONCE, NOW), Next::Analyse);
     assert_eq!(next(&charge, None), Next::AwaitOutcome);
     let approved = Some(Verdict::Approved { score: None });
     assert_eq!(next(&charge, approved.clone()), follow_up(FollowUpKind::Capture));
