@@ -67,6 +67,9 @@ pub(crate) struct Options {
     /// `reads` then measures lists alone, with some of that time
     #[arg(long, default_value_t = 0, value_name = "YEARS")]
     history_years: u32,
+    /// The database that `reads` asks. A server is started for the run, and its database is not kept
+    #[arg(long, value_enum, default_value_t = Database::Sqlite)]
+    database: Database,
     /// Let the databases with many charges keep every idempotency key, as if all charges were of one day, instead of those
     /// of the last day
     #[arg(long)]
@@ -80,6 +83,15 @@ pub(crate) struct Options {
     /// Write the results into docs/performance.md, beside those of earlier runs of other scenarios
     #[arg(long)]
     write: bool,
+}
+
+/// Where the charges of `reads` are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Database {
+    /// In a file.
+    Sqlite,
+    /// On a server.
+    Postgres,
 }
 
 /// A target figure and its measurement.
@@ -189,6 +201,16 @@ impl Options {
             (false, Some(_)) => Err("--against FILE is for the scenario `compare`".into()),
         }
     }
+
+    /// Only `reads` can be measured on a server; `postgres` starts its own.
+    fn require_its_database(&self) -> Outcome {
+        match self.database {
+            Database::Postgres if self.scenarios != [Scenario::Reads] => {
+                Err("--database postgres is for the scenario `reads`".into())
+            }
+            Database::Sqlite | Database::Postgres => Ok(()),
+        }
+    }
 }
 
 /// State shared by all scenarios.
@@ -252,6 +274,7 @@ impl Bench {
 /// Runs the scenarios. Exits with failure when a target was missed, so that scripts notice.
 pub(crate) async fn run(options: Options) -> Outcome<ExitCode> {
     let against = options.against()?;
+    options.require_its_database()?;
     wrk::require()?;
     let (rounds, seconds, charges) = if options.quick { (1, 2, 50_000) } else { (3, 8, 5_000_000) };
     let bench = Bench {
@@ -268,6 +291,7 @@ pub(crate) async fn run(options: Options) -> Outcome<ExitCode> {
             if options.keep { Keep::Yes } else { Keep::No },
             if options.all_keys { Keys::All } else { Keys::OfADay },
             options.history_years,
+            options.database,
         ),
         against,
     };

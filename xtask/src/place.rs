@@ -21,7 +21,7 @@ use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;
 use regente_engine::clock::Clock;
 use regente_engine::jobs::Worker;
-use regente_store::{Batch, Commit, CounterDelta};
+use regente_store::{Batch, Commit, CounterDelta, counters};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -203,6 +203,20 @@ impl Inside {
         for delta in deltas {
             batch.count(delta);
         }
+        self.apply(batch).await
+    }
+
+    /// Folds the next page of a client's counters, as the job does. Returns the number of its rows.
+    pub(crate) async fn fold_page(&self, client_id: ClientId, rows_max: i64) -> Outcome<usize> {
+        let hour = self.app.clock.deployment().hour();
+        let unfolded = counters::unfolded(&self.app.store, client_id, hour, rows_max).await?;
+        let mut batch = Batch::new(client_id);
+        counters::fold(&mut batch, &unfolded);
+        self.apply(batch).await?;
+        Ok(unfolded.len())
+    }
+
+    async fn apply(&self, batch: Batch) -> Outcome {
         match self.app.store.apply(batch).await? {
             Commit::Applied => Ok(()),
             other @ (Commit::Refused(_) | Commit::Unknown) => Err(format!("counters: {other:?}").into()),

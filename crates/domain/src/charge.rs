@@ -33,7 +33,7 @@ pub use follow_up::{FollowUpKind, FollowUpRefusal, Held, OpenOperation, approved
 pub use late::refused_voids;
 pub use method::*;
 pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
-pub use simulated::{SimulatedStatus, StatusRefusal};
+pub use simulated::{SimulatedStatus, Staging, StatusRefusal};
 pub use state::{ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode, StateFacts, StateName};
 pub use words::{CaptureMode, ChargeEvent, ChargeStatus, PaymentType, Recurrence};
 
@@ -56,6 +56,20 @@ pub struct References {
     /// `appInfo`, as sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app_info: Option<Value>,
+}
+
+impl References {
+    /// Without the texts and objects that callers fill as they like, and which may name a person.
+    #[must_use]
+    pub fn without_free_text(&self) -> Self {
+        Self {
+            description: None,
+            statement_descriptor: self.statement_descriptor.clone(),
+            provider_reference_key: self.provider_reference_key.clone(),
+            flow_metadata: None,
+            app_info: None,
+        }
+    }
 }
 
 /// A charge.
@@ -170,11 +184,16 @@ impl Charge {
     }
 
     /// A provider approved the charge: it becomes authorized, or reserved when it is captured later. Also applies
-    /// when the payer pays after the charge expired, because money that was paid counts.
+    /// when the payer pays after the charge expired, because money that was paid counts. `amount` is what was paid.
     ///
     /// # Errors
     /// [`NotPending`] when the charge has ended otherwise.
-    pub fn approve(&self, responsible: ProviderType, now: Timestamp) -> Result<Transition, NotPending> {
+    pub fn approve(
+        &self,
+        responsible: ProviderType,
+        amount: Amount,
+        now: Timestamp,
+    ) -> Result<Transition, NotPending> {
         let (state, event) = match self.capture_in_effect() {
             CaptureMode::Automatic => (ChargeState::Authorized { responsible }, ChargeEvent::Authorized),
             CaptureMode::Manual => (ChargeState::PreAuthorized { responsible }, ChargeEvent::PreAuthorized),
@@ -184,6 +203,7 @@ impl Charge {
         }
         let mut approved = self.transition(state, Some(event), now);
         approved.charge.explanation.stopped = None;
+        approved.charge.amount = amount;
         Ok(approved)
     }
 
@@ -239,6 +259,16 @@ impl Charge {
         Self { requests: self.requests + 1, ..self }
     }
 
+    /// Without the texts and objects that callers fill as they like, and which may name a person.
+    #[must_use]
+    pub fn without_free_text(&self) -> Self {
+        let mut method = self.method.clone();
+        if let Some(items) = method.items() {
+            *items = None;
+        }
+        Self { method, references: self.references.without_free_text(), ..self.clone() }
+    }
+
     /// Whether it ended because the payer did not pay in time.
     pub const fn has_expired(&self) -> bool {
         matches!(self.state, ChargeState::Failed { .. })
@@ -252,6 +282,7 @@ impl Charge {
             | ChargeState::CapturePending { .. }
             | ChargeState::Authorized { .. }
             | ChargeState::RefundPending { .. }
+            | ChargeState::RefundAccepted { .. }
             | ChargeState::Failed { .. }
             | ChargeState::Canceled { .. }
             | ChargeState::Voided { .. }

@@ -9,8 +9,10 @@ use crate::problems::Problems;
 use crate::text::chars_max;
 
 mod address;
+mod check_digits;
 
 pub use address::{Address, Demand};
+pub use check_digits::{CheckDigits, checked_types};
 
 /// The document type that means "no document".
 pub const NO_DOCUMENT: &str = "noDocument";

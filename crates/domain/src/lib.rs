@@ -4,6 +4,9 @@
 
 pub mod actor;
 pub mod backoff;
+pub mod boleto;
+pub mod br_code;
+pub mod business_days;
 pub mod card;
 pub mod charge;
 pub mod circuit;
@@ -17,6 +20,7 @@ pub mod idempotency;
 pub mod mcc;
 pub mod merchant;
 pub mod money;
+pub mod percentage;
 pub mod problems;
 pub mod provider_type;
 pub mod purchase;

@@ -12,6 +12,7 @@ use crate::calls::circuits::Circuits;
 use crate::calls::in_flight::InFlight;
 use crate::calls::merchants::Merchants;
 use crate::calls::repeats::Repeats;
+use crate::calls::senders::Senders;
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::error::Error;
@@ -45,6 +46,8 @@ pub struct Parts {
     pub merchants: Merchants,
     /// Whether callers have repeated idempotency keys in the last second.
     pub repeats: Repeats,
+    /// The providers that notifications came for.
+    pub senders: Senders,
     /// Flows and provider calls of this process that have not ended.
     pub in_flight: InFlight,
     /// The circuits of the providers.

@@ -5,3 +5,4 @@ pub mod circuits;
 pub mod in_flight;
 pub mod merchants;
 pub mod repeats;
+pub mod senders;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use regente_domain::card::record::{Card, CardFace, CardState};
 use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::id::{CardId, ClientId, TokenId};
-use regente_providers::request::{CardDetails, Instrument};
+use regente_providers::request::{CardDetails, Instrument, PayerDetails};
 use regente_store::cards::CardWithNumber;
 use regente_store::sealed::Sealed;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,8 @@ pub enum FundingSource {
         /// The security code, when the buyer is present.
         cvv: Option<Cvv>,
     },
+    /// A payer, who gets instructions.
+    Payer(Box<PayerDetails>),
 }
 
 /// A card that is stored together with its first charge.
@@ -70,6 +72,9 @@ impl FundingSource {
         let (details, card) = match self {
             Self::NewCard(new) => (new.details, new.card),
             Self::StoredCard { found, cvv } => (open_card(app, &found, cvv).await?, found.stored.card),
+            Self::Payer(payer) => {
+                return Ok(OpenedSource { instrument: Instrument::Payer(payer), card: None });
+            }
         };
         Ok(OpenedSource { instrument: Instrument::Card(details), card: Some(card) })
     }

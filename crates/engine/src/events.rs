@@ -1,5 +1,6 @@
 //! The JSON form of each record, as answers and events show it.
 
 pub mod card;
+pub mod instructions;
 pub mod purchase;
 pub mod transaction_request;

@@ -317,7 +317,7 @@ pub async fn commit_once<E: From<Error>, Planning: Future<Output = Result<Planne
 }
 
 /// The binding of a sealed answer to its claim.
-fn body_binding(client_id: ClientId, digest: Uuid) -> Binding {
+pub(crate) fn body_binding(client_id: ClientId, digest: Uuid) -> Binding {
     Binding::new(Purpose::AnswerBody, client_id, digest)
 }
 

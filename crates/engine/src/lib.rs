@@ -14,6 +14,7 @@ pub mod card_data;
 pub mod chance;
 pub mod clock;
 pub mod deliveries;
+pub mod document_links;
 pub mod error;
 pub mod events;
 pub mod flows;

@@ -108,6 +108,47 @@ pub fn provider_call(provider_type: ProviderType, asked: CallKind, outcome: Call
     }
 }
 
+/// What became of a notification of a provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NotificationOutcome {
+    /// It is stored and waits for its job.
+    Stored,
+    /// It was there already.
+    Repeated,
+    /// The provider did not sign it.
+    NotAuthentic,
+    /// It is part of the records.
+    Applied,
+    /// This release does not know what to do about it.
+    Kept,
+    /// It named no known request for as long as it was tried.
+    Unmatched,
+}
+
+impl NotificationOutcome {
+    pub(self) const ALL: [Self; 6] =
+        [Self::Stored, Self::Repeated, Self::NotAuthentic, Self::Applied, Self::Kept, Self::Unmatched];
+
+    /// The value of the label.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Stored => "stored",
+            Self::Repeated => "repeated",
+            Self::NotAuthentic => "not_authentic",
+            Self::Applied => "applied",
+            Self::Kept => "kept",
+            Self::Unmatched => "unmatched",
+        }
+    }
+}
+
+/// Counts a step of a notification of a provider.
+pub fn provider_notification(provider_type: ProviderType, outcome: NotificationOutcome) {
+    if let Some(handles) = HANDLES.get() {
+        handles.provider_notification(provider_type, outcome).increment(1);
+    }
+}
+
 /// A limit on callers' requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
@@ -125,10 +166,12 @@ pub enum Limit {
     Bin,
     /// The same for one card.
     Card,
+    /// Of refused notifications of providers from one address.
+    Notification,
 }
 
 impl Limit {
-    pub(self) const ALL: [Self; 7] = [
+    pub(self) const ALL: [Self; 8] = [
         Self::SecretKey,
         Self::Tokens,
         Self::Authentication,
@@ -136,6 +179,7 @@ impl Limit {
         Self::Address,
         Self::Bin,
         Self::Card,
+        Self::Notification,
     ];
 
     /// The value of the label.
@@ -148,6 +192,7 @@ impl Limit {
             Self::Address => "address",
             Self::Bin => "bin",
             Self::Card => "card",
+            Self::Notification => "notification",
         }
     }
 }

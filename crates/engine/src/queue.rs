@@ -35,6 +35,12 @@ pub enum Kind {
     DropDeliveries,
     /// Folds counters of finished hours into spans.
     FoldCounters,
+    /// Erases a person.
+    EraseCustomer,
+    /// Settles a notification of a provider.
+    ProviderNotification,
+    /// Deletes notifications of providers past their retention.
+    PurgeNotifications,
     /// Tells an anti-fraud provider of a charge that ended without an analysis.
     FeedAntiFraud,
 }
@@ -48,7 +54,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 12] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 15] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -60,6 +66,9 @@ const KINDS: [(Kind, &str, Queue, Recurs); 12] = [
     (Kind::PurgeListeners,    "purge_listeners",    Queue::Housekeeping, Recurs::Yes),
     (Kind::DropDeliveries,    "drop_deliveries",    Queue::Housekeeping, Recurs::No),
     (Kind::FoldCounters,      "fold_counters",      Queue::Housekeeping, Recurs::Yes),
+    (Kind::EraseCustomer,     "erase_customer",     Queue::Housekeeping, Recurs::No),
+    (Kind::ProviderNotification, "provider_notification", Queue::Notifications, Recurs::No),
+    (Kind::PurgeNotifications, "purge_notifications", Queue::Housekeeping, Recurs::Yes),
     (Kind::FeedAntiFraud,     "feed_anti_fraud",    Queue::Money,        Recurs::No),
 ];
 
@@ -164,11 +173,13 @@ pub enum Queue {
     Money,
     /// Jobs that drive purchases and mostly wait for providers.
     Purchases,
+    /// Jobs that apply what providers have notified.
+    Notifications,
 }
 
 impl Queue {
     /// Every queue.
-    pub const ALL: [Self; 3] = [Self::Housekeeping, Self::Money, Self::Purchases];
+    pub const ALL: [Self; 4] = [Self::Housekeeping, Self::Money, Self::Purchases, Self::Notifications];
 
     /// Its name in the jobs table.
     pub const fn word(self) -> &'static str {
@@ -176,6 +187,7 @@ impl Queue {
             Self::Housekeeping => "housekeeping",
             Self::Money => "money",
             Self::Purchases => "purchases",
+            Self::Notifications => "notifications",
         }
     }
 
@@ -185,6 +197,7 @@ impl Queue {
             Self::Housekeeping => 8,
             Self::Money => 16,
             Self::Purchases => 128,
+            Self::Notifications => 64,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The operator's settings for requests and jobs: parsed, bounded and complete. `config.rs` reads them from file,
 //! environment and flags. The domain has the defaults.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use regente_domain::charge::{reconciliation, reservation};
@@ -43,6 +44,8 @@ pub struct Settings {
     pub reconcile_waits: Vec<Duration>,
     /// How long credentials and merchants are cached: a key revoked on another node works for this long.
     pub cache_life: Duration,
+    /// The address at which providers reach this service, without a slash at its end; absent where they cannot.
+    pub base_url: Option<Arc<str>>,
     /// How events are delivered.
     pub webhooks: WebhookSettings,
 }
@@ -62,6 +65,7 @@ impl Default for Settings {
             purchase_payment_min: purchase::PAYMENT_MIN,
             reconcile_waits: reconciliation::WAITS.to_vec(),
             cache_life: Duration::from_secs(5),
+            base_url: None,
             webhooks: WebhookSettings::default(),
         }
     }

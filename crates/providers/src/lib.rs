@@ -8,3 +8,4 @@ pub mod outcome;
 pub mod provider;
 pub mod request;
 pub mod sandbox;
+pub mod staged;

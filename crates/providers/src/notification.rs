@@ -1,7 +1,7 @@
-//! Notifications of providers: the HTTP request as received, and the events that the adapter reads from it after it has
-//! authenticated the sender. The server receives them; the engine decides what they change.
+//! Notifications of providers: the HTTP request as received, what an adapter says of its sender, and the events that the
+//! adapter reads from it. The server receives them and stores them; a job of the engine decides what they change.
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName};
 use regente_domain::time::Timestamp;
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -24,6 +24,28 @@ pub struct NotificationRequest<'a> {
     pub credentials: &'a Credentials,
     /// `providers[].options`, as registered.
     pub options: &'a Map<String, Value>,
+    /// When it arrived: a signature that names a time is good only around it.
+    pub now: Timestamp,
+}
+
+/// What an adapter says of a notification that the provider has sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Authentic {
+    /// The provider's id of the notification, where it gives one: a repetition has the same one. Without it, a
+    /// repetition has the same body.
+    pub id: Option<String>,
+    /// The headers that [`events`](crate::provider::Provider::events) needs besides the body. They are stored in the
+    /// clear, so none of them may be a secret.
+    pub kept_headers: &'static [HeaderName],
+}
+
+/// A notification that was authentic when it arrived, as it was stored.
+#[derive(Clone, Debug)]
+pub struct Notification<'a> {
+    /// The kept headers.
+    pub headers: &'a HeaderMap,
+    /// The body, byte for byte.
+    pub body: &'a [u8],
 }
 
 /// An authenticated event of a provider. Providers repeat events and send them in any order.
@@ -42,28 +64,56 @@ pub struct ProviderEvent {
 /// How an event identifies the request that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventSubject {
-    /// The key that the call was made with.
-    Key(Uuid),
-    /// The provider's id of the transaction.
+    /// By what the call gave the provider.
+    Call {
+        /// [`Call::object_id`](crate::request::Call::object_id).
+        object_id: Uuid,
+        /// [`Call::key`](crate::request::Call::key).
+        key: Uuid,
+    },
+    /// By the provider's own id of the transaction, which it gave with instructions for the payer.
     Reference(String),
 }
 
-/// What a provider reports about a request that it answered before.
+/// What a provider reports about a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// The current outcome of the request.
+    /// The current outcome of a request: of an authorization, a capture or a void. A refund that the provider confirms or
+    /// refuses later is the outcome of its void.
     Outcome(Finding),
     /// The cardholder's bank took the money back.
     ChargedBack,
+    /// The payer disputes the payment.
+    DisputeOpened,
+    /// The dispute was decided for the merchant.
+    DisputeWon,
+    /// The dispute was decided for the payer.
+    DisputeLost,
+    /// A refund came back: the merchant has the money again.
+    RefundReverted,
 }
 
-/// Why a notification is rejected.
+impl EventKind {
+    /// Its word in logs and in what is kept of a notification.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Outcome(_) => "outcome",
+            Self::ChargedBack => "charged_back",
+            Self::DisputeOpened => "dispute_opened",
+            Self::DisputeWon => "dispute_won",
+            Self::DisputeLost => "dispute_lost",
+            Self::RefundReverted => "refund_reverted",
+        }
+    }
+}
+
+/// Why a notification is rejected, or not understood.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotificationRefusal {
     /// Providers of this type send no notifications.
     #[error("providers of this type send no notifications")]
     NotSupported,
-    /// The signature is missing or wrong.
+    /// The signature is missing, wrong or of another time.
     #[error("the notification is not signed by the provider")]
     NotAuthentic,
     /// The body has more than [`NOTIFICATION_BYTES_MAX`] bytes.

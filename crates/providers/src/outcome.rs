@@ -5,6 +5,7 @@ use std::fmt;
 pub use regente_domain::charge::attempt::Approval;
 pub use regente_domain::charge::instructions::{Instructions, Pending};
 use regente_domain::decline::Decline;
+use regente_domain::money::Amount;
 use serde::{Deserialize, Serialize};
 
 /// The answer to a provider call.
@@ -14,6 +15,8 @@ pub enum Answer {
     Approved(Approval),
     /// The provider refused the operation; it has no effect.
     Declined(Decline),
+    /// The provider has accepted a capture or void and reports its result later.
+    Accepted(Approval),
     /// The provider waits for the payer, who gets these instructions; it reports the outcome later. Boxed to keep calls
     /// in flight small.
     Pending(Box<Pending>),
@@ -68,8 +71,22 @@ pub enum Finding {
     Approved(Approval),
     /// The provider refused the operation.
     Declined(Decline),
-    /// The provider accepted the operation and waits for the payer.
+    /// The provider waits for the payer, who has these instructions.
     Pending(Box<Pending>),
+    /// The payer has paid: the payments in the order of their arrival, at least one.
+    Paid(Vec<Payment>),
+    /// The provider has accepted a capture or void and has no result yet.
+    Accepted(Approval),
+}
+
+/// A payment of a payer who followed instructions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Payment {
+    /// The provider's identifiers of this payment; its transaction id is of no other payment.
+    pub reference: Approval,
+    /// What was paid, in minor units.
+    pub amount: Amount,
 }
 
 impl From<Finding> for Answer {
@@ -78,6 +95,11 @@ impl From<Finding> for Answer {
             Finding::Approved(approval) => Self::Approved(approval),
             Finding::Declined(decline) => Self::Declined(decline),
             Finding::Pending(pending) => Self::Pending(pending),
+            Finding::Accepted(approval) => Self::Accepted(approval),
+            Finding::Paid(payments) => {
+                let first = payments.into_iter().next().map(|payment| payment.reference);
+                Self::Approved(first.unwrap_or_default())
+            }
         }
     }
 }

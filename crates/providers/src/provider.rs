@@ -12,9 +12,12 @@ use regente_domain::routing::Narrowed;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
-use crate::notification::{NOTIFICATION_BYTES_MAX, NotificationRefusal, NotificationRequest, ProviderEvent};
+use crate::notification::{
+    Authentic, NOTIFICATION_BYTES_MAX, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
+};
 use crate::outcome::{Answer, Probe, UnknownReason};
 use crate::request::{Call, Inquiry, OperationKind};
+use crate::staged::{StageRefusal, StagedEvent};
 
 /// A future that a `dyn` [`Provider`] can return.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -28,14 +31,24 @@ pub trait Provider: Send + Sync {
     /// Reports the outcome of the call with this key.
     fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe>;
 
+    /// Makes happen what a tester stages; only at a simulator.
+    fn stage(&self, _: StagedEvent) -> BoxFuture<'_, Result<(), StageRefusal>> {
+        Box::pin(async { Err(StageRefusal::NoSimulator) })
+    }
+
     /// How long a caller waits for this operation before its outcome counts as unknown.
     fn deadline(&self, operation: OperationKind) -> Duration;
 
     /// How long a caller waits for the answer to a probe.
     fn probe_deadline(&self) -> Duration;
 
-    /// Authenticates a notification and reads its events.
-    fn notification(&self, _: &NotificationRequest<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+    /// Authenticates a notification over the bytes of its body, in constant time.
+    fn authenticate(&self, _: &NotificationRequest<'_>) -> Result<Authentic, NotificationRefusal> {
+        Err(NotificationRefusal::NotSupported)
+    }
+
+    /// Reads the events of a notification that was authentic when it arrived.
+    fn events(&self, _: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
         Err(NotificationRefusal::NotSupported)
     }
 
@@ -112,20 +125,42 @@ impl Providers {
         }
     }
 
-    /// Authenticates a notification of a provider of this type and reads its events.
+    /// Makes happen what a tester stages at the simulator of this type.
     ///
     /// # Errors
-    /// [`NotificationRefusal`]: the whole notification is rejected.
-    pub fn notification(
+    /// What [`StageRefusal`] says.
+    pub async fn stage(&self, provider_type: ProviderType, event: StagedEvent) -> Result<(), StageRefusal> {
+        let provider = self.adapter(provider_type).ok_or(StageRefusal::NoSimulator)?;
+        let staged = timeout(provider.probe_deadline(), provider.stage(event)).await;
+        staged.unwrap_or(Err(StageRefusal::Unanswered))
+    }
+
+    /// Authenticates a notification of a provider of this type.
+    ///
+    /// # Errors
+    /// [`NotificationRefusal`]: the notification is rejected, and nothing of it is stored.
+    pub fn authenticate(
         &self,
         provider_type: ProviderType,
         request: &NotificationRequest<'_>,
-    ) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+    ) -> Result<Authentic, NotificationRefusal> {
         let provider = self.adapter(provider_type).ok_or(NotificationRefusal::NotSupported)?;
         if request.body.len() > NOTIFICATION_BYTES_MAX {
             return Err(NotificationRefusal::TooLong);
         }
-        provider.notification(request)
+        provider.authenticate(request)
+    }
+
+    /// Reads the events of a stored notification of a provider of this type.
+    ///
+    /// # Errors
+    /// [`NotificationRefusal`]: this release does not understand the notification.
+    pub fn events(
+        &self,
+        provider_type: ProviderType,
+        notification: &Notification<'_>,
+    ) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+        self.adapter(provider_type).ok_or(NotificationRefusal::NotSupported)?.events(notification)
     }
 
     /// Checks the options of a provider and returns the form in which they are stored. `path` is where they are in the

@@ -2,10 +2,13 @@
 //! no secrets.
 
 use std::fmt;
+use std::sync::Arc;
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
-use regente_domain::charge::{CaptureMode, PaymentMethod};
+use regente_domain::charge::{CaptureMode, PaymentMethod, PaymentType};
+use regente_domain::country::Country;
 use regente_domain::currency::Currency;
+use regente_domain::customer::{Address, Document, NO_DOCUMENT};
 use regente_domain::mcc::Mcc;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
@@ -19,6 +22,11 @@ use zeroize::Zeroize;
 pub struct Call {
     /// Our key of the operation, the same on every repetition: the provider carries it out once.
     pub key: Uuid,
+    /// The charge or the card that the operation belongs to: the merchant's reference of the transaction, which
+    /// notifications repeat together with the key.
+    pub object_id: Uuid,
+    /// Where the provider sends notifications about the operation, if this service can be reached.
+    pub notify: Option<NotificationAddress>,
     /// When the call is made, by the caller's clock.
     pub at: Timestamp,
     /// Which adapter serves it.
@@ -58,6 +66,21 @@ pub struct Inquiry {
     pub mode: Mode,
     /// As [`Call::test_overrides`].
     pub test_overrides: Option<TestOverrides>,
+}
+
+/// Where a provider sends its notifications.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotificationAddress {
+    /// The address of this service, without a slash at its end.
+    pub service: Arc<str>,
+    /// The registered provider.
+    pub provider_id: Uuid,
+}
+
+impl fmt::Display for NotificationAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/providers/{}/notifications", self.service, self.provider_id)
+    }
 }
 
 /// Simulator overrides: what a tester requests of a test provider for one request. Adapters of real providers ignore
@@ -210,6 +233,8 @@ pub struct Authorization {
 pub enum Instrument {
     /// A card.
     Card(CardDetails),
+    /// A payer, who gets instructions.
+    Payer(Box<PayerDetails>),
 }
 
 impl Instrument {
@@ -217,6 +242,7 @@ impl Instrument {
     pub const fn card(&self) -> Option<&CardDetails> {
         match self {
             Self::Card(card) => Some(card),
+            Self::Payer(_) => None,
         }
     }
 }
@@ -239,6 +265,8 @@ pub struct FollowUp {
     pub authorization_key: Uuid,
     /// The provider's id of the authorization, when it gave one.
     pub transaction_id: Option<String>,
+    /// How the authorization was paid: some methods are refunded in another way.
+    pub payment_type: PaymentType,
     /// Amount in minor units.
     pub amount: Amount,
     /// ISO 4217 currency of `amount`.
@@ -262,6 +290,36 @@ pub struct CardDetails {
 impl fmt::Debug for CardDetails {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CardDetails").finish_non_exhaustive()
+    }
+}
+
+/// A payer in the clear; it exists only while the call runs.
+#[derive(Clone)]
+pub struct PayerDetails {
+    /// Name; empty when it is not known.
+    pub name: String,
+    /// E-mail address; absent when it is not known.
+    pub email: Option<String>,
+    /// Phone number; blank when it is not known.
+    pub phone_number: String,
+    /// The document, or the word that means none.
+    pub document: Document,
+    /// Home address.
+    pub address: Option<Address>,
+}
+
+impl PayerDetails {
+    /// A payer of whom nothing is known.
+    pub fn unknown() -> Self {
+        let document = Document { kind: NO_DOCUMENT.to_owned(), number: String::new(), country: Country::BR };
+        Self { name: String::new(), email: None, phone_number: String::new(), document, address: None }
+    }
+}
+
+/// Omits all personal data.
+impl fmt::Debug for PayerDetails {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PayerDetails").finish_non_exhaustive()
     }
 }
 

@@ -6,14 +6,18 @@ mod delivery;
 mod draws;
 mod faults;
 pub mod http;
+mod instructions;
 mod notification;
+mod outbox;
 mod overrides;
+mod payer;
+mod recipients;
 mod rules;
 mod silence;
 mod transaction_log;
 
 use std::ops::Deref;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use aws_lc_rs::hmac;
@@ -34,7 +38,8 @@ pub use faults::{
     FAULT_DELAY_MS_MAX, FAULT_DENY_SECONDS_MAX, FAULTS_MAX, Options, Plan, SEQUENCE_PLACE_MAX,
     SEQUENCE_PLACES_MAX, validate,
 };
-pub use notification::{SIGNATURE_HEADER, sign_notification};
+pub use notification::{SIGNATURE_AGE_MAX, SIGNATURE_HEADER, SigningKey};
+pub use outbox::{Notice, Outbox, Recipient};
 pub use overrides::overrides;
 pub use rules::{CvvRule, REFUSED_AMOUNT_MINOR_UNITS};
 pub use transaction_log::{
@@ -42,13 +47,18 @@ pub use transaction_log::{
     Stored, TransactionLog, TransactionLogError,
 };
 
-use crate::notification::{NotificationRefusal, NotificationRequest, ProviderEvent};
+use crate::notification::{
+    Authentic, EventKind, EventSubject, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
+};
 use crate::outcome::{Answer, Finding, Probe};
 use crate::provider::{Adapter, BoxFuture, Provider};
 use crate::request::{Call, Inquiry, Operation, OperationKind, TestOverrides};
+use crate::staged::{StageRefusal, StagedEvent};
 use delivery::received;
 use draws::Draws;
 use faults::{Counts, Occasion, Point, Source, Then};
+use outbox::{Letterbox, Signature};
+use recipients::{Notified, Recipients};
 use rules::Verdict;
 use transaction_log::Recorded;
 
@@ -94,6 +104,9 @@ pub struct Parts {
     log: TransactionLog,
     plan: RwLock<OwnPlan>,
     counts: Counts,
+    letterbox: Letterbox,
+    outbox: Mutex<Option<Outbox>>,
+    recipients: Recipients,
 }
 
 /// The parts of a probe that the simulator uses.
@@ -133,6 +146,7 @@ impl Default for OwnPlan {
 impl Sandbox {
     /// Creates a simulator that writes to this log.
     pub fn new(options: SandboxOptions, log: TransactionLog) -> Self {
+        let (letterbox, outbox) = outbox::outbox();
         Self(Arc::new(Parts {
             seed: options.seed,
             deadline: options.deadline,
@@ -141,7 +155,15 @@ impl Sandbox {
             log,
             plan: RwLock::default(),
             counts: Counts::default(),
+            letterbox,
+            outbox: Mutex::new(Some(outbox)),
+            recipients: Recipients::default(),
         }))
+    }
+
+    /// The notifications that wait to be sent, for the one who sends them; `None` when somebody has them.
+    pub fn take_outbox(&self) -> Option<Outbox> {
+        self.outbox.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// The simulator as the adapter of its provider type.
@@ -168,8 +190,30 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Carries the call out and returns how its answer is delivered.
-    pub async fn act(&self, call: &Call) -> Delivery<Answer> {
+    /// Carries the call out and returns how its answer is delivered. The recipient is notified of an outcome that does not
+    /// reach the caller so, and of what happens later.
+    pub async fn act(&self, call: &Call, recipient: impl FnOnce() -> Option<Recipient>) -> Delivery<Answer> {
+        let delivery = self.carry_out(call).await;
+        match &delivery {
+            Delivery::Never | Delivery::Reset | Delivery::ServerError | Delivery::Garbage => {
+                if let Some(notified) = recipient().map(|recipient| Notified::of(call, recipient)) {
+                    self.recipients.remember(call.key, notified);
+                    Box::pin(self.notify_of(call.key)).await;
+                }
+            }
+            Delivery::Whole(answer) | Delivery::Slowly(answer, _) | Delivery::Twice(answer) => match answer {
+                Answer::Pending(_) | Answer::Accepted(_) => {
+                    if let Some(recipient) = recipient() {
+                        self.recipients.remember(call.key, Notified::of(call, recipient));
+                    }
+                }
+                Answer::Approved(_) | Answer::Declined(_) | Answer::Unknown(_) => {}
+            },
+        }
+        delivery
+    }
+
+    async fn carry_out(&self, call: &Call) -> Delivery<Answer> {
         // The plans and the draws are dropped here and the write is boxed, to keep thousands of delayed calls small.
         let fault = Plans::read(&call.options, call.test_overrides.as_ref())
             .map(|plans| self.fault(&plans, &Occasion::call(call), &self.draws(call)));
@@ -177,6 +221,53 @@ impl Sandbox {
             Ok(Some(Then::Decline(decline))) => Box::pin(self.write(call, Finding::Declined(decline))).await,
             Ok(fault) => spoil(fault, || Box::pin(self.judge_and_write(call))).await,
             Err(problems) => Box::pin(self.write(call, Finding::Declined(options_not_valid(problems)))).await,
+        }
+    }
+
+    /// Notifies the outcome of the call with this key as it is now, if anybody is to be notified of it.
+    async fn notify_of(&self, key: Uuid) {
+        let Some(Notified { recipient, plans }) = self.recipients.of(key) else { return };
+        let found = match self.log.find(key).await {
+            Ok(Some(Entry { record: Record::Answered(answered), at, .. })) => {
+                self.current(key, answered.finding).await.map(|finding| Some((finding, at)))
+            }
+            Ok(Some(Entry { record: Record::ProbedBeforeArrival, .. }) | None) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match found {
+            Ok(Some((finding, at))) => {
+                self.notify(&recipient, &plans, key, at, EventKind::Outcome(finding));
+            }
+            Ok(None) => {}
+            Err(error) => tracing::error!(%error, "the simulator cannot read its transaction log"),
+        }
+    }
+
+    /// Puts a notification about the call with this key into the outbox, as the faults say.
+    fn notify(&self, to: &Recipient, plans: &Plans, key: Uuid, at: Timestamp, what: EventKind) {
+        let fault = self.fault(plans, &Occasion::notification(key), &Draws::new(self.seed, None, key));
+        let about = EventSubject::Call { object_id: to.object_id, key };
+        let id = format!("{key}.{}", notification::word(&what));
+        let event = ProviderEvent { id, occurred_at: at, about, what };
+        let body = notification::body(&event, to.object_id, key);
+        let (times, delay, signature) = match fault {
+            Some(Then::Lose) => return,
+            Some(Then::Delay(delay)) => (1, delay, Signature::Genuine),
+            Some(Then::Duplicate) => (2, Duration::ZERO, Signature::Genuine),
+            Some(Then::Forge) => (1, Duration::ZERO, Signature::Forged),
+            None
+            | Some(
+                Then::Decline(_)
+                | Then::Timeout(_)
+                | Then::Reset(_)
+                | Then::ServerError(_)
+                | Then::Garbage(_)
+                | Then::SlowBody(_)
+                | Then::Deny(_),
+            ) => (1, Duration::ZERO, Signature::Genuine),
+        };
+        for _ in 0..times {
+            self.letterbox.post(Notice::new(to, body.clone(), delay, signature));
         }
     }
 
@@ -213,9 +304,11 @@ impl Sandbox {
     }
 
     async fn judge_and_write(&self, call: &Call) -> Delivery<Answer> {
-        let finding = match rules::judge(&call.operation, self.cvv_on_charge, &self.draws(call)) {
+        let finding = match rules::judge(&call.operation, call.at, self.cvv_on_charge, &self.draws(call)) {
             Verdict::Approve(approval) => Finding::Approved(approval),
             Verdict::Decline(decline) => Finding::Declined(decline),
+            Verdict::Wait(pending) => Finding::Pending(pending),
+            Verdict::Accept(approval) => Finding::Accepted(approval),
             Verdict::Silence => return self.stay_silent(call).await,
         };
         self.write(call, finding).await
@@ -259,7 +352,12 @@ impl Sandbox {
     }
 
     async fn look_up(&self, lookup: &Lookup) -> Probe {
-        match self.log.probe(lookup.key, lookup.at).await {
+        let found = match self.log.probe(lookup.key, lookup.at).await {
+            Ok(Some(finding)) => self.current(lookup.key, finding).await.map(Some),
+            Ok(None) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match found {
             Ok(Some(finding)) => Probe::Found(finding),
             Ok(None) => Probe::Absent,
             Err(error) => {
@@ -291,12 +389,16 @@ impl Sandbox {
 
 impl Provider for Sandbox {
     fn call(&self, call: Call) -> BoxFuture<'_, Answer> {
-        Box::pin(async move { received(self.act(&call).await).await })
+        Box::pin(async move { received(self.act(&call, || Recipient::of(&call)).await).await })
     }
 
     fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe> {
         let lookup = Lookup::from(inquiry);
         Box::pin(async move { received(self.look(&lookup).await).await })
+    }
+
+    fn stage(&self, event: StagedEvent) -> BoxFuture<'_, Result<(), StageRefusal>> {
+        Box::pin(Self::stage(self, event))
     }
 
     fn deadline(&self, _: OperationKind) -> Duration {
@@ -307,11 +409,12 @@ impl Provider for Sandbox {
         self.deadline
     }
 
-    fn notification(
-        &self,
-        request: &NotificationRequest<'_>,
-    ) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
-        notification::read(request)
+    fn authenticate(&self, request: &NotificationRequest<'_>) -> Result<Authentic, NotificationRefusal> {
+        notification::authenticate(request)
+    }
+
+    fn events(&self, notification: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+        notification::events(notification)
     }
 
     fn validate_options(&self, options: &Map<String, Value>, path: &str) -> Result<Narrowed, Problems> {
@@ -350,8 +453,8 @@ where
     F: Future<Output = Delivery<T>>,
 {
     let (point, spoiled) = match fault {
-        // The caller has handled declines and denials already.
-        None | Some(Then::Decline(_) | Then::Deny(_)) => return doing().await,
+        // The caller has handled declines and denials already; forged and lost are notifications alone.
+        None | Some(Then::Decline(_) | Then::Deny(_) | Then::Forge | Then::Lose) => return doing().await,
         Some(Then::Delay(duration)) => {
             sleep(duration).await;
             return doing().await;

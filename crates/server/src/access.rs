@@ -20,7 +20,7 @@ use tower::{Layer, Service, service_fn};
 pub use credentials::digest;
 pub use keys::{
     AccessError, NewClient, NewSecretKey, SecretKey, create_client, create_secret_key, revoke_secret_key,
-    secret_keys, set_client_status,
+    secret_keys, set_client_status, set_document_check_digits,
 };
 
 use crate::app::App;

@@ -12,6 +12,7 @@ use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
 use regente_engine::calls::merchants::no_merchants;
 use regente_engine::calls::repeats::Repeats;
+use regente_engine::calls::senders::Senders;
 use regente_engine::chance::{Chance, NoRandomness};
 use regente_engine::clock::Clock;
 use regente_engine::outbound::{Outbound, SystemLookup};
@@ -172,7 +173,7 @@ async fn assemble(
     let credentials = no_credentials(clock.clone(), life);
     let machine = clock.clone();
     let now: MonotonicClock = std::sync::Arc::new(move || machine.machine().elapsed());
-    let WiredSimulator { payments, risk, log: simulator_log } = simulator(config, kek).await?;
+    let WiredSimulator { payments, risk, log: simulator_log } = simulator(config, kek, &clock).await?;
     let engine = engine::App::new(engine::Parts {
         store: store.clone(),
         vault,
@@ -185,6 +186,7 @@ async fn assemble(
         chance,
         settings,
         repeats: Repeats::default(),
+        senders: Senders::default(),
         in_flight: InFlight::default(),
         answer_to: kept_answer,
     });
@@ -213,10 +215,10 @@ struct WiredSimulator {
 }
 
 /// The simulator, in this process or at the address in the configuration.
-async fn simulator(config: &Config, kek: &Kek) -> Result<WiredSimulator, StartError> {
+async fn simulator(config: &Config, kek: &Kek, clock: &Clock) -> Result<WiredSimulator, StartError> {
     match config.simulator()? {
         Simulator::InProcess(place) => {
-            let sandbox = open_sandbox(config, place, derived::card_hash_key(kek)).await?;
+            let sandbox = open_sandbox(config, place, derived::card_hash_key(kek), clock).await?;
             let (risk, log) = (sandbox.anti_fraud_adapter(), sandbox.transaction_log().clone());
             Ok(WiredSimulator { payments: sandbox.into_adapter(), risk, log: Some(log) })
         }
@@ -228,7 +230,8 @@ async fn simulator(config: &Config, kek: &Kek) -> Result<WiredSimulator, StartEr
     }
 }
 
-/// The simulator with this transaction log and the fault plan of the configuration.
+/// The simulator with this transaction log and the fault plan of the configuration. It sends its notifications until it
+/// is dropped.
 ///
 /// # Errors
 /// [`StartError::SimulatorLog`], [`StartError::Config`], or the file cannot be created.
@@ -236,6 +239,7 @@ pub async fn open_sandbox(
     config: &Config,
     place: Place,
     card_hash_key: Zeroizing<Vec<u8>>,
+    clock: &Clock,
 ) -> Result<Sandbox, StartError> {
     let sandbox = Sandbox::new(config.sandbox_options(card_hash_key), open_simulator_log(place).await?);
     if let Some((path, plan)) = config.sandbox_faults()? {
@@ -243,6 +247,10 @@ pub async fn open_sandbox(
             let problems = problems.into_details().join("; ");
             ConfigError::one(format!("`sandbox.faults_file` {}: {problems}", path.display()))
         })?;
+    }
+    if let Some(outbox) = sandbox.take_outbox() {
+        let clock = clock.clone();
+        tokio::spawn(outbox.run(move || clock.deployment()));
     }
     Ok(sandbox)
 }

@@ -14,8 +14,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
-use regente_domain::id::{ChargeId, ClientId, Id, TransactionRequestId, of};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use regente_domain::id::{ChargeId, ClientId, CustomerId, Id, TransactionRequestId, of};
 
 use crate::admin::ExistingFile;
 use crate::bootstrap::Migrations;
@@ -149,6 +149,9 @@ enum Task {
     /// Secret keys of an account
     #[command(subcommand)]
     Keys(KeysTask),
+    /// People who pay
+    #[command(subcommand)]
+    Customers(CustomersTask),
     /// Data keys and the key-encryption key
     #[command(subcommand)]
     Vault(VaultTask),
@@ -221,8 +224,42 @@ enum ClientsTask {
         #[command(flatten)]
         output: OutputArg,
     },
+    /// Change the settings of an account
+    Set {
+        /// The account's id
+        client_id: ClientId,
+        /// Refuse documents of customers whose check digits are wrong
+        #[arg(long, value_enum)]
+        document_check_digits: OnOff,
+        #[command(flatten)]
+        output: OutputArg,
+    },
     /// List the accounts
     List {
+        #[command(flatten)]
+        output: OutputArg,
+    },
+}
+
+/// A switch.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OnOff {
+    On,
+    Off,
+}
+
+#[derive(Debug, Subcommand)]
+enum CustomersTask {
+    /// Erase a person: the customer, his cards, and what payments say of him. Amounts, ids and states stay
+    #[command(
+        after_help = "Refused while a payment of the person is under way. Run again, it finds nothing more. What it does \
+                        not reach is named in its answer: backups, delivered events, the records of providers."
+    )]
+    Erase {
+        /// The account's id
+        client_id: ClientId,
+        /// The customer's id, or that of an alias
+        customer_id: CustomerId,
         #[command(flatten)]
         output: OutputArg,
     },
@@ -338,6 +375,7 @@ impl Task {
             }
             Self::Clients(task) => operate::clients(&sources.load_plain()?, task),
             Self::Keys(task) => operate::keys(&sources.load_plain()?, task),
+            Self::Customers(task) => operate::customers(&sources.load_plain()?, task),
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),
             Self::Webhooks(task) => webhooks::run(&sources.load_plain()?, task),
             Self::Openapi => operate::openapi(),

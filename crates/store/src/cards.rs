@@ -50,6 +50,21 @@ sql! {
     pub DELETE_CARD = "
         UPDATE cards SET deleted_at = :now, pan = NULL, private = NULL, version = version + 1, updated_at = :now
         WHERE id = :id AND client_id = :client_id AND deleted_at IS NULL AND status <> 'verifying'";
+    /// Erases cards of a customer, also deleted ones: number, name, what an answer shows of them, and the fingerprint. The
+    /// rows stay for the charges that refer to them.
+    pub ERASE_CARDS_OF_CUSTOMER = "
+        UPDATE cards SET deleted_at = COALESCE(deleted_at, :now), pan = NULL, private = NULL, doc = :doc,
+            fingerprint = :fingerprint, version = version + 1
+        WHERE client_id = :client_id AND customer_id = :customer_id AND fingerprint <> :fingerprint";
+    /// Erases a card that is nobody's.
+    pub ERASE_UNLINKED_CARD = "
+        UPDATE cards SET deleted_at = COALESCE(deleted_at, :now), pan = NULL, private = NULL, doc = :doc,
+            fingerprint = :fingerprint, version = version + 1
+        WHERE id = :id AND client_id = :client_id AND customer_id IS NULL AND status <> 'verifying'
+          AND fingerprint <> :fingerprint";
+    /// The ids of the cards of a customer, also of deleted ones.
+    pub IDS_OF_CARDS_OF_CUSTOMER = "
+        SELECT id FROM cards WHERE client_id = :client_id AND customer_id = :customer_id";
     /// One card.
     pub FIND_CARD = concat!("SELECT ", columns!(), " FROM cards
         WHERE id = :id AND client_id = :client_id AND deleted_at IS NULL");
@@ -163,6 +178,34 @@ pub fn drop_verifying(batch: &mut Batch, id: CardId) {
 pub fn delete(batch: &mut Batch, id: CardId, now: Timestamp) {
     let client_id = batch.client_id();
     batch.guard(&DELETE_CARD, args! { id, client_id, now });
+}
+
+/// What is left of an erased card's document; nobody reads it.
+const ERASED_DOC: &str = "{}";
+
+/// Erases the cards of a customer.
+pub fn erase_of_customer(batch: &mut Batch, customer_id: CustomerId, now: Timestamp) {
+    let (client_id, doc) = (batch.client_id(), Json(ERASED_DOC.to_owned()));
+    batch.push_any(
+        &ERASE_CARDS_OF_CUSTOMER,
+        args! { client_id, customer_id, now, doc, fingerprint: Uuid::nil() },
+    );
+}
+
+/// Erases a card unless it is linked to a customer, or being checked.
+pub fn erase_unlinked(batch: &mut Batch, id: CardId, now: Timestamp) {
+    let (client_id, doc) = (batch.client_id(), Json(ERASED_DOC.to_owned()));
+    batch.push_at_most_one(&ERASE_UNLINKED_CARD, args! { id, client_id, now, doc, fingerprint: Uuid::nil() });
+}
+
+/// The ids of the cards of a customer, also of deleted ones.
+pub async fn ids_of_customer(
+    store: &Store,
+    client_id: ClientId,
+    customer_id: CustomerId,
+) -> Result<Vec<CardId>, StoreError> {
+    let rows = store.rows(&IDS_OF_CARDS_OF_CUSTOMER, args! { client_id, customer_id }).await?;
+    rows.iter().map(|row| row.get("id")).collect()
 }
 
 fn doc(card: &Card) -> Result<Json, StoreError> {

@@ -3,6 +3,7 @@
 //! the interface.
 
 mod document;
+pub mod erasure;
 mod free_form;
 mod list;
 
@@ -60,6 +61,13 @@ sql! {
             h.updated_at
         FROM charge_history h JOIN charges c ON c.id = h.id AND c.client_id = h.client_id
         WHERE h.id = :id AND h.version = :version AND h.client_id = :client_id";
+    /// Every earlier version of a charge.
+    FORMER_DOCS = "
+        SELECT c.id, c.client_id, c.merchant_id, h.status, c.payment_type, h.provider_type, c.order_id,
+            c.customer_id, h.amount, c.original_amount, c.currency, h.doc, c.private, c.key_id, h.version,
+            h.updated_at
+        FROM charge_history h JOIN charges c ON c.id = h.id AND c.client_id = h.client_id
+        WHERE h.id = :id AND h.client_id = :client_id";
     /// The first settled version, from a version on, and when the charge last changed.
     pub SETTLED_VERSION = "
         SELECT MIN(CASE WHEN v.status NOT IN STATES_UNDER_WAY THEN v.version END) AS version,

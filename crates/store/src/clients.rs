@@ -1,5 +1,6 @@
 //! Stores clients, the accounts. Their secret is sealed.
 
+use regente_domain::customer::CheckDigits;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -88,6 +89,8 @@ pub struct Client {
     pub language: String,
     /// The time zone of its reports, an IANA name such as `America/Sao_Paulo`.
     pub time_zone: String,
+    /// Whether documents with wrong check digits are refused.
+    pub document_check_digits: CheckDigits,
     /// Grows with every change.
     pub version: i64,
     /// When it was changed.
@@ -104,6 +107,8 @@ struct Doc {
     contacts: Vec<Contact>,
     language: String,
     time_zone: String,
+    #[serde(default)]
+    document_check_digits: CheckDigits,
     #[serde(flatten)]
     unknown: Map<String, Value>,
 }
@@ -186,6 +191,7 @@ fn doc(client: &Client) -> Result<Json, StoreError> {
         contacts: client.contacts.clone(),
         language: client.language.clone(),
         time_zone: client.time_zone.clone(),
+        document_check_digits: client.document_check_digits,
         unknown: client.unknown_members.clone(),
     };
     serde_json::to_string(&doc).map(Json).map_err(|_| StoreError::Programming("clients.doc".to_owned()))
@@ -201,6 +207,7 @@ fn from_row(row: &Row) -> Result<Client, StoreError> {
         contacts: doc.contacts,
         language: doc.language,
         time_zone: doc.time_zone,
+        document_check_digits: doc.document_check_digits,
         version: row.get("version")?,
         updated_at: row.get("updated_at")?,
         unknown_members: doc.unknown,

@@ -53,6 +53,27 @@ sql! {
         UPDATE customers SET email_key = NULL, document_key = NULL, number_key = NULL, private = NULL,
             version = version + 1, updated_at = :updated_at, deleted_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
+    /// Makes a customer unfindable before he is erased; his data stays until nothing else of him is left.
+    pub HIDE_CUSTOMER = "
+        UPDATE customers SET email_key = NULL, document_key = NULL, number_key = NULL, version = version + 1,
+            updated_at = :updated_at, deleted_at = :updated_at
+        WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
+    /// Erases the data of a hidden customer.
+    pub ERASE_HIDDEN_CUSTOMER = "
+        UPDATE customers SET private = NULL
+        WHERE id = :id AND client_id = :client_id AND deleted_at IS NOT NULL";
+    /// What is left of a customer, also of a deleted one, by his own id or that of an alias.
+    pub FIND_REMAINS_OF_CUSTOMER = "
+        SELECT c.id, c.private, c.key_id, c.version, c.updated_at, c.deleted_at FROM customers c
+            WHERE c.id = :id AND c.client_id = :client_id
+        UNION ALL
+        SELECT c.id, c.private, c.key_id, c.version, c.updated_at, c.deleted_at FROM customer_aliases a
+            JOIN customers c ON c.id = a.customer_id AND c.client_id = a.client_id
+            WHERE a.id = :id AND a.client_id = :client_id";
+    /// The aliases of a customer.
+    pub ALIASES_OF_CUSTOMER = "
+        SELECT id, private, key_id FROM customer_aliases
+        WHERE client_id = :client_id AND customer_id = :customer_id";
     /// Erases the data sent with the aliases of a customer.
     pub ERASE_CUSTOMER_ALIASES = "
         UPDATE customer_aliases SET private = NULL WHERE client_id = :client_id AND customer_id = :customer_id";
@@ -60,6 +81,10 @@ sql! {
     pub INSERT_CUSTOMER_ALIAS = "
         INSERT INTO customer_aliases (id, client_id, customer_id, private, key_id)
         VALUES (:id, :client_id, :customer_id, :private, :key_id)";
+    /// The data sent with an alias; erased when its customer is deleted.
+    pub FIND_CUSTOMER_ALIAS = "
+        SELECT private, key_id FROM customer_aliases
+        WHERE id = :id AND client_id = :client_id AND private IS NOT NULL";
     /// One live customer, by its own id or that of an alias.
     pub FIND_CUSTOMER = concat!("SELECT ", columns!(), " FROM customers c
             WHERE c.id = :id AND c.client_id = :client_id AND c.deleted_at IS NULL
@@ -199,6 +224,68 @@ pub fn delete(batch: &mut Batch, customer: &StoredCustomer, now: Timestamp) {
     batch.push_any(&ERASE_CUSTOMER_ALIASES, args! { client_id, customer_id });
 }
 
+/// What is left of a customer who is being erased, or who was deleted before.
+#[derive(Clone, Debug)]
+pub struct Remains {
+    /// His own id.
+    pub id: CustomerId,
+    /// His data, sealed, unless it was erased.
+    pub private: Option<Sealed>,
+    /// Grows with each change.
+    pub version: i64,
+    /// When he last changed.
+    pub updated_at: Timestamp,
+    /// When he was deleted, or hidden.
+    pub deleted_at: Option<Timestamp>,
+    /// His aliases with the data sent, sealed, unless it was erased.
+    pub aliases: Vec<(Id<of::CustomerAlias>, Option<Sealed>)>,
+}
+
+/// What is left of a customer; `None` when no customer of the client ever had this id.
+///
+/// # Errors
+/// As [`Store::row`].
+pub async fn remains(
+    store: &Store,
+    client_id: ClientId,
+    id: CustomerId,
+) -> Result<Option<Remains>, StoreError> {
+    let sealed = |row: &Row| -> Result<Option<Sealed>, StoreError> {
+        let bytes: Option<Vec<u8>> = row.get("private")?;
+        let key_id = row.get("key_id")?;
+        Ok(bytes.map(|bytes| Sealed { key_id, bytes }))
+    };
+    let Some(row) = store.row(&FIND_REMAINS_OF_CUSTOMER, args! { id, client_id }).await? else {
+        return Ok(None);
+    };
+    let customer_id: CustomerId = row.get("id")?;
+    let aliases = store.rows(&ALIASES_OF_CUSTOMER, args! { client_id, customer_id }).await?;
+    Ok(Some(Remains {
+        id: customer_id,
+        private: sealed(&row)?,
+        version: row.get("version")?,
+        updated_at: row.get("updated_at")?,
+        deleted_at: row.get("deleted_at")?,
+        aliases: aliases
+            .iter()
+            .map(|row| Ok((row.get("id")?, sealed(row)?)))
+            .collect::<Result<_, StoreError>>()?,
+    }))
+}
+
+/// Makes a customer unfindable; the batch is refused when he has changed since he was read.
+pub fn hide(batch: &mut Batch, remains: &Remains, now: Timestamp) {
+    let (id, client_id, version) = (remains.id, batch.client_id(), remains.version);
+    batch.guard(&HIDE_CUSTOMER, args! { id, client_id, version, updated_at: now });
+}
+
+/// Erases the data of a hidden customer and that of his aliases.
+pub fn erase_hidden(batch: &mut Batch, id: CustomerId) {
+    let client_id = batch.client_id();
+    batch.push_any(&ERASE_HIDDEN_CUSTOMER, args! { id, client_id });
+    batch.push_any(&ERASE_CUSTOMER_ALIASES, args! { client_id, customer_id: id });
+}
+
 /// Adds an alias of a customer, with the data sent for it.
 pub fn insert_alias(batch: &mut Batch, id: Id<of::CustomerAlias>, customer_id: CustomerId, private: &Sealed) {
     let client_id = batch.client_id();
@@ -206,6 +293,19 @@ pub fn insert_alias(batch: &mut Batch, id: Id<of::CustomerAlias>, customer_id: C
         &INSERT_CUSTOMER_ALIAS,
         args! { id, client_id, customer_id, private: private.bytes.as_slice(), key_id: private.key_id },
     );
+}
+
+/// The data sent with an alias; `None` when there is none any more.
+///
+/// # Errors
+/// As [`Store::row`].
+pub async fn find_alias(
+    store: &Store,
+    client_id: ClientId,
+    id: Id<of::CustomerAlias>,
+) -> Result<Option<Sealed>, StoreError> {
+    let Some(row) = store.row(&FIND_CUSTOMER_ALIAS, args! { id, client_id }).await? else { return Ok(None) };
+    Ok(Some(Sealed { key_id: row.get("key_id")?, bytes: row.get("private")? }))
 }
 
 /// The live customer of an id. With the id of an alias, the customer's own id differs.

@@ -44,6 +44,12 @@ macro_rules! is_next_of_its_object {
 }
 
 sql! {
+    /// Erases what webhooks answered to the events of an object.
+    pub ERASE_ANSWERS_OF_WEBHOOKS = "
+        UPDATE delivery_attempts SET answer = NULL
+        WHERE client_id = :client_id AND answer IS NOT NULL AND delivery_id IN (
+            SELECT d.id FROM deliveries d JOIN events e ON e.id = d.event_id AND e.client_id = d.client_id
+            WHERE d.client_id = :client_id AND e.client_id = :client_id AND e.object_id = :object_id)";
     /// Adds a delivery, unless the webhook was deleted meanwhile.
     pub INSERT_DELIVERY = "
         INSERT INTO deliveries (id, client_id, webhook_id, event_id, event, object_id, object_version, ordinal,
@@ -452,4 +458,10 @@ fn attempt_from_row(row: &Row) -> Result<Attempt, StoreError> {
         failure: failure.map(parse).transpose()?,
         answer: row.get("answer")?,
     })
+}
+
+/// Erases what webhooks answered to the events of an object.
+pub fn erase_answers(batch: &mut Batch, object_id: Uuid) {
+    let client_id = batch.client_id();
+    batch.push_any(&ERASE_ANSWERS_OF_WEBHOOKS, args! { client_id, object_id });
 }

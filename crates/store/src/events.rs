@@ -90,6 +90,14 @@ sql! {
     pub PURGE_EVENTS = concat!("
         DELETE FROM events WHERE events.client_id = :client_id AND events.object_id IN EACH_UUID(:object_ids) AND",
         is_old!(":client_id"));
+    /// The events of an object with their payloads.
+    pub SNAPSHOTS_OF = "
+        SELECT version, ordinal, snapshot FROM events
+        WHERE object_id = :object_id AND client_id = :client_id AND snapshot IS NOT NULL";
+    /// Replaces the payload of an event.
+    pub REPLACE_SNAPSHOT = "
+        UPDATE events SET snapshot = :snapshot
+        WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id";
     /// When the next event of any client is to become deliveries.
     pub NEXT_DISPATCH = "SELECT MIN(dispatch_at) AS dispatch_at FROM events WHERE dispatch_at IS NOT NULL";
     /// When the next event of each client is to become deliveries.
@@ -374,4 +382,41 @@ pub fn purge(batch: &mut Batch, object_ids: &[Uuid], before: Timestamp) {
     let (client_id, made_before) = (batch.client_id(), Id::<of::Event>::first_at(before));
     let object_ids = Json::list(Some(object_ids), Uuid::to_string);
     batch.push_any(&PURGE_EVENTS, args! { client_id, object_ids, made_before });
+}
+
+/// The stored payload of an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The object.
+    pub object_id: Uuid,
+    /// The version of the object that it announces.
+    pub version: i64,
+    /// Its place among the events of that version.
+    pub ordinal: i64,
+    /// `data` of the event, as JSON.
+    pub data: String,
+}
+
+/// The stored payloads of an object's events.
+///
+/// # Errors
+/// As [`Store::rows`].
+pub async fn snapshots_of(
+    store: &Store,
+    client_id: ClientId,
+    object_id: Uuid,
+) -> Result<Vec<Snapshot>, StoreError> {
+    let rows = store.rows(&SNAPSHOTS_OF, args! { object_id, client_id }).await?;
+    let snapshot = |row: &Row| {
+        let (version, ordinal, data) = (row.get("version")?, row.get("ordinal")?, row.get("snapshot")?);
+        Ok(Snapshot { object_id, version, ordinal, data })
+    };
+    rows.iter().map(snapshot).collect()
+}
+
+/// Replaces the payload of an event; what was sent to webhooks before is not changed by it.
+pub fn replace_snapshot(batch: &mut Batch, snapshot: Snapshot) {
+    let Snapshot { object_id, version, ordinal, data } = snapshot;
+    let client_id = batch.client_id();
+    batch.push_any(&REPLACE_SNAPSHOT, args! { object_id, version, ordinal, client_id, snapshot: data });
 }

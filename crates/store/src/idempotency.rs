@@ -42,6 +42,14 @@ sql! {
     pub FIND_KEY = "
         SELECT fingerprint, state, http_status, object_id, version, body, key_id, expires_at
         FROM idempotency WHERE digest = :digest AND client_id = :client_id";
+    /// Answers of a client that are bodies, in the order of their digests.
+    pub ANSWERS_AFTER = "
+        SELECT digest, body, key_id FROM idempotency
+        WHERE client_id = :client_id AND digest > :after AND body IS NOT NULL ORDER BY digest LIMIT :limit";
+    /// Replaces the answer of a key.
+    pub REPLACE_ANSWER = "
+        UPDATE idempotency SET http_status = COALESCE(:http_status, http_status), body = :body, key_id = :key_id
+        WHERE digest = :digest AND client_id = :client_id AND state = 'done'";
     /// Answers that are kept no longer, the oldest first: of all clients but some.
     pub EXPIRED_KEYS = concat!("
         SELECT digest, client_id FROM idempotency WHERE client_id NOT IN EACH_UUID(:apart) AND ",
@@ -211,4 +219,26 @@ pub fn purge(batch: &mut Batch, digests: &[Uuid], now: Timestamp, moved_after: T
     let client_id = batch.client_id();
     let digests = Json::list(Some(digests), Uuid::to_string);
     batch.push_any(&PURGE_KEYS, args! { client_id, digests, now, moved_after });
+}
+
+/// The answers of a client that are bodies, each with the digest of its claim, after `after`.
+///
+/// # Errors
+/// As [`Store::rows`].
+pub async fn answers(
+    store: &Store,
+    client_id: ClientId,
+    after: Uuid,
+    limit: i64,
+) -> Result<Vec<(Uuid, Sealed)>, StoreError> {
+    let rows = store.rows(&ANSWERS_AFTER, args! { client_id, after, limit }).await?;
+    rows.iter()
+        .map(|row| Ok((row.get("digest")?, Sealed { key_id: row.get("key_id")?, bytes: row.get("body")? })))
+        .collect()
+}
+
+/// Replaces the answer of a key, and its status unless `http_status` is `None`.
+pub fn replace_answer(batch: &mut Batch, digest: Uuid, http_status: Option<u16>, body: Sealed) {
+    let (client_id, Sealed { key_id, bytes }) = (batch.client_id(), body);
+    batch.push_any(&REPLACE_ANSWER, args! { digest, client_id, http_status, body: bytes, key_id });
 }

@@ -31,7 +31,7 @@ pub use sql::{DatabaseKind, Sql};
 pub use sqlite::{BackupError, Existing, Integrity, Replaced, SqliteOptions, SqliteStore, Staged, Written};
 #[cfg(feature = "bench-without-storage")]
 pub use stand_in::DiscardWrites;
-pub use store::{Activity, COMMIT_SPANS, Store, StoreOptions, StoreSize};
+pub use store::{Activity, COMMIT_SPANS, Emptied, Store, StoreOptions, StoreSize};
 pub use value::{Args, FromValue, Json, Value};
 
 #[doc(hidden)]
@@ -58,6 +58,7 @@ pub mod listeners;
 pub mod merchants;
 pub mod money;
 pub mod newest;
+pub mod provider_notifications;
 pub mod providers;
 pub mod purchases;
 pub mod sealed;

@@ -72,6 +72,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0013_undone_requests",
         text: include_str!("../migrations/0013_undone_requests.sql"),
     },
+    Migration {
+        version: 14,
+        name: "0014_provider_notifications",
+        text: include_str!("../migrations/0014_provider_notifications.sql"),
+    },
     Migration { version: 17, name: "0017_analyses", text: include_str!("../migrations/0017_analyses.sql") },
 ];
 

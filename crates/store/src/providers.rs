@@ -35,6 +35,8 @@ sql! {
     /// One provider, also that of a deleted merchant.
     pub FIND_PROVIDER = concat!("SELECT ", columns!(), " FROM providers p
         WHERE p.id = :id AND p.client_id = :client_id");
+    /// The client of a provider, by the provider alone: a notification names no more.
+    pub CLIENT_OF_PROVIDER = "SELECT client_id FROM providers WHERE id = :id";
     /// One live provider of a live merchant.
     pub FIND_LIVE_PROVIDER = concat!("SELECT ", columns!(), " FROM providers p
         JOIN merchants m ON m.id = p.merchant_id AND m.client_id = p.client_id
@@ -143,6 +145,14 @@ pub async fn find(
 ) -> Result<Option<Provider>, StoreError> {
     let row = store.row(&FIND_PROVIDER, args! { id, client_id }).await?;
     row.map(|row| from_row(id, row.get("merchant_id")?, &row)).transpose()
+}
+
+/// The client of a provider, which never changes.
+///
+/// # Errors
+/// As [`Store::row`].
+pub async fn client_of(store: &Store, id: ProviderId) -> Result<Option<ClientId>, StoreError> {
+    store.row(&CLIENT_OF_PROVIDER, args! { id }).await?.map(|row| row.get("client_id")).transpose()
 }
 
 /// A live provider of a live merchant.

@@ -38,6 +38,14 @@ sql! {
     /// Fails unless the purchase still has this version; for a batch that changes something else.
     pub HOLD_PURCHASE = "
         UPDATE purchases SET version = :version WHERE id = :id AND client_id = :client_id AND version = :version";
+    /// Takes the sealed data and the free texts from a purchase; guarded by the version.
+    pub ERASE_PURCHASE_DATA = "
+        UPDATE purchases SET private = NULL, key_id = NULL, doc = :doc, version = version + 1
+        WHERE id = :id AND client_id = :client_id AND version = :version";
+    /// Purchases of an account, oldest first.
+    pub PURCHASES_AFTER = "
+        SELECT id, client_id, merchant_id, amount, doc, private, key_id, version, updated_at FROM purchases
+        WHERE client_id = :client_id AND id > :after ORDER BY id LIMIT :limit";
     /// One purchase.
     pub FIND_PURCHASE = "
         SELECT id, client_id, merchant_id, amount, doc, private, key_id, version, updated_at FROM purchases
@@ -246,6 +254,29 @@ pub async fn find(
     id: PurchaseId,
 ) -> Result<Option<StoredPurchase>, StoreError> {
     store.row(&FIND_PURCHASE, args! { id, client_id }).await?.as_ref().map(from_row).transpose()
+}
+
+/// The purchases of a client after `after`, oldest first.
+pub async fn page(
+    store: &Store,
+    client_id: ClientId,
+    after: PurchaseId,
+    limit: i64,
+) -> Result<Vec<StoredPurchase>, StoreError> {
+    let rows = store.rows(&PURCHASES_AFTER, args! { client_id, after, limit }).await?;
+    rows.iter().map(from_row).collect()
+}
+
+/// Erases the sealed data and the free texts of a purchase; answers whether there was anything. Its history holds neither.
+pub fn erase(batch: &mut Batch, stored: &StoredPurchase) -> Result<bool, StoreError> {
+    let purchase = &stored.purchase;
+    let erased = Purchase { references: purchase.references.without_free_text(), ..purchase.clone() };
+    if stored.private.is_none() && erased == *purchase {
+        return Ok(false);
+    }
+    let (id, client_id, version) = (purchase.id, purchase.client_id, purchase.version);
+    batch.guard(&ERASE_PURCHASE_DATA, args! { id, client_id, version, doc: doc(&erased)? });
+    Ok(true)
 }
 
 /// The history of a purchase, oldest first.

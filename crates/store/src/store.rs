@@ -51,6 +51,17 @@ pub enum Store {
     Postgres(PostgresStore),
 }
 
+/// What became of the write-ahead log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emptied {
+    /// It is empty.
+    Yes,
+    /// Something still needs it.
+    StillNeeded,
+    /// The database is a server, which keeps its log by its own rules.
+    NotOurs,
+}
+
 /// The size of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreSize {
@@ -328,6 +339,18 @@ impl Store {
         match self {
             Self::Sqlite(store) => store.size().await,
             Self::Postgres(store) => store.size().await,
+        }
+    }
+
+    /// Empties the write-ahead log of an embedded database, in which former contents of changed pages stand until it begins
+    /// anew. Answers whether it is empty: a read or a backup under way may still need it. A server looks after its own.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    pub async fn empty_log(&self) -> Result<Emptied, StoreError> {
+        match self {
+            Self::Sqlite(store) => store.empty_log().await,
+            Self::Postgres(_) => Ok(Emptied::NotOurs),
         }
     }
 

@@ -8,7 +8,7 @@ use regente_domain::charge::analysis::Verdict;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
 use regente_domain::charge::instructions::Pending;
 use regente_domain::decline::Decline;
-use regente_domain::id::{CardId, ClientId, TransactionRequestId};
+use regente_domain::id::{CardId, ClientId, ProviderId, TransactionRequestId};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -36,7 +36,8 @@ sql! {
         VALUES (:object_id, :ordinal, :client_id, :id, :object_kind, :card_id, :provider_id,
             :provider_type, :request_type, :status, :amount, :follows, :undone_transaction_id, :due_at, 0, :actor,
             :updated_at)";
-    /// Ends a request; a request ends once. A denied one keeps a due date: the provider is asked about it again.
+    /// Ends a request; a request ends once. An accepted one and a denied one keep a due date: the provider is asked about
+    /// them again.
     pub END_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET status = :status, transaction_id = :transaction_id,
             authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
@@ -59,17 +60,23 @@ sql! {
         UPDATE transaction_requests SET status = :status, transaction_id = :transaction_id, analysis = :analysis,
             duration_ms = :duration_ms, due_at = :due_at, given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
-    /// Stops probing a request with instructions, a denied one or a pending analysis: its outcome is known, or the schedule is over.
+    /// Stops probing a request with instructions, an accepted one, a denied one or a pending analysis: its outcome is
+    /// known, or the schedule is over.
     pub STOP_PROBING_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = NULL, given_up_at = NULL
         WHERE object_id = :object_id AND id = :id AND client_id = :client_id
-          AND status IN ('awaiting_payer', 'timeout', 'analysed')";
+          AND status IN ('awaiting_payer', 'processing', 'timeout', 'analysed')";
     /// Every request of one object, oldest first.
     pub TRANSACTION_REQUESTS_OF = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE object_id = :object_id AND client_id = :client_id ORDER BY ordinal");
     /// The requests of the objects of a page, oldest first for each.
     pub TRANSACTION_REQUESTS_OF_MANY = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE object_id IN EACH_UUID(:object_ids) AND client_id = :client_id ORDER BY object_id, ordinal");
+    /// The request to a provider that was answered with instructions and this id of the provider.
+    pub INSTRUCTED_TRANSACTION_REQUEST = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE client_id = :client_id AND provider_id = :provider_id AND transaction_id = :transaction_id
+          AND instructions IS NOT NULL
+        ORDER BY id DESC LIMIT 1");
     /// Clients with requests whose probe is due.
     pub CLIENTS_WITH_DUE_REQUESTS = "
         SELECT DISTINCT client_id FROM transaction_requests
@@ -201,6 +208,7 @@ pub fn insert_ended(
         }
         Outcome::Open
         | Outcome::Pending(_)
+        | Outcome::Accepted(_)
         | Outcome::Approved(_)
         | Outcome::Declined(_)
         | Outcome::NoEffect(_) => {
@@ -250,6 +258,16 @@ pub fn end(batch: &mut Batch, ended: &TransactionRequest) -> Result<(), StoreErr
 
 /// Ends a request that the provider has denied; the provider is asked about it again at `due_at`. Guards the batch.
 pub fn end_denied(
+    batch: &mut Batch,
+    ended: &TransactionRequest,
+    due_at: Timestamp,
+) -> Result<(), StoreError> {
+    batch.guard(&END_TRANSACTION_REQUEST, end_args(ended, Some(due_at))?);
+    Ok(())
+}
+
+/// Ends a request that the provider has accepted; the provider is asked about its result at `due_at`. Guards the batch.
+pub fn end_accepted(
     batch: &mut Batch,
     ended: &TransactionRequest,
     due_at: Timestamp,
@@ -319,8 +337,8 @@ pub enum Probing {
     GoesOn,
 }
 
-/// Records the outcome of `awaited`, a request with instructions, as a request of its own. Guards the batch if probing
-/// ends.
+/// Records what became of `awaited`, a request with instructions or an accepted one, as a request of its own. Guards the
+/// batch if probing ends.
 pub fn tell(
     batch: &mut Batch,
     awaited: TransactionRequestId,
@@ -335,7 +353,8 @@ pub fn tell(
     insert_ended(batch, told, ObjectKind::Charge, actor)
 }
 
-/// Ends probing of a request with instructions, of a denied one or of a pending analysis. Guards the batch.
+/// Ends probing of a request with instructions, of an accepted one, of a denied one or of a pending analysis. Guards the
+/// batch.
 pub fn stop_probing(batch: &mut Batch, client_id: ClientId, object_id: Uuid, id: TransactionRequestId) {
     batch.guard(&STOP_PROBING_TRANSACTION_REQUEST, args! { object_id, id, client_id });
 }
@@ -440,6 +459,17 @@ pub async fn of_objects(
     }
     let object_ids = Json::list(Some(object_ids), Uuid::to_string);
     from_rows(store.rows(&TRANSACTION_REQUESTS_OF_MANY, args! { object_ids, client_id }).await?)
+}
+
+/// The request to a provider that was answered with instructions for the payer and this id of the provider.
+pub async fn instructed(
+    store: &Store,
+    client_id: ClientId,
+    provider_id: ProviderId,
+    transaction_id: &str,
+) -> Result<Option<StoredRequest>, StoreError> {
+    let args = args! { client_id, provider_id, transaction_id };
+    store.row(&INSTRUCTED_TRANSACTION_REQUEST, args).await?.as_ref().map(from_row).transpose()
 }
 
 /// Clients with probes due at `now`, by id, from one on.

@@ -1,6 +1,7 @@
 //! Number 4: single charges, pages and totals of a database with many charges.
 
 mod queries;
+mod rows;
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use super::figures::{Reached, Samples, number};
 use super::open_loop::Line;
 use super::report::{Report, Table};
 use super::requests::get;
-use super::seeded::Seeded;
+use super::seeded::{Seeded, Server};
 use super::{Bench, wrk};
 use crate::Outcome;
 use crate::service::Service;
@@ -35,8 +36,8 @@ const WARM_UP_SECONDS: u32 = 1;
 pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     let seeded = bench.large().await?;
     let mut report = Report::new();
-    // A charge by id is found in the same way, whatever the history.
-    if seeded.facts.history_hours == 0 {
+    // A charge by id is found in the same way, whatever the history; and what a server adds to it, `postgres` measures.
+    if seeded.facts.history_hours == 0 && seeded.server.is_none() {
         by_id(bench, &seeded, &mut report)?;
     }
     lists(bench, &seeded, &mut report).await?;
@@ -50,6 +51,15 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
             "That account has counters of {} hours before its first charge too, of 48 kinds each, without charges: pages of \
              that time are empty, which leaves what it takes to count and to find their hours.",
             number(seeded.facts.history_hours as f64, 0)
+        ));
+    }
+    if let Some(folding) = &seeded.facts.folding {
+        report.note(format!(
+            "Those counters were folded in pages of {}, {} counters a second: p50 {} ms and p99 {} ms a page.",
+            folding.page,
+            number(folding.rows_per_second, 0),
+            number(folding.p50_ms, 1),
+            number(folding.p99_ms, 1)
         ));
     }
     Ok(report)
@@ -111,13 +121,15 @@ fn read_by_id(service: &Service, seeded: &Seeded, how_many: usize, seconds: u32)
 }
 
 async fn lists(bench: &Bench, seeded: &Seeded, report: &mut Report) -> Outcome {
-    let service = Service::start(&seeded.place)?;
-    let mut table = Table::new(
-        "Pages of 20 with their totals, open loop of 200 a second for each filter",
-        ["filter", "total", "exact", "p50 ms", "p99 ms", "most ms", "server CPU µs"],
-    );
-    let (mut slowest_ms, mut missed, mut wrong, mut checked) = (0.0_f64, Vec::new(), 0, 0);
     let queries = queries::all(&seeded.facts);
+    let service = Service::start(&seeded.place)?;
+    let mut columns = vec!["filter", "total", "exact", "p50 ms", "p99 ms", "most ms", "server CPU µs"];
+    if seeded.server.is_some() {
+        columns.push("PostgreSQL CPU µs");
+    }
+    let mut table =
+        Table::new("Pages of 20 with their totals, open loop of 200 a second for each filter", columns);
+    let (mut slowest_ms, mut missed, mut wrong, mut checked) = (0.0_f64, Vec::new(), 0, 0);
     for query in &queries {
         println!("reads: {}", query.what);
         let (total, alone) = ask(&service, seeded, query).await?;
@@ -126,8 +138,10 @@ async fn lists(bench: &Bench, seeded: &Seeded, report: &mut Report) -> Outcome {
         wrong += u32::from(exact == Some(false));
         let (cells, p99_ms) = if alone > ALONE_MAX {
             let alone_ms = alone.as_secs_f64() * 1000.0;
-            let text = format!("{} alone", number(alone_ms, 0));
-            (["-".to_owned(), text, "-".to_owned(), "-".to_owned()], alone_ms)
+            let mut cells = vec!["-".to_owned(), format!("{} alone", number(alone_ms, 0))];
+            cells.extend(seeded.server.iter().map(|_| "-".to_owned()));
+            cells.extend(["-".to_owned(), "-".to_owned()]);
+            (cells, alone_ms)
         } else {
             at_rate(bench, &service, seeded, query).await?
         };
@@ -135,13 +149,13 @@ async fn lists(bench: &Bench, seeded: &Seeded, report: &mut Report) -> Outcome {
             missed.push(query.what.clone());
         }
         slowest_ms = slowest_ms.max(p99_ms);
-        let [p50, p99, most, cpu] = cells;
         let exact = match (exact, query.total) {
             (Some(true), _) => "yes".to_owned(),
             (Some(false), Some(expected)) => format!("NO: {expected}"),
             (Some(false) | None, _) => "-".to_owned(),
         };
-        table.row([query.what.clone(), number(total as f64, 0), exact, p50, p99, most, cpu]);
+        let named = [query.what.clone(), number(total as f64, 0), exact];
+        table.row(named.into_iter().chain(cells));
     }
     report.tables.push(table);
     report.number(
@@ -159,7 +173,12 @@ async fn lists(bench: &Bench, seeded: &Seeded, report: &mut Report) -> Outcome {
     if !missed.is_empty() {
         report.note(format!("Too slow: {}.", missed.join("; ")));
     }
-    cut_hours(&service, seeded, report).await
+    cut_hours(&service, seeded, report).await?;
+    service.stop()?;
+    match &seeded.server {
+        Some(server) => rows::measure(server, seeded, &queries, report).await,
+        None => Ok(()),
+    }
 }
 
 /// p50, p99, maximum and processor time, as text; and p99 as a number.
@@ -168,14 +187,16 @@ async fn at_rate(
     service: &Service,
     seeded: &Seeded,
     query: &Query,
-) -> Outcome<([String; 4], f64)> {
-    let (mut p50, mut p99, mut most, mut cpu) =
-        (Samples::default(), Samples::default(), Samples::default(), Samples::default());
+) -> Outcome<(Vec<String>, f64)> {
+    let (mut p50, mut p99, mut most, mut cpu, mut database_cpu) =
+        (Samples::default(), Samples::default(), Samples::default(), Samples::default(), Samples::default());
     let seconds = bench.pick(0.3, f64::from(bench.seconds) / 2.0);
+    let database_usage = || seeded.server.as_ref().map(Server::usage);
     for _ in 0..bench.rounds {
         let line = Line::open(service, LIST_CONNECTIONS).await?;
         let request = get(&seeded.facts.account, &query.path());
         let write = move |_: u64, buffer: &mut Vec<u8>| buffer.extend_from_slice(request.as_bytes());
+        let database_before = database_usage();
         let measured = line.send(LISTS_PER_SECOND, seconds, write).await?;
         if measured.others > 0 {
             return Err(format!("{}: {} requests failed", query.what, measured.others).into());
@@ -184,8 +205,13 @@ async fn at_rate(
         p99.add(measured.taken_ms(0.99));
         most.add(measured.taken_ms(1.0));
         cpu.add(measured.for_each(measured.server.cpu_seconds * 1e6));
+        if let (Some(before), Some(after)) = (database_before, database_usage()) {
+            database_cpu.add(measured.for_each(after.since(before).cpu_seconds * 1e6));
+        }
     }
-    Ok(([p50.show(1), p99.show(1), most.show(0), cpu.show(0)], p99.median()))
+    let mut cells = vec![p50.show(1), p99.show(1), most.show(0), cpu.show(0)];
+    cells.extend(seeded.server.iter().map(|_| database_cpu.show(0)));
+    Ok((cells, p99.median()))
 }
 
 /// The total of a query, and its time without other load; measured the second time, since the first prepares

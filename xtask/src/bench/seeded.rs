@@ -3,6 +3,7 @@
 
 mod facts;
 mod history;
+mod server;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,11 +16,12 @@ use regente_engine::clock::Clock;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::FOLDER;
 use super::figures::number;
+use super::{Database, FOLDER};
 use crate::Outcome;
 use crate::place::{Account, Inside, Place, one_simulator};
 pub(super) use facts::{Facts, Kind};
+pub(super) use server::{RowsRead, Server};
 
 /// The charges are spread over this many past days.
 const DAYS: u64 = 30;
@@ -45,6 +47,8 @@ pub(super) struct Seeded {
     pub(super) place: Place,
     /// Its content, as counted.
     pub(super) facts: Facts,
+    /// The server that it is on, if it is not in a file.
+    pub(super) server: Option<Server>,
     keep: Keep,
 }
 
@@ -71,13 +75,14 @@ pub(super) struct SeededDatabases {
     keep: Keep,
     keys: Keys,
     history_years: u32,
+    on: Database,
     made: tokio::sync::Mutex<BTreeMap<u64, Arc<Seeded>>>,
 }
 
 impl SeededDatabases {
     /// Accounts have counters of `history_years` before their first charge.
-    pub(super) fn new(keep: Keep, keys: Keys, history_years: u32) -> Self {
-        Self { keep, keys, history_years, made: tokio::sync::Mutex::default() }
+    pub(super) fn new(keep: Keep, keys: Keys, history_years: u32, on: Database) -> Self {
+        Self { keep, keys, history_years, on, made: tokio::sync::Mutex::default() }
     }
 
     /// The idempotency keys in them.
@@ -91,6 +96,15 @@ impl SeededDatabases {
         if let Some(seeded) = made.get(&charges) {
             return Ok(seeded.clone());
         }
+        let seeded = Arc::new(match self.on {
+            Database::Sqlite => self.in_file(binary, charges).await?,
+            Database::Postgres => self.on_server(binary, charges).await?,
+        });
+        made.insert(charges, seeded.clone());
+        Ok(seeded)
+    }
+
+    async fn in_file(&self, binary: &Path, charges: u64) -> Outcome<Seeded> {
         let keys = match self.keys {
             Keys::OfADay => "",
             Keys::All => "-all-keys",
@@ -102,12 +116,19 @@ impl SeededDatabases {
         let folder = Path::new(FOLDER).join(format!("seeded-{charges}{keys}{history}"));
         if !folder.join(facts::FILE).exists() {
             drop(std::fs::remove_dir_all(&folder));
-            make(binary, &folder, charges, self.keys, self.history_years).await?;
+            let place = Place::kept(binary, &folder)?;
+            make(place, charges, self.keys, self.history_years).await?.write(&folder)?;
         }
         let (place, facts) = (Place::kept(binary, &folder)?, Facts::read(&folder)?);
-        let seeded = Arc::new(Seeded { place, facts, keep: self.keep });
-        made.insert(charges, seeded.clone());
-        Ok(seeded)
+        Ok(Seeded { place, facts, server: None, keep: self.keep })
+    }
+
+    async fn on_server(&self, binary: &Path, charges: u64) -> Outcome<Seeded> {
+        let server = Server::start().await;
+        let place = Place::passing(binary, Path::new(FOLDER))?.on_postgres(server.url());
+        let facts = make(place.clone(), charges, self.keys, self.history_years).await?;
+        server.maintain()?;
+        Ok(Seeded { place, facts, server: Some(server), keep: Keep::No })
     }
 }
 
@@ -128,9 +149,8 @@ impl Drop for Seeded {
 }
 
 #[allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
-async fn make(binary: &Path, folder: &Path, charges: u64, keys: Keys, history_years: u32) -> Outcome {
+async fn make(mut place: Place, charges: u64, keys: Keys, history_years: u32) -> Outcome<Facts> {
     let begun = Instant::now();
-    let mut place = Place::kept(binary, folder)?;
     if keys == Keys::All {
         place = place.with("REGENTE_LIMITS__IDEMPOTENCY_RETENTION_SECONDS", KEY_LIFE_SECONDS);
     }
@@ -152,8 +172,8 @@ async fn make(binary: &Path, folder: &Path, charges: u64, keys: Keys, history_ye
     }
     let mut facts = shop.facts.lock().map_err(|_| "the facts are lost")?.clone();
     facts.history_hours = i64::from(history_years) * YEAR_HOURS;
-    history::make(&place, &facts).await?;
-    facts.write(folder)
+    facts.folding = history::make(&place, &facts).await?;
+    Ok(facts)
 }
 
 fn now_millis() -> i64 {

@@ -268,9 +268,14 @@ impl Charge {
         Next::Finish(Finish::Failed { by, stopped })
     }
 
-    /// The step after `by` has approved the authorization.
-    pub(super) fn next_after_approval(&self, requests: &[TransactionRequest], by: ProviderType) -> Next {
-        let approved = Next::Finish(Finish::Approved { by });
+    /// The step after this authorization is approved.
+    pub(super) fn next_after_approval(
+        &self,
+        requests: &[TransactionRequest],
+        authorization: &TransactionRequest,
+    ) -> Next {
+        let by = authorization.provider_type;
+        let approved = Next::Finish(Finish::Approved { by, amount: authorization.amount });
         let Some(rules) = self.analysed(Timing::AfterReservation) else { return approved };
         let Some(analysis) = newest_analysis(requests) else { return Next::Analyse };
         match analysis.verdict() {
@@ -302,6 +307,7 @@ impl Charge {
             | ChargeState::CapturePending { .. }
             | ChargeState::Authorized { .. }
             | ChargeState::RefundPending { .. }
+            | ChargeState::RefundAccepted { .. }
             | ChargeState::Failed { .. }
             | ChargeState::Canceled { .. }
             | ChargeState::Voided { .. }
@@ -373,6 +379,7 @@ impl Charge {
                 | ChargeState::PreAuthorized { .. }
                 | ChargeState::CapturePending { .. }
                 | ChargeState::RefundPending { .. }
+                | ChargeState::RefundAccepted { .. }
                 | ChargeState::ChargedBack { .. } => false,
             };
         is_due.then_some(Asks {
@@ -435,6 +442,7 @@ impl TransactionRequest {
             Outcome::Analysed(analysed) => Some(&analysed.verdict),
             Outcome::Open
             | Outcome::Pending(_)
+            | Outcome::Accepted(_)
             | Outcome::Approved(_)
             | Outcome::Declined(_)
             | Outcome::NoEffect(_) => None,

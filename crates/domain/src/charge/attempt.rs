@@ -81,6 +81,9 @@ pub enum Outcome {
     /// The provider has issued instructions for the payer. A later request that
     /// [follows](TransactionRequest::follows) this one records the outcome; this one stays unchanged.
     Pending(Box<Pending>),
+    /// The provider has accepted a capture or void and reports its result later. A later request that
+    /// [follows](TransactionRequest::follows) this one records the result; this one stays unchanged.
+    Accepted(Approval),
     /// Done.
     Approved(Approval),
     /// Refused.
@@ -110,8 +113,8 @@ pub struct TransactionRequest {
     pub request_type: RequestType,
     /// The amount of this operation.
     pub amount: Amount,
-    /// The earlier request that this one refers to: the one that a capture captures or a void undoes, or the one
-    /// whose instructions the payer followed.
+    /// The earlier request that this one refers to: the one that a capture captures or a void undoes, the one whose
+    /// instructions the payer followed, or the void that was accepted and whose result this one records.
     pub follows: Option<TransactionRequestId>,
     /// The provider's id of the request that a void undoes, if that request was recorded as refused or without effect:
     /// its own record has no id, or that of the refusal.
@@ -208,6 +211,7 @@ impl TransactionRequest {
         match &self.outcome {
             Outcome::Open => RequestStatus::Running,
             Outcome::Pending(_) | Outcome::Approved(_) => RequestStatus::Success,
+            Outcome::Accepted(_) => RequestStatus::Processing,
             Outcome::Declined(_) => RequestStatus::Failed,
             Outcome::NoEffect(_) => RequestStatus::Timeout,
             Outcome::Analysed(analysed) => match &analysed.verdict {
@@ -229,7 +233,7 @@ impl TransactionRequest {
                 Verdict::Reproved { decline, .. } => decline.as_ref(),
                 Verdict::Pending | Verdict::Approved { .. } | Verdict::Failed { .. } => None,
             },
-            Outcome::Open | Outcome::Pending(_) | Outcome::Approved(_) => None,
+            Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::Approved(_) => None,
         }
     }
 
@@ -238,7 +242,7 @@ impl TransactionRequest {
         match &self.outcome {
             Outcome::Open => None,
             Outcome::Pending(pending) => pending.reference.transaction_id.as_deref(),
-            Outcome::Approved(approval) => approval.transaction_id.as_deref(),
+            Outcome::Accepted(approval) | Outcome::Approved(approval) => approval.transaction_id.as_deref(),
             Outcome::Declined(decline) | Outcome::NoEffect(decline) => decline.transaction_id.as_deref(),
             Outcome::Analysed(analysed) => analysed.reference.as_deref(),
         }
@@ -248,7 +252,7 @@ impl TransactionRequest {
     pub fn reference(&self) -> Option<&Approval> {
         match &self.outcome {
             Outcome::Pending(pending) => Some(&pending.reference),
-            Outcome::Approved(approval) => Some(approval),
+            Outcome::Accepted(approval) | Outcome::Approved(approval) => Some(approval),
             Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) | Outcome::Analysed(_) => None,
         }
     }
@@ -258,6 +262,7 @@ impl TransactionRequest {
         match &self.outcome {
             Outcome::Pending(pending) => Some(pending),
             Outcome::Open
+            | Outcome::Accepted(_)
             | Outcome::Approved(_)
             | Outcome::Declined(_)
             | Outcome::NoEffect(_)

@@ -136,6 +136,7 @@ impl Charge {
         match self.state.name() {
             StateName::Processing => FollowUpRefusal::UnderWay(status),
             StateName::AwaitingPayer
+            | StateName::RefundAccepted
             | StateName::PreAuthorized
             | StateName::CapturePending
             | StateName::Authorized
@@ -161,7 +162,8 @@ impl Charge {
             (ChargeState::Authorized { responsible }, FollowUpKind::Void) => Ok((*responsible, Held::Taken)),
             (ChargeState::Authorized { .. }, FollowUpKind::Capture)
             | (
-                ChargeState::AwaitingPayer { .. }
+                ChargeState::RefundAccepted { .. }
+                | ChargeState::AwaitingPayer { .. }
                 | ChargeState::Failed { .. }
                 | ChargeState::Canceled { .. }
                 | ChargeState::Voided { .. }
@@ -205,7 +207,8 @@ impl Charge {
                 captured.charge.amount = open.amount;
                 Some(captured)
             }
-            ChargeState::RefundPending { responsible, open } => {
+            ChargeState::RefundPending { responsible, open }
+            | ChargeState::RefundAccepted { responsible, open } => {
                 let responsible = *responsible;
                 // `open` refused amounts above the rest, and the amount does not change while an operation is open.
                 let rest = self.amount.minus(open.amount).unwrap_or(Amount::ZERO);
@@ -250,6 +253,13 @@ impl Charge {
         Some(self.transition(state, announces, now))
     }
 
+    /// The provider has accepted the open void and reports its result later. `None` when none is open.
+    pub fn accept_refund(&self, now: Timestamp) -> Option<Transition> {
+        let (responsible, open) = (self.state.responsible()?, *self.state.open_operation()?);
+        let state = ChargeState::RefundAccepted { responsible, open };
+        Some(self.transition(state, Some(ChargeEvent::RefundPending), now))
+    }
+
     /// The event announced while the outcome of the open operation is unknown.
     pub const fn announced_while_open(&self) -> Option<ChargeEvent> {
         match &self.state {
@@ -260,6 +270,7 @@ impl Charge {
                 open: OpenOperation { before: Held::Reserved | Held::JustReserved, .. },
                 ..
             }
+            | ChargeState::RefundAccepted { .. }
             | ChargeState::CapturePending { .. }
             | ChargeState::Processing
             | ChargeState::AwaitingPayer { .. }
@@ -278,15 +289,15 @@ impl Charge {
     }
 }
 
-/// The authorization that a capture or void refers to: the approved one. An authorization set by a tester has no
-/// provider id and counts only when there is no other.
+/// The authorization that a capture or void refers to: the first approved one, since what a payer paid once more is
+/// given back by itself. An authorization set by a tester has no provider id and counts only when there is no other.
 pub fn approved_authorization(requests: &[TransactionRequest]) -> Option<&TransactionRequest> {
     let approved = |request: &&TransactionRequest| {
         request.request_type.is_authorization() && matches!(request.outcome, Outcome::Approved(_))
     };
     let by_provider = |request: &&TransactionRequest| request.transaction_id().is_some();
-    let mut newest_first = requests.iter().rev().filter(approved);
-    newest_first.clone().find(by_provider).or_else(|| newest_first.next())
+    let of_provider = requests.iter().filter(approved).find(by_provider);
+    of_provider.or_else(|| requests.iter().rev().find(approved))
 }
 
 impl Charge {

@@ -2,7 +2,7 @@
 //! either accepted or given back.
 
 use super::attempt::{Asks, Outcome, RequestType, TransactionRequest};
-use super::{Charge, ChargeEvent, Finish, Next, Transition};
+use super::{Charge, ChargeEvent, Finish, Next, PaymentSource, Transition};
 use crate::id::TransactionRequestId;
 use crate::time::Timestamp;
 
@@ -20,20 +20,29 @@ impl Charge {
         let void = Next::Void { request: found.id };
         match &written.outcome {
             // Another node stores or has stored the same outcome.
-            Outcome::Open | Outcome::Approved(_) | Outcome::Analysed(_) => Next::Rest,
+            Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_) | Outcome::Analysed(_) => Next::Rest,
             // The charge went on without this money.
             Outcome::Declined(_) | Outcome::NoEffect(_) => void,
             Outcome::Pending(_) => {
-                let is_known = |request: &&TransactionRequest| {
-                    request.follows == Some(found.id) && matches!(request.outcome, Outcome::Approved(_))
-                };
-                if requests.iter().any(|request| is_known(&request)) {
+                let known = payments(requests, found.id);
+                if known.clone().any(|payment| self.is_same_payment(payment, found)) {
                     Next::Rest
-                } else if self.has_expired() {
-                    Next::Finish(Finish::Approved { by: found.provider_type })
+                } else if self.has_expired() && known.count() == 0 {
+                    Next::Finish(Finish::Approved { by: found.provider_type, amount: found.amount })
                 } else {
                     void
                 }
+            }
+        }
+    }
+
+    /// Whether both are the same payment. Whoever pays by himself may pay twice: each payment has an id of its own. An
+    /// authorization of a card is approved once.
+    fn is_same_payment(&self, known: &TransactionRequest, found: &TransactionRequest) -> bool {
+        match self.method.source() {
+            PaymentSource::Card(_) => true,
+            PaymentSource::Payer(_) => {
+                found.transaction_id().is_none() || found.transaction_id() == known.transaction_id()
             }
         }
     }
@@ -86,9 +95,11 @@ impl Charge {
             let is_orphans = self.state.open_operation().is_none_or(|open| open.ordinal != request.ordinal);
             request.request_type == RequestType::Void
                 && match (request.follows, &request.outcome) {
-                    (Some(follows), Outcome::Open | Outcome::Approved(_)) => follows == taken.id,
+                    (Some(follows), Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_)) => {
+                        follows == taken.id
+                    }
                     (None, Outcome::Open) => is_orphans,
-                    (None, Outcome::Approved(_))
+                    (None, Outcome::Accepted(_) | Outcome::Approved(_))
                     | (
                         Some(_) | None,
                         Outcome::Pending(_)
@@ -101,12 +112,25 @@ impl Charge {
     }
 }
 
-/// How often a provider has refused to void `orphan`.
+/// What the payer of a request with instructions has paid, as it is recorded.
+fn payments(
+    requests: &[TransactionRequest],
+    instructed: TransactionRequestId,
+) -> impl Iterator<Item = &TransactionRequest> + Clone {
+    requests.iter().filter(move |request| {
+        request.follows == Some(instructed)
+            && request.request_type.is_authorization()
+            && matches!(request.outcome, Outcome::Approved(_))
+    })
+}
+
+/// How often a provider has refused to void `orphan`. A void that it has accepted and that another one follows was
+/// refused later.
 pub fn refused_voids(requests: &[TransactionRequest], orphan: Option<TransactionRequestId>) -> usize {
     let is_refused_void = |request: &&TransactionRequest| {
         request.request_type == RequestType::Void
             && request.follows == orphan
-            && matches!(request.outcome, Outcome::Declined(_))
+            && matches!(request.outcome, Outcome::Declined(_) | Outcome::Accepted(_))
     };
     requests.iter().filter(is_refused_void).count()
 }

@@ -9,6 +9,8 @@ use crate::id::{CardId, CustomerId};
 
 /// Most installments that the interface accepts.
 pub const INSTALLMENTS_MAX: u8 = 24;
+/// Longest time that a payer of a Pix can have.
+pub const EXPIRES_IN_SECONDS_MAX: u32 = i32::MAX.unsigned_abs();
 
 /// How a charge is paid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +20,8 @@ pub enum PaymentMethod {
     Credit(Credit),
     /// By meal or food voucher.
     Voucher(Voucher),
+    /// By Pix, the Brazilian instant payment.
+    Pix(Pix),
 }
 
 /// A payment by credit card.
@@ -44,11 +48,46 @@ pub struct Voucher {
     pub items: Option<Box<Value>>,
 }
 
+/// A payment by Pix.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pix {
+    /// The payer.
+    pub source: PayerSource,
+    /// How long the payer has, in seconds, 1 to [`EXPIRES_IN_SECONDS_MAX`].
+    pub expires_in: u32,
+    /// Texts that the payer's bank shows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub additional_info: Vec<AdditionalInfo>,
+    /// `items`, as sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Box<Value>>,
+}
+
+/// A text that the payer's bank shows, with its title.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdditionalInfo {
+    /// The title.
+    pub name: String,
+    /// The text.
+    pub value: String,
+}
+
 /// Where the money of a charge comes from.
 #[derive(Clone, Copy, Debug)]
 pub enum PaymentSource<'a> {
     /// A stored card.
     Card(&'a CardSource),
+    /// A payer who follows the instructions of a provider.
+    Payer(&'a PayerSource),
+}
+
+/// The payer of a method that is paid without a card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PayerSource {
+    /// The buyer.
+    pub customer_id: CustomerId,
 }
 
 /// Where a card came from.
@@ -86,6 +125,7 @@ impl PaymentMethod {
         match self {
             Self::Credit(_) => PaymentType::Credit,
             Self::Voucher(_) => PaymentType::Voucher,
+            Self::Pix(_) => PaymentType::Pix,
         }
     }
 
@@ -95,6 +135,7 @@ impl PaymentMethod {
             Self::Credit(Credit { source, .. }) | Self::Voucher(Voucher { source, .. }) => {
                 PaymentSource::Card(source)
             }
+            Self::Pix(Pix { source, .. }) => PaymentSource::Payer(source),
         }
     }
 
@@ -102,13 +143,14 @@ impl PaymentMethod {
     pub const fn card_id(&self) -> Option<CardId> {
         match self.source() {
             PaymentSource::Card(source) => Some(source.card_id()),
+            PaymentSource::Payer(_) => None,
         }
     }
 
     /// The caller's free-form list of items, for methods that have one.
     pub const fn items(&mut self) -> Option<&mut Option<Box<Value>>> {
         match self {
-            Self::Voucher(Voucher { items, .. }) => Some(items),
+            Self::Voucher(Voucher { items, .. }) | Self::Pix(Pix { items, .. }) => Some(items),
             Self::Credit(_) => None,
         }
     }
@@ -117,7 +159,7 @@ impl PaymentMethod {
     pub const fn installments(&self) -> u8 {
         match self {
             Self::Credit(Credit { installments, .. }) => *installments,
-            Self::Voucher(_) => 1,
+            Self::Voucher(_) | Self::Pix(_) => 1,
         }
     }
 
@@ -125,7 +167,7 @@ impl PaymentMethod {
     pub const fn recurrence(&self) -> Option<Recurrence> {
         match self {
             Self::Credit(Credit { recurrence, .. }) => *recurrence,
-            Self::Voucher(_) => None,
+            Self::Voucher(_) | Self::Pix(_) => None,
         }
     }
 
@@ -134,6 +176,7 @@ impl PaymentMethod {
     pub const fn is_announced_when_accepted(&self) -> bool {
         match self {
             Self::Credit(_) | Self::Voucher(_) => true,
+            Self::Pix(_) => false,
         }
     }
 }

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use crate::decline::Decline;
 use crate::id::TransactionRequestId;
+use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::routing::{self, Hop};
 use crate::time::Timestamp;
 
 use super::attempt::{Outcome, TransactionRequest};
 use super::explanation::Stopped;
-use super::{Charge, ChargeState, FollowUpKind};
+use super::{Charge, ChargeState, FollowUpKind, OpenOperation};
 
 /// How long a payer has when the provider does not say.
 pub const EXPIRES_AFTER: Duration = Duration::from_secs(15 * 60);
@@ -46,6 +47,8 @@ pub enum Next {
         /// The provider that holds the reservation.
         at: ProviderType,
     },
+    /// The provider has accepted the open void: wait for its result.
+    AwaitRefund,
     /// The outcome is known: apply it to the charge.
     Finish(Finish),
     /// Nothing is under way.
@@ -59,6 +62,8 @@ pub enum Finish {
     Approved {
         /// The provider that approved.
         by: ProviderType,
+        /// What it approved: what was charged, unless a payer has paid another amount.
+        amount: Amount,
     },
     /// Every provider that was asked refused it.
     Failed {
@@ -102,10 +107,23 @@ impl Charge {
                     None | Some(Outcome::Open | Outcome::Pending(_) | Outcome::Analysed(_)) => {
                         Next::AwaitOutcome
                     }
+                    Some(Outcome::Accepted(_)) => Next::AwaitRefund,
                     Some(Outcome::Approved(_)) => Next::Finish(Finish::Settled),
                     Some(Outcome::Declined(_) | Outcome::NoEffect(_)) => Next::Finish(Finish::Withdrawn),
                 }
             }
+            ChargeState::RefundAccepted { open, .. } => match result_of_accepted(requests, open) {
+                None => Next::Rest,
+                Some(Outcome::Approved(_)) => Next::Finish(Finish::Settled),
+                Some(
+                    Outcome::Open
+                    | Outcome::Pending(_)
+                    | Outcome::Accepted(_)
+                    | Outcome::Declined(_)
+                    | Outcome::NoEffect(_)
+                    | Outcome::Analysed(_),
+                ) => Next::Finish(Finish::Withdrawn),
+            },
             ChargeState::PreAuthorized { .. }
             | ChargeState::Authorized { .. }
             | ChargeState::Failed { .. }
@@ -122,12 +140,13 @@ impl Charge {
             return self.next_to_begin(requests, means);
         };
         match &last.outcome {
-            Outcome::Open | Outcome::Analysed(_) => Next::AwaitOutcome,
+            // No authorization is accepted without instructions.
+            Outcome::Open | Outcome::Accepted(_) | Outcome::Analysed(_) => Next::AwaitOutcome,
             Outcome::Pending(_) => match (expiry(last), &self.state) {
                 (until, ChargeState::AwaitingPayer { .. }) if now >= until => Next::Expire,
                 (until, _) => Next::AwaitPayer { by: last.provider_type, until },
             },
-            Outcome::Approved(_) => self.next_after_approval(requests, last.provider_type),
+            Outcome::Approved(_) => self.next_after_approval(requests, last),
             Outcome::Declined(decline) | Outcome::NoEffect(decline) => {
                 match self.after_refusal(decline, means) {
                     Ok(hop) => Next::Authorize(hop),
@@ -156,6 +175,13 @@ impl Charge {
     pub fn next_hop(&self) -> Option<Hop> {
         routing::after(&self.explanation, self.position)
     }
+}
+
+/// The result of the open void that the provider has accepted, once it is known.
+fn result_of_accepted<'a>(requests: &'a [TransactionRequest], open: &OpenOperation) -> Option<&'a Outcome> {
+    let accepted = requests.iter().find(|request| request.ordinal == open.ordinal)?;
+    let told = requests.iter().find(|request| request.follows == Some(accepted.id))?;
+    Some(&told.outcome)
 }
 
 /// When the instructions of a request expire.

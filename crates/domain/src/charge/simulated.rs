@@ -5,7 +5,7 @@ use crate::money::Amount;
 use crate::time::Timestamp;
 
 use super::words::words;
-use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, Transition};
+use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, PaymentType, Transition};
 
 words! {
     /// `status` of `POST /v1/charges/{id}` (`docs/interface/sandbox.md#status`).
@@ -16,7 +16,7 @@ words! {
         Voided = "voided",
         /// The cardholder's bank reversed it.
         ChargedBack = "charged_back",
-        /// A refund is under way; not for cards.
+        /// A refund is under way; only for Pix.
         RefundPending = "refund_pending",
         /// Refused.
         Failed = "failed",
@@ -34,6 +34,37 @@ impl SimulatedStatus {
     }
 }
 
+/// The next thing that a tester has happen at the provider of a charge that is paid without a card, so that the charge
+/// gets a status and the provider's books agree with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Staging {
+    /// The charge has the status.
+    Reached,
+    /// Nothing happens at the provider: [`Charge::simulate`] sets the status.
+    ByHand,
+    /// The payer pays.
+    Payment,
+    /// The provider withdraws the instructions.
+    Withdrawal,
+    /// The charge is voided in full.
+    Void,
+    /// The provider has carried out the refund that it had accepted.
+    Refund,
+    /// The provider refuses the refund that it had accepted.
+    RefundRefusal,
+}
+
+impl SimulatedStatus {
+    /// Whether the status can be set on a charge of this payment type (`docs/interface/sandbox.md#status`).
+    pub const fn is_for(self, payment_type: PaymentType) -> bool {
+        match (self, payment_type) {
+            (Self::Authorized | Self::Voided | Self::Failed, _) => true,
+            (Self::RefundPending, payment_type) => matches!(payment_type, PaymentType::Pix),
+            (Self::ChargedBack, payment_type) => !matches!(payment_type, PaymentType::Drip),
+        }
+    }
+}
+
 /// Why a status cannot be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusRefusal {
@@ -41,11 +72,65 @@ pub enum StatusRefusal {
     UnderWay(ChargeStatus),
     /// The state is final.
     Final(ChargeStatus),
-    /// Not for this payment type.
+    /// Not for this payment type, or not without the provider.
     NotForPaymentType,
 }
 
 impl Charge {
+    /// What happens next at the provider so that the charge gets this status. `before` is what has happened last.
+    ///
+    /// # Errors
+    /// What [`StatusRefusal`] says.
+    pub fn stage(&self, status: SimulatedStatus, before: Option<Staging>) -> Result<Staging, StatusRefusal> {
+        use SimulatedStatus as To;
+        if !status.is_for(self.method.payment_type()) {
+            return Err(StatusRefusal::NotForPaymentType);
+        }
+        let shown = self.state.status();
+        match (&self.state, status) {
+            (ChargeState::AwaitingPayer { .. }, To::Failed) => Ok(Staging::Withdrawal),
+            (
+                ChargeState::AwaitingPayer { .. },
+                To::Authorized | To::Voided | To::RefundPending | To::ChargedBack,
+            ) => Ok(Staging::Payment),
+            (
+                ChargeState::Failed { .. },
+                To::Authorized | To::Voided | To::RefundPending | To::ChargedBack,
+            ) if self.has_expired() => Ok(Staging::Payment),
+            (ChargeState::Failed { .. }, To::Failed) if before.is_some() => Ok(Staging::Reached),
+            (ChargeState::Authorized { .. }, To::Authorized) => Ok(Staging::Reached),
+            (ChargeState::Authorized { .. }, To::Voided) if before == Some(Staging::Refund) => {
+                Ok(Staging::Reached)
+            }
+            (ChargeState::Authorized { responsible }, To::Voided | To::RefundPending)
+                if responsible.capabilities().can_refund(self.method.payment_type()) =>
+            {
+                Ok(Staging::Void)
+            }
+            (ChargeState::RefundAccepted { .. }, To::Voided) => Ok(Staging::Refund),
+            (ChargeState::RefundAccepted { .. }, To::Authorized) => Ok(Staging::RefundRefusal),
+            (ChargeState::RefundAccepted { .. }, To::RefundPending) => Ok(Staging::Reached),
+            (ChargeState::Voided { .. }, To::Voided) if before.is_some() => Ok(Staging::Reached),
+            (
+                ChargeState::Processing
+                | ChargeState::CapturePending { .. }
+                | ChargeState::RefundPending { .. }
+                | ChargeState::RefundAccepted { .. },
+                _,
+            ) => Err(StatusRefusal::UnderWay(shown)),
+            (
+                ChargeState::Canceled { .. } | ChargeState::Voided { .. } | ChargeState::ChargedBack { .. },
+                _,
+            ) => Err(StatusRefusal::Final(shown)),
+            (
+                ChargeState::PreAuthorized { .. }
+                | ChargeState::Authorized { .. }
+                | ChargeState::Failed { .. },
+                _,
+            ) => Ok(Staging::ByHand),
+        }
+    }
+
     /// Sets the status without asking a provider; one more transaction request records it.
     ///
     /// # Errors
@@ -56,7 +141,8 @@ impl Charge {
             ChargeState::Processing
             | ChargeState::AwaitingPayer { .. }
             | ChargeState::CapturePending { .. }
-            | ChargeState::RefundPending { .. } => {
+            | ChargeState::RefundPending { .. }
+            | ChargeState::RefundAccepted { .. } => {
                 return Err(StatusRefusal::UnderWay(before));
             }
             ChargeState::Canceled { .. } | ChargeState::Voided { .. } | ChargeState::ChargedBack { .. } => {
@@ -79,7 +165,7 @@ impl Charge {
             SimulatedStatus::ChargedBack => {
                 (ChargeState::ChargedBack { responsible }, ChargeEvent::ChargedBack, self.amount)
             }
-            // Card refunds finish at once (`docs/interface/sandbox.md#status`).
+            // Only what a provider has accepted is under way (`docs/interface/sandbox.md#status`).
             SimulatedStatus::RefundPending => return Err(StatusRefusal::NotForPaymentType),
         };
         let mut simulated = self.transition(state, Some(event), now);

@@ -47,6 +47,13 @@ pub enum ChargeState {
         /// The open void.
         open: OpenOperation,
     },
+    /// A provider has accepted a refund and reports its result later.
+    RefundAccepted {
+        /// The provider that refunds.
+        responsible: ProviderType,
+        /// The open void.
+        open: OpenOperation,
+    },
     /// No provider approved the charge.
     Failed {
         /// The provider that refused last.
@@ -84,6 +91,8 @@ words! {
         Authorized = "authorized",
         /// [`ChargeState::RefundPending`].
         RefundPending = "refund_pending",
+        /// [`ChargeState::RefundAccepted`].
+        RefundAccepted = "refund_accepted",
         /// [`ChargeState::Failed`].
         Failed = "failed",
         /// [`ChargeState::Canceled`].
@@ -112,7 +121,7 @@ pub const SECURITY_CODE_HELD_FOR: Duration = Duration::from_secs(15 * 60);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StateFacts {
-    /// The capture or void with an unknown outcome.
+    /// The capture or void that is under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenOperation>,
     /// Set while the charge awaits its payer.
@@ -121,7 +130,7 @@ pub struct StateFacts {
 }
 
 impl StateName {
-    /// Whether no answer of a provider is awaited. Only a settled version of a charge answers an idempotency key, so
+    /// Whether no answer to a request is awaited; a payer or the result of an accepted refund may be. Only a settled version of a charge answers an idempotency key, so
     /// that a repeated key gets the same answer.
     pub const fn is_settled(self) -> bool {
         match self {
@@ -129,6 +138,7 @@ impl StateName {
             Self::AwaitingPayer
             | Self::PreAuthorized
             | Self::Authorized
+            | Self::RefundAccepted
             | Self::Failed
             | Self::Canceled
             | Self::Voided
@@ -143,7 +153,7 @@ impl StateName {
             Self::PreAuthorized => ChargeStatus::PreAuthorized,
             Self::CapturePending => ChargeStatus::CapturePending,
             Self::Authorized => ChargeStatus::Authorized,
-            Self::RefundPending => ChargeStatus::RefundPending,
+            Self::RefundPending | Self::RefundAccepted => ChargeStatus::RefundPending,
             Self::Failed => ChargeStatus::Failed,
             Self::Canceled => ChargeStatus::Canceled,
             Self::Voided => ChargeStatus::Voided,
@@ -167,6 +177,7 @@ impl ChargeState {
             Self::CapturePending { .. } => StateName::CapturePending,
             Self::Authorized { .. } => StateName::Authorized,
             Self::RefundPending { .. } => StateName::RefundPending,
+            Self::RefundAccepted { .. } => StateName::RefundAccepted,
             Self::Failed { .. } => StateName::Failed,
             Self::Canceled { .. } => StateName::Canceled,
             Self::Voided { .. } => StateName::Voided,
@@ -193,6 +204,7 @@ impl ChargeState {
             | Self::CapturePending { responsible, .. }
             | Self::Authorized { responsible }
             | Self::RefundPending { responsible, .. }
+            | Self::RefundAccepted { responsible, .. }
             | Self::Failed { responsible }
             | Self::Canceled { responsible }
             | Self::Voided { responsible }
@@ -200,10 +212,12 @@ impl ChargeState {
         }
     }
 
-    /// The capture or void with an unknown outcome.
+    /// The capture or void that is under way.
     pub const fn open_operation(&self) -> Option<&OpenOperation> {
         match self {
-            Self::CapturePending { open, .. } | Self::RefundPending { open, .. } => Some(open),
+            Self::CapturePending { open, .. }
+            | Self::RefundPending { open, .. }
+            | Self::RefundAccepted { open, .. } => Some(open),
             Self::Processing
             | Self::AwaitingPayer { .. }
             | Self::PreAuthorized { .. }
@@ -228,6 +242,7 @@ impl ChargeState {
             | Self::CapturePending { .. }
             | Self::Authorized { .. }
             | Self::RefundPending { .. }
+            | Self::RefundAccepted { .. }
             | Self::Failed { .. }
             | Self::Canceled { .. }
             | Self::Voided { .. }
@@ -248,6 +263,7 @@ impl ChargeState {
             StateName::CapturePending => Self::CapturePending { responsible: responsible?, open: open? },
             StateName::Authorized => Self::Authorized { responsible: responsible? },
             StateName::RefundPending => Self::RefundPending { responsible: responsible?, open: open? },
+            StateName::RefundAccepted => Self::RefundAccepted { responsible: responsible?, open: open? },
             StateName::Failed => Self::Failed { responsible: responsible? },
             StateName::Canceled => Self::Canceled { responsible: responsible? },
             StateName::Voided => Self::Voided { responsible: responsible? },

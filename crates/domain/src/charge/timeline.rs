@@ -81,6 +81,8 @@ words! {
         VerdictPending = "verdict_pending",
         /// The analysis of the risk ended without a verdict.
         NoVerdict = "no_verdict",
+        /// The provider accepted it and reports its result later.
+        Accepted = "accepted",
         /// Unknown outcome.
         Unknown = "unknown",
     }
@@ -207,6 +209,7 @@ impl Teller<'_> {
             Outcome::Declined(_) => Ended::Declined,
             Outcome::NoEffect(_) => Ended::NoEffect,
             Outcome::Pending(_) => Ended::Instructed,
+            Outcome::Accepted(_) => Ended::Accepted,
             Outcome::Open => Ended::Unknown,
             Outcome::Analysed(analysed) => match analysed.verdict {
                 Verdict::Approved { .. } => Ended::Approved,
@@ -265,8 +268,7 @@ impl Attempt {
             && self.request.duration.is_none()
             && self.open_reason.is_none()
             && self.probes == 0
-            && self.request.awaited().is_none()
-            && !self.request.is_later_verdict()
+            && self.request.follows.is_none()
     }
 }
 
@@ -277,9 +279,11 @@ fn then(asked: &Attempt, ended: Ended, next: Option<&Attempt>, stopped: Option<S
     });
     match ended {
         Ended::Unknown => Then::Waiting,
-        Ended::Instructed | Ended::VerdictPending if next.is_none() => Then::Waiting,
+        Ended::Instructed | Ended::Accepted | Ended::VerdictPending if next.is_none() => Then::Waiting,
         Ended::Declined | Ended::NoVerdict if has_stopped_the_charge(asked, stopped) => Then::Stopped,
-        Ended::Approved | Ended::Instructed | Ended::VerdictPending | Ended::NoVerdict => Then::Done,
+        Ended::Approved | Ended::Instructed | Ended::Accepted | Ended::VerdictPending | Ended::NoVerdict => {
+            Then::Done
+        }
         Ended::Declined | Ended::NoEffect if !is_routed => Then::Done,
         Ended::Declined | Ended::NoEffect if next_is_of_the_route => Then::NextAsked,
         Ended::Declined | Ended::NoEffect => Then::Stopped,

@@ -45,7 +45,8 @@ impl Seen {
                 | ChargeState::PreAuthorized { .. }
                 | ChargeState::CapturePending { .. }
                 | ChargeState::Authorized { .. }
-                | ChargeState::RefundPending { .. },
+                | ChargeState::RefundPending { .. }
+                | ChargeState::RefundAccepted { .. },
             ) => false,
         }
     }
@@ -121,7 +122,8 @@ impl Purchase {
                         ChargeState::Processing
                         | ChargeState::AwaitingPayer { .. }
                         | ChargeState::CapturePending { .. }
-                        | ChargeState::RefundPending { .. },
+                        | ChargeState::RefundPending { .. }
+                        | ChargeState::RefundAccepted { .. },
                     )
                     | None,
                 ) => return waiting,
@@ -148,7 +150,8 @@ impl Purchase {
                     | ChargeState::Processing
                     | ChargeState::AwaitingPayer { .. }
                     | ChargeState::CapturePending { .. }
-                    | ChargeState::RefundPending { .. },
+                    | ChargeState::RefundPending { .. }
+                    | ChargeState::RefundAccepted { .. },
                 )
                 | None
                     if now >= until =>
@@ -160,7 +163,8 @@ impl Purchase {
                     ChargeState::Processing
                     | ChargeState::AwaitingPayer { .. }
                     | ChargeState::CapturePending { .. }
-                    | ChargeState::RefundPending { .. },
+                    | ChargeState::RefundPending { .. }
+                    | ChargeState::RefundAccepted { .. },
                 )
                 | None => return Next::Wait(until.min(now + LOOK_AGAIN_AFTER)),
                 Some(
@@ -271,7 +275,8 @@ fn undone(index: usize, slot: &Slot, seen: &Seen, cause: UndoCause) -> Undone {
             ChargeState::Processing
             | ChargeState::AwaitingPayer { .. }
             | ChargeState::CapturePending { .. }
-            | ChargeState::RefundPending { .. },
+            | ChargeState::RefundPending { .. }
+            | ChargeState::RefundAccepted { .. },
         ) => match seen.is_unanswered {
             true => Undone::Unanswered,
             false => Undone::Unknown,

@@ -121,7 +121,10 @@ fn an_authorization_leads_on_by_how_it_ended() {
     let next = |outcome, means| charge().next(&[authorization(0, outcome)], means, NOW);
     assert_eq!(charge().next(&[], AT_ONCE, NOW), Next::Authorize(hop(0)));
     assert_eq!(next(Outcome::Open, AT_ONCE), Next::AwaitOutcome);
-    assert_eq!(next(approved(), AT_ONCE), Next::Finish(Finish::Approved { by: SANDBOX }));
+    assert_eq!(
+        next(approved(), AT_ONCE),
+        Next::Finish(Finish::Approved { by: SANDBOX, amount: charge().amount })
+    );
     assert_eq!(next(declined(), AT_ONCE), Next::Authorize(hop(2)), "the second cannot serve the charge");
     assert_eq!(next(Outcome::NoEffect(never_arrived()), AT_ONCE), Next::Authorize(hop(2)));
     let stolen = Outcome::Declined(Decline::of(DeclinedCode::StolenCard));
@@ -172,7 +175,10 @@ fn what_the_payer_does_decides() {
     let next = |outcome, means| {
         awaiting().next(&[authorization(0, instructed(None)), of_payer(1, outcome)], means, NOW)
     };
-    assert_eq!(next(approved(), AT_ONCE), Next::Finish(Finish::Approved { by: SANDBOX }));
+    assert_eq!(
+        next(approved(), AT_ONCE),
+        Next::Finish(Finish::Approved { by: SANDBOX, amount: charge().amount })
+    );
     assert_eq!(next(declined(), AT_ONCE), Next::Authorize(hop(2)));
     assert_eq!(next(declined(), Means::Incomplete(Stopped::BudgetUsedUp)), failed(Stopped::BudgetUsedUp));
     assert_eq!(next(Outcome::Declined(expired()), AT_ONCE), failed(Stopped::NotRetryable));
@@ -187,8 +193,10 @@ fn a_request_is_known_to_the_provider_by_the_key_it_was_sent_with() {
     assert_ne!(void.provider_key(), awaited.provider_key());
     let requests = [awaited, paid.clone(), void.clone()];
     assert_eq!(charge().followed(&requests, &void), Some(&paid));
-    let authorized =
-        Charge { requests: 2, ..awaiting().with_one_more_request().approve(SANDBOX, NOW).unwrap().charge };
+    let authorized = Charge {
+        requests: 2,
+        ..awaiting().with_one_more_request().approve(SANDBOX, charge().amount, NOW).unwrap().charge
+    };
     let (opened, _) = authorized.open(FollowUpKind::Void, None, NOW).unwrap();
     let of_an_earlier_release = TransactionRequest { follows: None, ..void };
     assert_eq!(opened.followed(&requests, &of_an_earlier_release), Some(&paid));
@@ -231,7 +239,7 @@ fn instructions_are_announced_and_what_awaits_a_payer_cannot_be_voided() {
     assert_eq!(transition.announces, Some(ChargeEvent::Pending));
     assert_eq!(transition.charge.requests, 1);
     assert!(transition.charge.open(FollowUpKind::Void, None, NOW).is_err());
-    let paid = transition.charge.with_one_more_request().approve(SANDBOX, NOW).unwrap();
+    let paid = transition.charge.with_one_more_request().approve(SANDBOX, charge().amount, NOW).unwrap();
     assert_eq!((paid.charge.state.status(), paid.charge.requests), (ChargeStatus::Authorized, 2));
 }
 
@@ -259,9 +267,9 @@ fn money_that_comes_late_makes_the_charge_good_or_is_given_back() {
     let awaited = authorization(0, instructed(None));
     let unpaid = [awaited.clone(), of_payer(1, Outcome::Declined(expired()))];
     let expired = awaiting().with_one_more_request().fail(SANDBOX, Stopped::Expired, NOW).unwrap().charge;
-    let approve = Next::Finish(Finish::Approved { by: SANDBOX });
+    let approve = Next::Finish(Finish::Approved { by: SANDBOX, amount: charge().amount });
     assert_eq!(expired.next_after_late(&unpaid, &found(0)), approve);
-    let paid = expired.with_one_more_request().approve(SANDBOX, NOW).unwrap().charge;
+    let paid = expired.with_one_more_request().approve(SANDBOX, charge().amount, NOW).unwrap().charge;
     assert_eq!((paid.state.status(), paid.explanation.stopped), (ChargeStatus::Authorized, None));
     let twice = [unpaid[0].clone(), unpaid[1].clone(), of_payer(2, approved())];
     assert_eq!(paid.next_after_late(&twice, &found(0)), Next::Rest);
@@ -277,7 +285,7 @@ fn money_that_comes_late_makes_the_charge_good_or_is_given_back() {
 fn a_void_of_an_orphan_names_what_it_undoes_and_keeps_its_reference() {
     let denied = authorization(0, Outcome::NoEffect(never_arrived()));
     let found = TransactionRequest { outcome: approved(), ..denied.clone() };
-    let good = Charge { requests: 2, ..charge().approve(SANDBOX, NOW).unwrap().charge };
+    let good = Charge { requests: 2, ..charge().approve(SANDBOX, charge().amount, NOW).unwrap().charge };
     let (after, void) = good.void_orphan(id(300), &found, NOW);
     assert_eq!((after.requests, after.version, &after.state), (3, good.version + 1, &good.state));
     assert_eq!((void.ordinal, void.follows, void.amount), (2, Some(denied.id), denied.amount));
@@ -309,7 +317,7 @@ fn a_void_of_an_earlier_release_undoes_the_denied_authorization_or_none() {
             Outcome::Open,
         )
     };
-    let good = charge().approve(SANDBOX, NOW).unwrap().charge;
+    let good = charge().approve(SANDBOX, charge().amount, NOW).unwrap().charge;
     assert_eq!(good.followed(&requests[..2], &void(2)), Some(&requests[0]), "the good payment stays");
     assert_eq!(good.followed(&requests, &void(3)), None, "nothing is guessed");
 }

@@ -1,3 +1,5 @@
+mod check_digits;
+
 use proptest::prelude::*;
 use regente_domain::country::Country;
 use regente_domain::customer::{

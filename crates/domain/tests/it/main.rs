@@ -2,6 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 mod backoff;
+mod boleto;
+mod br_code;
+mod business_days;
 mod card;
 mod charge;
 mod circuit;
@@ -12,6 +15,7 @@ mod decline;
 mod id;
 mod mcc;
 mod money;
+mod percentage;
 mod provider_type;
 mod purchase;
 mod reconciliation;

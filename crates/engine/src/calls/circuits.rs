@@ -157,7 +157,9 @@ impl Watch<'_> {
     pub fn ended(self, answer: &Answer) {
         let Some(bounds) = &self.circuits.0.bounds else { return };
         let heard = match (answer, self.silence_counts) {
-            (Answer::Approved(_) | Answer::Declined(_) | Answer::Pending(_), _) => Heard::Answer,
+            (Answer::Approved(_) | Answer::Declined(_) | Answer::Pending(_) | Answer::Accepted(_), _) => {
+                Heard::Answer
+            }
             (Answer::Unknown(_), SilenceCounts::Yes) => Heard::Nothing,
             (Answer::Unknown(_), SilenceCounts::No) => return,
         };

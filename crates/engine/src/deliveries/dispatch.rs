@@ -156,7 +156,7 @@ async fn snapshot(
 ) -> Result<String, payload::PayloadError> {
     match &event.snapshot {
         Some(snapshot) => Ok(snapshot.clone()),
-        None => payload::data(&app.store, client_id, event).await,
+        None => payload::data(app, client_id, event).await,
     }
 }
 

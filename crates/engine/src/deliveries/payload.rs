@@ -2,7 +2,7 @@
 //! (`docs/interface/webhooks.md#envelope`). All attempts send the same bytes.
 
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
-use regente_domain::charge::{Charge, ChargeEvent, ChargeStatus};
+use regente_domain::charge::{Charge, ChargeEvent, ChargeStatus, PaymentMethod};
 use regente_domain::id::{ChargeId, ClientId, Id};
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::EventName;
@@ -14,6 +14,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::app::App;
+use crate::document_links::Addresses;
+use crate::error::Error;
 use crate::events::transaction_request::TransactionRequestView;
 
 /// Largest body in bytes; older transaction requests are left out to stay below it
@@ -31,6 +34,9 @@ pub(super) enum PayloadError {
     /// The record of the event does not exist.
     #[error("{0} has no record to tell of")]
     NoRecord(String),
+    /// The addresses of its documents are not known.
+    #[error(transparent)]
+    Addresses(#[from] Error),
     /// A record is not valid JSON.
     #[error("an event that is no JSON")]
     Json(#[from] serde_json::Error),
@@ -38,19 +44,20 @@ pub(super) enum PayloadError {
 
 /// Builds `data` of an event that was stored without one.
 pub(super) async fn data(
-    store: &Store,
+    app: &App,
     client_id: ClientId,
     event: &Undispatched,
 ) -> Result<String, PayloadError> {
     let no_record = || PayloadError::NoRecord(event.full_name.clone());
     let announced = EventName::parse(&event.full_name).and_then(ChargeEvent::of).ok_or_else(no_record)?;
     let id = Id::new(event.object_id);
-    let shown = shown(store, client_id, id, event, announced).await?.ok_or_else(no_record)?;
-    let stored = transaction_requests::of_object(store, client_id, event.object_id).await?;
+    let shown = shown(&app.store, client_id, id, event, announced).await?.ok_or_else(no_record)?;
+    let addresses = Addresses::of(app, &shown.charge).await?;
+    let stored = transaction_requests::of_object(&app.store, client_id, event.object_id).await?;
     let requests: Vec<TransactionRequest> = stored.into_iter().map(|stored| stored.request).collect();
     let mut requests = requests_at(&shown, &requests);
     loop {
-        let data = serde_json::to_string(&transaction(&shown, &requests)?)?;
+        let data = serde_json::to_string(&transaction(&shown, &addresses, &requests)?)?;
         if data.len() + ENVELOPE_BYTES_MAX <= BODY_BYTES_MAX || requests.is_empty() {
             return Ok(data);
         }
@@ -143,9 +150,14 @@ fn requests_at(shown: &Shown, requests: &[TransactionRequest]) -> Vec<Transactio
         .collect()
 }
 
-fn transaction(shown: &Shown, requests: &[TransactionRequest]) -> Result<Value, serde_json::Error> {
+fn transaction(
+    shown: &Shown,
+    addresses: &Addresses,
+    requests: &[TransactionRequest],
+) -> Result<Value, serde_json::Error> {
     let charge = &shown.charge;
-    let requests = requests.iter().rev().map(transaction_request).collect::<Result<Vec<_>, _>>()?;
+    let view = |request| transaction_request(request, &charge.method, addresses);
+    let requests = requests.iter().rev().map(view).collect::<Result<Vec<_>, _>>()?;
     Ok(json!({
         "id": charge.id,
         "createdAt": charge.id.created_at(),
@@ -177,8 +189,12 @@ fn transaction(shown: &Shown, requests: &[TransactionRequest]) -> Result<Value, 
 const UNUSED_AS_NULL: [&str; 5] =
     ["pix", "boleto", "providerError", "providerAuthorization", "fraudAnalysis"];
 
-fn transaction_request(request: &TransactionRequest) -> Result<Map<String, Value>, serde_json::Error> {
-    let view = serde_json::to_value(TransactionRequestView::of(request))?;
+fn transaction_request(
+    request: &TransactionRequest,
+    method: &PaymentMethod,
+    addresses: &Addresses,
+) -> Result<Map<String, Value>, serde_json::Error> {
+    let view = serde_json::to_value(TransactionRequestView::of(request, method, addresses))?;
     let mut members: Map<String, Value> = serde_json::from_value(view)?;
     for name in UNUSED_AS_NULL {
         members.entry(name).or_insert(Value::Null);

@@ -1,5 +1,6 @@
 //! A call to a provider as answers and events show it (`docs/interface/charges.md#transaction-requests`).
 
+use regente_domain::charge::PaymentMethod;
 use regente_domain::charge::analysis::Verdict;
 use regente_domain::charge::attempt::{RequestType, TransactionRequest};
 use regente_domain::decline::Decline;
@@ -9,6 +10,9 @@ use regente_domain::time::Timestamp;
 use serde::Serialize;
 use serde_json::Number;
 use uuid::Uuid;
+
+use super::instructions::InstructionsView;
+use crate::document_links::Addresses;
 
 /// One call to a provider.
 #[derive(Clone, Debug, Serialize)]
@@ -39,6 +43,8 @@ pub struct TransactionRequestView {
     provider_authorization: Option<ProviderAuthorizationView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fraud_analysis: Option<FraudAnalysisView>,
+    #[serde(flatten)]
+    instructions: Option<InstructionsView>,
 }
 
 /// What a risk analysis found.
@@ -71,8 +77,8 @@ pub struct ProviderAuthorizationView {
 }
 
 impl TransactionRequestView {
-    /// Builds the view of a request.
-    pub fn of(request: &TransactionRequest) -> Self {
+    /// Builds the view of a request of a charge that is paid by `method`.
+    pub fn of(request: &TransactionRequest, method: &PaymentMethod, addresses: &Addresses) -> Self {
         let references = request.reference().cloned().unwrap_or_default();
         let has_codes =
             references.network_authorization_code.is_some() || references.network_response_code.is_some();
@@ -103,6 +109,7 @@ impl TransactionRequestView {
                 score: verdict.score().cloned(),
                 status: verdict.status().word(),
             }),
+            instructions: InstructionsView::of(method, request, addresses),
         }
     }
 }

@@ -272,7 +272,8 @@ fn must_be_answered(charge: &Charge) -> Result<(), Error> {
         ChargeState::Processing
         | ChargeState::AwaitingPayer { .. }
         | ChargeState::CapturePending { .. }
-        | ChargeState::RefundPending { .. } => Err(Error::processing(charge.state.status().word())),
+        | ChargeState::RefundPending { .. }
+        | ChargeState::RefundAccepted { .. } => Err(Error::processing(charge.state.status().word())),
         ChargeState::PreAuthorized { .. }
         | ChargeState::Authorized { .. }
         | ChargeState::Failed { .. }

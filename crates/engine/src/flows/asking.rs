@@ -54,10 +54,11 @@ pub(super) struct Prerequisites {
 
 impl Prerequisites {
     /// Reads them for a charge whose payer was away; `None` when the card, the merchant or a required security code no
-    /// longer exists.
+    /// longer exists, and for a payer who has instructions already: those of another provider would not reach him.
     pub(super) async fn of(app: &App, charge: &Charge) -> Result<Option<Self>, Error> {
         let source = match charge.method.source() {
             PaymentSource::Card(source) => stored_card(app, charge, source.card_id()).await?,
+            PaymentSource::Payer(_) => None,
         };
         let merchant = route::merchant(app, charge.client_id, charge.merchant_id).await?;
         let (Some(source), Some(merchant)) = (source, merchant) else { return Ok(None) };

@@ -7,11 +7,16 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use regente_domain::charge::Charge;
-use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, TransactionRequest, unanswered};
+use regente_domain::charge::attempt::{
+    Approval, OpenReason, Outcome, RequestType, TransactionRequest, unanswered,
+};
 use regente_domain::decline::Decline;
+use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
-use regente_providers::outcome::{Answer, Finding, Pending, Probe, UnknownReason};
-use regente_providers::request::{Call, Credentials, Inquiry, Operation, OperationKind, TestOverrides};
+use regente_providers::outcome::{Answer, Finding, Payment, Pending, Probe, UnknownReason};
+use regente_providers::request::{
+    Call, Credentials, Inquiry, NotificationAddress, Operation, OperationKind, TestOverrides,
+};
 use regente_providers::sandbox;
 use regente_store::providers::{self, Provider};
 use serde_json::{Map, Value};
@@ -77,11 +82,8 @@ pub async fn ask(
     let (outcome, open_reason) = match answering.await {
         Answer::Approved(approval) => (Outcome::Approved(approval), None),
         Answer::Declined(decline) => (Outcome::Declined(decline), None),
-        Answer::Pending(pending) => {
-            let outcome = pending_outcome(request, pending);
-            let open_reason = (outcome == Outcome::Open).then_some(OpenReason::ProviderFailed);
-            (outcome, open_reason)
-        }
+        Answer::Pending(pending) => failed_if_open(pending_outcome(request, pending)),
+        Answer::Accepted(approval) => failed_if_open(accepted_outcome(request, approval)),
         Answer::Unknown(reason) => {
             tracing::warn!(
                 transaction_request = %request.id, provider = %request.provider_type.code(), %reason,
@@ -93,12 +95,57 @@ pub async fn ask(
             let absent = unanswered(app.providers.unanswered_reason(request.provider_type));
             // Boxed: it is rare and would enlarge every call in flight.
             let finding_out = Box::pin(find_out(app, provider, request, overrides, again, absent));
-            let outcome = finding_out.await?;
+            let outcome = finding_out.await?.outcome;
             let open_reason = (outcome == Outcome::Open).then(|| why_open(reason));
             (outcome, open_reason)
         }
     };
     Ok(CallResult { outcome, open_reason, duration: app.clock.machine().since(started), sent_at })
+}
+
+/// What a provider says of a request.
+pub struct Found {
+    /// The outcome of the request: the first payment, if its payer has paid.
+    pub outcome: Outcome,
+    /// What the payer has paid, if he has.
+    pub amount: Option<Amount>,
+    /// Further payments of the same payer.
+    pub paid_again: Vec<Payment>,
+}
+
+impl From<Outcome> for Found {
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, amount: None, paid_again: Vec::new() }
+    }
+}
+
+impl Found {
+    /// What a finding says of a request.
+    pub fn of(request: &TransactionRequest, finding: Finding) -> Self {
+        match finding {
+            Finding::Approved(approval) => Outcome::Approved(approval).into(),
+            Finding::Declined(decline) => Outcome::Declined(decline).into(),
+            Finding::Pending(pending) => pending_outcome(request, pending).into(),
+            Finding::Accepted(approval) => accepted_outcome(request, approval).into(),
+            Finding::Paid(mut payments) => {
+                if payments.is_empty() {
+                    return Outcome::Open.into();
+                }
+                let Payment { reference, amount } = payments.remove(0);
+                Self { outcome: Outcome::Approved(reference), amount: Some(amount), paid_again: payments }
+            }
+        }
+    }
+
+    /// The request with its outcome, once for each payment.
+    pub fn ended(self, request: &TransactionRequest, now: Timestamp) -> Vec<TransactionRequest> {
+        let Self { outcome, amount, paid_again } = self;
+        let with = |outcome, amount| TransactionRequest { amount, ..request.end(outcome, None, now) };
+        let first = with(outcome, amount.unwrap_or(request.amount));
+        let again = paid_again.into_iter();
+        let again = again.map(|payment| with(Outcome::Approved(payment.reference), payment.amount));
+        [first].into_iter().chain(again).collect()
+    }
 }
 
 /// Finds out the outcome of a request, once: sends `again` under the request's own key where that is allowed, otherwise
@@ -111,7 +158,7 @@ pub async fn find_out(
     overrides: &SimulatorOverrides,
     again: Option<Operation>,
     absent: Decline,
-) -> Result<Outcome, VaultError> {
+) -> Result<Found, VaultError> {
     if !app.providers.has_adapter(request.provider_type) {
         tracing::error!(
             alert = "provider_adapter_missing", transaction_request = %request.id,
@@ -119,35 +166,50 @@ pub async fn find_out(
             "this release has no adapter for the provider of a request whose outcome is looked up: the outcome stays \
              as it is until a release with the adapter runs"
         );
-        return Ok(Outcome::Open);
+        return Ok(Outcome::Open.into());
     }
     let Some(operation) = again else {
         return Ok(match probe(app, provider, request, overrides).await? {
-            Probe::Found(Finding::Approved(approval)) => Outcome::Approved(approval),
-            Probe::Found(Finding::Declined(decline)) => Outcome::Declined(decline),
-            Probe::Found(Finding::Pending(pending)) => pending_outcome(request, pending),
-            Probe::Absent if request.pending().is_some() => {
+            Probe::Found(finding) => Found::of(request, finding),
+            Probe::Absent if request.outcome != Outcome::Open && !is_denied(request) => {
                 tracing::error!(
                     transaction_request = %request.id, provider = %request.provider_type.code(),
-                    "the provider denies a request that it has issued instructions for; it is asked again"
+                    "the provider denies a request that it has issued instructions for or accepted; it is asked again"
                 );
-                Outcome::Open
+                Outcome::Open.into()
             }
-            Probe::Absent => Outcome::NoEffect(absent),
-            Probe::Unknown => Outcome::Open,
+            Probe::Absent => Outcome::NoEffect(absent).into(),
+            Probe::Unknown => Outcome::Open.into(),
         });
     };
     Ok(match call(app, provider, request, overrides, operation).await?.await {
         Answer::Approved(approval) => Outcome::Approved(approval),
         Answer::Declined(decline) => Outcome::Declined(decline),
         Answer::Pending(pending) => pending_outcome(request, pending),
+        Answer::Accepted(approval) => accepted_outcome(request, approval),
         Answer::Unknown(_) => Outcome::Open,
-    })
+    }
+    .into())
+}
+
+const fn is_denied(request: &TransactionRequest) -> bool {
+    matches!(request.outcome, Outcome::NoEffect(_))
 }
 
 /// Only an authorization waits for its payer; any other pending answer stays open and is looked up later.
 fn pending_outcome(request: &TransactionRequest, pending: Box<Pending>) -> Outcome {
     if request.request_type.is_authorization() { Outcome::Pending(pending) } else { Outcome::Open }
+}
+
+/// Only a capture or void is accepted first and carried out later.
+fn accepted_outcome(request: &TransactionRequest, approval: Approval) -> Outcome {
+    if request.request_type.is_authorization() { Outcome::Open } else { Outcome::Accepted(approval) }
+}
+
+/// An answer that does not fit its request tells nothing.
+fn failed_if_open(outcome: Outcome) -> (Outcome, Option<OpenReason>) {
+    let open_reason = (outcome == Outcome::Open).then_some(OpenReason::ProviderFailed);
+    (outcome, open_reason)
 }
 
 /// Begins a call. The returned future holds only what it needs to wait for the answer.
@@ -160,6 +222,12 @@ async fn call<'a>(
 ) -> Result<BoxFuture<'a, Answer>, VaultError> {
     let call = Call {
         key: request.provider_key(),
+        object_id: request.object_id,
+        notify: app
+            .settings
+            .base_url
+            .clone()
+            .map(|service| NotificationAddress { service, provider_id: provider.id.uuid() }),
         at: app.clock.of(request.client_id),
         provider_type: request.provider_type,
         credentials: credentials(app, provider).await?,

@@ -177,7 +177,11 @@ async fn settle(
         // This decline is about the merchant, not about the card.
         Outcome::Declined(decline) if decline.code == DeclinedCode::InvalidMerchant => Err(REFUSES_MERCHANT),
         Outcome::Declined(decline) => Ok(card.refuse(&decline.message, now)),
-        Outcome::NoEffect(_) | Outcome::Pending(_) | Outcome::Open | Outcome::Analysed(_) => Err(NO_ANSWER),
+        Outcome::NoEffect(_)
+        | Outcome::Pending(_)
+        | Outcome::Accepted(_)
+        | Outcome::Open
+        | Outcome::Analysed(_) => Err(NO_ANSWER),
     };
     match &settled {
         Ok(after) => {
@@ -236,8 +240,13 @@ async fn give_up(app: &App, card: &Card, request: &TransactionRequest, reason: O
     }
 }
 
-/// Ends a check after the reconcile job has found out its outcome.
-pub async fn recover(app: &App, stored: &StoredRequest, ended: TransactionRequest) -> Result<(), Error> {
+/// Ends a check after its caller is gone: the reconcile job has found out its outcome, or the provider has notified it.
+pub async fn recover(
+    app: &App,
+    stored: &StoredRequest,
+    ended: TransactionRequest,
+    actor: &Actor,
+) -> Result<(), Error> {
     let card_id = Id::new(stored.request.object_id);
     let found = cards::find(&app.store, stored.request.client_id, card_id).await?;
     let Some((card, holder)) = found.and_then(|found| Some((found.card, found.holder?))) else {
@@ -252,7 +261,7 @@ pub async fn recover(app: &App, stored: &StoredRequest, ended: TransactionReques
     if card.state != CardState::Verifying {
         return Err(Error::internal("a check of a card that is not being checked"));
     }
-    match settle(app, &card, &holder, &ended, &Actor::Job(schedule::RECONCILE)).await {
+    match settle(app, &card, &holder, &ended, actor).await {
         Ok(_) | Err(Error::ProviderNeeded { .. }) => Ok(()),
         Err(error) => Err(error),
     }

@@ -80,6 +80,7 @@ pub async fn create(app: App, mut new: Box<NewCharge>, admission: Admission) -> 
         }
         Next::AwaitOutcome
         | Next::AwaitPayer { .. }
+        | Next::AwaitRefund
         | Next::Expire
         | Next::Void { .. }
         | Next::FollowUp { .. }
@@ -129,7 +130,7 @@ fn refused(new: &NewCharge, refusal: &Refusal) -> Error {
     } else if refusal.is(&tokens::CONSUME_TOKEN) {
         Error::token_not_found(match new.source {
             FundingSource::NewCard(_) => TOKEN_PATH,
-            FundingSource::StoredCard { .. } => CVV_TOKEN_PATH,
+            FundingSource::StoredCard { .. } | FundingSource::Payer(_) => CVV_TOKEN_PATH,
         })
     } else {
         Error::internal(format!("the intent of a charge was refused by {}", refusal.statement))

@@ -4,6 +4,9 @@
 //! The domain decides the cases; this module reads their inputs and writes the result. When two callers look up the
 //! same customer at once, a unique index refuses the second batch, and that caller looks up again.
 
+mod document;
+pub mod erasure;
+pub mod payer;
 mod record;
 
 use regente_domain::charge::later_of;
@@ -12,7 +15,9 @@ use regente_domain::id::{CustomerId, Id, of};
 use regente_domain::time::Timestamp;
 use regente_store::Batch;
 use regente_store::customers::{self, CustomerKeys, StoredCustomer};
+use serde::{Deserialize, Serialize};
 
+pub use document::check_digits;
 pub use record::{Customer, CustomerData, StoredAddress};
 
 use crate::app::App;
@@ -21,8 +26,9 @@ use crate::caller::{Caller, RequestId};
 use crate::error::Error;
 use record::{keys_of, seal_alias};
 
-/// A customer as sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A customer as sent. An alias stores one, with the member names of the API.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct NewCustomer {
     /// Name.
     pub name: String,
@@ -33,10 +39,13 @@ pub struct NewCustomer {
     /// The document, or the word that means none.
     pub document: Document,
     /// Home address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<Address>,
     /// Billing address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub billing_address: Option<Address>,
     /// Delivery address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery_address: Option<Address>,
 }
 

@@ -10,13 +10,14 @@ use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, SecurityCodeSent};
 use regente_domain::charge::attempt::{Asks, Outcome, RequestType, TransactionRequest, expired};
 use regente_domain::charge::explanation::Stopped;
-use regente_domain::charge::{Charge, ChargeState, Finish, Means, Next, SecurityCode};
+use regente_domain::charge::{Charge, ChargeState, Finish, Means, Next, PaymentSource};
 use regente_domain::id::Id;
 use regente_store::{cards, charges};
 
 use super::asking::{self, Asking, Begun, Prerequisites};
-use super::attempt::SimulatorOverrides;
+use super::attempt::{Found, SimulatorOverrides};
 use super::outcome::{self, ChargedWith, Written};
+use super::security_code;
 use super::step::{Step, step};
 use super::{anti_fraud, follow_up};
 use crate::app::App;
@@ -48,21 +49,34 @@ pub fn take<'a>(
     .boxed()
 }
 
-/// Applies the outcome that a provider has notified.
+/// Applies the outcome of an authorization that a provider has notified.
 ///
 /// # Errors
 /// [`Error::Unavailable`] while this process still waits for the answer to the request itself.
-pub async fn notified(app: &App, request: &TransactionRequest, outcome: Outcome) -> Result<(), Error> {
+pub async fn notified(app: &App, request: &TransactionRequest, found: impl Into<Found>) -> Result<(), Error> {
+    let found = found.into();
     if app.in_flight.contains(request.id) {
         return Err(Error::busy());
     }
     let _admission = app.store.admit_waiting().await?;
-    let found = request.end(outcome, None, app.clock.of(request.client_id));
-    take(app, &found, &Actor::Job(NOTIFICATION)).await
+    take_all(app, request, found, &Actor::Job(NOTIFICATION)).await
+}
+
+/// Applies what a provider says of an authorization: its outcome, and every payment of its payer.
+pub async fn take_all(
+    app: &App,
+    request: &TransactionRequest,
+    found: Found,
+    actor: &Actor,
+) -> Result<(), Error> {
+    for ended in found.ended(request, app.clock.of(request.client_id)) {
+        take(app, &ended, actor).await?;
+    }
+    Ok(())
 }
 
 /// The actor of changes that a notification causes.
-const NOTIFICATION: &str = "notification";
+pub(super) const NOTIFICATION: &str = "notification";
 
 /// Whether the plan is written.
 enum CarriedOut {
@@ -114,6 +128,7 @@ impl Planned {
                 | ChargeState::CapturePending { .. }
                 | ChargeState::Authorized { .. }
                 | ChargeState::RefundPending { .. }
+                | ChargeState::RefundAccepted { .. }
                 | ChargeState::Failed { .. }
                 | ChargeState::Canceled { .. }
                 | ChargeState::Voided { .. }
@@ -148,6 +163,7 @@ impl Planned {
                 | Next::AwaitOutcome
                 | Next::AwaitPayer { .. }
                 | Next::Void { .. }
+                | Next::AwaitRefund
                 | Next::Finish(_)
                 | Next::Rest => Ok(None),
             };
@@ -173,6 +189,16 @@ impl Planned {
         found: &TransactionRequest,
     ) -> Result<Option<Self>, Error> {
         match charge.next_after_late(&requests, found) {
+            Next::Void { .. } if is_further_payment(&charge, &requests, found) => {
+                tracing::error!(
+                    alert = "paid_again", charge = %charge.id, transaction_request = %found.id,
+                    amount = found.amount.minor_units(),
+                    "A payer has paid what is not asked of him any more: it is given back"
+                );
+                Self::tell(app, charge, requests, found, found.outcome.clone(), |_, requests| {
+                    requests.last().map_or(Next::Rest, |told| Next::Void { request: told.id })
+                })
+            }
             next @ Next::Void { .. } => {
                 // The approval has the provider's id of what is voided.
                 if let Some(stored) = requests.iter_mut().find(|stored| stored.id == found.id) {
@@ -192,6 +218,7 @@ impl Planned {
             | Next::FollowUp { .. }
             | Next::AwaitOutcome
             | Next::AwaitPayer { .. }
+            | Next::AwaitRefund
             | Next::Expire
             | Next::Rest => Ok(None),
         }
@@ -224,8 +251,7 @@ impl Planned {
         ended: Option<usize>,
         next: Next,
     ) -> Result<Option<Self>, Error> {
-        // Whether the payer gave a security code is not known any more: assume that one is needed.
-        let step = step(app, &charge, &requests, next, SecurityCode::Needed)?;
+        let step = step(app, &charge, &requests, next, security_code::assumed(&charge))?;
         let ended = ended.and_then(|at| requests.get(at).cloned());
         Ok(step.map(|step| Self { before, requests, ended, step, card: None, prerequisites: None }))
     }
@@ -270,6 +296,15 @@ impl Planned {
     }
 }
 
+/// Whether `found` is a payment of instructions that have ended otherwise: they were paid already, or withdrawn.
+fn is_further_payment(charge: &Charge, requests: &[TransactionRequest], found: &TransactionRequest) -> bool {
+    let stored = requests.iter().find(|request| request.id == found.id);
+    match charge.method.source() {
+        PaymentSource::Card(_) => false,
+        PaymentSource::Payer(_) => stored.is_some_and(|stored| stored.pending().is_some()),
+    }
+}
+
 /// Adds the provider's reference to an approval; the provider may have given it only with the instructions.
 fn with_reference(outcome: Outcome, awaited: &TransactionRequest) -> Outcome {
     match outcome {
@@ -280,6 +315,7 @@ fn with_reference(outcome: Outcome, awaited: &TransactionRequest) -> Outcome {
         }
         Outcome::Open
         | Outcome::Pending(_)
+        | Outcome::Accepted(_)
         | Outcome::Declined(_)
         | Outcome::NoEffect(_)
         | Outcome::Analysed(_) => outcome,

@@ -15,7 +15,6 @@ use regente_store::{Batch, Commit, charges};
 
 use super::attempt::{self, SimulatorOverrides};
 use super::outcome::{self, Written};
-use super::schedule::RECONCILE;
 use super::step::{Step, step};
 use super::stored::{Created, Ran, charge_of, provider_of, reread};
 use crate::app::App;
@@ -138,8 +137,9 @@ pub(super) async fn send(
     })
 }
 
-/// Ends an operation after the reconcile job has found out its outcome.
-pub async fn recover(app: &App, ended: TransactionRequest) -> Result<(), Error> {
+/// Ends an operation after its caller is gone: the reconcile job has found out its outcome, or the provider has notified
+/// it.
+pub async fn recover(app: &App, ended: TransactionRequest, actor: &Actor) -> Result<(), Error> {
     let opened = charge_of(app, &ended).await?;
     if !opened.has_open(&ended) {
         let written = requests_of(app, &opened).await?;
@@ -148,13 +148,48 @@ pub async fn recover(app: &App, ended: TransactionRequest) -> Result<(), Error> 
             // The original caller was only slow and has written the outcome meanwhile.
             return Ok(());
         }
-        return super::orphaned::settle(app, &opened, &written, &ended).await;
+        return super::orphaned::settle(app, &opened, &written, &ended, actor).await;
     }
     let step = decide(app, &opened, &ended)?;
-    match outcome::write(app, &opened, Some(&ended), &step, None, &Actor::Job(RECONCILE)).await? {
+    match outcome::write(app, &opened, Some(&ended), &step, None, actor).await? {
         Written::ByUs | Written::Elsewhere => Ok(()),
         Written::NotYet => Err(Error::unavailable()),
     }
+}
+
+/// Records the result of `accepted`, a void that the provider had accepted.
+pub async fn report(
+    app: &App,
+    accepted: &TransactionRequest,
+    outcome: Outcome,
+    actor: &Actor,
+) -> Result<(), Error> {
+    for _ in 0..RACES_MAX {
+        let before = charge_of(app, accepted).await?;
+        let mut requests = requests_of(app, &before).await?;
+        if requests.iter().any(|request| request.follows == Some(accepted.id)) {
+            return Ok(());
+        }
+        let charge = before.clone().with_one_more_request();
+        let now = app.clock.of(accepted.client_id);
+        let asks = Asks::about(accepted, accepted.request_type, accepted.amount);
+        let told = charge.begin_request(app.chance.id(now), asks, now);
+        let told = TransactionRequest { outcome: outcome.clone(), ..told };
+        if !before.has_open(accepted) {
+            return super::orphaned::report(app, &before, &requests, accepted, told, actor).await;
+        }
+        requests.push(told.clone());
+        let next = charge.next(&requests, Means::Incomplete(Stopped::Interrupted), now);
+        let Some(step) = step(app, &charge, &requests, next, SecurityCode::NotNeeded)? else {
+            return Ok(());
+        };
+        match outcome::write(app, &before, Some(&told), &step, None, actor).await? {
+            Written::ByUs => return Ok(()),
+            Written::Elsewhere => {}
+            Written::NotYet => return Err(Error::unavailable()),
+        }
+    }
+    Err(Error::busy())
 }
 
 /// The operation that the reconcile job sends again.
@@ -188,6 +223,7 @@ fn operation_of(
     let follow_up = FollowUp {
         authorization_key: authorization.provider_key(),
         transaction_id,
+        payment_type: charge.method.payment_type(),
         amount: request.amount,
         currency: charge.currency,
     };

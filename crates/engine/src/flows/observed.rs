@@ -19,7 +19,7 @@ pub(super) fn call<'a>(
     watch(app, request, CallKind::ToDo(request.request_type), call, |answer| match answer {
         Answer::Approved(_) => CallOutcome::Approved,
         Answer::Declined(_) => CallOutcome::Declined,
-        Answer::Pending(_) => CallOutcome::Pending,
+        Answer::Pending(_) | Answer::Accepted(_) => CallOutcome::Pending,
         Answer::Unknown(_) => CallOutcome::Unknown,
     })
 }
@@ -31,9 +31,9 @@ pub(super) fn probe<'a>(
     probe: impl Future<Output = Probe> + Send + 'a,
 ) -> impl Future<Output = Probe> + Send + 'a {
     watch(app, request, CallKind::WhatBecameOf, probe, |probe| match probe {
-        Probe::Found(Finding::Approved(_)) => CallOutcome::Approved,
+        Probe::Found(Finding::Approved(_) | Finding::Paid(_)) => CallOutcome::Approved,
         Probe::Found(Finding::Declined(_)) => CallOutcome::Declined,
-        Probe::Found(Finding::Pending(_)) => CallOutcome::Pending,
+        Probe::Found(Finding::Pending(_) | Finding::Accepted(_)) => CallOutcome::Pending,
         Probe::Absent => CallOutcome::Absent,
         Probe::Unknown => CallOutcome::Unknown,
     })

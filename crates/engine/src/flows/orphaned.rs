@@ -6,10 +6,10 @@
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
 use regente_domain::charge::{Charge, Transition, refused_voids};
-use regente_store::transaction_requests::{Beginning, ObjectKind};
+use regente_store::transaction_requests::{Beginning, ObjectKind, Probing};
 use regente_store::{Batch, Commit, charges, events, transaction_requests};
 
-use super::schedule::{self, RECONCILE};
+use super::schedule;
 use crate::app::App;
 use crate::error::Error;
 use crate::metrics;
@@ -21,12 +21,19 @@ pub(super) async fn settle(
     charge: &Charge,
     requests: &[TransactionRequest],
     ended: &TransactionRequest,
+    actor: &Actor,
 ) -> Result<(), Error> {
     match &ended.outcome {
-        Outcome::Approved(_) => confirm(app, charge, ended).await,
+        Outcome::Approved(_) => confirm(app, charge, ended, actor).await,
         Outcome::Declined(_) | Outcome::NoEffect(_) => {
             let refusals = refused_voids(requests, ended.follows) + 1;
-            try_again(app, charge, ended, refusals).await
+            try_again(app, charge, ended, refusals, actor).await
+        }
+        Outcome::Accepted(_) => {
+            let mut batch = Batch::new(charge.client_id);
+            let due_at = schedule::first_look(app, charge.client_id);
+            transaction_requests::end_accepted(&mut batch, ended, due_at)?;
+            write(app, batch).await
         }
         Outcome::Open | Outcome::Pending(_) | Outcome::Analysed(_) => {
             Err(Error::internal("a void that has not ended"))
@@ -34,16 +41,54 @@ pub(super) async fn settle(
     }
 }
 
+/// Ends the void of an orphaned authorization that the provider had accepted: `told` is the request with its result.
+pub(super) async fn report(
+    app: &App,
+    charge: &Charge,
+    requests: &[TransactionRequest],
+    accepted: &TransactionRequest,
+    told: TransactionRequest,
+    actor: &Actor,
+) -> Result<(), Error> {
+    let mut batch = Batch::new(charge.client_id);
+    transaction_requests::tell(&mut batch, accepted.id, &told, Probing::Ends, actor)?;
+    let counted = charge.clone().with_one_more_request();
+    match &told.outcome {
+        Outcome::Approved(_) => {
+            finish(app, batch, charge, counted.confirm_orphan_voided(told.updated_at), actor).await
+        }
+        Outcome::Declined(_) | Outcome::NoEffect(_) => {
+            // The accepted void is already among the refused ones.
+            let refusals = refused_voids(requests, accepted.follows);
+            void_again(app, batch, charge, &counted, accepted, refusals, actor).await
+        }
+        Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::Analysed(_) => {
+            Err(Error::internal("a void that has not ended"))
+        }
+    }
+}
+
 /// The money was given back: an event tells the merchant.
-async fn confirm(app: &App, charge: &Charge, ended: &TransactionRequest) -> Result<(), Error> {
-    let (now, actor) = (app.clock.of(charge.client_id), Actor::Job(RECONCILE));
+async fn confirm(app: &App, charge: &Charge, ended: &TransactionRequest, actor: &Actor) -> Result<(), Error> {
+    let now = app.clock.of(charge.client_id);
     let mut batch = Batch::new(charge.client_id);
     transaction_requests::end(&mut batch, ended)?;
-    let Transition { charge: after, announces } = charge.confirm_orphan_voided(now);
-    charges::update(&mut batch, charge, &after, &actor)?;
+    finish(app, batch, charge, charge.confirm_orphan_voided(now), actor).await
+}
+
+/// Writes the charge after the void, with the event.
+async fn finish(
+    app: &App,
+    mut batch: Batch,
+    before: &Charge,
+    Transition { charge: after, announces }: Transition,
+    actor: &Actor,
+) -> Result<(), Error> {
+    charges::update(&mut batch, before, &after, actor)?;
     if let Some(event) = announces {
         charges::keep_announced(&mut batch, &after)?;
-        events::charge_changed(&mut batch, app.chance.id(now), &after, event, &actor);
+        let id = app.chance.id(app.clock.of(before.client_id));
+        events::charge_changed(&mut batch, id, &after, event, actor);
     }
     write(app, batch).await
 }
@@ -54,15 +99,28 @@ async fn try_again(
     charge: &Charge,
     refused: &TransactionRequest,
     refusals: usize,
+    actor: &Actor,
 ) -> Result<(), Error> {
-    let (now, actor) = (app.clock.of(charge.client_id), Actor::Job(RECONCILE));
-    let due_at = schedule::next_void(app, charge.client_id, refusals);
-    let (after, void) = charge.void_orphan_again(app.chance.id(now), refused, now);
     let mut batch = Batch::new(charge.client_id);
     transaction_requests::end(&mut batch, refused)?;
-    charges::update(&mut batch, charge, &after, &actor)?;
-    let begins_at =
-        |due_at| Beginning { object_kind: ObjectKind::Charge, card_id: None, due_at, actor: &actor };
+    void_again(app, batch, charge, charge, refused, refusals, actor).await
+}
+
+/// Adds the next void to the batch with the refusal, or gives up. `counted` is the charge with all requests of the batch.
+async fn void_again(
+    app: &App,
+    mut batch: Batch,
+    charge: &Charge,
+    counted: &Charge,
+    refused: &TransactionRequest,
+    refusals: usize,
+    actor: &Actor,
+) -> Result<(), Error> {
+    let now = app.clock.of(charge.client_id);
+    let due_at = schedule::next_void(app, charge.client_id, refusals);
+    let (after, void) = counted.void_orphan_again(app.chance.id(now), refused, now);
+    charges::update(&mut batch, charge, &after, actor)?;
+    let begins_at = |due_at| Beginning { object_kind: ObjectKind::Charge, card_id: None, due_at, actor };
     match due_at {
         Some(due_at) => transaction_requests::insert(&mut batch, &void, begins_at(due_at)),
         None => transaction_requests::insert_given_up(&mut batch, &void, begins_at(now)),

@@ -5,7 +5,7 @@ use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, ChargeVerdict, SecurityCodeSent};
 use regente_domain::charge::analysis::Verdict;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
-use regente_domain::charge::{Charge, ChargeState, Held};
+use regente_domain::charge::{Charge, ChargeState, Held, PaymentSource};
 use regente_domain::decline::CardVerdict;
 use regente_domain::id::CardId;
 use regente_domain::time::Timestamp;
@@ -118,7 +118,7 @@ fn outcome(
     let mut batch = Batch::new(before.client_id);
     charges::update(&mut batch, before, after, actor)?;
     if let Some(ended) = ended {
-        end(app, &mut batch, after, ended, actor)?;
+        end(app, &mut batch, before, after, ended, actor)?;
     }
     if let Some(next) = &step.next {
         let card_id = if next.request_type.opens_card() { after.method.card_id() } else { None };
@@ -168,28 +168,35 @@ fn verdict<'a>(after: &Charge, ended: &'a TransactionRequest, code: SecurityCode
             CardVerdict::Final => ChargeVerdict::Refused(&decline.message),
             CardVerdict::Open => ChargeVerdict::Silent,
         },
-        Outcome::NoEffect(_) | Outcome::Pending(_) | Outcome::Open | Outcome::Analysed(_) => {
-            ChargeVerdict::Silent
-        }
+        Outcome::NoEffect(_)
+        | Outcome::Pending(_)
+        | Outcome::Accepted(_)
+        | Outcome::Open
+        | Outcome::Analysed(_) => ChargeVerdict::Silent,
     }
 }
 
-/// Writes the outcome of a request.
+/// Writes the outcome of a request. A request that `before` does not have yet tells what became of the one it follows.
 fn end(
     app: &App,
     batch: &mut Batch,
+    before: &Charge,
     after: &Charge,
     ended: &TransactionRequest,
     actor: &Actor,
 ) -> Result<(), StoreError> {
-    match (ended.awaited(), &ended.outcome) {
-        (Some(awaited), _) => {
-            let probing = if after.has_expired() { Probing::GoesOn } else { Probing::Ends };
-            transaction_requests::tell(batch, awaited, ended, probing, actor)
+    let told_of = ended.follows.filter(|_| ended.ordinal >= before.requests);
+    match (told_of, &ended.outcome) {
+        (Some(told_of), _) => {
+            transaction_requests::tell(batch, told_of, ended, probing_after(after, ended), actor)
         }
         (None, Outcome::Pending(pending)) => {
             let due_at = schedule::first_look_at_payer(app, ended);
             transaction_requests::instruct(batch, ended, pending, due_at)
+        }
+        (None, Outcome::Accepted(_)) => {
+            let due_at = schedule::first_look(app, ended.client_id);
+            transaction_requests::end_accepted(batch, ended, due_at)
         }
         (None, Outcome::NoEffect(_)) => {
             transaction_requests::end_denied(batch, ended, schedule::first_look_at_denied(ended))
@@ -202,6 +209,18 @@ fn end(
         (None, Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_)) => {
             transaction_requests::end(batch, ended)
         }
+    }
+}
+
+/// Whether the provider is asked on about the request that `told` tells of. A payer may pay after the charge has expired,
+/// and whoever pays by himself may pay twice.
+const fn probing_after(after: &Charge, told: &TransactionRequest) -> Probing {
+    match (after.method.source(), &told.outcome) {
+        _ if after.has_expired() => Probing::GoesOn,
+        (PaymentSource::Payer(_), Outcome::Approved(_)) if told.request_type.is_authorization() => {
+            Probing::GoesOn
+        }
+        (PaymentSource::Payer(_) | PaymentSource::Card(_), _) => Probing::Ends,
     }
 }
 

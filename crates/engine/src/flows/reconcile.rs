@@ -6,7 +6,7 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::analysis::Verdict;
-use regente_domain::charge::attempt::{OpenReason, Outcome, RequestType, TransactionRequest, never_arrived};
+use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest, never_arrived};
 use regente_domain::charge::{Charge, expiry};
 use regente_domain::id::Id;
 use regente_domain::time::Timestamp;
@@ -14,9 +14,10 @@ use regente_providers::request::Operation;
 use regente_store::transaction_requests::{self, Claim, ObjectKind, StoredRequest};
 use regente_store::{Batch, Commit, held_security_codes};
 
-use super::attempt::{self, SimulatorOverrides};
+use super::attempt::{self, Found, SimulatorOverrides};
+use super::reported::{self, Way, way};
 use super::stored::{charge_of, provider_of};
-use super::{anti_fraud, card_check, finding, follow_up, outcome, schedule};
+use super::{anti_fraud, follow_up, outcome, schedule};
 use crate::app::App;
 use crate::error::Error;
 
@@ -48,9 +49,9 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     let (now, due_again_at) = (app.clock.of(stored.request.client_id), schedule::next_look(app, stored));
     let is_last = schedule::is_last_look(app, stored);
     let mut batch = Batch::new(stored.request.client_id);
-    let (claim, sent_at) = match way(stored) {
-        Way::SendAgain => (Claim::ToSend { at: now }, now),
-        Way::Probe | Way::Verdict => (Claim::ToProbe, stored.request.sent_at),
+    let (claim, sent_at) = match asks(stored) {
+        Asking::SendsAgain => (Claim::ToSend { at: now }, now),
+        Asking::Probes | Asking::AsksForVerdict => (Claim::ToProbe, stored.request.sent_at),
     };
     transaction_requests::claim(&mut batch, stored, claim, due_again_at);
     match stored.request.outcome {
@@ -62,6 +63,7 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
             held_security_codes::discard_expired(&mut batch, Id::new(stored.request.object_id), now);
         }
         Outcome::Open
+        | Outcome::Accepted(_)
         | Outcome::Approved(_)
         | Outcome::Declined(_)
         | Outcome::NoEffect(_)
@@ -72,28 +74,18 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         // Another worker claimed the request, or the commit is unknown: the due date brings the request back.
         Commit::Refused(_) | Commit::Unknown => return Ok(Resolved::NotYet),
     }
-    let outcome = look(app, stored).await.unwrap_or_else(|error| {
+    let found = look(app, stored).await.unwrap_or_else(|error| {
         tracing::error!(
             transaction_request = %stored.request.id, error = ?error,
             "a provider could not be asked for the outcome of a request"
         );
-        Outcome::Open
+        Outcome::Open.into()
     });
-    if outcome == Outcome::Open {
+    if reported::says_nothing_new(&stored.request, &found.outcome) {
         return still_open(app, stored, due_again_at, is_last).await.map(|()| Resolved::NotYet);
     }
-    let is_over = is_over(&stored.request, &outcome, is_last, now);
-    let ended = stored.request.end(outcome, None, app.clock.of(stored.request.client_id));
-    let actor = Actor::Job(schedule::RECONCILE);
-    match (stored.object_kind, way(stored), ended.verdict()) {
-        (ObjectKind::Card, _, _) => card_check::recover(app, stored, ended).await?,
-        (ObjectKind::Charge, Way::Verdict, Some(verdict)) if stored.request.verdict().is_some() => {
-            let charge = (ended.client_id, Id::new(ended.object_id));
-            anti_fraud::take(app, charge, verdict, &actor, |_| {}).await?;
-        }
-        (ObjectKind::Charge, Way::Probe | Way::Verdict, _) => finding::take(app, &ended, &actor).await?,
-        (ObjectKind::Charge, Way::SendAgain, _) => follow_up::recover(app, ended).await?,
-    }
+    let is_over = is_over(&stored.request, &found.outcome, is_last, now);
+    reported::apply(app, stored, found, &Actor::Job(schedule::RECONCILE)).await?;
     if is_over {
         let mut batch = Batch::new(stored.request.client_id);
         let TransactionRequest { client_id, object_id, id, .. } = stored.request;
@@ -111,29 +103,36 @@ fn is_over(request: &TransactionRequest, found: &Outcome, is_last: bool, now: Ti
         (Outcome::Pending(_), Outcome::Pending(_)) => is_last,
         (
             Outcome::Pending(_),
-            Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_),
+            Outcome::Open
+            | Outcome::Accepted(_)
+            | Outcome::Approved(_)
+            | Outcome::Declined(_)
+            | Outcome::NoEffect(_),
         ) => now >= expiry(request),
-        (Outcome::NoEffect(_), Outcome::Open | Outcome::Pending(_) | Outcome::NoEffect(_)) => is_last,
+        (
+            Outcome::NoEffect(_),
+            Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::NoEffect(_),
+        ) => is_last,
         (Outcome::NoEffect(_), Outcome::Approved(_) | Outcome::Declined(_)) => true,
         (Outcome::Analysed(_), Outcome::Analysed(found)) => found.verdict == Verdict::Pending && is_last,
         (Outcome::Pending(_) | Outcome::NoEffect(_), Outcome::Analysed(_)) | (Outcome::Analysed(_), _) => {
             false
         }
-        (Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_), _) => false,
+        (Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_) | Outcome::Declined(_), _) => false,
     }
 }
 
 /// Asks the provider once.
-async fn look(app: &App, stored: &StoredRequest) -> Result<Outcome, Error> {
+async fn look(app: &App, stored: &StoredRequest) -> Result<Found, Error> {
     let _running = app.in_flight.enter(stored.request.id);
-    let (charge, again): (Option<Charge>, Option<Operation>) = match (stored.object_kind, way(stored)) {
+    let (charge, again): (Option<Charge>, Option<Operation>) = match (stored.object_kind, asks(stored)) {
         (ObjectKind::Card, _) => (None, None),
-        (ObjectKind::Charge, Way::Verdict) => {
+        (ObjectKind::Charge, Asking::AsksForVerdict) => {
             let charge = charge_of(app, &stored.request).await?;
-            return anti_fraud::look(app, &charge, &stored.request).await;
+            return Ok(anti_fraud::look(app, &charge, &stored.request).await?.into());
         }
-        (ObjectKind::Charge, Way::Probe) => (Some(charge_of(app, &stored.request).await?), None),
-        (ObjectKind::Charge, Way::SendAgain) => {
+        (ObjectKind::Charge, Asking::Probes) => (Some(charge_of(app, &stored.request).await?), None),
+        (ObjectKind::Charge, Asking::SendsAgain) => {
             let (charge, operation) = follow_up::again(app, stored).await?;
             (Some(charge), Some(operation))
         }
@@ -143,21 +142,22 @@ async fn look(app: &App, stored: &StoredRequest) -> Result<Outcome, Error> {
     Ok(attempt::find_out(app, &provider, &stored.request, &overrides, again, never_arrived()).await?)
 }
 
-/// How the outcome of a request is found out.
-enum Way {
-    /// An authorization or a check of a card: the provider is probed.
-    Probe,
-    /// A capture or void of an earlier authorization: it is sent again.
-    SendAgain,
-    /// A risk analysis: the provider is asked for its verdict.
-    Verdict,
+/// How the provider is asked about a request.
+enum Asking {
+    /// The request is sent again under its key.
+    SendsAgain,
+    /// The provider is probed by its key.
+    Probes,
+    /// The provider of risk is asked for its verdict.
+    AsksForVerdict,
 }
 
-const fn way(stored: &StoredRequest) -> Way {
-    match stored.request.request_type {
-        RequestType::Authorization | RequestType::PreAuthorization | RequestType::ZeroDollar => Way::Probe,
-        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => Way::SendAgain,
-        RequestType::AntiFraud | RequestType::AntiFraudFeeding => Way::Verdict,
+/// Only a capture or void is sent again, until the provider has answered it.
+const fn asks(stored: &StoredRequest) -> Asking {
+    match (way(&stored.request), &stored.request.outcome) {
+        (Way::FollowsUp, Outcome::Open) => Asking::SendsAgain,
+        (Way::Analyses, _) => Asking::AsksForVerdict,
+        (Way::Authorizes | Way::FollowsUp, _) => Asking::Probes,
     }
 }
 

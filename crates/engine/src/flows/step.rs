@@ -74,6 +74,7 @@ pub(super) fn step(
             let request = opened.begin_request(app.chance.id(now), asks, now);
             Step { next: Some(request), ..Step::of(Transition { charge: opened, announces: None }) }
         }
+        Next::AwaitRefund => Step::of(charge.accept_refund(now).ok_or_else(no_operation)?),
         Next::Finish(finish) => Step::of(finished(charge, finish, now)?),
         // `finding` writes the expiry, together with a request that reports it.
         Next::Expire | Next::AwaitPayer { .. } | Next::AwaitOutcome | Next::Rest => return Ok(None),
@@ -82,13 +83,16 @@ pub(super) fn step(
 }
 
 fn finished(charge: &Charge, finish: Finish, now: Timestamp) -> Result<Transition, Error> {
-    let no_operation = || Error::internal("an outcome for a charge with no open operation");
     match finish {
-        Finish::Approved { by } => charge.approve(by, now).map_err(not_pending),
+        Finish::Approved { by, amount } => charge.approve(by, amount, now).map_err(not_pending),
         Finish::Failed { by, stopped } => charge.fail(by, stopped, now).map_err(not_pending),
         Finish::Settled => charge.settle(now).ok_or_else(no_operation),
         Finish::Withdrawn => charge.withdraw(now).ok_or_else(no_operation),
     }
+}
+
+fn no_operation() -> Error {
+    Error::internal("an outcome for a charge with no open operation")
 }
 
 fn not_pending(NotPending(status): NotPending) -> Error {

@@ -21,7 +21,7 @@ const SOON: Duration = Duration::from_secs(1);
 const CLIENTS_MAX: i64 = 100;
 /// Accounts whose counters are folded concurrently.
 const CLIENTS_AT_ONCE: usize = 4;
-/// Most counters of one batch. Charges wait while it is written, for a few milliseconds.
+/// Most counters of one batch. Charges wait while it is written; decision 12 has what it takes.
 const ROWS_MAX: i64 = 100;
 /// Most batches of an account in one run.
 const BATCHES_MAX: usize = 40;

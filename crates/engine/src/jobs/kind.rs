@@ -6,6 +6,8 @@ use super::{counters, feeding, purge, reservation, rotation};
 use crate::app::App;
 use crate::deliveries::{deleted, keys};
 use crate::error::Error;
+use crate::flows::customers::erasure;
+use crate::flows::notification;
 use crate::flows::purchase::{self, Rest};
 use crate::queue::{Ended, Kind};
 
@@ -23,6 +25,9 @@ pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error
         Kind::PurgeListeners => purge::listeners(app).await,
         Kind::DropDeliveries => deleted::drop_deliveries(app, job).await,
         Kind::FoldCounters => counters::fold(app).await,
+        Kind::EraseCustomer => erasure::run(app, job).await,
+        Kind::ProviderNotification => notification::settle(app, job).await,
+        Kind::PurgeNotifications => purge::notifications(app).await,
         Kind::FeedAntiFraud => feeding::feed(app, job).await,
     }
 }

@@ -1,4 +1,4 @@
-//! Deletes expired idempotency records, tokens, client tokens, listeners, deliveries and events: a limited number at
+//! Deletes expired idempotency records, tokens, client tokens, listeners, deliveries, events and notifications: a limited number at
 //! once, client by client, because a transaction is for one client.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,8 @@ use regente_domain::time::Timestamp;
 use regente_domain::webhook::schedule::LISTENER_KEPT_FOR;
 use regente_store::accounts::Accounts;
 use regente_store::{
-    Batch, Commit, credentials, deliveries, events, held_security_codes, idempotency, listeners, tokens,
+    Batch, Commit, credentials, deliveries, events, held_security_codes, idempotency, listeners,
+    provider_notifications, tokens,
 };
 
 use crate::app::App;
@@ -27,6 +28,8 @@ const CLIENTS_MAX: i64 = 100;
 const ROWS_MAX: i64 = 500;
 /// How often deliveries are purged, which scans a year's data.
 const DELIVERIES_EVERY: Duration = Duration::from_secs(60 * 60);
+/// How long a settled notification of a provider is kept.
+const NOTIFICATIONS_KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Most pages of [`ROWS_MAX`] rows in one run.
 const PAGES_MAX: usize = 4;
 /// Clients whose rows of a page are deleted concurrently.
@@ -123,6 +126,19 @@ async fn page_of_events(app: &App, AccountTime { accounts, now }: &AccountTime) 
     let before = *now - app.settings.webhooks.event_retention;
     let old = events::old(&app.store, accounts, before, ROWS_MAX).await?;
     delete_each(app, old, |batch, objects| events::purge(batch, objects, before)).await
+}
+
+/// Deletes notifications of providers that were settled long ago.
+pub(super) async fn notifications(app: &App) -> Result<Ended, Error> {
+    let mut found = false;
+    for AccountTime { accounts, now } in app.clock.times() {
+        let before = now - NOTIFICATIONS_KEPT_FOR;
+        let settled = provider_notifications::settled(&app.store, &accounts, before, ROWS_MAX).await?;
+        found |= delete_each(app, settled, |batch, ids| provider_notifications::purge(batch, ids, before))
+            .await?
+            > 0;
+    }
+    Ok(again(app, found))
 }
 
 /// Deletes the rows of each client with `fill`, some clients concurrently. Returns the number of rows.

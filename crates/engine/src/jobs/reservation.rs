@@ -22,7 +22,9 @@ pub(super) async fn expire(app: &App, job: &Job) -> Result<Ended, Error> {
     let Some(charge) = found.map(|stored| stored.charge) else { return Ok(Ended::Finished) };
     match charge.state {
         ChargeState::PreAuthorized { .. } => {}
-        ChargeState::CapturePending { .. } | ChargeState::RefundPending { .. } => {
+        ChargeState::CapturePending { .. }
+        | ChargeState::RefundPending { .. }
+        | ChargeState::RefundAccepted { .. } => {
             return Ok(look_again(app, job));
         }
         ChargeState::Processing

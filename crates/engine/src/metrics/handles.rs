@@ -11,7 +11,7 @@ use regente_domain::provider_type::ProviderType;
 use regente_domain::webhook::Failure;
 
 use super::table::{self, Metric};
-use super::{CallKind, CallOutcome, IdempotencyConflict, Limit};
+use super::{CallKind, CallOutcome, IdempotencyConflict, Limit, NotificationOutcome};
 
 const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, Some(module_path!()));
 
@@ -22,6 +22,7 @@ pub struct Handles {
     http_requests: Family<Box<str>, Arc<OfRoute>>,
     provider_calls: Family<(ProviderType, CallKind, CallOutcome), Durations>,
     circuits_open: Family<ProviderType, Gauge>,
+    provider_notifications: Family<(ProviderType, NotificationOutcome), Counter>,
     idempotency_conflicts: Family<IdempotencyConflict, Counter>,
     rate_limited: Family<Limit, Counter>,
     blocks: Family<Limit, Counter>,
@@ -76,6 +77,7 @@ impl Handles {
             http_requests: Family::default(),
             provider_calls: Family::default(),
             circuits_open: Family::default(),
+            provider_notifications: Family::default(),
             idempotency_conflicts: Family::default(),
             rate_limited: Family::default(),
             blocks: Family::default(),
@@ -118,6 +120,9 @@ impl Handles {
             handles.blocks(limit).increment(0);
         }
         handles.circuits_open(ProviderType::Sandbox).set(0.0);
+        for outcome in NotificationOutcome::ALL {
+            handles.provider_notification(ProviderType::Sandbox, outcome).increment(0);
+        }
         handles
     }
 
@@ -161,6 +166,23 @@ impl Handles {
             || {
                 let labels = labels(&table::CIRCUITS_OPEN, [provider_type.code().to_owned()]);
                 gauge(&*self.recorder, table::CIRCUITS_OPEN, labels)
+            },
+        )
+    }
+
+    pub(super) fn provider_notification(
+        &self,
+        provider_type: ProviderType,
+        outcome: NotificationOutcome,
+    ) -> Counter {
+        let key = (provider_type, outcome);
+        self.provider_notifications.get(
+            &key,
+            || key,
+            || {
+                let words = [provider_type.code().to_owned(), outcome.word().to_owned()];
+                let labels = labels(&table::PROVIDER_NOTIFICATIONS, words);
+                counter(&*self.recorder, table::PROVIDER_NOTIFICATIONS, labels)
             },
         )
     }

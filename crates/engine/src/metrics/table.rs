@@ -63,6 +63,8 @@ table! {
         "Calls to payment providers that this process waits for.";
     CIRCUITS_OPEN = Kind::Gauge, "regente_provider_circuits_open" ["provider_type"]
         "Payment providers that are not called for a while because they did not answer.";
+    PROVIDER_NOTIFICATIONS = Kind::Counter, "regente_provider_notifications_total" ["provider_type", "outcome"]
+        "Notifications of payment providers: `stored`, `repeated` or `not_authentic` as they arrive; `applied`, `kept` or `unmatched` once they are settled.";
     UNKNOWN_OUTCOMES = Kind::Gauge, "regente_unknown_outcomes" []
         "Transaction requests whose outcome nobody knows.";
     UNKNOWN_OUTCOMES_OLDEST_AGE = Kind::Gauge, "regente_unknown_outcomes_oldest_age_seconds" []

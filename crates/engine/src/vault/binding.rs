@@ -34,6 +34,8 @@ pub enum Purpose {
     ClientSecret,
     /// `held_security_codes.sealed`, by the id of the charge.
     SecurityCode,
+    /// `provider_notifications.body`, by the id of the notification.
+    ProviderNotification,
 }
 
 impl Purpose {
@@ -53,6 +55,7 @@ impl Purpose {
             Self::AnswerBody => "answer_body",
             Self::ClientSecret => "client_secret",
             Self::SecurityCode => "security_code",
+            Self::ProviderNotification => "provider_notification",
         }
     }
 }

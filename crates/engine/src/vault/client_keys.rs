@@ -9,6 +9,7 @@ use std::fmt;
 use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
 use aws_lc_rs::hmac::{self, Context, HMAC_SHA256};
 use regente_domain::card::{CardNumber, Expiry};
+use regente_domain::id::ChargeId;
 use uuid::Uuid;
 
 use super::half_of;
@@ -33,6 +34,7 @@ pub struct ClientKeys {
     document: hmac::Key,
     document_number: hmac::Key,
     idempotency: hmac::Key,
+    document_link: hmac::Key,
 }
 
 impl ClientKeys {
@@ -46,6 +48,7 @@ impl ClientKeys {
             document: key(&secret, b"document lookup"),
             document_number: key(&secret, b"document number lookup"),
             idempotency: key(&secret, b"idempotency digest"),
+            document_link: key(&secret, b"document link"),
         }
     }
 
@@ -78,6 +81,11 @@ impl ClientKeys {
     pub fn idempotency_digest(&self, parts: &[&str]) -> Uuid {
         let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
         half_of(&hash_of(&self.idempotency, &parts))
+    }
+
+    /// What a link to the documents of a charge proves itself by, half of a hash.
+    pub fn document_digest(&self, charge_id: ChargeId) -> Uuid {
+        half_of(&hash_of(&self.document_link, &[charge_id.uuid().as_bytes()]))
     }
 }
 

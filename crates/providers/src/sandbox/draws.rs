@@ -68,6 +68,11 @@ impl Draws {
         }
     }
 
+    /// Letters and digits for an id of an instrument of payment; they depend on the key of the call.
+    pub(super) fn letters_and_digits(&self, what: &str) -> String {
+        hex::encode(self.tag(what, self.call_key.as_bytes()))
+    }
+
     fn tag(&self, what: &str, about: &[u8]) -> hmac::Tag {
         let mut context = hmac::Context::with_key(&self.hmac_key);
         context.update(what.as_bytes());

@@ -84,6 +84,10 @@ pub(super) enum Then {
     SlowBody(Duration),
     /// A probe is answered with "no such call" until the call is this old; the key stays open.
     Deny(Duration),
+    /// A notification is signed by somebody else.
+    Forge,
+    /// A notification is never sent.
+    Lose,
 }
 
 /// Whether the fault happens before or after the operation.
@@ -101,10 +105,11 @@ enum Subject {
     Call(OperationKind),
     Probe,
     Analysis,
+    Notification,
 }
 
-/// The calls that a fault applies to: those that match every condition given. Probes and risk analyses match only when
-/// the condition names them; otherwise a plan for payments would also hide their outcomes from probes.
+/// The calls that a fault applies to: those that match every condition given. Probes, risk analyses and notifications
+/// match only when the condition names them; otherwise a plan for payments would also hide their outcomes.
 #[derive(Clone, Debug, Default)]
 struct When {
     subject: Option<Subject>,
@@ -140,7 +145,7 @@ pub(super) struct Occasion {
     currency: Option<Currency>,
     last_digit: Option<u8>,
     installments: Option<u8>,
-    /// The key of the authorization that the call makes or follows; of a probe, the probed key.
+    /// The key of the authorization that the call makes or follows; of a probe or a notification, the key it is about.
     about: Uuid,
 }
 
@@ -250,14 +255,15 @@ impl Occasion {
     }
 
     pub(super) const fn probe(lookup: &Lookup) -> Self {
-        Self {
-            subject: Subject::Probe,
-            amount: None,
-            currency: None,
-            last_digit: None,
-            installments: None,
-            about: lookup.key,
-        }
+        Self::without_a_call(Subject::Probe, lookup.key)
+    }
+
+    pub(super) const fn notification(key: Uuid) -> Self {
+        Self::without_a_call(Subject::Notification, key)
+    }
+
+    const fn without_a_call(subject: Subject, about: Uuid) -> Self {
+        Self { subject, amount: None, currency: None, last_digit: None, installments: None, about }
     }
 }
 

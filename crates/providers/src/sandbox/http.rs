@@ -13,5 +13,5 @@ pub use views::{
 };
 pub use wire::{
     AnswerMessage, AssessedMessage, CallMessage, ErrorMessage, InquiryMessage, MessageError, PROTOCOL,
-    ProbeMessage, RiskMessage,
+    ProbeMessage, RiskMessage, StagedAnswer, StagedMessage,
 };

@@ -1,29 +1,42 @@
 //! Notifications of the simulator: a JSON object, signed with a secret that both sides derive from the API key of the
 //! registered provider.
 
+use std::time::Duration;
+
 use aws_lc_rs::hmac;
-use http::HeaderName;
+use http::{HeaderMap, HeaderName};
 use regente_domain::time::Timestamp;
-use serde::Deserialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::notification::{EventKind, EventSubject, NotificationRefusal, NotificationRequest, ProviderEvent};
+use crate::notification::{
+    Authentic, EventKind, EventSubject, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
+};
 use crate::outcome::Finding;
 use crate::request::Credentials;
 
-/// The signature header: HMAC-SHA256 over the body, in hexadecimal.
+/// The signature header: `t=<milliseconds>,v1=<signature>`. The signature is the HMAC-SHA256 over the time, a full stop
+/// and the body, in hexadecimal.
 pub const SIGNATURE_HEADER: HeaderName = HeaderName::from_static("x-sandbox-signature");
+/// How far the time of a signature may be from that of its arrival: both machines keep the time.
+pub const SIGNATURE_AGE_MAX: Duration = Duration::from_secs(5 * 60);
 
 /// The member of the credentials that the secret is derived from.
 const API_KEY: &str = "apiKey";
 /// Domain separation: the signing secret differs from the API key.
 const PURPOSE: &[u8] = b"regente sandbox notifications 1";
 
-/// The payment has an outcome.
+/// The request has an outcome.
 const OUTCOME: &str = "payment.outcome";
-/// The cardholder's bank took the money back.
-const CHARGED_BACK: &str = "payment.charged_back";
+/// The other kinds, which have no data.
+const KINDS: [(&str, EventKind); 5] = [
+    ("payment.charged_back", EventKind::ChargedBack),
+    ("dispute.opened", EventKind::DisputeOpened),
+    ("dispute.won", EventKind::DisputeWon),
+    ("dispute.lost", EventKind::DisputeLost),
+    ("refund.reverted", EventKind::RefundReverted),
+];
 
 // The parser's own message could repeat parts of the body.
 const NOT_AN_EVENT: NotificationRefusal = NotificationRefusal::NotReadable("it is not the JSON of an event");
@@ -36,6 +49,8 @@ struct Message {
     id: String,
     kind: String,
     occurred_at: Timestamp,
+    /// The charge or card that the call named.
+    object_id: Uuid,
     /// The key that the call was made with.
     key: Uuid,
     /// Further members, which depend on the kind.
@@ -43,32 +58,110 @@ struct Message {
     data: Value,
 }
 
-/// The signature that the simulator sends with a body; `None` for a provider registered without an API key.
-pub fn sign_notification(credentials: &Credentials, body: &[u8]) -> Option<String> {
-    Some(hex::encode(hmac::sign(&signing_key(credentials)?, body)))
-}
-
-/// Checks the signature, then reads the event.
-pub(super) fn read(request: &NotificationRequest<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
-    authenticate(request).ok_or(NotificationRefusal::NotAuthentic)?;
-    let message: Message = serde_json::from_slice(request.body).map_err(|_| NOT_AN_EVENT)?;
-    let what = match message.kind.as_str() {
-        OUTCOME => EventKind::Outcome(Finding::deserialize(message.data).map_err(|_| NOT_AN_OUTCOME)?),
-        CHARGED_BACK => EventKind::ChargedBack,
-        _ => return Err(NotificationRefusal::UnknownKind(message.kind)),
+/// The word that tells the events about one request apart.
+pub(super) fn word(what: &EventKind) -> String {
+    let word = match what {
+        EventKind::Outcome(Finding::Approved(_)) => "approved",
+        EventKind::Outcome(Finding::Declined(_)) => "declined",
+        EventKind::Outcome(Finding::Pending(_)) => "pending",
+        EventKind::Outcome(Finding::Accepted(_)) => "accepted",
+        EventKind::Outcome(Finding::Paid(payments)) => return format!("paid-{}", payments.len()),
+        EventKind::ChargedBack
+        | EventKind::DisputeOpened
+        | EventKind::DisputeWon
+        | EventKind::DisputeLost
+        | EventKind::RefundReverted => what.word(),
     };
-    let about = EventSubject::Key(message.key);
+    word.to_owned()
+}
+
+/// The body of a notification about one request.
+pub(super) fn body(event: &ProviderEvent, object_id: Uuid, key: Uuid) -> Vec<u8> {
+    let (kind, data) = match &event.what {
+        EventKind::Outcome(finding) => (OUTCOME, json!(finding)),
+        EventKind::ChargedBack
+        | EventKind::DisputeOpened
+        | EventKind::DisputeWon
+        | EventKind::DisputeLost
+        | EventKind::RefundReverted => {
+            let known = KINDS.iter().find(|(_, kind)| *kind == event.what);
+            (known.map_or("unknown", |(word, _)| *word), Value::Null)
+        }
+    };
+    let message = json!({
+        "id": event.id, "kind": kind, "occurredAt": event.occurred_at, "objectId": object_id, "key": key,
+        "data": data,
+    });
+    message.to_string().into_bytes()
+}
+
+/// Signs the notifications of one registration. Derived from its API key, which it does not reveal.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SigningKey(String);
+
+impl SigningKey {
+    /// The key of a registration; `None` for one without an API key.
+    pub fn of(credentials: &Credentials) -> Option<Self> {
+        let api_key = credentials.expose(API_KEY).filter(|api_key| !api_key.is_empty())?;
+        let secret = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, api_key.as_bytes()), PURPOSE);
+        Some(Self(hex::encode(secret)))
+    }
+
+    /// The value of [`SIGNATURE_HEADER`] for a body that is sent at `at`.
+    pub fn sign(&self, at: Timestamp, body: &[u8]) -> String {
+        let signature = hmac::sign(&self.hmac(), &signed(at, body));
+        format!("t={},v1={}", at.as_millis(), hex::encode(signature))
+    }
+
+    fn hmac(&self) -> hmac::Key {
+        hmac::Key::new(hmac::HMAC_SHA256, self.0.as_bytes())
+    }
+}
+
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SigningKey(..)")
+    }
+}
+
+fn signed(at: Timestamp, body: &[u8]) -> Vec<u8> {
+    let mut signed = format!("{}.", at.as_millis()).into_bytes();
+    signed.extend_from_slice(body);
+    signed
+}
+
+/// Checks the signature in constant time, so that the duration does not reveal how much of it is right, and its age.
+pub(super) fn authenticate(request: &NotificationRequest<'_>) -> Result<Authentic, NotificationRefusal> {
+    verify(request).ok_or(NotificationRefusal::NotAuthentic)?;
+    let message: Option<Message> = serde_json::from_slice(request.body).ok();
+    Ok(Authentic { id: message.map(|message| message.id), kept_headers: &[] })
+}
+
+fn verify(request: &NotificationRequest<'_>) -> Option<()> {
+    let (at, signature) = signature(request.headers)?;
+    let key = SigningKey::of(request.credentials)?;
+    hmac::verify(&key.hmac(), &signed(at, request.body), &signature).ok()?;
+    let distance = request.now.since(at).max(at.since(request.now));
+    (distance <= SIGNATURE_AGE_MAX).then_some(())
+}
+
+/// The time and the signature in the header.
+fn signature(headers: &HeaderMap) -> Option<(Timestamp, Vec<u8>)> {
+    let (at, signature) = headers.get(SIGNATURE_HEADER)?.to_str().ok()?.split_once(',')?;
+    let at = at.strip_prefix("t=")?.parse().ok().map(Timestamp::from_millis)?;
+    Some((at, hex::decode(signature.strip_prefix("v1=")?).ok()?))
+}
+
+/// Reads the event.
+pub(super) fn events(notification: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+    let message: Message = serde_json::from_slice(notification.body).map_err(|_| NOT_AN_EVENT)?;
+    let what = if message.kind == OUTCOME {
+        EventKind::Outcome(Finding::deserialize(message.data).map_err(|_| NOT_AN_OUTCOME)?)
+    } else {
+        let known = KINDS.iter().find(|(word, _)| *word == message.kind);
+        let Some((_, what)) = known else { return Err(NotificationRefusal::UnknownKind(message.kind)) };
+        what.clone()
+    };
+    let about = EventSubject::Call { object_id: message.object_id, key: message.key };
     Ok(vec![ProviderEvent { id: message.id, occurred_at: message.occurred_at, about, what }])
-}
-
-/// Compares in constant time, so that the duration does not reveal how much of a signature is right.
-fn authenticate(request: &NotificationRequest<'_>) -> Option<()> {
-    let signature = hex::decode(request.headers.get(SIGNATURE_HEADER)?).ok()?;
-    hmac::verify(&signing_key(request.credentials)?, request.body, &signature).ok()
-}
-
-fn signing_key(credentials: &Credentials) -> Option<hmac::Key> {
-    let api_key = credentials.expose(API_KEY).filter(|api_key| !api_key.is_empty())?;
-    let secret = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, api_key.as_bytes()), PURPOSE);
-    Some(hmac::Key::new(hmac::HMAC_SHA256, secret.as_ref()))
 }

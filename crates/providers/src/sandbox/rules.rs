@@ -3,13 +3,16 @@
 //! (`docs/interface/sandbox.md#amounts`). These functions are pure; the transaction log checks whether the money is
 //! there.
 
+use regente_domain::charge::PaymentType;
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::money::Amount;
+use regente_domain::time::Timestamp;
 
-use crate::outcome::Approval;
-use crate::request::{CardDetails, Instrument, Operation};
+use crate::outcome::{Approval, Pending};
+use crate::request::{CardDetails, FollowUp, Instrument, Operation};
 
 use super::draws::{Draws, MILLION};
+use super::instructions;
 
 /// Share of approvals for last digit 8.
 const DIGIT_8_APPROVED_PPM: u32 = MILLION / 2;
@@ -33,12 +36,16 @@ pub(super) enum Verdict {
     Approve(Approval),
     /// Decline the operation.
     Decline(Decline),
+    /// Wait for the payer.
+    Wait(Box<Pending>),
+    /// Accept the operation; its result comes later.
+    Accept(Approval),
     /// Do nothing and never answer.
     Silence,
 }
 
-/// Decides an operation.
-pub(super) fn judge(operation: &Operation, cvv_on_charge: CvvRule, draws: &Draws) -> Verdict {
+/// Decides an operation that was called at this time.
+pub(super) fn judge(operation: &Operation, at: Timestamp, cvv_on_charge: CvvRule, draws: &Draws) -> Verdict {
     match operation {
         Operation::VerifyCard(verification) => match cvv(&verification.card) {
             CvvCheck::Validated => Verdict::Approve(draws.approval()),
@@ -47,8 +54,25 @@ pub(super) fn judge(operation: &Operation, cvv_on_charge: CvvRule, draws: &Draws
         // Vouchers follow the same rules as credit and debit cards.
         Operation::Authorize(authorization) => match &authorization.instrument {
             Instrument::Card(card) => by_card(card, cvv_on_charge, draws),
+            Instrument::Payer(_) => instructions::issue(authorization, at, draws),
         },
-        Operation::Capture(follow_up) | Operation::Void(follow_up) => by_amount(follow_up.amount, draws),
+        Operation::Capture(follow_up) => by_amount(follow_up.amount, draws),
+        Operation::Void(follow_up) => void(follow_up, draws),
+    }
+}
+
+/// Whether a refund is accepted first and carried out later (`docs/interface/sandbox.md#payers`).
+const fn is_refunded_later(payment_type: PaymentType) -> bool {
+    match payment_type {
+        PaymentType::Pix | PaymentType::Nupay => true,
+        PaymentType::Credit
+        | PaymentType::Debit
+        | PaymentType::Voucher
+        | PaymentType::Boleto
+        | PaymentType::Drip
+        | PaymentType::Picpay
+        | PaymentType::ApplePay
+        | PaymentType::ClickToPay => false,
     }
 }
 
@@ -89,11 +113,23 @@ fn by_last_digit(card: &CardDetails, draws: &Draws) -> Verdict {
 }
 
 fn by_amount(amount: Amount, draws: &Draws) -> Verdict {
-    if amount.minor_units() == REFUSED_AMOUNT_MINOR_UNITS {
-        Verdict::Decline(network_says(Decline::of(DeclinedCode::InvalidAmount), "sandbox refused amount"))
-    } else {
-        Verdict::Approve(draws.approval())
+    match refused_amount(amount) {
+        Some(decline) => Verdict::Decline(decline),
+        None => Verdict::Approve(draws.approval()),
     }
+}
+
+fn void(follow_up: &FollowUp, draws: &Draws) -> Verdict {
+    match refused_amount(follow_up.amount) {
+        Some(decline) => Verdict::Decline(decline),
+        None if is_refunded_later(follow_up.payment_type) => Verdict::Accept(draws.approval()),
+        None => Verdict::Approve(draws.approval()),
+    }
+}
+
+fn refused_amount(amount: Amount) -> Option<Decline> {
+    (amount.minor_units() == REFUSED_AMOUNT_MINOR_UNITS)
+        .then(|| network_says(Decline::of(DeclinedCode::InvalidAmount), "sandbox refused amount"))
 }
 
 /// A wrong security code is final here, unlike at other providers (`docs/interface/sandbox.md#cards`).

@@ -142,11 +142,15 @@ impl TransactionLog {
 
     /// The amounts of one authorization; `None` when none was approved under this key.
     pub async fn holding(&self, authorization_key: Uuid) -> Result<Option<Holding>, TransactionLogError> {
-        let history = match &self.0 {
-            Place::Memory(memory) => memory.history(authorization_key),
-            Place::File(file) => file.history(authorization_key).await?,
-        };
-        Ok(Holdings::of(&history).holding(authorization_key))
+        Ok(Holdings::of(&self.history(authorization_key).await?).holding(authorization_key))
+    }
+
+    /// An authorization with everything that follows it, in order.
+    pub(super) async fn history(&self, authorization_key: Uuid) -> Result<Vec<Entry>, TransactionLogError> {
+        match &self.0 {
+            Place::Memory(memory) => Ok(memory.history(authorization_key)),
+            Place::File(file) => file.history(authorization_key).await,
+        }
     }
 
     /// The entry of one key in the log of risk analyses.
@@ -175,7 +179,7 @@ impl TransactionLog {
 
     /// The number of authorizations that charged or reserved money, at most one for each key.
     pub async fn effects(&self) -> Result<usize, TransactionLogError> {
-        Ok(self.entries().await?.iter().filter(|entry| entry.is_effect()).count())
+        Ok(Holdings::of(&self.entries().await?).iter().count())
     }
 
     /// Writes an answer, unless the key has an entry. The same step checks whether a capture or void is possible, so

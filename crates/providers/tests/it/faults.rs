@@ -51,7 +51,7 @@ fn a_wrong_plan_names_every_wrong_member() {
             "options.type must be SANDBOX",
             "options.faults.0.when.brand should not exist",
             "options.faults.0.when.operation must be one of the following values: authorization, zero_dollar, capture, \
-             void, probe, anti_fraud",
+             void, probe, anti_fraud, notification",
             "options.faults.0.when.amount must be an integer number of minor units",
             "options.faults.0.when.currency must be one of the listed currency codes",
             "options.faults.0.when.lastDigit must be an integer from 0 to 9",
@@ -60,7 +60,7 @@ fn a_wrong_plan_names_every_wrong_member() {
             "options.faults.0.then.decline must be a declined code or one of its finer reasons",
             "options.faults.1.then.explode should not exist",
             "options.faults.1.then must contain exactly one of the following members: decline, delay_ms, timeout, reset, \
-             server_error, duplicate, slow_body_ms, garbage, deny_seconds",
+             server_error, duplicate, slow_body_ms, garbage, deny_seconds, forge, lose",
             "options.faults.2.when must be an object",
             "options.faults.2.then must be an object",
             "options.faults.3 must be an object",

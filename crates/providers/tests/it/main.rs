@@ -8,6 +8,7 @@ mod faults;
 mod follow_ups;
 mod notifications;
 mod options;
+mod outbox;
 mod providers;
 mod rules;
 mod spoiled;

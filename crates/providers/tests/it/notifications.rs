@@ -4,11 +4,12 @@ use http::{HeaderMap, HeaderValue};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use regente_providers::notification::{
-    EventKind, EventSubject, NOTIFICATION_BYTES_MAX, NotificationRefusal, NotificationRequest, ProviderEvent,
+    Authentic, EventKind, EventSubject, NOTIFICATION_BYTES_MAX, Notification, NotificationRefusal,
+    NotificationRequest, ProviderEvent,
 };
 use regente_providers::outcome::{Approval, Finding};
 use regente_providers::request::Credentials;
-use regente_providers::sandbox::{SIGNATURE_HEADER, TransactionLog, sign_notification};
+use regente_providers::sandbox::{SIGNATURE_AGE_MAX, SIGNATURE_HEADER, SigningKey, TransactionLog};
 use serde_json::{Map, Value, json};
 
 use crate::support::{key, object, providers};
@@ -19,8 +20,17 @@ fn credentials(api_key: &str) -> Credentials {
     Credentials::new(object(json!({ "type": "SANDBOX", "apiKey": api_key })))
 }
 
+/// When every notification arrives.
+fn now() -> Timestamp {
+    Timestamp::from_millis(1_767_225_600_000)
+}
+
 fn signed(body: &[u8], api_key: &str) -> HeaderMap {
-    let signature = sign_notification(&credentials(api_key), body).unwrap();
+    signed_at(now(), body, api_key)
+}
+
+fn signed_at(at: Timestamp, body: &[u8], api_key: &str) -> HeaderMap {
+    let signature = SigningKey::of(&credentials(api_key)).unwrap().sign(at, body);
     HeaderMap::from_iter([(SIGNATURE_HEADER, HeaderValue::from_str(&signature).unwrap())])
 }
 
@@ -35,13 +45,19 @@ fn receive_at(
     headers: &HeaderMap,
     body: &[u8],
 ) -> Read {
-    let request = NotificationRequest { headers, body, credentials, options: &Map::new() };
-    providers(&TransactionLog::memory()).notification(provider_type, &request)
+    let request = NotificationRequest { headers, body, credentials, options: &Map::new(), now: now() };
+    let providers = providers(&TransactionLog::memory());
+    let Authentic { id, .. } = providers.authenticate(provider_type, &request)?;
+    let events = providers.events(provider_type, &Notification { headers: &HeaderMap::new(), body });
+    if let Ok(events) = &events {
+        assert_eq!(id.as_ref(), events.first().map(|event| &event.id), "the id of the notification");
+    }
+    events
 }
 
 fn message(kind: &str, data: Value) -> Vec<u8> {
-    let message = json!({ "id": "event 1", "kind": kind, "occurredAt": "2026-01-01T00:00:00.000Z", "key": key(1),
-        "data": data });
+    let message = json!({ "id": "event 1", "kind": kind, "occurredAt": "2026-01-01T00:00:00.000Z",
+        "objectId": key(9), "key": key(1), "data": data });
     serde_json::to_vec(&message).unwrap()
 }
 
@@ -65,14 +81,37 @@ fn a_signed_outcome_is_an_event() {
         let event = ProviderEvent {
             id: "event 1".to_owned(),
             occurred_at: Timestamp::from_millis(1_767_225_600_000),
-            about: EventSubject::Key(key(1)),
+            about: EventSubject::Call { object_id: key(9), key: key(1) },
             what: EventKind::Outcome(finding),
         };
         assert_eq!(receive(&signed(&body, "mine"), &body), Ok(vec![event]));
     }
-    let body = message("payment.charged_back", Value::Null);
-    let events = receive(&signed(&body, "mine"), &body).unwrap();
-    assert_eq!(events[0].what, EventKind::ChargedBack);
+    for (kind, what) in [
+        ("payment.charged_back", EventKind::ChargedBack),
+        ("dispute.opened", EventKind::DisputeOpened),
+        ("dispute.won", EventKind::DisputeWon),
+        ("dispute.lost", EventKind::DisputeLost),
+        ("refund.reverted", EventKind::RefundReverted),
+    ] {
+        let body = message(kind, Value::Null);
+        assert_eq!(receive(&signed(&body, "mine"), &body).unwrap()[0].what, what);
+    }
+}
+
+#[test]
+fn a_signature_is_good_for_some_minutes() {
+    let body = outcome(&approved());
+    let at = |at| receive(&signed_at(at, &body, "mine"), &body);
+    for good in [now() - SIGNATURE_AGE_MAX, now() + SIGNATURE_AGE_MAX] {
+        assert!(at(good).is_ok());
+        let moved = signed_at(good, &body, "mine")[SIGNATURE_HEADER].to_str().unwrap().replace("t=1", "t=2");
+        let moved = HeaderMap::from_iter([(SIGNATURE_HEADER, HeaderValue::from_str(&moved).unwrap())]);
+        assert_eq!(receive(&moved, &body), Err(NotificationRefusal::NotAuthentic), "the time is signed too");
+    }
+    let moment = std::time::Duration::from_millis(1);
+    for bad in [now() - SIGNATURE_AGE_MAX - moment, now() + SIGNATURE_AGE_MAX + moment] {
+        assert_eq!(at(bad), Err(NotificationRefusal::NotAuthentic));
+    }
 }
 
 #[test]
@@ -107,7 +146,7 @@ fn what_the_provider_did_not_sign_is_not_authentic() {
 fn a_registration_without_a_key_takes_nothing() {
     let body = outcome(&approved());
     for credentials in [Credentials::new(object(json!({ "type": "SANDBOX" }))), credentials("")] {
-        assert_eq!(sign_notification(&credentials, &body), None);
+        assert_eq!(SigningKey::of(&credentials), None);
         let read = receive_at(ProviderType::Sandbox, &credentials, &signed(&body, "mine"), &body);
         assert_eq!(read, Err(NotificationRefusal::NotAuthentic));
     }

@@ -236,8 +236,8 @@ async fn the_simulators_plan_begins_to_count_anew_when_it_is_set() {
     let sandbox = Sandbox::new(sandbox_options(1), log.clone());
     for number in [1, 3] {
         sandbox.set_plan(plan.clone(), "plan").unwrap();
-        let first = sandbox.act(&charge(key(number), APPROVED, Some("560"))).await;
-        let second = sandbox.act(&charge(key(number + 1), APPROVED, Some("560"))).await;
+        let first = sandbox.act(&charge(key(number), APPROVED, Some("560")), || None).await;
+        let second = sandbox.act(&charge(key(number + 1), APPROVED, Some("560")), || None).await;
         assert_ne!(format!("{first:?}"), format!("{second:?}"));
     }
     assert_eq!(log.effects().await.unwrap(), 2);
@@ -313,7 +313,7 @@ fn what_is_wrong_with_the_faults_of_a_request_is_said_with_its_path() {
         { "then": "try_again", "sequence": [SEQUENCE_PLACE_MAX], "when": { "operation": "void" } },
     ]);
     let one_of = "must contain exactly one of the following members: decline, delay_ms, timeout, reset, \
-                  server_error, duplicate, slow_body_ms, garbage, deny_seconds";
+                  server_error, duplicate, slow_body_ms, garbage, deny_seconds, forge, lose";
     assert_eq!(
         validate(&wrong, PATH).unwrap_err().into_details(),
         [

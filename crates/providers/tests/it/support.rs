@@ -1,7 +1,7 @@
 //! What the tests share: calls with the parts that matter, and a simulator with known settings.
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
-use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod};
+use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod, PaymentType};
 use regente_domain::currency::Currency;
 use regente_domain::decline::Decline;
 use regente_domain::id::Id;
@@ -85,6 +85,8 @@ pub(crate) fn authorization(number: &str, cvv: Option<&str>) -> Authorization {
 pub(crate) fn call(key: Uuid, operation: Operation) -> Call {
     Call {
         key,
+        object_id: Uuid::nil(),
+        notify: None,
         at: at(),
         provider_type: ProviderType::Sandbox,
         credentials: Credentials::new(object(json!({ "type": "SANDBOX", "apiKey": "sandbox-secret" }))),
@@ -122,7 +124,13 @@ pub(crate) fn void(key: Uuid, authorization_key: Uuid, amount: i64) -> Call {
 
 pub(crate) fn follow_up(authorization_key: Uuid, amount: i64) -> FollowUp {
     let amount = Amount::new(amount).unwrap();
-    FollowUp { authorization_key, transaction_id: None, amount, currency: Currency::BRL }
+    FollowUp {
+        authorization_key,
+        transaction_id: None,
+        payment_type: PaymentType::Credit,
+        amount,
+        currency: Currency::BRL,
+    }
 }
 
 pub(crate) fn inquiry(key: Uuid) -> Inquiry {

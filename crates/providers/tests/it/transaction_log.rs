@@ -35,13 +35,13 @@ async fn an_entry_says_what_happened() {
         assert_eq!(entries.iter().map(|entry| entry.key).collect::<Vec<_>>(), [key(1), key(2), key(3)]);
         assert!(entries.iter().all(|entry| entry.at == at()));
         let Record::Answered(charged) = &entries[0].record else { panic!("{entries:?}") };
-        assert_eq!(charged.deed.kind(), OperationKind::Authorization);
+        assert_eq!(charged.deed.word(), OperationKind::Authorization.word());
         assert_eq!(charged.amount.minor_units(), 1500);
         assert_eq!(charged.currency.code(), "BRL");
         assert_eq!(charged.deed.card().unwrap().last_four, "4124");
         assert_eq!(charged.finding, Finding::Approved(approval));
         let Record::Answered(verified) = &entries[1].record else { panic!("{entries:?}") };
-        assert_eq!(verified.deed.kind(), OperationKind::ZeroDollar);
+        assert_eq!(verified.deed.word(), OperationKind::ZeroDollar.word());
         assert_eq!(verified.amount, Amount::ZERO);
         assert_eq!(verified.deed.card(), charged.deed.card(), "the same card is recognised");
         assert_eq!(verified.finding, Finding::Declined(decline));
@@ -240,10 +240,15 @@ async fn a_file_that_is_something_else_is_refused_and_left_alone() {
 
     let path = folder.path().join("sandbox.db");
     drop(TransactionLog::file(&path).unwrap());
-    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 3).unwrap();
+    let is_format = |format: i64| {
+        rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", format).unwrap();
+    };
+    is_format(2);
+    assert!(TransactionLog::file(&path).is_ok(), "the format before is read");
+    is_format(4);
     assert!(matches!(
         TransactionLog::file(&path),
-        Err(TransactionLogError::Format { found: 3, expected: 2 })
+        Err(TransactionLogError::Format { found: 4, expected: 3 })
     ));
 }
 

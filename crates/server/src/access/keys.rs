@@ -5,6 +5,7 @@ use std::fmt;
 
 use regente_domain::actor::Actor;
 use regente_domain::credential::SECRET_KEYS_ACTIVE_MAX;
+use regente_domain::customer::CheckDigits;
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::scope::Scopes;
 use regente_domain::time::Timestamp;
@@ -123,6 +124,7 @@ impl NewClient {
             contacts,
             language,
             time_zone,
+            document_check_digits: CheckDigits::Off,
             version: 1,
             updated_at: now,
             unknown_members: Map::new(),
@@ -161,13 +163,39 @@ pub async fn set_client_status(
         ClientStatus::Active => "client.activated",
         ClientStatus::Suspended => "client.suspended",
     };
+    change(app, client_id, actor, action, |client| client.status = status).await
+}
+
+/// Whether the client's documents with wrong check digits are refused from now on.
+///
+/// # Errors
+/// [`AccessError::UnknownClient`], [`AccessError::Busy`], [`AccessError::Unknown`], [`AccessError::Store`].
+pub async fn set_document_check_digits(
+    app: &App,
+    client_id: ClientId,
+    check_digits: CheckDigits,
+    actor: Actor,
+) -> Result<(), AccessError> {
+    let set = |client: &mut Client| client.document_check_digits = check_digits;
+    change(app, client_id, actor, "client.updated", set).await
+}
+
+/// Changes a client, unless nothing changes.
+async fn change(
+    app: &App,
+    client_id: ClientId,
+    actor: Actor,
+    action: &'static str,
+    set: impl Fn(&mut Client),
+) -> Result<(), AccessError> {
     for _ in 0..ATTEMPTS_MAX {
-        let mut client = find_client(app, client_id).await?;
-        if client.status == status {
+        let before = find_client(app, client_id).await?;
+        let mut client = before.clone();
+        set(&mut client);
+        if client == before {
             return Ok(());
         }
         let now = app.clock.of(client_id);
-        client.status = status;
         client.updated_at = now.max(client.updated_at);
         let mut batch = Batch::new(client_id);
         clients::update(&mut batch, &client)?;

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::backup::{BackedUp, Restored};
 use super::clients::{ClientRow, KeyRow};
+use super::customers::ErasedPerson;
 use super::doctor::Report;
 use super::unknowns::UnknownRow;
 use crate::api::charges::explanation::ExplanationView;
@@ -20,6 +21,8 @@ use crate::api::charges::explanation::ExplanationView;
 pub enum Answer {
     /// A client was made.
     Client(ClientRow),
+    /// The settings of a client were changed.
+    ClientSet(ClientRow),
     /// The clients, oldest first.
     Clients {
         /// One row for each.
@@ -68,6 +71,8 @@ pub enum Answer {
         /// Which.
         request_id: TransactionRequestId,
     },
+    /// A person was erased.
+    CustomerErased(ErasedPerson),
     /// The key of a webhook is being replaced.
     WebhookKeyRotated(WebhookKeys),
     /// The keys of a webhook.

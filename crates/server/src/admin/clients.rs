@@ -1,9 +1,10 @@
 //! Clients and their secret keys, as operators make and list them.
 
 use regente_domain::actor::Actor;
+use regente_domain::customer::CheckDigits;
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::time::Timestamp;
-use regente_store::clients::{self, Client, ClientStatus};
+use regente_store::clients::{self, Client};
 use regente_store::credentials::Credential;
 use regente_store::{Store, StoreError};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,9 @@ pub struct ClientRow {
     pub status: String,
     /// When it was made.
     pub created_at: Timestamp,
+    /// Whether documents with wrong check digits are refused.
+    #[serde(default)]
+    pub document_check_digits: CheckDigits,
 }
 
 /// A secret key, as a list shows it.
@@ -48,9 +52,23 @@ pub struct KeyRow {
 /// Makes a client.
 pub(super) async fn create(app: &App, name: String) -> Result<ClientRow, CommandError> {
     let name = checked_name("the name", name)?;
-    let id = access::create_client(app, NewClient::named(name.as_str()), Actor::Operator).await?;
-    let status = ClientStatus::Active.word().to_owned();
-    Ok(ClientRow { id, name, status, created_at: id.created_at() })
+    let id = access::create_client(app, NewClient::named(name), Actor::Operator).await?;
+    one(app, id).await
+}
+
+/// Changes the settings of a client.
+pub(super) async fn set(
+    app: &App,
+    client_id: ClientId,
+    document_check_digits: CheckDigits,
+) -> Result<ClientRow, CommandError> {
+    access::set_document_check_digits(app, client_id, document_check_digits, Actor::Operator).await?;
+    one(app, client_id).await
+}
+
+async fn one(app: &App, client_id: ClientId) -> Result<ClientRow, CommandError> {
+    let found = clients::find(&app.store, client_id).await?;
+    found.as_ref().map(row).ok_or_else(|| AccessError::UnknownClient(client_id).into())
 }
 
 /// Makes a secret key.
@@ -94,6 +112,7 @@ fn row(client: &Client) -> ClientRow {
         name: client.name.clone(),
         status: client.status.word().to_owned(),
         created_at: client.id.created_at(),
+        document_check_digits: client.document_check_digits,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use regente_domain::id::{ChargeId, ClientId, Id, TransactionRequestId, of};
+use regente_domain::customer::CheckDigits;
+use regente_domain::id::{ChargeId, ClientId, CustomerId, Id, TransactionRequestId, of};
 use serde::{Deserialize, Serialize};
 
 use super::webhooks::WebhooksCommand;
@@ -18,6 +19,13 @@ pub enum Command {
     },
     /// List the clients.
     ClientsList,
+    /// Change the settings of a client.
+    ClientsSet {
+        /// Which.
+        client_id: ClientId,
+        /// Whether documents with wrong check digits are refused.
+        document_check_digits: CheckDigits,
+    },
     /// Make a secret key.
     KeysCreate {
         /// Whose.
@@ -56,6 +64,13 @@ pub enum Command {
         /// Which.
         request_id: TransactionRequestId,
     },
+    /// Erase a person.
+    CustomersErase {
+        /// The account.
+        client_id: ClientId,
+        /// The customer, or an alias of his.
+        customer_id: CustomerId,
+    },
     /// Something about webhooks.
     Webhooks(WebhooksCommand),
     /// Tell where the API is served.
@@ -92,6 +107,7 @@ impl Command {
         match self {
             Self::ClientsCreate { .. } => "clients create",
             Self::ClientsList => "clients list",
+            Self::ClientsSet { .. } => "clients set",
             Self::KeysCreate { .. } => "keys create",
             Self::KeysList { .. } => "keys list",
             Self::KeysRevoke { .. } => "keys revoke",
@@ -100,6 +116,7 @@ impl Command {
             Self::Explain { .. } => "explain",
             Self::UnknownsList => "unknowns",
             Self::UnknownsRetry { .. } => "unknowns retry",
+            Self::CustomersErase { .. } => "customers erase",
             Self::Webhooks(command) => command.name(),
             Self::Address => "health",
             Self::Doctor => "doctor",

@@ -4,12 +4,14 @@ mod money;
 mod place;
 
 use std::fmt;
+use std::time::Duration;
 
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
 use regente_engine::vault::Vault;
 use regente_providers::sandbox::TransactionLog;
-use regente_store::{Store, jobs, transaction_requests};
+use regente_store::provider_notifications::State;
+use regente_store::{Store, jobs, provider_notifications, transaction_requests};
 use serde::{Deserialize, Serialize};
 
 use super::clients;
@@ -19,6 +21,8 @@ use crate::config::{Config, DatabaseAddress, Place, WrittenIn, mode_open_to_othe
 
 /// The most jobs and requests that are counted; more are shown as "at least" this many.
 const COUNTED_MAX: i64 = 10_000;
+/// Most notifications of providers are settled within seconds.
+const NOTIFICATIONS_SETTLE_WITHIN: Duration = Duration::from_secs(10 * 60);
 
 /// The report of an examination.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -102,6 +106,7 @@ pub async fn examine(subject: Subject<'_>) -> Report {
         checks.push(counters(store).await);
         checks.push(dead_jobs(store).await);
         checks.push(unknown_outcomes(store, clock).await);
+        checks.push(notifications(store, clock).await);
         checks.push(money::transaction_log(&subject).await);
         checks.push(place::clock(store, clock.deployment()).await);
     }
@@ -220,6 +225,29 @@ async fn dead_jobs(store: &Store) -> Check {
             }
         },
     }
+}
+
+/// Notifications of providers that have changed nothing although they have been here for a while.
+async fn notifications(store: &Store, clock: &Clock) -> Check {
+    const NAME: &str = "provider notifications";
+    let now = clock.deployment();
+    let left = match provider_notifications::left(store, now - NOTIFICATIONS_SETTLE_WITHIN).await {
+        Ok(left) => left,
+        Err(error) => return failure(NAME, &error),
+    };
+    if left.is_empty() {
+        return check(NAME, Verdict::Ok, "every one is applied");
+    }
+    let found = left.iter().map(|left| {
+        let what = match left.state {
+            State::Waiting => "wait for a request that they name, or for their job",
+            State::Applied => "are applied",
+            State::Kept => "say what this release does not apply",
+            State::Unmatched => "named no request of their provider for a day",
+        };
+        format!("{} {what}; the oldest arrived at {}", left.count, left.oldest)
+    });
+    check(NAME, Verdict::Warning, found.collect::<Vec<_>>().join("; "))
 }
 
 /// A request that was given up stays open until an operator acts, so it is counted apart from those still probed.

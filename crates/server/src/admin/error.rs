@@ -3,6 +3,7 @@
 use regente_engine::deliveries::keys::RotationError;
 use regente_engine::deliveries::listeners::ListenError;
 use regente_engine::error::Error;
+use regente_engine::flows::customers::erasure::ErasureError;
 use regente_engine::vault::VaultError;
 use regente_store::{BackupError, StoreError};
 
@@ -30,6 +31,9 @@ pub enum CommandError {
     /// Listening failed.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// A person cannot be erased, or not yet.
+    #[error(transparent)]
+    Erasure(#[from] ErasureError),
     /// A change was refused.
     #[error(transparent)]
     Change(#[from] Error),

@@ -14,7 +14,7 @@ use super::answer::Answer;
 use super::command::{Command, ExistingFile};
 use super::doctor::{Subject, examine};
 use super::error::CommandError;
-use super::{backup, clients, unknowns, webhooks};
+use super::{backup, clients, customers, unknowns, webhooks};
 use crate::access;
 use crate::api::charges::explanation;
 use crate::app::App;
@@ -28,6 +28,9 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
     match command {
         Command::ClientsCreate { name } => Ok(Answer::Client(clients::create(app, name).await?)),
         Command::ClientsList => Ok(Answer::Clients { clients: clients::rows(app).await? }),
+        Command::ClientsSet { client_id, document_check_digits } => {
+            Ok(Answer::ClientSet(clients::set(app, client_id, document_check_digits).await?))
+        }
         Command::KeysCreate { client_id, label } => {
             let new = clients::create_key(app, client_id, label).await?;
             Ok(Answer::Key { key_id: new.id, key: new.key.expose().to_owned() })
@@ -47,6 +50,9 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
         Command::UnknownsRetry { request_id } => {
             unknowns::retry(app, request_id).await?;
             Ok(Answer::Resumed { request_id })
+        }
+        Command::CustomersErase { client_id, customer_id } => {
+            Ok(Answer::CustomerErased(customers::erase(app, client_id, customer_id).await?))
         }
         Command::Webhooks(command) => webhooks::run(app, command).await,
         Command::Address => Ok(Answer::Address { url: config.local_url(config.listen_address()?) }),

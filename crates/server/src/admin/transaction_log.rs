@@ -93,7 +93,18 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
     // An anti-fraud provider moves no money.
     let of_payment = |request: &&TransactionRequest| !request.request_type.is_about_risk();
     let requests = || charge.requests.iter().map(|stored| &stored.request).filter(of_payment);
-    if requests().any(|request| request.outcome == Outcome::Open) {
+    let has_result =
+        |accepted: &TransactionRequest| requests().any(|request| request.follows == Some(accepted.id));
+    let is_under_way = |request: &TransactionRequest| match &request.outcome {
+        Outcome::Open => true,
+        Outcome::Accepted(_) => !has_result(request),
+        Outcome::Pending(_)
+        | Outcome::Approved(_)
+        | Outcome::Declined(_)
+        | Outcome::NoEffect(_)
+        | Outcome::Analysed(_) => false,
+    };
+    if requests().any(is_under_way) {
         return Comparison::Waits;
     }
     if requests().any(|request| !is_in_the_log(request)) {
@@ -103,6 +114,7 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
         StateName::Processing
         | StateName::AwaitingPayer
         | StateName::RefundPending
+        | StateName::RefundAccepted
         | StateName::CapturePending => {
             return Comparison::Waits;
         }
@@ -131,6 +143,7 @@ fn is_in_the_log(request: &TransactionRequest) -> bool {
         Outcome::Approved(approval) => approval.transaction_id.is_some(),
         Outcome::Open
         | Outcome::Pending(_)
+        | Outcome::Accepted(_)
         | Outcome::Declined(_)
         | Outcome::NoEffect(_)
         | Outcome::Analysed(_) => true,

@@ -66,7 +66,8 @@ pub enum OneOrMany {
 impl PartialSchema for OneOrMany {
     fn schema() -> RefOr<Schema> {
         let word = || Ref::from_schema_name(words::ScopeWord::name());
-        let either = OneOfBuilder::new().item(word()).item(ArrayBuilder::new().items(word()));
+        let either =
+            OneOfBuilder::new().item(word()).item(ArrayBuilder::new().items(word()).min_items(Some(1)));
         let either = either.description(Some("One word, or several."));
         RefOr::T(either.into())
     }
@@ -117,6 +118,7 @@ pub struct ClientToken {
     tag = "Authentication",
     params(
         ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
     ),
     request_body(content = NewClientTokenBody, content_type = "application/json"),

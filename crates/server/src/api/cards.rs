@@ -105,6 +105,7 @@ fn read_zero_dollar(fields: &Fields<'_>) -> (Option<MerchantId>, Option<bool>) {
     tag = "Cards",
     params(
         ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),

@@ -18,6 +18,7 @@ use regente_domain::charge::{ChargeStatus, PaymentType};
 use regente_domain::id::{ChargeId, TokenId};
 use regente_domain::provider_type::ProviderType;
 use regente_engine::caller::Caller;
+use regente_engine::document_links::Addresses;
 use regente_engine::error::Error;
 use regente_engine::idempotency::Finished;
 use regente_engine::vault::{Binding, Purpose};
@@ -101,8 +102,10 @@ pub struct NewChargeBody {
     reason = "describes the body for the OpenAPI document; the body itself is read field by field"
 )]
 pub struct CardBody {
-    #[schema(max_length = 256)]
+    #[schema(min_length = 1, max_length = 256)]
     card_holder_name: String,
+    /// 13 to 19 digits with a right check digit; spaces and dashes do not count.
+    #[schema(pattern = "^[ -]*([0-9][ -]*){13,19}$")]
     card_number: String,
     /// Required unless `recurrence` is `subsequent` or `unscheduled`.
     #[schema(pattern = "^[0-9]{3,4}$")]
@@ -135,6 +138,7 @@ pub struct PaymentFlowBody {
     tag = "Charges",
     params(
         ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),
@@ -191,7 +195,8 @@ async fn view_with(
     requests: Vec<StoredRequest>,
 ) -> Result<ChargeView, Error> {
     let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
-    Ok(ChargeView::of(&stored.charge, &open_private(app, stored).await?, &requests, caller))
+    let (private, addresses) = (open_private(app, stored).await?, Addresses::of(app, &stored.charge).await?);
+    Ok(ChargeView::of(&stored.charge, &private, &addresses, &requests, caller))
 }
 
 async fn open_private(app: &App, stored: &StoredCharge) -> Result<Private, Error> {
@@ -288,7 +293,9 @@ async fn views_of(app: &App, caller: &Caller, stored: &[StoredCharge]) -> Result
     for stored in stored {
         let of_this = |request: &mut TransactionRequest| request.object_id == stored.charge.id.uuid();
         let own: Vec<TransactionRequest> = requests.extract_if(.., of_this).collect();
-        views.push(ChargeView::of(&stored.charge, &open_private(app, stored).await?, &own, caller));
+        let (private, addresses) =
+            (open_private(app, stored).await?, Addresses::of(app, &stored.charge).await?);
+        views.push(ChargeView::of(&stored.charge, &private, &addresses, &own, caller));
     }
     Ok(views)
 }

@@ -49,6 +49,7 @@ pub struct CardLinkBody {
     params(
         ("id" = Uuid, Path, description = "The customer, or an alias of one."),
         ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
     ),
     request_body(content = CardLinkBody, content_type = "application/json"),

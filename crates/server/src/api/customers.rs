@@ -36,8 +36,8 @@ use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use request::CustomerChanges;
 
 pub use request::{
-    CustomerChangesBody, DocumentBody, NewAddressBody, NewCustomerBody, PartialAddressBody, read_document,
-    read_new,
+    CustomerChangesBody, DocumentBody, NewAddressBody, NewCustomerBody, PartialAddressBody,
+    address_or_nothing, read_document, read_inline, read_new,
 };
 pub use view::{AddressRecordView, AddressView, ChangedCustomerView, CustomerView, DocumentView};
 
@@ -56,11 +56,13 @@ const TRIES_MAX: usize = 4;
     params(
         ("force" = Option<bool>, Query, description = "Answer with a customer whatever is already stored"),
         ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
     ),
     request_body(content = NewCustomerBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The customer.", body = CustomerView),
+        (status = 404, description = "The idempotency key made a customer who was erased since.", body = ErrorEnvelope),
         (status = 409, description = "The e-mail address or the document is another customer's, or the idempotency \
             key is in use.", body = ErrorEnvelope),
         CommonErrors,
@@ -78,6 +80,7 @@ pub async fn create(
     let force = query.read(|parameters| parameters.boolean("force"))?;
     let on_match = if force == Some(true) { OnMatch::Update } else { OnMatch::Refuse };
     let new = body.read(|fields| read_new(fields, ""))?;
+    flow::check_digits(&app, caller.client_id, &new.document, "document").await?;
     let plan = || async {
         let mut batch = Batch::new(caller.client_id);
         let found = flow::plan(&app, &caller, &request_id, &mut batch, &new, on_match).await?;

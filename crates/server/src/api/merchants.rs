@@ -111,6 +111,7 @@ impl MerchantView {
 #[utoipa::path(
     post, path = "/v1/merchants", operation_id = "createMerchant", tag = "Merchants",
     params(("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        pattern = "^[!-~]([ -~]*[!-~])?$",
         description = "The same key and body give the same answer again for 24 hours")),
     request_body(content = NewMerchantBody, content_type = "application/json"),
     responses((status = 201, description = "The merchant.", body = MerchantView),

@@ -139,6 +139,7 @@ pub struct OperationBody {
     tag = "Purchases",
     params(
         ("X-Idempotency-Key" = String, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
     ),
     request_body(content = NewPurchaseBody, content_type = "application/json"),
@@ -240,6 +241,7 @@ pub async fn history(
     params(
         ("id" = Uuid, Path, description = "The purchase."),
         ("X-Idempotency-Key" = String, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
     ),
     request_body(content = OperationBody, content_type = "application/json"),
@@ -274,6 +276,7 @@ pub async fn capture(
     params(
         ("id" = Uuid, Path, description = "The purchase."),
         ("X-Idempotency-Key" = String, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
     ),
     request_body(content = OperationBody, content_type = "application/json"),

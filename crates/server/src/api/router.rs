@@ -11,8 +11,8 @@ use utoipa_axum::routes;
 
 use super::request_id::Boundary;
 use super::{
-    auth, cards, charges, customer_cards, customers, layers, merchants, openapi, providers, purchases,
-    tokens, webhooks,
+    auth, cards, charges, customer_cards, customers, documents, layers, merchants, notifications, openapi,
+    providers, purchases, tokens, webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -56,6 +56,8 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::list)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::replay)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::ping)))
+        .routes(routes!(notifications::receive))
+        .routes(routes!(documents::qr_code))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
 }

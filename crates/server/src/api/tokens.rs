@@ -40,9 +40,10 @@ use crate::http::rates::RateKey;
 )]
 pub struct NewTokenBody {
     /// The name on the card. Required for a card.
-    #[schema(max_length = 256)]
+    #[schema(min_length = 1, max_length = 256)]
     card_holder_name: Option<String>,
     /// 13 to 19 digits with a right check digit; spaces and dashes do not count. Required for a card.
+    #[schema(pattern = "^[ -]*([0-9][ -]*){13,19}$")]
     card_number: Option<String>,
     /// 3 or 4 digits. Required for a card.
     #[schema(pattern = "^[0-9]{3,4}$")]
@@ -79,6 +80,7 @@ enum NewToken {
     tag = "Tokens",
     params(
         ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
     ),
     request_body(content = NewTokenBody, content_type = "application/json"),

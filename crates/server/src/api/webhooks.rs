@@ -45,6 +45,7 @@ const TRIES_MAX: usize = 4;
 #[utoipa::path(
     post, path = "/v1/webhooks", operation_id = "createWebhook", tag = "Webhooks",
     params(("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        pattern = "^[!-~]([ -~]*[!-~])?$",
         description = "The same key and body give the same answer again for 24 hours")),
     request_body(content = NewWebhookBody, content_type = "application/json"),
     responses((status = 201, description = "The webhook.", body = WebhookView), WebhookErrors),

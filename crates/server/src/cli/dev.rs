@@ -25,8 +25,9 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
         let signals = Signals::take()?;
         let listeners = listen(config)?;
         dev::prepare(config, &Chance::system()?)?;
-        let app = bootstrap::open(config, Migrations::Apply, Missing::Make).await?;
         let address = listeners.api.local_addr()?;
+        let config = &config.clone().listening_at(address);
+        let app = bootstrap::open(config, Migrations::Apply, Missing::Make).await?;
         let url = config.local_url(address);
         let prepared = match dev::account(&app, config).await {
             Ok(account) => dev::write_env_file(config, &url, &account).map(|path| (path, account)),

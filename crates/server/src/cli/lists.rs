@@ -1,8 +1,11 @@
 //! Formats answers to commands as text.
 
+use regente_domain::customer::CheckDigits;
 use regente_domain::time::Timestamp;
 
-use crate::admin::{Answer, BackedUp, ClientRow, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys};
+use crate::admin::{
+    Answer, BackedUp, ClientRow, ErasedPerson, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys,
+};
 
 /// The text of an answer.
 pub(super) fn answer(answer: &Answer) -> String {
@@ -10,6 +13,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Client(ClientRow { id, name, .. }) => {
             format!("Client {id} ({name}) is made. Its first key: regente keys create {id}\n")
         }
+        Answer::ClientSet(client) => client_set(client),
         Answer::Clients { clients } => clients_table(clients),
         Answer::Key { key_id, key } => {
             format!("{key}\n\nThis is secret key {key_id}. It is not shown again.\n")
@@ -33,6 +37,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Resumed { request_id } => {
             format!("The provider is asked anew what became of request {request_id}.\n")
         }
+        Answer::CustomerErased(person) => erased(person),
         Answer::WebhookKeyRotated(keys) => key_rotated(keys),
         Answer::WebhookKeys(keys) => webhook_keys(keys),
         Answer::ReplayCounted { deliveries } => format!("{deliveries} deliveries\n"),
@@ -61,6 +66,34 @@ pub(super) fn report(report: &Report) -> String {
         Verdict::Warning => "\nNothing fails; an operator should look at the warnings.\n",
         Verdict::Failure => "\nSomething fails.\n",
     });
+    text
+}
+
+fn client_set(client: &ClientRow) -> String {
+    let ClientRow { id, name, document_check_digits, .. } = client;
+    let wrong_ones = match document_check_digits {
+        CheckDigits::On => "are refused",
+        CheckDigits::Off => "are taken",
+    };
+    format!("Documents with wrong check digits {wrong_ones} by client {id} ({name}).\n")
+}
+
+fn erased(person: &ErasedPerson) -> String {
+    let ErasedPerson { customer_id, cards, charges, purchases, answers, .. } = person;
+    let mut text = format!(
+        "Customer {customer_id} is erased, with {cards} cards, and from {charges} charges, {purchases} purchases and \
+         {answers} kept answers.\n"
+    );
+    let charges = person.charges_left.iter().map(|id| format!("charge {id}"));
+    let purchases = person.purchases_left.iter().map(|id| format!("purchase {id}"));
+    let left: Vec<String> = charges.chain(purchases).collect();
+    if !left.is_empty() {
+        text.push_str(&format!("Under way, and erased by a job when it has ended: {}.\n", left.join(", ")));
+    }
+    text.push_str("\nNot reached by this command:\n");
+    for sentence in &person.beyond_reach {
+        text.push_str(&format!("* {sentence}\n"));
+    }
     text
 }
 

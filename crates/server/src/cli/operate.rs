@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use regente_domain::customer::CheckDigits;
 use regente_domain::id::ChargeId;
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
@@ -12,7 +13,7 @@ use serde::Serialize;
 
 use super::lists;
 use super::run::runtime;
-use super::{ClientsTask, Failure, KeysTask, OutputArg, UnknownsTask};
+use super::{ClientsTask, CustomersTask, Failure, KeysTask, OnOff, OutputArg, UnknownsTask};
 use crate::admin::{self, Answer, Command, Report, Subject, Verdict};
 use crate::api::router::document;
 use crate::bootstrap::{self, Migrations, Missing};
@@ -48,7 +49,22 @@ pub(super) fn unknowns(
 pub(super) fn clients(loaded: &Loaded, task: ClientsTask) -> Result<ExitCode, Failure> {
     match task {
         ClientsTask::Create { name, output } => run(loaded, Command::ClientsCreate { name }, output),
+        ClientsTask::Set { client_id, document_check_digits, output } => {
+            let document_check_digits = match document_check_digits {
+                OnOff::On => CheckDigits::On,
+                OnOff::Off => CheckDigits::Off,
+            };
+            run(loaded, Command::ClientsSet { client_id, document_check_digits }, output)
+        }
         ClientsTask::List { output } => run(loaded, Command::ClientsList, output),
+    }
+}
+
+pub(super) fn customers(loaded: &Loaded, task: CustomersTask) -> Result<ExitCode, Failure> {
+    match task {
+        CustomersTask::Erase { client_id, customer_id, output } => {
+            run(loaded, Command::CustomersErase { client_id, customer_id }, output)
+        }
     }
 }
 

@@ -40,8 +40,9 @@ pub(super) fn serve(loaded: &Loaded, migrations: Migrations) -> Result<ExitCode,
     runtime()?.block_on(async {
         let signals = Signals::take_for_service()?;
         let listeners = listen(config)?;
-        let app = bootstrap::open(config, migrations, Missing::Make).await?;
         let address = listeners.api.local_addr()?;
+        let config = &config.clone().listening_at(address);
+        let app = bootstrap::open(config, migrations, Missing::Make).await?;
         tracing::info!(%address, mode = ?config.mode, database = %app.store.database_kind(), "serving");
         let socket = open_socket(&app, config, address)?;
         serve_until_stopped(app, config, listeners, socket, signals).await

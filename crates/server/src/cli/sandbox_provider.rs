@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use aws_lc_rs::hmac;
 use regente_engine::chance::Chance;
+use regente_engine::clock::Clock;
 use regente_providers::request::Mode;
 use tokio::net::TcpListener;
 use zeroize::Zeroizing;
@@ -39,8 +40,10 @@ pub(super) fn run(loaded: &Loaded) -> Result<ExitCode, Failure> {
         if key.is_none() && !address.ip().is_loopback() {
             return Err(format!("others can connect to {address}: give the simulator a `--key-file`").into());
         }
+        let clock = Clock::system();
         let sandbox =
-            bootstrap::open_sandbox(config, config.sandbox_books(), card_hash_key(key.as_ref())?).await?;
+            bootstrap::open_sandbox(config, config.sandbox_books(), card_hash_key(key.as_ref())?, &clock)
+                .await?;
         io::stdout().write_all(introduction(config, address).as_bytes())?;
         tracing::info!(%address, "the simulator is listening");
         let access = key.map_or(Access::ThisMachine, Access::Key);

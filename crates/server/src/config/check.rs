@@ -4,8 +4,10 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+use regente_providers::request::Mode;
 use regente_providers::sandbox::http;
 use tracing_subscriber::EnvFilter;
+use url::Url;
 
 use super::layers::ConfigError;
 use super::{Config, Secret, bounds, durations};
@@ -118,6 +120,20 @@ impl Config {
         format!("{scheme}://{}", SocketAddr::new(ip, address.port()))
     }
 
+    /// The configuration of a server that listens at `address`: in sandbox mode the simulator finds it there, unless
+    /// `server.base_url` says otherwise. Over HTTPS it is found under the name in its certificate alone.
+    #[must_use]
+    pub fn listening_at(mut self, address: SocketAddr) -> Self {
+        match self.mode {
+            Mode::Sandbox if self.server.tls_certificate_file.is_none() => {
+                let url = self.local_url(address);
+                self.server.base_url.get_or_insert(url);
+            }
+            Mode::Sandbox | Mode::Production => {}
+        }
+        self
+    }
+
     /// The address of the metrics, if there is one.
     ///
     /// # Errors
@@ -130,6 +146,13 @@ impl Config {
 
 const LISTEN_RULE: &str = "must be an IP address and a port, such as 127.0.0.1:8080";
 
+fn is_base_url(text: &str) -> bool {
+    let plain = |url: &Url| url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+    !text.ends_with('/')
+        && Url::parse(text)
+            .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host() && plain(&url))
+}
+
 /// The settings whose values have the right type and break a rule, each with the rule.
 pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     let Config { server, database, sandbox, charges, outbound, webhooks, log, .. } = config;
@@ -141,6 +164,8 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     };
     must(config.listen_address().is_ok(), "server.listen", LISTEN_RULE);
     must(config.metrics_address().is_ok(), "metrics.listen", LISTEN_RULE);
+    let is_base = server.base_url.as_deref().is_none_or(is_base_url);
+    must(is_base, "server.base_url", "must be http:// or https:// with a host, without a slash at its end");
     let is_pair = server.tls_certificate_file.is_some() == server.tls_key_file.is_some();
     must(is_pair, "server.tls_key_file", "and `server.tls_certificate_file` must be set together");
     let filter = EnvFilter::try_new(&log.level);

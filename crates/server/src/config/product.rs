@@ -1,6 +1,7 @@
 //! The settings of what the product does with requests, charges and purchases, and their conversion.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Duration;
 
 use regente_domain::circuit;
@@ -149,6 +150,7 @@ impl Config {
                 .unwrap_or_default(),
             reconcile_waits: waits(&self.charges.reconcile_waits_seconds).unwrap_or_default(),
             cache_life: Duration::from_millis(limits.cache_ms),
+            base_url: self.server.base_url.as_deref().map(Arc::from),
             webhooks: self.webhook_settings(),
         }
     }

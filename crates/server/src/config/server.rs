@@ -15,6 +15,9 @@ use crate::http::limits::BODY_BYTES_MAX;
 pub struct ServerConfig {
     /// Address and port; port 0 is any free one. Default `127.0.0.1:8080`.
     pub listen: String,
+    /// The address at which others reach this server, such as `https://payments.example.com`: providers are told to send
+    /// their notifications there. Default none; in sandbox mode the address that it listens on.
+    pub base_url: Option<String>,
     /// The longest time from the first byte of a connection, or the end of the previous answer, to the last header of a
     /// request. Default 30 000.
     pub header_timeout_ms: u64,
@@ -72,6 +75,7 @@ impl Default for ServerConfig {
     fn default() -> Self {
         Self {
             listen: "127.0.0.1:8080".to_owned(),
+            base_url: None,
             header_timeout_ms: 30_000,
             connections_max: 10_000,
             body_bytes_max: BODY_BYTES_MAX,

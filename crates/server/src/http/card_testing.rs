@@ -164,6 +164,7 @@ impl Attempt {
             Outcome::Declined(decline) => tells_of_the_card(decline.code),
             Outcome::Open
             | Outcome::Pending(_)
+            | Outcome::Accepted(_)
             | Outcome::Approved(_)
             | Outcome::NoEffect(_)
             | Outcome::Analysed(_) => false,

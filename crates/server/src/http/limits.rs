@@ -63,9 +63,18 @@ pub(crate) fn limit_body<Next: Future<Output = Answered>>(
 /// # Errors
 /// [`ApiError::TooLarge`], [`ApiError::MalformedBody`] when the caller disconnects or is too slow, or
 /// [`Error::Unavailable`] when the budget of all bodies is spent.
-pub async fn read_bytes(mut request: Request) -> Result<Bytes, ApiError> {
+pub async fn read_bytes(request: Request) -> Result<Bytes, ApiError> {
+    read_bytes_within(request, usize::MAX).await
+}
+
+/// As [`read_bytes`], of no more than `bytes_max` bytes.
+///
+/// # Errors
+/// As [`read_bytes`].
+pub async fn read_bytes_within(mut request: Request, bytes_max: usize) -> Result<Bytes, ApiError> {
     let limits = request.extensions_mut().remove::<BodyLimits>();
-    let BodyLimits { bytes_max, budget } = limits.unwrap_or_else(|| BodyLimits::of(&HttpLimits::default()));
+    let limits = limits.unwrap_or_else(|| BodyLimits::of(&HttpLimits::default()));
+    let (bytes_max, budget) = (bytes_max.min(limits.bytes_max), limits.budget);
     let reading = bodies::read(request.into_body(), bytes_max, &budget);
     match tokio::time::timeout(BODY_READ_TIME_MAX, reading).await {
         Ok(Ok(bytes)) => Ok(bytes),

@@ -42,6 +42,8 @@ pub enum RateKey {
     Bin(ClientId, u32),
     /// Those with public keys of an account for one card, by its fingerprint.
     Card(ClientId, Uuid),
+    /// Notifications of providers from one network that were refused.
+    Notification(Network),
 }
 
 impl RateKey {
@@ -55,6 +57,7 @@ impl RateKey {
             Self::Address(..) => Limit::Address,
             Self::Bin(..) => Limit::Bin,
             Self::Card(..) => Limit::Card,
+            Self::Notification(_) => Limit::Notification,
         }
     }
 }

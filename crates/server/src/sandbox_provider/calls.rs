@@ -16,8 +16,10 @@ use futures_util::stream;
 use regente_providers::outcome::{Answer, Finding, Probe};
 use regente_providers::sandbox::Delivery;
 use regente_providers::sandbox::http::{
-    AnswerMessage, AssessedMessage, CallMessage, InquiryMessage, ProbeMessage, RiskMessage,
+    AnswerMessage, AssessedMessage, CallMessage, InquiryMessage, ProbeMessage, RiskMessage, StagedAnswer,
+    StagedMessage,
 };
+use regente_providers::staged::StageRefusal;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -33,9 +35,9 @@ pub(super) async fn call(
     Extension(wire): Extension<Wire>,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
-    let call = CallMessage::read(&body?)?;
+    let (call, recipient) = CallMessage::read(&body?)?;
     let (key, sandbox) = (call.key, Arc::clone(&simulator.sandbox));
-    let doing = tokio::spawn(async move { sandbox.act(&call).await });
+    let doing = tokio::spawn(async move { sandbox.act(&call, || recipient).await });
     let delivery = doing.await.map_err(|_panic| Refusal::failed())?;
     Ok(deliver(delivery.map(|answer| answer_body(key, answer)), &wire).await)
 }
@@ -64,11 +66,29 @@ pub(super) async fn assess(
     Ok(deliver(delivery.map(|assessed| json(&AssessedMessage { key, assessed })), &wire).await)
 }
 
+/// What a tester stages. No fault applies to it.
+pub(super) async fn stage(
+    State(simulator): State<Simulator>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Refusal> {
+    let event = StagedMessage::read(&body?)?;
+    let (key, sandbox) = (event.key, Arc::clone(&simulator.sandbox));
+    let staging = tokio::spawn(async move { sandbox.stage(event).await });
+    match staging.await.map_err(|_panic| Refusal::failed())? {
+        Ok(()) => Ok(ok(json(&StagedAnswer { staged: key }).map(Body::from))),
+        Err(refusal @ StageRefusal::NothingWaits) => {
+            Err(Refusal::new(StatusCode::CONFLICT, "nothing_waits", refusal.to_string()))
+        }
+        Err(StageRefusal::NoSimulator | StageRefusal::Unanswered) => Err(Refusal::failed()),
+    }
+}
+
 /// An answer that cannot be serialized is an error of the simulator.
 fn answer_body(key: Uuid, answer: Answer) -> Result<Bytes, Refusal> {
     let answer = match answer {
         Answer::Approved(approval) => Finding::Approved(approval),
         Answer::Declined(decline) => Finding::Declined(decline),
+        Answer::Accepted(approval) => Finding::Accepted(approval),
         Answer::Pending(pending) => Finding::Pending(pending),
         Answer::Unknown(_) => return Err(Refusal::failed()),
     };

@@ -73,7 +73,7 @@ pub(super) async fn no_route() -> Refusal {
     Refusal::new(
         StatusCode::NOT_FOUND,
         "no_route",
-        "there are /, /v1/calls, /v1/probes, /v1/entries, /v1/entries/{key}, /v1/balances and /v1/faults",
+        "there are /, /v1/calls, /v1/probes, /v1/staged, /v1/entries, /v1/entries/{key}, /v1/balances and /v1/faults",
     )
 }
 

@@ -91,7 +91,7 @@ fn entries_table(entries: &[Stored]) -> String {
     );
     for Stored { sequence, entry } in entries {
         let answered = entry.answered();
-        let operation = answered.map_or("", |answered| answered.deed.kind().word());
+        let operation = answered.map_or("", |answered| answered.deed.word());
         let amount = answered.map_or_else(String::new, |answered| {
             let amount = decimal(answered.amount.minor_units(), answered.currency);
             format!("{} {amount}", answered.currency.code())
@@ -102,6 +102,8 @@ fn entries_table(entries: &[Stored]) -> String {
             Some(Finding::Approved(_)) => ("approved", "approved".to_owned()),
             Some(Finding::Declined(decline)) => ("declined", format!("declined: {}", decline.code.code())),
             Some(Finding::Pending(_)) => ("note", "waits for the payer".to_owned()),
+            Some(Finding::Accepted(_)) => ("note", "accepted".to_owned()),
+            Some(Finding::Paid(_)) => ("approved", "paid".to_owned()),
             None => ("note", "asked for before it came".to_owned()),
         };
         let follows = entry.authorization_key();

@@ -9,6 +9,7 @@ use axum::http::{Method, Request};
 use serde_json::{Value, json};
 
 use crate::harness::{APPROVED, Client, Reply, TestApp, charge_body, stories, token_body};
+use crate::openapi::OPEN_TO_ALL;
 use crate::openapi::document::{Document, Operation};
 use crate::openapi::records::{Records, fresh_key, put};
 
@@ -111,6 +112,13 @@ fn every_operation_has_its_entry() {
     let stated: BTreeSet<String> = DEMANDS.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(documented, stated, "DEMANDS says for each operation who may call it");
     assert_eq!(stated.len(), DEMANDS.len(), "once");
+}
+
+#[test]
+fn few_operations_are_open_without_a_key() {
+    let open = Document::current().operations.iter().map(|operation| operation.path.as_str());
+    let open: BTreeSet<&str> = open.filter(|path| !path.starts_with("/v1/")).collect();
+    assert_eq!(open, BTreeSet::from(OPEN_TO_ALL));
 }
 
 /// The operations behind the gate: everything under `/v1`.

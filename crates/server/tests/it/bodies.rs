@@ -21,7 +21,7 @@ const KIB: usize = 1024;
 /// Half of it is for what follows the first 8 KiB of a body.
 const BUDGET_BYTES: usize = 256 * KIB;
 /// Two of them fit into that half.
-const LARGE_BYTES: usize = 60 * KIB;
+const LARGE_BYTES: usize = 64 * KIB;
 
 fn large(app: &TestApp, body: Body) -> Request<Body> {
     request(&app.client, Method::POST, "/v1/charges", &[], None).map(|_| body)

@@ -2,7 +2,8 @@
 //! them, and the test then searches all data for them.
 
 mod cards;
-mod places;
+mod payers;
+pub mod places;
 mod search;
 mod story;
 mod used_tokens;
@@ -62,6 +63,7 @@ async fn no_card_data_rests_anywhere(database: TestDatabase) {
     story.charges().await;
     story.analyses().await;
     story.purchases().await;
+    story.notifications().await;
     story.what_is_refused().await;
     story.words_of_the_caller().await;
     story.what_is_read().await;

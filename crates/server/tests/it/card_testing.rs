@@ -6,12 +6,14 @@ use axum::http::Method;
 use regente::http::card_testing::{Bounds, CardTestingLimits};
 use regente::http::peer::Proxies;
 use regente::http::rates::Rate;
+use regente::metrics::Endpoint;
 use serde_json::{Value, json};
 
 use crate::charges::{by_source, single_merchant};
 use crate::harness::{
-    APPROVED, Client, Reply, TIMED_OUT, TestApp, WRONG_CVV, charge_body, stories, token_body,
+    APPROVED, Client, Reply, TIMED_OUT, TestApp, WRONG_CVV, charge_body, sandbox, stories, token_body,
 };
+use crate::metrics::metric;
 
 stories! {
     a_public_key_has_a_limit_for_tokens_cards_and_charges_together,
@@ -22,9 +24,11 @@ stories! {
     many_refused_checks_block_a_card,
     refusals_count_also_when_the_buyer_hangs_up,
     a_provider_that_does_not_answer_blocks_nobody,
+    a_refusal_that_tells_nothing_of_the_card_blocks_nobody,
     accounts_do_not_block_each_other,
     a_secret_key_is_not_limited,
     without_limits_nobody_is_refused,
+    what_is_refused_and_blocked_is_counted,
 }
 
 /// A card that the simulator refuses; it begins with other digits than [`APPROVED`].
@@ -203,21 +207,37 @@ async fn refusals_count_also_when_the_buyer_hangs_up(app: TestApp) {
     post(&app, &key, "192.0.2.1", "/v1/charges", &bad).await.expect(429);
 }
 
+/// One refused card is too many.
+fn one_refusal() -> CardTestingLimits {
+    let one = refusals(1);
+    CardTestingLimits { key: one, address: one, bin: one, card: one, ..CardTestingLimits::default() }
+}
+
 async fn a_provider_that_does_not_answer_blocks_nobody(app: TestApp) {
-    let one = CardTestingLimits {
-        key: refusals(1),
-        address: refusals(1),
-        bin: refusals(1),
-        card: refusals(1),
-        ..CardTestingLimits::default()
-    };
-    let app = limited(app, one).await;
+    let app = limited(app, one_refusal()).await;
     let merchant = single_merchant(&app).await;
     let key = app.client_token(json!(["charges"])).await;
     for _ in 0..4 {
         let silent = charge_body(&merchant, TIMED_OUT);
         let charge = post(&app, &key, "192.0.2.1", "/v1/charges", &silent).await.expect(201);
         assert_eq!(charge["status"], "failed");
+    }
+    post(&app, &key, "192.0.2.1", "/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
+}
+
+async fn a_refusal_that_tells_nothing_of_the_card_blocks_nobody(app: TestApp) {
+    let app = limited(app, one_refusal()).await;
+    let merchant = single_merchant(&app).await;
+    let key = app.client_token(json!(["charges"])).await;
+    for reason in ["invalid_merchant", "not_permitted", "issuer_not_available", "try_again"] {
+        let mut provider = sandbox("Refuses", 1);
+        let faults = json!([{ "when": { "operation": "authorization" }, "then": { "decline": reason } }]);
+        provider["options"] = json!({ "type": "SANDBOX", "faults": faults });
+        let refusing = app.merchant_with(json!([provider])).await;
+        let body = charge_body(&refusing, APPROVED);
+        let charge = post(&app, &key, "192.0.2.1", "/v1/charges", &body).await.expect(201);
+        let decline = &charge["transactionRequests"][0]["providerError"]["declinedCode"];
+        assert_eq!((&charge["status"], decline), (&json!("failed"), &json!(reason)), "{charge:#}");
     }
     post(&app, &key, "192.0.2.1", "/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
 }
@@ -253,4 +273,24 @@ async fn without_limits_nobody_is_refused(app: TestApp) {
     for _ in 0..MANY {
         post(&app, &key, "192.0.2.1", "/v1/charges", &charge_body(&merchant, WRONG_CVV)).await.expect(201);
     }
+}
+
+/// The counts are those of the whole process, to which other stories add.
+async fn what_is_refused_and_blocked_is_counted(app: TestApp) {
+    let app = limited(app, CardTestingLimits { bin: refusals(2), ..CardTestingLimits::default() }).await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = Endpoint::open(listener, app.app.clone()).unwrap();
+    let address = endpoint.address();
+    let counts = async || {
+        let blocks = metric(address, "regente_blocks_total{limit=\"bin\"}").await;
+        (blocks, metric(address, "regente_rate_limited_total{limit=\"bin\"}").await)
+    };
+    let before = counts().await;
+    let merchant = single_merchant(&app).await;
+    let key = app.client_token(json!(["charges"])).await;
+    let bad = charge_body(&merchant, WRONG_CVV);
+    until_refused(async || post(&app, &key, "192.0.2.1", "/v1/charges", &bad).await).await;
+    let after = counts().await;
+    assert!(after.0 > before.0, "a block began: {before:?} {after:?}");
+    assert!(after.1 > before.1, "a request was refused: {before:?} {after:?}");
 }

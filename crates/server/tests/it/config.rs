@@ -1,13 +1,18 @@
 //! Settings: their sources, refusals, and their listing.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::Request;
 use regente::config::{
     Config, ConfigError, DatabaseAddress, Flag, Loaded, Place, Secret, Simulator, Sources,
 };
 use regente::http::card_testing::Bounds;
 use regente::http::rates::Rate;
+use regente_domain::provider_type::Simulators;
 use regente_engine::outbound::{Plain, Ports, Refusal};
 use regente_engine::settings::EndpointUse;
 use regente_engine::settings::{Mode, Settings};
@@ -77,7 +82,7 @@ fn an_unknown_name_is_an_error_wherever_it_stands() {
 
     let named = [
         "regente.toml: there is no setting `nonsense`; at the top there are data_dir, mode",
-        "regente.toml: there is no setting `server.lisen`; in `server` there are body_budget_bytes, body_bytes_max",
+        "regente.toml: there is no setting `server.lisen`; in `server` there are base_url, body_budget_bytes, body_bytes_max",
         "regente.toml: there is no setting `serverr`",
         "regente.toml: `server.listen` must be a string",
         "environment variable REGENTE_SERVER_LISTEN: there is no setting `server_listen`",
@@ -471,6 +476,32 @@ fn trusted_proxies_are_addresses_and_networks() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn trusted_proxies_are_believed() {
+    let address_by = |values: &[(&str, &str)]| {
+        let limits = Loaded::read(&environment(values)).unwrap().config.http_limits();
+        let mut request = Request::new(Body::empty());
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([10, 0, 0, 1], 50_000))));
+        request.headers_mut().insert("x-forwarded-for", "192.0.2.1".parse().unwrap());
+        limits.proxies.peer_of(&request).0.to_string()
+    };
+    assert_eq!(address_by(&[("REGENTE_SERVER__TRUSTED_PROXIES", "::1, 10.0.0.0/8")]), "192.0.2.1");
+    assert_eq!(address_by(&[("REGENTE_SERVER__TRUSTED_PROXIES", "10.1.0.0/16")]), "10.0.0.1");
+    assert_eq!(address_by(&[]), "10.0.0.1");
+}
+
+#[test]
+fn production_refuses_simulators_unless_a_setting_allows_them() {
+    let simulators =
+        |values: &[(&str, &str)]| Loaded::read(&environment(values)).unwrap().config.settings().simulators;
+    let (production, sandbox) = (("REGENTE_MODE", "production"), ("REGENTE_MODE", "sandbox"));
+    let allowed = |word| ("REGENTE_SANDBOX__ALLOW_IN_PRODUCTION", word);
+    assert_eq!(simulators(&[production]), Simulators::Refused);
+    assert_eq!(simulators(&[production, allowed("false")]), Simulators::Refused);
+    assert_eq!(simulators(&[production, allowed("true")]), Simulators::Used);
+    assert_eq!(simulators(&[sandbox]), Simulators::Used);
 }
 
 #[test]

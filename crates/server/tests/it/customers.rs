@@ -1,6 +1,9 @@
 //! Buyers: created, read, changed, listed, deleted (`docs/interface/customers.md`). [`matching`] tests which customer
 //! is found instead of created.
 
+mod check_digits;
+mod documents;
+mod erasure;
 mod matching;
 
 use axum::http::Method;

@@ -149,6 +149,25 @@ async fn a_caller_that_sends_no_headers_is_cut_off() {
 }
 
 #[tokio::test]
+async fn a_head_has_a_largest_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let long =
+        |length: usize| format!("/health/live HTTP/1.1\r\nHost: x\r\nX-Long: {}\r\n\r\n", "a".repeat(length));
+    let many = format!("/health/live HTTP/1.1\r\nHost: x\r\n{}\r\n", "X: a\r\n".repeat(120));
+    let address = format!("/{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(9000));
+    for (head, status) in [(long(4000), "200"), (long(9000), "431"), (many, "431"), (address, "431")] {
+        let mut connection = TcpStream::connect(server.address()).await.unwrap();
+        connection.write_all(format!("GET {head}").as_bytes()).await.unwrap();
+        let mut answer = vec![0; 4096];
+        let length = timeout(SOON, connection.read(&mut answer)).await.unwrap().unwrap();
+        let answer = String::from_utf8_lossy(&answer[..length]);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn connections_past_the_limit_are_told_to_come_back() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &["--set", "server.connections_max=1"]).await;

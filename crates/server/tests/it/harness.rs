@@ -31,6 +31,7 @@ use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
 use regente_engine::calls::merchants::no_merchants;
 use regente_engine::calls::repeats::Repeats;
+use regente_engine::calls::senders::Senders;
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
 use regente_engine::jobs::Worker;
@@ -40,10 +41,14 @@ use regente_engine::vault::{Kek, Vault};
 use regente_providers::anti_fraud::{
     Analysis, AnalysisFailure, AnalysisInquiry, AntiFraud, AntiFraudProviders, Feeding, Verdict,
 };
+use regente_providers::notification::{
+    Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
+};
 use regente_providers::outcome::{Answer, Probe};
 use regente_providers::provider::{BoxFuture, Provider, Providers};
 use regente_providers::request::{Call, Inquiry, OperationKind};
-use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
+use regente_providers::sandbox::{Notice, Outbox, SIGNATURE_HEADER, Sandbox, SandboxOptions, TransactionLog};
+use regente_providers::staged::{StageRefusal, StagedEvent};
 use regente_store::testing::{Fuse, TestDatabase};
 use regente_store::{PostgresOptions, Room, SqliteOptions, Store, StoreError, StoreOptions, jobs};
 use serde_json::{Map, Value, json};
@@ -60,6 +65,9 @@ pub const SANDBOX_DEADLINE: Duration = Duration::from_millis(60);
 
 /// The id that a provider which [contradicts](Wire::contradict) itself gives its refusals.
 pub const REFUSED: &str = "refused-1";
+
+/// Where providers reach a deployment.
+pub const ADDRESS: &str = "http://regente.example";
 
 /// Approved by the simulator (`docs/interface/sandbox.md#cards`).
 pub const APPROVED: (&str, &str) = ("4916745120294124", "560");
@@ -395,6 +403,27 @@ impl TestApp {
         Client { id: self.client.id.clone(), key: body["publicKey"].as_str().unwrap().to_owned() }
     }
 
+    /// The simulator sends a notification.
+    pub async fn deliver(&self, notice: &Notice) -> Reply {
+        let path = notice.url.strip_prefix(ADDRESS).expect("the address of this deployment");
+        self.notify(path, &notice.signature(self.clock.deployment()), notice.body.clone()).await
+    }
+
+    /// Somebody sends a notification with this signature.
+    pub async fn notify(&self, path: &str, signature: &str, body: Vec<u8>) -> Reply {
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri(path)
+            .header("Content-Type", "application/json")
+            .header(SIGNATURE_HEADER, signature);
+        self.send(request.body(Body::from(body)).unwrap()).await
+    }
+
+    /// The deployment at an address where providers reach it.
+    pub async fn reachable(self) -> Self {
+        self.with_settings(|settings| settings.base_url = Some(ADDRESS.into())).await
+    }
+
     /// Runs every job that is due now.
     pub async fn run_jobs(&self) {
         self.prepare().await;
@@ -511,9 +540,16 @@ struct WireState {
     is_contradictory: AtomicBool,
     slowness: Mutex<Option<(Clock, Duration)>>,
     payers: Payers,
+    /// Notifications that the simulator has not sent.
+    outboxes: Mutex<Vec<Outbox>>,
 }
 
 impl Wire {
+    /// Takes the notifications that the simulator has to send, oldest first.
+    pub fn notices(&self) -> Vec<Notice> {
+        self.0.outboxes.lock().unwrap().iter_mut().flat_map(Outbox::take).collect()
+    }
+
     /// Holds authorizations back until [`Self::let_go`].
     pub fn hold(&self) {
         self.0.is_holding.send_replace(true);
@@ -597,12 +633,24 @@ impl Provider for Wired {
         })
     }
 
+    fn stage(&self, event: StagedEvent) -> BoxFuture<'_, Result<(), StageRefusal>> {
+        Box::pin(self.sandbox.stage(event))
+    }
+
     fn deadline(&self, operation: OperationKind) -> Duration {
         Provider::deadline(&self.sandbox, operation)
     }
 
     fn probe_deadline(&self) -> Duration {
         self.sandbox.probe_deadline()
+    }
+
+    fn authenticate(&self, request: &NotificationRequest<'_>) -> Result<Authentic, NotificationRefusal> {
+        self.sandbox.authenticate(request)
+    }
+
+    fn events(&self, notification: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+        self.sandbox.events(notification)
     }
 
     fn validate_options(&self, options: &Map<String, Value>, path: &str) -> Result<Narrowed, Problems> {
@@ -727,8 +775,9 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         Vault::unlock(store.clone(), Kek::parse(kek).unwrap(), chance.clone(), clock.clone()).await.unwrap();
     let mut sandbox = SandboxOptions::new(7, zeroize::Zeroizing::new(vec![5; 32]));
     sandbox.deadline = sandbox_deadline;
-    let sandbox =
-        Wired { sandbox: Sandbox::new(sandbox, books.clone()), wire: wire.clone(), fuse: fuse.clone() };
+    let sandbox = Sandbox::new(sandbox, books.clone());
+    wire.0.outboxes.lock().unwrap().extend(sandbox.take_outbox());
+    let sandbox = Wired { sandbox, wire: wire.clone(), fuse: fuse.clone() };
     let machine = clock.clone();
     let now: MonotonicClock = Arc::new(move || machine.machine().elapsed());
     let life = settings.cache_life;
@@ -752,6 +801,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         chance,
         merchants: no_merchants(clock.clone(), life),
         repeats: Repeats::default(),
+        senders: Senders::default(),
         in_flight: InFlight::default(),
         circuits: Circuits::new(settings.circuits, clock.clone()),
         settings: settings.clone(),

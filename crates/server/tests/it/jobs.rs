@@ -114,6 +114,7 @@ async fn the_recurring_jobs_are_there_once(app: TestApp) {
             "purge_deliveries",
             "purge_idempotency",
             "purge_listeners",
+            "purge_notifications",
             "purge_tokens",
             "reseal"
         ]

@@ -407,6 +407,7 @@ fn the_alerts_speak_of_metrics_that_there_are() {
         "regente_deliveries_lost_total",
         "regente_webhooks_disabled_total",
         "regente_purchases_reconciliation_failed_total",
+        "regente_provider_notifications_total",
     ] {
         assert!(spoken_of.contains(needed), "nobody is told about {needed}");
     }

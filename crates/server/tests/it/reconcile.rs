@@ -87,6 +87,8 @@ async fn provider_gets(app: &TestApp, request: &TransactionRequest, operation: O
     let options = SandboxOptions::new(7, zeroize::Zeroizing::new(vec![5; 32]));
     let call = Call {
         key: request.provider_key(),
+        object_id: request.object_id,
+        notify: None,
         at: app.clock.deployment(),
         provider_type: ProviderType::Sandbox,
         credentials: Credentials::new(Map::new()),

@@ -42,7 +42,8 @@ async fn run(database: TestDatabase) {
     let first = number("REGENTE_FIRST_SEED", 1);
     // Circuits depend on machine time, which the seed does not control.
     let settings = Settings { circuits: None, ..Settings::default() };
-    let mut app = TestApp::on(database, settings).await.with_sandbox_deadline(DEADLINE).await;
+    let mut app =
+        TestApp::on(database, settings).await.with_sandbox_deadline(DEADLINE).await.reachable().await;
     let mut told = Told::default();
     let seeds = number("REGENTE_SEEDS", SEEDS_DEFAULT);
     for seed in first..first + seeds {
@@ -65,6 +66,7 @@ struct Told {
     replays: usize,
     orphans: usize,
     analyses: usize,
+    notified: usize,
     effects: usize,
 }
 
@@ -77,6 +79,7 @@ impl Told {
             && self.replays > 0
             && self.orphans > 0
             && self.analyses > 0
+            && self.notified > 0
     }
 }
 
@@ -126,12 +129,14 @@ const CARDS: [(&str, &str); 10] = [
 struct Sequence {
     seed: u64,
     dice: Dice,
+    /// What becomes of notifications; apart, so that they change no seed's sequence.
+    post: Dice,
     requests: u64,
 }
 
 impl Sequence {
     const fn new(seed: u64) -> Self {
-        Self { seed, dice: Dice(seed), requests: 0 }
+        Self { seed, dice: Dice(seed), post: Dice(!seed), requests: 0 }
     }
 
     async fn run(mut self, mut app: TestApp, told: &mut Told) -> TestApp {
@@ -150,10 +155,12 @@ impl Sequence {
             let (after, reply) = self.send(app, "/v1/charges", &body, told).await;
             app = after;
             told.charges += 1;
+            self.notify(&app, told).await;
             let Some(charge) = reply.map(|reply| reply.expect(201)) else { continue };
             let id = text(&charge["id"]).to_owned();
             for _ in 0..self.dice.below(7) {
                 app = self.operate(app, &id, told).await;
+                self.notify(&app, told).await;
             }
             ids.push(id);
         }
@@ -213,6 +220,23 @@ impl Sequence {
             Some((other, reply)) => panic!("{other}: {}", String::from_utf8_lossy(&reply.bytes)),
         }
         app
+    }
+
+    /// What the simulator has to tell arrives: in any order, never, once or twice.
+    async fn notify(&mut self, app: &TestApp, told: &mut Told) {
+        let mut notices = app.wire.notices();
+        if self.post.one_in(2) {
+            notices.reverse();
+        }
+        for notice in &notices {
+            for _ in 0..self.post.below(3) {
+                app.deliver(notice).await.expect(200);
+                told.notified += 1;
+            }
+        }
+        if self.post.one_in(2) {
+            app.worker.round().await.unwrap();
+        }
     }
 
     /// Sends a request; sometimes the process stops meanwhile, sometimes the request is repeated. Without a reply the

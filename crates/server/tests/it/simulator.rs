@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use regente::sandbox_provider::{Access, serve};
 use regente_domain::card::{CardNumber, Cvv, Expiry};
-use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod};
+use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod, PaymentType};
 use regente_domain::currency::Currency;
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
@@ -23,7 +23,7 @@ use regente_providers::request::{
     Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, Operation,
     OperationKind,
 };
-use regente_providers::sandbox::http::{RemoteError, RemoteOptions, RemoteSandbox, address};
+use regente_providers::sandbox::http::{PROTOCOL, RemoteError, RemoteOptions, RemoteSandbox, address};
 use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
 use regente_store::testing::ReservedPort;
 use reqwest::StatusCode;
@@ -103,6 +103,8 @@ fn key(number: u128) -> Uuid {
 fn call(number: u128, operation: Operation) -> Call {
     Call {
         key: key(number),
+        object_id: Uuid::nil(),
+        notify: None,
         at: at(number),
         provider_type: ProviderType::Sandbox,
         credentials: Credentials::new(Map::new()),
@@ -152,6 +154,7 @@ fn follow_up(authorization: u128, amount: i64) -> FollowUp {
     FollowUp {
         authorization_key: key(authorization),
         transaction_id: None,
+        payment_type: PaymentType::Credit,
         amount: Amount::new(amount).unwrap(),
         currency: Currency::BRL,
     }
@@ -316,7 +319,8 @@ async fn a_message_that_cannot_be_taken_says_why_and_does_nothing() {
         "method": { "paymentType": "credit", "source": { "sourceType": "card", "cardId": key(2) }, "installments": 1 },
         "instrument": { "card": card } });
     let with = |pointer: &str, value: Value| {
-        let mut message = json!({ "protocol": 2, "key": key(1), "at": at(1), "operation": authorization });
+        let mut message =
+            json!({ "protocol": PROTOCOL, "key": key(1), "at": at(1), "operation": authorization });
         *message.pointer_mut(pointer).unwrap() = value;
         message
     };
@@ -333,10 +337,10 @@ async fn a_message_that_cannot_be_taken_says_why_and_does_nothing() {
     ] {
         assert_eq!(listening.refused(post(with(pointer, value))).await, of("bad_request"), "{pointer}");
     }
-    let large = json!({ "protocol": 2, "options": { "x": "x".repeat(300 * 1024) } });
+    let large = json!({ "protocol": PROTOCOL, "options": { "x": "x".repeat(300 * 1024) } });
     assert_eq!(listening.refused(post(large)).await, (StatusCode::PAYLOAD_TOO_LARGE, "no_body".to_owned()));
     assert!(listening.books.entries().await.unwrap().is_empty());
-    let taken = post(with("/protocol", json!(2))).send().await.unwrap();
+    let taken = post(with("/protocol", json!(PROTOCOL))).send().await.unwrap();
     assert_eq!(taken.status(), 200);
 }
 

@@ -33,7 +33,7 @@ async fn the_second_of_two_decisions_is_refused(app: TestApp) {
     assert_eq!(before.state, ChargeState::Processing);
 
     let now = app.clock.deployment();
-    let taken = before.approve(ProviderType::Sandbox, now).unwrap().charge;
+    let taken = before.approve(ProviderType::Sandbox, before.amount, now).unwrap().charge;
     let failed = before.fail(ProviderType::Sandbox, Stopped::Interrupted, now).unwrap().charge;
     assert_eq!(write(&app, &before, &taken).await, Commit::Applied);
     let Commit::Refused(refusal) = write(&app, &before, &failed).await else {

@@ -31,10 +31,12 @@ sql! {
         VALUES (:client_id, :hours, :first_hour, :merchant_id, :status, :payment_type, :provider_type, :n)
         ON CONFLICT (client_id, hours, first_hour, merchant_id, status, payment_type, provider_type)
         DO UPDATE SET n = charge_counter_spans.n + excluded.n";
-    /// Deletes the rows that nothing is left in.
-    DELETE_EMPTY_COUNTERS = "
+    /// Deletes a row that nothing is left in. It is named by its key: among the rows that are not folded, of which an account
+    /// may have a million after an update of the product, those that are empty cannot be found without reading all.
+    DELETE_EMPTY_COUNTER = "
         DELETE FROM charge_counters
-        WHERE client_id = :client_id AND stripe >= 0 AND (hour <= :hour) IS TRUE AND n = 0";
+        WHERE client_id = :client_id AND hour = :hour AND merchant_id = :merchant_id AND status = :status
+          AND payment_type = :payment_type AND provider_type = :provider_type AND stripe = :stripe AND n = 0";
 }
 
 /// A counter that no span contains yet.
@@ -100,7 +102,6 @@ fn from_row(row: &Row) -> Result<Unfolded, StoreError> {
 /// Adds to a batch of the client what moves these counters into spans. A counter that has changed since it was read keeps
 /// the difference for the next time.
 pub fn fold(batch: &mut Batch, unfolded: &[Unfolded]) {
-    let Some(last_hour) = unfolded.iter().map(|row| row.kind.hour).max() else { return };
     // In the order in which writers update counters, so that they rarely lock rows crosswise.
     let (mut counters, mut spans) = (BTreeMap::new(), BTreeMap::new());
     for Unfolded { stripe, kind, n } in unfolded {
@@ -112,13 +113,16 @@ pub fn fold(batch: &mut Batch, unfolded: &[Unfolded]) {
         }
     }
     let client_id = batch.client_id();
+    let read: Vec<_> = counters.keys().filter(|(_, stripe)| *stripe != FOLDED).cloned().collect();
     for ((kind, stripe), n) in changed(counters) {
         batch.push(&ADD_TO_COUNTER, kind.args("hour", client_id).with("stripe", stripe).with("n", n));
     }
     for ((kind, hours), n) in changed(spans) {
         batch.push(&ADD_TO_SPAN, kind.args("first_hour", client_id).with("hours", hours).with("n", n));
     }
-    batch.push_any(&DELETE_EMPTY_COUNTERS, args! { client_id, hour: last_hour });
+    for (kind, stripe) in read {
+        batch.push_at_most_one(&DELETE_EMPTY_COUNTER, kind.args("hour", client_id).with("stripe", stripe));
+    }
 }
 
 fn changed<K: Ord>(sums: BTreeMap<K, i64>) -> impl Iterator<Item = (K, i64)> {

@@ -101,6 +101,10 @@ sql! {
     PAGE_ANSWERS = page!("idempotency", "digest", "client_id", "body", "NULL");
     /// Seals a kept answer again.
     RESEAL_ANSWER = reseal!("idempotency", "digest", "client_id", "body");
+    /// Bodies of notifications of providers.
+    PAGE_PROVIDER_NOTIFICATIONS = page!("provider_notifications", "id", "client_id", "body", "NULL");
+    /// Seals the body of a notification again.
+    RESEAL_PROVIDER_NOTIFICATION = reseal!("provider_notifications", "id", "client_id", "body");
 }
 
 /// A table with sealed columns.
@@ -124,11 +128,13 @@ pub enum SealedTable {
     Webhooks,
     /// `idempotency.body`.
     Answers,
+    /// `provider_notifications.body`.
+    ProviderNotifications,
 }
 
 impl SealedTable {
     /// Every table, in the order of the walk.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Clients,
         Self::Providers,
         Self::Customers,
@@ -138,6 +144,7 @@ impl SealedTable {
         Self::Purchases,
         Self::Webhooks,
         Self::Answers,
+        Self::ProviderNotifications,
     ];
 
     const fn statements(self) -> (&'static Sql, &'static Sql) {
@@ -151,6 +158,7 @@ impl SealedTable {
             Self::Purchases => (&PAGE_PURCHASES, &RESEAL_PURCHASE),
             Self::Webhooks => (&PAGE_WEBHOOKS, &RESEAL_WEBHOOK),
             Self::Answers => (&PAGE_ANSWERS, &RESEAL_ANSWER),
+            Self::ProviderNotifications => (&PAGE_PROVIDER_NOTIFICATIONS, &RESEAL_PROVIDER_NOTIFICATION),
         }
     }
 }
@@ -243,7 +251,8 @@ pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [
         | SealedTable::CustomerAliases
         | SealedTable::Charges
         | SealedTable::Purchases
-        | SealedTable::Answers => args.with("row_key", before.key),
+        | SealedTable::Answers
+        | SealedTable::ProviderNotifications => args.with("row_key", before.key),
     };
     batch.push_any(update, args);
 }

@@ -180,10 +180,14 @@ async fn rows_of(
 }
 
 /// The connections for reads. A query that writes is a bug on either database. The server ends a query that takes too
-/// long, so that it does not keep its connection from everybody else.
+/// long, so that it does not keep its connection from everybody else. Every query finds its rows by an index; the
+/// planner, which takes the spans of a total for many, would join them by hash and read all those of the account.
 fn pool(options: &PostgresOptions, connector: &Connector) -> Result<Pool, StoreError> {
     let timeout_ms = options.read_timeout.as_millis().max(1);
-    let settings = format!("SET default_transaction_read_only = on; SET statement_timeout = {timeout_ms}");
+    let settings = format!(
+        "SET default_transaction_read_only = on; SET enable_hashjoin = off; SET enable_mergejoin = off;
+         SET statement_timeout = {timeout_ms}"
+    );
     let manager = Manager::from_connect(
         connector.config(),
         connector.clone(),

@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use super::failure;
 use super::options::SqliteOptions;
 use crate::error::StoreError;
+use crate::store::Emptied;
 
 /// Bytes of the log for each page besides the page itself.
 const FRAME_HEADER_BYTES: u64 = 24;
@@ -148,6 +149,14 @@ impl Checkpoints {
             tracing::error!("the checkpoint thread panicked");
         }
         checkpoint(connection, "TRUNCATE");
+    }
+}
+
+/// Copies the whole log and cuts its file, unless a reader needs it.
+pub(super) fn empty_log(connection: &Connection) -> Result<Emptied, StoreError> {
+    match checkpoint(connection, "TRUNCATE") {
+        Some(log) if !log.busy => Ok(Emptied::Yes),
+        Some(_) | None => Ok(Emptied::StillNeeded),
     }
 }
 

@@ -36,7 +36,7 @@ use crate::group::Work;
 use crate::migrate::{Applied, MIGRATIONS, Migration};
 use crate::row::Row;
 use crate::sql::{DatabaseKind, Sql};
-use crate::store::{Common, StoreSize};
+use crate::store::{Common, Emptied, StoreSize};
 use crate::value::Args;
 
 /// A store on an SQLite file. Cheap to clone.
@@ -163,6 +163,10 @@ impl SqliteStore {
             database_bytes: database.len(),
             wal_bytes: Some(wal.map_or(0, |metadata| metadata.len())),
         })
+    }
+
+    pub(crate) async fn empty_log(&self) -> Result<Emptied, StoreError> {
+        self.exclusively(checkpoint::empty_log).await
     }
 
     pub(crate) async fn close(&self) {

@@ -87,6 +87,7 @@ pub(super) fn from_row(row: &Row) -> Result<StoredRequest, StoreError> {
 pub(super) enum Status {
     Running,
     AwaitingPayer,
+    Processing,
     Success,
     Failed,
     Timeout,
@@ -94,13 +95,21 @@ pub(super) enum Status {
 }
 
 impl Status {
-    const ALL: [Self; 6] =
-        [Self::Running, Self::AwaitingPayer, Self::Success, Self::Failed, Self::Timeout, Self::Analysed];
+    const ALL: [Self; 7] = [
+        Self::Running,
+        Self::AwaitingPayer,
+        Self::Processing,
+        Self::Success,
+        Self::Failed,
+        Self::Timeout,
+        Self::Analysed,
+    ];
 
     pub(super) const fn of(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Open => Self::Running,
             Outcome::Pending(_) => Self::AwaitingPayer,
+            Outcome::Accepted(_) => Self::Processing,
             Outcome::Approved(_) => Self::Success,
             Outcome::Declined(_) => Self::Failed,
             Outcome::NoEffect(_) => Self::Timeout,
@@ -112,6 +121,7 @@ impl Status {
         match self {
             Self::Running => "running",
             Self::AwaitingPayer => "awaiting_payer",
+            Self::Processing => "processing",
             Self::Success => "success",
             Self::Failed => "failed",
             Self::Timeout => "timeout",
@@ -141,6 +151,7 @@ fn outcome(row: &Row) -> Result<Outcome, StoreError> {
                 expires_at: row.get("expires_at")?,
             })))
         }
+        Status::Processing => reference(row).map(Outcome::Accepted),
         Status::Success => reference(row).map(Outcome::Approved),
         Status::Failed => decline().map(Outcome::Declined),
         Status::Timeout => decline().map(Outcome::NoEffect),

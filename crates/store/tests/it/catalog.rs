@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use regente_store::testing::{self, TestDatabase};
-use regente_store::{DatabaseKind, Sql};
+use regente_store::{DatabaseKind, Sql, Store};
 
 use crate::things::prepare;
 
@@ -48,15 +48,22 @@ async fn every_index_is_used_by_a_statement() {
 async fn counters_that_are_not_folded_are_found_by_their_index() {
     let database = TestDatabase::fresh(DatabaseKind::Sqlite).await;
     let store = database.open().await;
-    for name in
-        ["COUNT_BY_SPANS", "CLIENTS_WITH_UNFOLDED_COUNTERS", "UNFOLDED_COUNTERS", "DELETE_EMPTY_COUNTERS"]
-    {
-        let sql = Sql::catalog().find(|sql| sql.name() == name).unwrap();
-        let plan = testing::query_plan(&store, sql).await.unwrap();
+    for name in ["COUNT_BY_SPANS", "CLIENTS_WITH_UNFOLDED_COUNTERS", "UNFOLDED_COUNTERS"] {
+        let plan = plan_of(&store, name).await;
         assert!(plan.contains("charge_counters_unfolded"), "{name}: {plan}");
         assert!(!plan.contains("SCAN spans") && !plan.contains("SCAN folded"), "{name}: {plan}");
     }
+    // A page of them is read without sorting all, and an empty one is not searched for.
+    let page = plan_of(&store, "UNFOLDED_COUNTERS").await;
+    assert!(!page.contains("TEMP B-TREE"), "{page}");
+    let deletion = plan_of(&store, "DELETE_EMPTY_COUNTER").await;
+    assert!(deletion.contains("PRIMARY KEY") && deletion.contains("stripe=?"), "{deletion}");
     store.close().await;
+}
+
+async fn plan_of(store: &Store, name: &str) -> String {
+    let sql = Sql::catalog().find(|sql| sql.name() == name).unwrap();
+    testing::query_plan(store, sql).await.unwrap()
 }
 
 /// The statements of this crate; those of its tests have tables of their own.

@@ -16,6 +16,7 @@ const METRICS: &str = "a metric counts over all accounts";
 const CHECKS: &str =
     "readiness asks every part of the database, and a restored backup is compared with a former state";
 const OPERATORS: &str = "an operator names a record without its account, or lists those of all accounts";
+const NOTIFICATIONS: &str = "a notification names its provider alone; each node asks once for each provider, whose account never changes";
 const SEALED: &str =
     "the job that seals rows anew reads whole tables, in pages; it writes account by account";
 const NEXT_DUE: &str = "a test that moves the clock asks when the next thing of any account is due";
@@ -28,6 +29,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("CLIENTS_WITH_DUE_JOBS", WORKERS),
     ("CLIENTS_WITH_DUE_REQUESTS", WORKERS),
     ("CLIENTS_WITH_FOREIGN_LEASES", WORKERS),
+    ("SETTLED_PROVIDER_NOTIFICATIONS", PURGES),
     ("OLD_EVENTS", PURGES),
     ("ENDED_DELIVERIES", PURGES),
     ("CLIENTS_WITH_ENDED_LISTENERS", PURGES),
@@ -42,6 +44,8 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("UNKNOWN_FOR_GOOD", METRICS),
     ("NEWEST_CHARGE", CHECKS),
     ("NEWEST_AUDIT_ENTRY", CHECKS),
+    ("LEFT_PROVIDER_NOTIFICATIONS", OPERATORS),
+    ("CLIENT_OF_PROVIDER", NOTIFICATIONS),
     ("CLIENT_OF_WEBHOOK", OPERATORS),
     ("CLIENT_OF_CHARGE", OPERATORS),
     ("DEAD_JOBS", OPERATORS),
@@ -56,6 +60,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("PAGE_PURCHASES", SEALED),
     ("PAGE_WEBHOOKS", SEALED),
     ("PAGE_ANSWERS", SEALED),
+    ("PAGE_PROVIDER_NOTIFICATIONS", SEALED),
     ("TOKEN_UNDER_DATA_KEY", SEALED),
     ("NEXT_DISPATCH_OF_EACH", NEXT_DUE),
     ("NEXT_DUE_DELIVERY", NEXT_DUE),

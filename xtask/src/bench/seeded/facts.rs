@@ -7,7 +7,7 @@ use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::history;
+use super::history::{self, Folding};
 use crate::Outcome;
 use crate::place::Account;
 
@@ -32,6 +32,9 @@ pub(in crate::bench) struct Facts {
     /// Number of hours before it that have counters but no charges.
     #[serde(default)]
     pub(in crate::bench) history_hours: i64,
+    /// What it took to fold those counters.
+    #[serde(default)]
+    pub(in crate::bench) folding: Option<Folding>,
     /// Sample ids, spread over all the time.
     pub(in crate::bench) ids: Vec<String>,
     /// Their references.
@@ -64,6 +67,7 @@ impl Facts {
             charges_of_account: 0,
             first_hour: start.hour(),
             history_hours: 0,
+            folding: None,
             ids: Vec::new(),
             order_ids: Vec::new(),
             tally: BTreeMap::new(),

@@ -132,6 +132,10 @@ fn how_it_ended(step: &TimelineStep) -> String {
         (Ended::VerdictPending, _) => format!("it decides later{}", after(took)),
         (Ended::NoVerdict, _) => format!("it came to no verdict{}", after(took)),
         (Ended::Instructed, _) => format!("it gave the payer something to do{}", after(took)),
+        (Ended::Accepted, None) => format!("it accepted{}, and reports the result later", after(took)),
+        (Ended::Accepted, Some(reason)) => {
+            format!("{}; asked again, it accepted and reports the result later", silence(reason))
+        }
         (Ended::Unknown, None) => "it has not answered yet".to_owned(),
         (Ended::Unknown, Some(reason)) => {
             format!("{}, and what became of it is not known: {}", silence(reason), who_asks(step))
@@ -238,6 +242,10 @@ fn ending(charge: &Charge, steps: &[TimelineStep]) -> String {
                     format!("{provider} was asked to give {amount} back: the outcome is not known yet.")
                 }
             }
+        }
+        ChargeState::RefundAccepted { open, .. } => {
+            let amount = open.amount.shown_in(charge.currency);
+            format!("{provider} gives {amount} back and has not reported that it is done.")
         }
         ChargeState::Authorized { .. } => {
             format!("{provider} took {}.", what_was_taken(charge, taken(steps)))

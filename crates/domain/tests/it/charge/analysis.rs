@@ -52,7 +52,7 @@ fn follow_up(kind: FollowUpKind) -> Next {
 fn a_verdict_on_a_reservation_leads_to_its_capture_or_void() {
     let charge = analysed_charge(rules(Timing::AfterReservation));
     let reserved = authorization(0, approved());
-    let done = Next::Finish(Finish::Approved { by: SANDBOX });
+    let done = Next::Finish(Finish::Approved { by: SANDBOX, amount: charge.amount });
     let next = |charge: &Charge, verdict| {
         let requests = [reserved.clone(), analysis(1, charge, verdict)];
         charge.next(&requests, AT_ONCE, NOW)
@@ -126,7 +126,7 @@ fn a_refused_follow_up_announces_the_reservation() {
 #[test]
 fn a_later_verdict_counts_while_the_charge_is_reserved() {
     let charge = analysed_charge(rules(Timing::AfterReservation));
-    let reserved = charge.approve(SANDBOX, NOW).unwrap().charge;
+    let reserved = charge.approve(SANDBOX, charge.amount, NOW).unwrap().charge;
     assert_eq!(reserved.follow_up_after(&reproved()), Some(FollowUpKind::Void));
     assert_eq!(reserved.follow_up_after(&no_verdict()), None);
     let (opened, _) = reserved.open(FollowUpKind::Capture, None, NOW).unwrap();

@@ -198,6 +198,7 @@ fn what_comes_to_light_of_a_card_that_is_awaited_begins_anew() {
         | ChargeState::AwaitingPayer { .. }
         | ChargeState::CapturePending { .. }
         | ChargeState::RefundPending { .. }
+        | ChargeState::RefundAccepted { .. }
         | ChargeState::Failed { .. }
         | ChargeState::ChargedBack { .. } => false,
     };

@@ -184,6 +184,7 @@ impl World {
                 },
                 Some(
                     ChargeState::AwaitingPayer { .. }
+                    | ChargeState::RefundAccepted { .. }
                     | ChargeState::PreAuthorized { .. }
                     | ChargeState::Authorized { .. }
                     | ChargeState::Failed { .. }

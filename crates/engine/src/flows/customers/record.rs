@@ -105,13 +105,8 @@ impl Customer {
     /// # Errors
     /// [`Error::Internal`] when the column does not open or has another format.
     pub async fn open(app: &App, stored: StoredCustomer) -> Result<Self, Error> {
-        let binding = Binding::new(Purpose::CustomerData, stored.client_id, stored.id.uuid());
-        let bytes = app.vault.open(binding, &stored.private).await?;
-        let document: Format<CustomerData> = serde_json::from_slice(&bytes).map_err(Error::internal)?;
-        if document.format != FORMAT {
-            return Err(Error::internal(format!("customer {}: format {}", stored.id, document.format)));
-        }
-        Ok(Self { stored, data: document.contents })
+        let data = open_data(app, stored.client_id, stored.id, &stored.private).await?;
+        Ok(Self { stored, data })
     }
 
     /// The customer with new data, sealed; still at the version that was read.
@@ -149,22 +144,6 @@ struct Format<C> {
     contents: C,
 }
 
-/// The data sent for an alias, with the member names of the API.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct AliasData<'a> {
-    name: &'a str,
-    email: &'a str,
-    phone_number: &'a str,
-    document: &'a Document,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    address: Option<&'a Address>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    billing_address: Option<&'a Address>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    delivery_address: Option<&'a Address>,
-}
-
 /// The lookup keys of a customer.
 pub(super) async fn keys_of(
     app: &App,
@@ -182,6 +161,22 @@ pub(super) async fn keys_of(
     })
 }
 
+/// Opens the data of a customer.
+pub(super) async fn open_data(
+    app: &App,
+    client_id: ClientId,
+    id: CustomerId,
+    sealed: &Sealed,
+) -> Result<CustomerData, Error> {
+    let binding = Binding::new(Purpose::CustomerData, client_id, id.uuid());
+    let bytes = app.vault.open(binding, sealed).await?;
+    let document: Format<CustomerData> = serde_json::from_slice(&bytes).map_err(Error::internal)?;
+    if document.format != FORMAT {
+        return Err(Error::internal(format!("customer {id}: format {}", document.format)));
+    }
+    Ok(document.contents)
+}
+
 /// Seals the data sent for an alias.
 pub(super) fn seal_alias(
     app: &App,
@@ -189,17 +184,24 @@ pub(super) fn seal_alias(
     id: Id<of::CustomerAlias>,
     new: &NewCustomer,
 ) -> Result<Sealed, Error> {
-    let contents = AliasData {
-        name: &new.name,
-        email: &new.email,
-        phone_number: &new.phone_number,
-        document: &new.document,
-        address: new.address.as_ref(),
-        billing_address: new.billing_address.as_ref(),
-        delivery_address: new.delivery_address.as_ref(),
-    };
-    let bytes = to_bytes(&contents)?;
+    let bytes = to_bytes(new)?;
     Ok(app.vault.seal(Binding::new(Purpose::CustomerAliasData, client_id, id.uuid()), &bytes))
+}
+
+/// Opens the data sent for an alias.
+pub(super) async fn open_alias(
+    app: &App,
+    client_id: ClientId,
+    id: Id<of::CustomerAlias>,
+    sealed: &Sealed,
+) -> Result<NewCustomer, Error> {
+    let binding = Binding::new(Purpose::CustomerAliasData, client_id, id.uuid());
+    let bytes = app.vault.open(binding, sealed).await?;
+    let document: Format<NewCustomer> = serde_json::from_slice(&bytes).map_err(Error::internal)?;
+    if document.format != FORMAT {
+        return Err(Error::internal(format!("alias {id}: format {}", document.format)));
+    }
+    Ok(document.contents)
 }
 
 fn seal(app: &App, client_id: ClientId, id: CustomerId, data: &CustomerData) -> Result<Sealed, Error> {

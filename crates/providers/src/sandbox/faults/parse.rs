@@ -22,10 +22,10 @@ use super::{
 };
 
 const WHEN_MEMBERS: [&str; 5] = ["operation", "amount", "currency", "lastDigit", "installments"];
-/// Conditions on a card or an amount; a probe has neither.
+/// Conditions on a card or an amount; a probe and a notification have neither.
 const WHEN_MEMBERS_OF_CALLS: [&str; 4] = ["amount", "currency", "lastDigit", "installments"];
 const FAULT_MEMBERS: [&str; 4] = ["when", "then", "probability", "sequence"];
-const THEN_MEMBERS: [&str; 9] = [
+const THEN_MEMBERS: [&str; 11] = [
     "decline",
     "delay_ms",
     "timeout",
@@ -35,15 +35,18 @@ const THEN_MEMBERS: [&str; 9] = [
     "slow_body_ms",
     "garbage",
     "deny_seconds",
+    "forge",
+    "lose",
 ];
 
-const SUBJECTS: [(&str, Subject); 6] = [
+const SUBJECTS: [(&str, Subject); 7] = [
     ("authorization", Subject::Call(OperationKind::Authorization)),
     ("zero_dollar", Subject::Call(OperationKind::ZeroDollar)),
     ("capture", Subject::Call(OperationKind::Capture)),
     ("void", Subject::Call(OperationKind::Void)),
     ("probe", Subject::Probe),
     ("anti_fraud", Subject::Analysis),
+    ("notification", Subject::Notification),
 ];
 
 const POINTS: [(&str, Point); 2] =
@@ -106,14 +109,35 @@ fn fault(reader: &mut Reader, value: &Value, at: &Place) -> Result<Fault, Proble
     let sequence = places.map(|places| Sequence { places, text: value.to_string() });
     let place = at.of("then");
     let then = then(reader, members.get("then").unwrap_or(&Value::Null), &place)?;
-    match (when.subject, &then) {
-        (Some(Subject::Probe), Then::Decline(_)) => {
-            Err(place.must("be something that can happen to a probe"))
+    match (when.subject, can_happen(when.subject, &then)) {
+        (_, true) => Ok(Fault { when, then, probability_ppm, sequence }),
+        (Some(Subject::Probe), false) => Err(place.must("be something that can happen to a probe")),
+        (Some(Subject::Notification), false) => {
+            Err(place.must("be something that can happen to a notification"))
         }
-        (Some(Subject::Call(_) | Subject::Analysis) | None, Then::Deny(_)) => {
+        (Some(Subject::Call(_) | Subject::Analysis) | None, false) => {
             Err(place.must("be something that can happen to a call"))
         }
-        _ => Ok(Fault { when, then, probability_ppm, sequence }),
+    }
+}
+
+const fn can_happen(subject: Option<Subject>, then: &Then) -> bool {
+    match (subject, then) {
+        (Some(Subject::Notification), Then::Delay(_) | Then::Duplicate | Then::Forge | Then::Lose)
+        | (Some(Subject::Probe), Then::Deny(_))
+        | (Some(Subject::Call(_) | Subject::Analysis) | None, Then::Decline(_)) => true,
+        (Some(Subject::Notification), _)
+        | (_, Then::Deny(_) | Then::Decline(_) | Then::Forge | Then::Lose) => false,
+        (
+            Some(Subject::Call(_) | Subject::Probe | Subject::Analysis) | None,
+            Then::Delay(_)
+            | Then::Timeout(_)
+            | Then::Reset(_)
+            | Then::ServerError(_)
+            | Then::Garbage(_)
+            | Then::Duplicate
+            | Then::SlowBody(_),
+        ) => true,
     }
 }
 
@@ -121,9 +145,14 @@ fn when(reader: &mut Reader, value: &Value, at: &Place) -> Result<When, Problems
     let members = object(value, at)?;
     reader.only(members, at, &WHEN_MEMBERS);
     let subject = reader.member(members, at, "operation", |_, value, at| word(value, at, &SUBJECTS));
-    if subject == Some(Subject::Probe) {
+    let without = match subject {
+        Some(Subject::Probe) => Some("should not exist: a probe has none"),
+        Some(Subject::Notification) => Some("should not exist: a notification has none"),
+        Some(Subject::Call(_) | Subject::Analysis) | None => None,
+    };
+    if let Some(rule) = without {
         for name in WHEN_MEMBERS_OF_CALLS.iter().filter(|name| members.contains_key(**name)) {
-            reader.problems.add(&at.of(name).0, "should not exist: a probe has none");
+            reader.problems.add(&at.of(name).0, rule);
         }
     }
     Ok(When {
@@ -166,8 +195,10 @@ fn then(reader: &mut Reader, value: &Value, at: &Place) -> Result<Then, Problems
         "deny_seconds" => {
             integer(value, &at, 1, FAULT_DENY_SECONDS_MAX).map(Duration::from_secs).map(Then::Deny)
         }
-        _ if *value == Value::Bool(true) => Ok(Then::Duplicate),
-        _ => Err(at.must("be true")),
+        _ if *value != Value::Bool(true) => Err(at.must("be true")),
+        "forge" => Ok(Then::Forge),
+        "lose" => Ok(Then::Lose),
+        _ => Ok(Then::Duplicate),
     }
 }
 

@@ -18,15 +18,17 @@ use zeroize::Zeroizing;
 use super::views::{EntryView, HOLDINGS_LIMIT_MAX, HoldingPage};
 use super::wire::{
     AnswerMessage, AssessedMessage, CallMessage, ErrorMessage, InquiryMessage, ProbeMessage, RiskMessage,
+    StagedAnswer, StagedMessage,
 };
 use crate::anti_fraud::{
     Analysis, AnalysisFailure, AnalysisInquiry, AntiFraud, AntiFraudAdapter, Feeding, Verdict,
 };
-use crate::notification::{NotificationRefusal, NotificationRequest, ProviderEvent};
+use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe, UnknownReason};
 use crate::provider::{Adapter, BoxFuture, Provider};
 use crate::request::{Call, Inquiry, OperationKind};
 use crate::sandbox::{Assessed, Entry, Holding, Options, RiskQuestion, notification, silence};
+use crate::staged::{StageRefusal, StagedEvent};
 
 /// An idle connection is closed after this long, before the simulator closes it.
 const IDLE_CONNECTION_MAX: Duration = Duration::from_secs(10);
@@ -262,6 +264,22 @@ impl Provider for RemoteSandbox {
         })
     }
 
+    fn stage(&self, event: StagedEvent) -> BoxFuture<'_, Result<(), StageRefusal>> {
+        Box::pin(async move {
+            match self.post::<StagedAnswer>("v1/staged", &StagedMessage::of(&event)).await {
+                Ok(answer) if answer.staged == event.key => Ok(()),
+                Err(RemoteError::Refused { status: StatusCode::CONFLICT, .. }) => {
+                    Err(StageRefusal::NothingWaits)
+                }
+                Ok(_) => Err(StageRefusal::Unanswered),
+                Err(error) => {
+                    tracing::warn!(key = %event.key, error = %Chain(&error), "the simulator staged nothing");
+                    Err(StageRefusal::Unanswered)
+                }
+            }
+        })
+    }
+
     fn deadline(&self, _: OperationKind) -> Duration {
         self.deadline
     }
@@ -270,11 +288,12 @@ impl Provider for RemoteSandbox {
         self.deadline
     }
 
-    fn notification(
-        &self,
-        request: &NotificationRequest<'_>,
-    ) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
-        notification::read(request)
+    fn authenticate(&self, request: &NotificationRequest<'_>) -> Result<Authentic, NotificationRefusal> {
+        notification::authenticate(request)
+    }
+
+    fn events(&self, notification: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+        notification::events(notification)
     }
 
     fn validate_options(&self, options: &Map<String, Value>, path: &str) -> Result<Narrowed, Problems> {

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::outcome::{Approval, Finding, Pending};
-use crate::request::OperationKind;
 use crate::sandbox::{Answered, CardTrace, Deed, Entry, Holding, Record, Stored};
 
 /// Most entries in one page.
@@ -38,7 +37,7 @@ pub struct EntryView {
     pub key: Uuid,
     /// When the call or probe was made, by the caller's clock.
     pub at: Timestamp,
-    /// `approved`, `declined`, `pending`, or `probed_before_arrival`.
+    /// `approved`, `declined`, `pending`, `accepted`, or `probed_before_arrival`.
     pub outcome: EntryOutcome,
     /// The operation's name. Absent, like all members below, when no call arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,6 +78,8 @@ pub enum EntryOutcome {
     Declined,
     /// The simulator waits for the payer.
     Pending,
+    /// The simulator has accepted the operation; another entry has the result.
+    Accepted,
     /// A probe came before the call: a call that comes later is refused.
     ProbedBeforeArrival,
 }
@@ -101,14 +102,16 @@ impl From<&Stored> for EntryView {
             Some(Finding::Approved(approval)) => (EntryOutcome::Approved, Some(approval), None, None),
             Some(Finding::Declined(decline)) => (EntryOutcome::Declined, None, Some(decline), None),
             Some(Finding::Pending(pending)) => (EntryOutcome::Pending, None, None, Some(pending)),
-            None => (EntryOutcome::ProbedBeforeArrival, None, None, None),
+            // A payment has an entry of its own, which is approved.
+            Some(Finding::Accepted(approval)) => (EntryOutcome::Accepted, Some(approval), None, None),
+            Some(Finding::Paid(_)) | None => (EntryOutcome::ProbedBeforeArrival, None, None, None),
         };
         Self {
             sequence: *sequence,
             key: entry.key,
             at: entry.at,
             outcome,
-            operation: deed.map(|deed| deed.kind().word().to_owned()),
+            operation: deed.map(|deed| deed.word().to_owned()),
             capture: deed.and_then(Deed::capture),
             authorization_key: entry.authorization_key(),
             amount: answered.map(|answered| answered.amount.minor_units()),
@@ -129,9 +132,10 @@ impl EntryView {
         let (sequence, key, at) = (self.sequence, self.key, self.at);
         let record = match self.outcome {
             EntryOutcome::ProbedBeforeArrival => Record::ProbedBeforeArrival,
-            EntryOutcome::Approved | EntryOutcome::Declined | EntryOutcome::Pending => {
-                Record::Answered(Box::new(self.answered()?))
-            }
+            EntryOutcome::Approved
+            | EntryOutcome::Declined
+            | EntryOutcome::Pending
+            | EntryOutcome::Accepted => Record::Answered(Box::new(self.answered()?)),
         };
         Some(Stored { sequence, entry: Entry { key, at, record } })
     }
@@ -140,16 +144,12 @@ impl EntryView {
         let card = self.card.and_then(|card| {
             Some(CardTrace { hash: hex::decode(card.hash).ok()?, last_four: card.last_four })
         });
-        let deed = match OperationKind::parse(self.operation.as_deref()?)? {
-            OperationKind::Authorization => Deed::Authorization { capture: self.capture?, card },
-            OperationKind::ZeroDollar => Deed::Verification { card: card? },
-            OperationKind::Capture => Deed::Capture { authorization_key: self.authorization_key? },
-            OperationKind::Void => Deed::Void { authorization_key: self.authorization_key? },
-        };
+        let deed = Deed::of(self.operation.as_deref()?, self.capture, card, self.authorization_key)?;
         let finding = match self.outcome {
             EntryOutcome::Approved => Finding::Approved(self.approval?),
             EntryOutcome::Declined => Finding::Declined(self.decline?),
             EntryOutcome::Pending => Finding::Pending(self.pending?),
+            EntryOutcome::Accepted => Finding::Accepted(self.approval?),
             EntryOutcome::ProbedBeforeArrival => return None,
         };
         Some(Answered { deed, amount: Amount::new(self.amount?)?, currency: self.currency?, finding })

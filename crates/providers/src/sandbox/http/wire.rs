@@ -1,8 +1,8 @@
-//! Messages about payments between client and simulator. They carry only what the simulator uses: no merchant
-//! credentials and no holder's name. Each message has the protocol version, each answer the key that it is about.
+//! Messages about payments between client and simulator. They carry only what the simulator uses: of the merchant's
+//! credentials the key that signs notifications, which is derived from them, and no holder's name. Each message has the protocol version, each answer the key that it is about.
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
-use regente_domain::charge::{CaptureMode, PaymentMethod};
+use regente_domain::charge::{CaptureMode, PaymentMethod, PaymentType};
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
@@ -17,12 +17,13 @@ use zeroize::Zeroize;
 use crate::outcome::Finding;
 use crate::request::{
     Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, Operation,
-    Verification,
+    PayerDetails, Verification,
 };
-use crate::sandbox::{Assessed, Lookup, RiskAsks, RiskQuestion, overrides};
+use crate::sandbox::{Assessed, Lookup, Recipient, RiskAsks, RiskQuestion, overrides};
+use crate::staged::{Staged, StagedEvent};
 
 /// The protocol version. A message with another version is refused.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Request to `POST /v1/calls`.
 #[derive(Serialize, Deserialize)]
@@ -37,6 +38,9 @@ pub struct CallMessage {
     seed: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     faults: Option<Value>,
+    /// Where notifications about the operation go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    notify: Option<Recipient>,
     operation: OperationMessage,
 }
 
@@ -64,6 +68,7 @@ struct FollowUpMessage {
     authorization_key: Uuid,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     transaction_id: Option<String>,
+    payment_type: PaymentType,
     amount: i64,
     currency: Currency,
 }
@@ -72,7 +77,13 @@ struct FollowUpMessage {
 #[serde(rename_all = "camelCase")]
 enum InstrumentMessage {
     Card(CardMessage),
+    Payer(PayerMessage),
 }
+
+/// The payer, of whom the simulator reads nothing.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PayerMessage {}
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -149,6 +160,37 @@ pub struct AssessedMessage {
     pub assessed: Assessed,
 }
 
+/// Request to `POST /v1/staged`.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StagedMessage {
+    protocol: u32,
+    key: Uuid,
+    at: Timestamp,
+    what: Staged,
+}
+
+/// The answer to it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StagedAnswer {
+    /// The key of the call that it is about.
+    pub staged: Uuid,
+}
+
+impl StagedMessage {
+    /// The message for what a tester stages.
+    pub const fn of(event: &StagedEvent) -> Self {
+        Self { protocol: PROTOCOL, key: event.key, at: event.at, what: event.what }
+    }
+
+    /// Parses the body of a request.
+    pub fn read(body: &[u8]) -> Result<StagedEvent, MessageError> {
+        let Self { protocol: _, key, at, what } = read(body)?;
+        Ok(StagedEvent { key, at, what })
+    }
+}
+
 /// The body of every response that is not 2xx.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ErrorMessage {
@@ -185,15 +227,19 @@ impl CallMessage {
             options: call.options.clone(),
             seed: overrides::seed(test_overrides).map(str::to_owned),
             faults: overrides::faults(test_overrides).cloned(),
+            notify: Recipient::of(call),
             operation: OperationMessage::of(&call.operation),
         }
     }
 
-    /// Parses the body of a request.
-    pub fn read(body: &[u8]) -> Result<Call, MessageError> {
+    /// Parses the body of a request: the call, and who gets notifications about it.
+    pub fn read(body: &[u8]) -> Result<(Call, Option<Recipient>), MessageError> {
         let message: Self = read(body)?;
-        Ok(Call {
+        let object_id = message.notify.as_ref().map_or(Uuid::nil(), |recipient| recipient.object_id);
+        let call = Call {
             key: message.key,
+            object_id,
+            notify: None,
             at: message.at,
             provider_type: ProviderType::Sandbox,
             credentials: Credentials::new(Map::new()),
@@ -201,7 +247,8 @@ impl CallMessage {
             mode: Mode::Sandbox,
             test_overrides: overrides::overrides(Mode::Sandbox, message.seed, message.faults),
             operation: message.operation.understand()?,
-        })
+        };
+        Ok((call, message.notify))
     }
 }
 
@@ -312,14 +359,21 @@ impl FollowUpMessage {
         Self {
             authorization_key: follow_up.authorization_key,
             transaction_id: follow_up.transaction_id.clone(),
+            payment_type: follow_up.payment_type,
             amount: follow_up.amount.minor_units(),
             currency: follow_up.currency,
         }
     }
 
     fn understand(self) -> Result<FollowUp, MessageError> {
-        let Self { authorization_key, transaction_id, amount, currency } = self;
-        Ok(FollowUp { authorization_key, transaction_id, amount: minor_units(amount)?, currency })
+        let Self { authorization_key, transaction_id, payment_type, amount, currency } = self;
+        Ok(FollowUp {
+            authorization_key,
+            transaction_id,
+            payment_type,
+            amount: minor_units(amount)?,
+            currency,
+        })
     }
 }
 
@@ -327,12 +381,14 @@ impl InstrumentMessage {
     fn of(instrument: &Instrument) -> Self {
         match instrument {
             Instrument::Card(card) => Self::Card(CardMessage::of(card)),
+            Instrument::Payer(_) => Self::Payer(PayerMessage {}),
         }
     }
 
     fn understand(&self) -> Result<Instrument, MessageError> {
         Ok(match self {
             Self::Card(card) => Instrument::Card(card.understand()?),
+            Self::Payer(PayerMessage {}) => Instrument::Payer(Box::new(PayerDetails::unknown())),
         })
     }
 }

@@ -42,7 +42,12 @@ pub struct Answered {
     pub finding: Finding,
 }
 
-/// An operation as it is logged, without card numbers.
+/// Words of deeds that are no operations of ours.
+const PAYMENT: &str = "payment";
+const WITHDRAWAL: &str = "withdrawal";
+const VOID_RESULT: &str = "void_result";
+
+/// An operation as it is logged, without card numbers, or what a payer or a bank did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
     /// Charges an amount, or reserves it.
@@ -67,6 +72,21 @@ pub enum Deed {
         /// The key of the authorization.
         authorization_key: Uuid,
     },
+    /// A payer pays what an authorization has given him instructions for.
+    Payment {
+        /// The key of the authorization.
+        authorization_key: Uuid,
+    },
+    /// The instructions of an authorization are withdrawn.
+    Withdrawal {
+        /// The key of the authorization.
+        authorization_key: Uuid,
+    },
+    /// The result of a void that was accepted.
+    VoidResult {
+        /// The key of the authorization.
+        authorization_key: Uuid,
+    },
 }
 
 /// Identifies a card; not enough to charge it.
@@ -79,11 +99,18 @@ pub struct CardTrace {
 }
 
 impl Entry {
-    /// Whether this is an authorization that charged or reserved money.
+    /// Whether this charged or reserved money.
     pub fn is_effect(&self) -> bool {
-        match self.approved().map(|answered| answered.deed.kind()) {
-            Some(OperationKind::Authorization) => true,
-            Some(OperationKind::ZeroDollar | OperationKind::Capture | OperationKind::Void) | None => false,
+        match self.approved().map(|answered| &answered.deed) {
+            Some(Deed::Authorization { .. } | Deed::Payment { .. }) => true,
+            Some(
+                Deed::Verification { .. }
+                | Deed::Capture { .. }
+                | Deed::Void { .. }
+                | Deed::Withdrawal { .. }
+                | Deed::VoidResult { .. },
+            )
+            | None => false,
         }
     }
 
@@ -100,6 +127,14 @@ impl Entry {
         self.answered().and_then(|answered| answered.deed.authorization_key())
     }
 
+    /// The call, if it was approved or accepted.
+    pub(super) fn taken_on(&self) -> Option<&Answered> {
+        self.answered().filter(|answered| match answered.finding {
+            Finding::Approved(_) | Finding::Accepted(_) => true,
+            Finding::Declined(_) | Finding::Pending(_) | Finding::Paid(_) => false,
+        })
+    }
+
     /// The call, if it was approved.
     pub(super) fn approved(&self) -> Option<&Answered> {
         self.answered().filter(|answered| matches!(answered.finding, Finding::Approved(_)))
@@ -107,14 +142,36 @@ impl Entry {
 }
 
 impl Deed {
-    /// The operation's kind.
-    pub const fn kind(&self) -> OperationKind {
+    /// Its word in the log. An operation has the word of [`OperationKind`].
+    pub const fn word(&self) -> &'static str {
         match self {
-            Self::Authorization { .. } => OperationKind::Authorization,
-            Self::Verification { .. } => OperationKind::ZeroDollar,
-            Self::Capture { .. } => OperationKind::Capture,
-            Self::Void { .. } => OperationKind::Void,
+            Self::Authorization { .. } => OperationKind::Authorization.word(),
+            Self::Verification { .. } => OperationKind::ZeroDollar.word(),
+            Self::Capture { .. } => OperationKind::Capture.word(),
+            Self::Void { .. } => OperationKind::Void.word(),
+            Self::Payment { .. } => PAYMENT,
+            Self::Withdrawal { .. } => WITHDRAWAL,
+            Self::VoidResult { .. } => VOID_RESULT,
         }
+    }
+
+    /// The deed with this word and these facts; `None` for an unknown word or a missing fact.
+    pub(in crate::sandbox) fn of(
+        word: &str,
+        capture: Option<CaptureMode>,
+        card: Option<CardTrace>,
+        authorization_key: Option<Uuid>,
+    ) -> Option<Self> {
+        Some(match (word, OperationKind::parse(word)) {
+            (_, Some(OperationKind::Authorization)) => Self::Authorization { capture: capture?, card },
+            (_, Some(OperationKind::ZeroDollar)) => Self::Verification { card: card? },
+            (_, Some(OperationKind::Capture)) => Self::Capture { authorization_key: authorization_key? },
+            (_, Some(OperationKind::Void)) => Self::Void { authorization_key: authorization_key? },
+            (PAYMENT, None) => Self::Payment { authorization_key: authorization_key? },
+            (WITHDRAWAL, None) => Self::Withdrawal { authorization_key: authorization_key? },
+            (VOID_RESULT, None) => Self::VoidResult { authorization_key: authorization_key? },
+            (_, None) => return None,
+        })
     }
 
     /// The card of an authorization or verification.
@@ -122,7 +179,11 @@ impl Deed {
         match self {
             Self::Authorization { card, .. } => card.as_ref(),
             Self::Verification { card } => Some(card),
-            Self::Capture { .. } | Self::Void { .. } => None,
+            Self::Capture { .. }
+            | Self::Void { .. }
+            | Self::Payment { .. }
+            | Self::Withdrawal { .. }
+            | Self::VoidResult { .. } => None,
         }
     }
 
@@ -130,7 +191,12 @@ impl Deed {
     pub const fn capture(&self) -> Option<CaptureMode> {
         match self {
             Self::Authorization { capture, .. } => Some(*capture),
-            Self::Verification { .. } | Self::Capture { .. } | Self::Void { .. } => None,
+            Self::Verification { .. }
+            | Self::Capture { .. }
+            | Self::Void { .. }
+            | Self::Payment { .. }
+            | Self::Withdrawal { .. }
+            | Self::VoidResult { .. } => None,
         }
     }
 
@@ -138,9 +204,11 @@ impl Deed {
     pub const fn authorization_key(&self) -> Option<Uuid> {
         match self {
             Self::Authorization { .. } | Self::Verification { .. } => None,
-            Self::Capture { authorization_key } | Self::Void { authorization_key } => {
-                Some(*authorization_key)
-            }
+            Self::Capture { authorization_key }
+            | Self::Void { authorization_key }
+            | Self::Payment { authorization_key }
+            | Self::Withdrawal { authorization_key }
+            | Self::VoidResult { authorization_key } => Some(*authorization_key),
         }
     }
 }

@@ -62,8 +62,20 @@ impl Holdings {
     }
 
     fn enter(&mut self, key: Uuid, answered: &Answered) {
-        if let Deed::Authorization { capture, .. } = answered.deed {
-            self.0.insert(key, Holding::begin(capture, answered.amount, answered.currency));
+        match answered.deed {
+            Deed::Authorization { capture, .. } => {
+                self.0.insert(key, Holding::begin(capture, answered.amount, answered.currency));
+            }
+            Deed::Payment { authorization_key } => {
+                let paid = Holding::begin(CaptureMode::Automatic, answered.amount, answered.currency);
+                let holding = self.holding(authorization_key).map_or(paid, |before| before.and(paid));
+                self.0.insert(authorization_key, holding);
+            }
+            Deed::Verification { .. }
+            | Deed::Capture { .. }
+            | Deed::Void { .. }
+            | Deed::Withdrawal { .. }
+            | Deed::VoidResult { .. } => {}
         }
         // A logged capture or void was possible when it was written, so it still is.
         if let Some(after) = self.after(answered).and_then(Result::ok) {
@@ -71,9 +83,18 @@ impl Holdings {
         }
     }
 
-    /// The holding after a capture or void; `None` for other operations.
+    /// The holding after a capture or void; `None` for what moves no money of a holding.
     fn after(&self, answered: &Answered) -> Option<Result<Holding, Refusal>> {
-        let before = self.holding(answered.deed.authorization_key()?).ok_or(Refusal::NoAuthorization);
+        let authorization_key = match answered.deed {
+            Deed::Capture { authorization_key }
+            | Deed::Void { authorization_key }
+            | Deed::VoidResult { authorization_key } => authorization_key,
+            Deed::Authorization { .. }
+            | Deed::Verification { .. }
+            | Deed::Payment { .. }
+            | Deed::Withdrawal { .. } => return None,
+        };
+        let before = self.holding(authorization_key).ok_or(Refusal::NoAuthorization);
         Some(before.and_then(|before| before.follow(answered)))
     }
 }
@@ -93,6 +114,15 @@ impl Holding {
         Self { currency, authorized, reserved, captured, refunded, released }
     }
 
+    /// Both, of one authorization that was paid more than once. Amounts never exceed what fits.
+    fn and(self, paid: Self) -> Self {
+        Self {
+            authorized: sum(self.authorized, paid.authorized).unwrap_or(self.authorized),
+            captured: sum(self.captured, paid.captured).unwrap_or(self.captured),
+            ..self
+        }
+    }
+
     fn follow(self, answered: &Answered) -> Result<Self, Refusal> {
         let amount = answered.amount;
         if answered.currency != self.currency {
@@ -102,10 +132,15 @@ impl Holding {
             return Err(Refusal::NoAmount);
         }
         match answered.deed {
-            Deed::Authorization { .. } | Deed::Verification { .. } => Ok(self),
+            Deed::Authorization { .. }
+            | Deed::Verification { .. }
+            | Deed::Payment { .. }
+            | Deed::Withdrawal { .. } => Ok(self),
             Deed::Capture { .. } => self.capture(amount),
-            Deed::Void { .. } if self.reserved > Amount::ZERO => self.release(amount),
-            Deed::Void { .. } => self.refund(amount),
+            Deed::Void { .. } | Deed::VoidResult { .. } if self.reserved > Amount::ZERO => {
+                self.release(amount)
+            }
+            Deed::Void { .. } | Deed::VoidResult { .. } => self.refund(amount),
         }
     }
 
@@ -131,10 +166,10 @@ impl Holding {
     }
 }
 
-/// The entry as it is logged after `history`: an approved capture or void becomes a decline when the holding does not
+/// The entry as it is logged after `history`: an approved or accepted capture or void becomes a decline when the holding does not
 /// allow it. `history` is the authorization with its captures and voids, in order.
 pub(super) fn settle(entry: Entry, history: &[Entry]) -> Entry {
-    let refusal = entry.approved().and_then(|answered| Holdings::of(history).after(answered)?.err());
+    let refusal = entry.taken_on().and_then(|answered| Holdings::of(history).after(answered)?.err());
     let Some(refusal) = refusal else { return entry };
     match entry.record {
         Record::Answered(answered) => {

@@ -8,6 +8,7 @@ use regente_domain::charge::analysis::SimulatedVerdict;
 use regente_domain::id::ChargeId;
 use regente_engine::audit;
 use regente_engine::caller::{Caller, RequestId};
+use regente_engine::document_links::Addresses;
 use regente_engine::error::Error;
 use regente_engine::flows::anti_fraud;
 use regente_engine::flows::charge::Ran;
@@ -82,6 +83,7 @@ pub async fn set_verdict(
     let Some(Ran { charge, requests }) = taking.await? else {
         return Err(Error::impossible("charge has no pending anti-fraud analysis").into());
     };
-    let view = ChargeView::of(&charge, &open_private(&app, &stored).await?, &requests, &caller);
+    let (private, addresses) = (open_private(&app, &stored).await?, Addresses::of(&app, &charge).await?);
+    let view = ChargeView::of(&charge, &private, &addresses, &requests, &caller);
     Ok(axum::Json(view).into_response())
 }

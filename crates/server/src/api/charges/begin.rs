@@ -9,6 +9,7 @@ use regente_engine::audit::Openings;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::calls::in_flight::Flow;
 use regente_engine::card_data::FundingSource;
+use regente_engine::document_links::Addresses;
 use regente_engine::error::Error;
 use regente_engine::flows::charge::{self, Created, Ran};
 use regente_engine::idempotency::{Finished, Plan, unless_overtaken};
@@ -44,7 +45,7 @@ pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<
     let admission = app.store.admit(caller.client_id)?;
     let body = Body::parse(&bytes)?;
     let request = body.read(|fields| request::read(fields, app.settings.mode))?;
-    let token_id = request.source.token_id();
+    let token_id = request.paid.token_id();
     let seed = sandbox_seed(&headers)?;
     let claim = match idempotency::presume_new(&app, &caller, &headers, "POST /v1/charges", &body).await? {
         KeyLookup::New(claim) => claim,
@@ -52,27 +53,31 @@ pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<
     };
     let private = request.private.clone();
     let openings = Openings::of(&app, &caller, &request_id);
-    let prepared = prepare::prepare(&app, &caller, request, claim.clone(), openings, seed).await;
+    let prepared = prepare::prepare(&app, &caller, &request_id, request, claim.clone(), openings, seed).await;
     let new = match unless_overtaken(&app, claim.as_ref(), prepared).await? {
         Plan::Own(new) => Box::new(new),
         Plan::Overtaken(finished) => return replayed(&app, &caller, finished, token_id).await,
     };
     let tried = tried_card(&new.source);
-    attempt.tries(tried)?;
+    if let Some(tried) = tried {
+        attempt.tries(tried)?;
+    }
     let creating = charge::create(app.engine.clone(), new, admission);
     // The flow of a charge that is not counted holds no memory for that.
-    let flow = match attempt.is_counted() {
-        true => app.in_flight.run(counted(attempt, tried, creating)),
-        false => app.in_flight.run(creating),
+    let flow = match tried.filter(|_| attempt.is_counted()) {
+        Some(tried) => app.in_flight.run(counted(attempt, tried, creating)),
+        None => app.in_flight.run(creating),
     };
     Ok(Begun::Running(Box::new(Running { flow, app, caller, private, token_id })))
 }
 
-fn tried_card(source: &FundingSource) -> TriedCard {
-    TriedCard::from(match source {
-        FundingSource::NewCard(new) => &new.card,
-        FundingSource::StoredCard { found, .. } => &found.stored.card,
-    })
+/// The card that the charge tries, if it is paid with one.
+fn tried_card(source: &FundingSource) -> Option<TriedCard> {
+    match source {
+        FundingSource::NewCard(new) => Some(TriedCard::from(&new.card)),
+        FundingSource::StoredCard { found, .. } => Some(TriedCard::from(&found.stored.card)),
+        FundingSource::Payer(_) => None,
+    }
 }
 
 /// Counts the card if it is refused. It does so within the flow: a caller who hangs up is counted, too.
@@ -113,7 +118,9 @@ impl Running {
             Created::Answered(finished) => Box::pin(replay(&app, &caller, finished, token_id)).await,
             Created::Ran(ran) => {
                 let Ran { charge, requests } = *ran;
-                let view = ChargeView::of(&charge, &private, &requests, &caller).echoing(token_id);
+                let addresses = Addresses::of(&app, &charge).await?;
+                let view =
+                    ChargeView::of(&charge, &private, &addresses, &requests, &caller).echoing(token_id);
                 Ok((StatusCode::CREATED, axum::Json(view)).into_response())
             }
         }

@@ -4,11 +4,12 @@
 use regente_domain::charge::PaymentType;
 use serde_json::Value;
 use utoipa::ToSchema;
+use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Schema, Type};
 use uuid::Uuid;
 
 use super::CardBody;
 use super::request::SourceType;
-use crate::api::customers::DocumentBody;
+use crate::api::customers::{DocumentBody, NewAddressBody, address_or_nothing};
 use crate::api::schema::tagged::tagged;
 use crate::api::schema::words;
 
@@ -17,6 +18,7 @@ tagged! {
     pub NewPaymentMethod by "paymentType" {
         PaymentType::Credit.word() => NewCreditPayment,
         PaymentType::Voucher.word() => NewVoucherPayment,
+        PaymentType::Pix.word() => NewPixPayment,
     }
 
     /// With what it is paid.
@@ -30,6 +32,7 @@ tagged! {
     pub PaymentMethod by "paymentType" {
         PaymentType::Credit.word() => CreditPayment,
         PaymentType::Voucher.word() => VoucherPayment,
+        PaymentType::Pix.word() => PixPayment,
     }
 
     /// What a charge was paid with.
@@ -63,6 +66,59 @@ struct NewVoucherPayment {
     customer: Option<Value>,
 }
 
+/// By Pix. The payer gets a code.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+struct NewPixPayment {
+    /// How long the payer has, in seconds.
+    #[schema(minimum = 1, maximum = 2_147_483_647)]
+    expires_in: i64,
+    /// Texts that the payer's bank shows.
+    #[schema(max_items = 50)]
+    additional_info: Option<Vec<AdditionalInfo>>,
+    #[schema(max_items = 1000)]
+    items: Option<Vec<Item>>,
+}
+
+/// A text that the payer's bank shows, with its title.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+struct AdditionalInfo {
+    #[schema(max_length = 255)]
+    name: String,
+    #[schema(max_length = 255)]
+    value: String,
+}
+
+/// One item of an order.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+struct Item {
+    #[schema(max_length = 255)]
+    id: Option<String>,
+    #[schema(max_length = 255)]
+    title: Option<String>,
+    /// A number, or its text.
+    #[schema(schema_with = number_or_text)]
+    unit_price: Option<Value>,
+    /// A number, or its text.
+    #[schema(schema_with = number_or_text)]
+    quantity: Option<Value>,
+}
+
+/// A number of 0 or more, or its text.
+fn number_or_text() -> Schema {
+    OneOfBuilder::new()
+        .item(ObjectBuilder::new().schema_type(Type::Number).minimum(Some(0)))
+        .item(ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[0-9]+([.][0-9]+)?$")))
+        .item(ObjectBuilder::new().schema_type(Type::Null))
+        .description(Some("A number of 0 or more, or its text."))
+        .into()
+}
+
 /// A stored card by its `cardId`, or a card as `card`, which is stored. One of both; `cardId` wins.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -85,8 +141,9 @@ struct NewTokenSource {
     token_id: Uuid,
 }
 
-/// The default card of a customer, who is named by `customerId` or described by `customer`. One of both; `customerId`
-/// wins.
+/// A customer, who is named by `customerId` or described by `customer`. One of both; `customerId` wins. A card charge
+/// takes his default card; a method that is paid without a card gives him instructions, and creates the customer where
+/// none fits.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
@@ -105,9 +162,17 @@ struct NewCustomerSource {
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
 struct Payer {
+    #[schema(max_length = 256)]
+    name: Option<String>,
+    /// Required by methods that are paid without a card; may be blank.
+    #[schema(max_length = 30)]
+    phone_number: Option<String>,
     #[schema(format = Email, max_length = 254)]
     email: String,
     document: DocumentBody,
+    /// Where he lives. `{}` counts as nothing.
+    #[schema(schema_with = address_or_nothing)]
+    address: Option<NewAddressBody>,
 }
 
 /// By credit card.
@@ -133,6 +198,37 @@ struct VoucherPayment {
     customer: Option<Value>,
 }
 
+/// By Pix.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
+struct PixPayment {
+    /// How long the payer has, in seconds.
+    #[schema(example = 3600)]
+    expires_in: u32,
+    additional_info: Option<Vec<AdditionalInfo>>,
+    #[schema(value_type = Option<Vec<Object>>)]
+    items: Option<Value>,
+    /// The code as text, to copy; absent until a provider has issued it.
+    qr_code_data: Option<String>,
+    /// The code as a picture; absent when the service does not know its own address.
+    qr_code_image_url: Option<String>,
+}
+
+/// The code of a Pix, to scan or to copy.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
+pub struct PixInstructions {
+    /// How long the payer has, in seconds.
+    #[schema(example = 3600)]
+    expires_in: u32,
+    /// The code as text.
+    qr_code_data: String,
+    /// The code as a picture; absent when the service does not know its own address.
+    qr_code_image_url: Option<String>,
+}
+
 /// A stored card.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -143,7 +239,7 @@ struct CardSource {
     token_id: Option<Uuid>,
 }
 
-/// The default card of a customer.
+/// A customer: his default card, or himself.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use regente_domain::charge::FollowUpKind;
 use regente_domain::money::Amount;
 use regente_engine::caller::Caller;
+use regente_engine::document_links::Addresses;
 use regente_engine::flows::charge::{Created, Ran};
 use regente_engine::flows::follow_up::{self, NewFollowUp};
 use regente_engine::flows::purchase::operations::card_is_free;
@@ -66,6 +67,7 @@ pub struct VoidBody {
     params(
         ("id" = Uuid, Path, description = "The charge."),
         ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),
@@ -104,6 +106,7 @@ pub async fn capture(
     params(
         ("id" = Uuid, Path, description = "The charge."),
         ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),
@@ -183,7 +186,8 @@ async fn run(
         Plan::Own(Created::Ran(ran)) => {
             let Ran { charge, requests } = *ran;
             let private = open_private(&app, &find(&app, &caller, charge_id).await?).await?;
-            let view = ChargeView::of(&charge, &private, &requests, &caller);
+            let addresses = Addresses::of(&app, &charge).await?;
+            let view = ChargeView::of(&charge, &private, &addresses, &requests, &caller);
             Ok((StatusCode::CREATED, axum::Json(view)).into_response())
         }
     }

@@ -1,20 +1,21 @@
-//! Resolves a parsed body into a complete charge: merchant, buyer, card and route. It only reads, so a refusal here
-//! leaves no trace.
+//! Resolves a parsed body into a complete charge: merchant, buyer, card or payer, and route. A refusal here leaves no
+//! trace; only a payer in the body who is not a customer yet is created, once nothing else can be refused.
 
 use regente_domain::card::Cvv;
 use regente_domain::card::record::CardState;
 use regente_domain::charge::analysis::Screening;
 use regente_domain::charge::explanation::Explanation;
-use regente_domain::charge::{CardSource, Charge, ChargeState};
+use regente_domain::charge::{CardSource, Charge, ChargeState, PayerSource, PaymentMethod};
 use regente_domain::id::{CardId, Id, TokenId, of};
 use regente_domain::routing::Needs;
 use regente_engine::audit::Openings;
-use regente_engine::caller::Caller;
+use regente_engine::caller::{Caller, RequestId};
 use regente_engine::card_data::{
     CvvSource, FundingSource, NewCard, TokenContents, new_card, open_token, seal_card,
 };
 use regente_engine::error::Error;
 use regente_engine::flows::charge::{CVV_TOKEN_PATH, NewCharge, TOKEN_PATH};
+use regente_engine::flows::customers::payer::{self, PayingCustomer};
 use regente_engine::flows::customers::{ResolvedCustomer, find_matching, resolve_customer};
 use regente_engine::flows::route::{self, RiskData};
 use regente_engine::idempotency::Claim;
@@ -26,13 +27,14 @@ use regente_store::tokens::TokenKind;
 use regente_store::{cards, tokens};
 use serde_json::Map;
 
-use super::request::{ChargeRequest, FRAUD_ANALYSIS, Payer, Source};
+use super::request::{CardOwner, ChargeRequest, FRAUD_ANALYSIS, Paid, Payer, Source};
 use crate::app::App;
 
 /// Resolves the ids of a request and chooses its route.
 pub(super) async fn prepare(
     app: &App,
     caller: &Caller,
+    request_id: &RequestId,
     request: ChargeRequest,
     claim: Option<Claim>,
     openings: Openings,
@@ -45,7 +47,7 @@ pub(super) async fn prepare(
         true => RiskData::Sent,
         false => RiskData::Absent,
     };
-    let screening = route::screening(app, &merchant, request.method.payment_type(), data);
+    let screening = route::screening(app, &merchant, request.paid.payment_type(), data);
     let customer = match request.customer_id {
         Some(id) => {
             Some(resolve_customer(app, caller, id).await?.ok_or(Error::ReferenceNotFound("customerId"))?)
@@ -54,8 +56,27 @@ pub(super) async fn prepare(
     };
     let (explanation, circuit_probes) =
         app.circuits.narrow(route_of(app, &merchant, &request, screening.as_deref())?);
-    let charged = resolve_source(app, caller, request.source, &openings).await?;
-    let customer = same_customer(customer, charged.customer)?;
+    let Charged { method, funding, tokens, customer } = match request.paid {
+        Paid::ByCard(method, source) => {
+            let carded = resolve_source(app, caller, source, &openings).await?;
+            Charged {
+                method: method.paid_with(carded.source),
+                funding: carded.funding,
+                tokens: carded.tokens,
+                customer: same_customer(customer, carded.customer)?,
+            }
+        }
+        Paid::ByPayer(method, payer) => {
+            let PayingCustomer { customer, details } =
+                resolve_payer(app, caller, request_id, customer, payer).await?;
+            Charged {
+                method: method.paid_by(PayerSource { customer_id: customer.real_id }),
+                funding: FundingSource::Payer(Box::new(details)),
+                tokens: Vec::new(),
+                customer: Some(customer),
+            }
+        }
+    };
     let now = app.clock.of(caller.client_id);
     let id = app.chance.id(now);
     let private = match request.private.is_empty() {
@@ -74,7 +95,7 @@ pub(super) async fn prepare(
         order_id: request.order_id,
         purchase_id: None,
         screening,
-        method: request.method.paid_with(charged.source),
+        method,
         amount: request.amount,
         original_amount: request.amount,
         currency: request.currency,
@@ -92,8 +113,8 @@ pub(super) async fn prepare(
     Ok(NewCharge {
         charge,
         private,
-        source: charged.funding,
-        tokens: charged.tokens,
+        source: funding,
+        tokens,
         openings: Some(openings),
         merchant,
         circuit_probes,
@@ -129,11 +150,11 @@ fn route_of(
     request: &ChargeRequest,
     screening: Option<&Screening>,
 ) -> Result<Explanation, Error> {
-    let payment_type = request.method.payment_type();
+    let payment_type = request.paid.payment_type();
     let needs = Needs {
         payment_type,
         currency: request.currency,
-        installments: request.method.installments(),
+        installments: request.paid.installments(),
         capture: route::capture_needed(screening, payment_type, request.capture),
     };
     route::choose(app, merchant, &needs).ok_or_else(|| {
@@ -141,8 +162,39 @@ fn route_of(
     })
 }
 
-/// The resolved payment source of a charge.
+/// The payment method of a charge with its resolved source.
 struct Charged {
+    method: PaymentMethod,
+    funding: FundingSource,
+    tokens: Vec<[u8; 32]>,
+    customer: Option<ResolvedCustomer>,
+}
+
+/// The payer, found or created. `named` is the buyer that the body names beside the source.
+async fn resolve_payer(
+    app: &App,
+    caller: &Caller,
+    request_id: &RequestId,
+    named: Option<ResolvedCustomer>,
+    payer: Payer,
+) -> Result<PayingCustomer, Error> {
+    match payer {
+        Payer::Stored(id) => {
+            const PATH: &str = "paymentSource.customerId";
+            let paying = payer::stored(app, caller, id).await?.ok_or(Error::ReferenceNotFound(PATH))?;
+            same_customer(named, Some(paying.customer))?;
+            Ok(paying)
+        }
+        Payer::Described(new) => {
+            let is_allowed = |customer: ResolvedCustomer| same_customer(named, Some(customer)).map(drop);
+            const PATH: &str = "paymentSource.customer";
+            payer::found_or_created(app, caller, request_id, *new, PATH, is_allowed).await
+        }
+    }
+}
+
+/// The resolved card of a charge.
+struct Carded {
     source: CardSource,
     funding: FundingSource,
     tokens: Vec<[u8; 32]>,
@@ -154,7 +206,7 @@ async fn resolve_source(
     caller: &Caller,
     source: Source,
     openings: &Openings,
-) -> Result<Charged, Error> {
+) -> Result<Carded, Error> {
     match source {
         Source::InlineCard(card) => {
             let details = card.checked(app.clock.of(caller.client_id))?;
@@ -183,10 +235,10 @@ async fn store_first(
     caller: &Caller,
     details: CardDetails,
     token_id: Option<TokenId>,
-) -> Result<Charged, Error> {
+) -> Result<Carded, Error> {
     let card = new_card(app, caller.client_id, &details, CardState::Pending).await?;
     let sealed = seal_card(app, caller.client_id, card.id, &details);
-    Ok(Charged {
+    Ok(Carded {
         source: CardSource::Card { card_id: card.id },
         funding: FundingSource::NewCard(Box::new(NewCard { card, sealed, details })),
         tokens: token_id.map(token_digest).into_iter().collect(),
@@ -205,7 +257,7 @@ async fn stored(
     path: &'static str,
     cvv: CvvSource,
     source: CardSource,
-) -> Result<Charged, Error> {
+) -> Result<Carded, Error> {
     let found = cards::find_with_number(&app.store, caller.client_id, card_id)
         .await?
         .ok_or(Error::ReferenceNotFound(path))?;
@@ -214,7 +266,7 @@ async fn stored(
     }
     let (cvv, tokens) = resolve_cvv(app, caller, cvv).await?;
     let funding = FundingSource::StoredCard { found: Box::new(found), cvv };
-    Ok(Charged { source, funding, tokens, customer: None })
+    Ok(Carded { source, funding, tokens, customer: None })
 }
 
 async fn resolve_cvv(
@@ -236,18 +288,18 @@ async fn resolve_cvv(
 }
 
 /// The usable card that was linked last (`docs/interface/tokens-and-cards.md#default-card`).
-async fn default_card(app: &App, caller: &Caller, payer: Payer, cvv: CvvSource) -> Result<Charged, Error> {
+async fn default_card(app: &App, caller: &Caller, owner: CardOwner, cvv: CvvSource) -> Result<Carded, Error> {
     const NO_CARD: &str = "customer has no card that can be charged";
-    let (path, id) = match payer {
-        Payer::Stored(id) => ("paymentSource.customerId", Some(id)),
+    let (path, id) = match owner {
+        CardOwner::Stored(id) => ("paymentSource.customerId", Some(id)),
         // A caller with a public key could send anybody's document.
-        Payer::Described { .. } if caller.is_public_key() => {
+        CardOwner::Described { .. } if caller.is_public_key() => {
             return Err(Error::invalid(
                 "paymentSource.customer",
                 "must be given as customerId with a public key",
             ));
         }
-        Payer::Described { email, document } => {
+        CardOwner::Described { email, document } => {
             ("paymentSource.customer", find_matching(app, caller, &email, &document).await?)
         }
     };
@@ -266,7 +318,7 @@ async fn default_card(app: &App, caller: &Caller, payer: Payer, cvv: CvvSource) 
     };
     let source = CardSource::Customer { customer_id: customer.real_id, card_id };
     let charged = stored(app, caller, card_id, path, cvv, source).await?;
-    Ok(Charged { customer: Some(customer), ..charged })
+    Ok(Carded { customer: Some(customer), ..charged })
 }
 
 /// A valid token, sealed. The batch that begins the charge uses it up.

@@ -5,14 +5,17 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::charge::attempt::{Approval, Asks, Outcome, TransactionRequest};
-use regente_domain::charge::{Charge, SimulatedStatus, StatusRefusal, Transition};
+use regente_domain::charge::{Charge, PaymentSource, SimulatedStatus, StatusRefusal, Transition};
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::ChargeId;
 use regente_engine::audit;
 use regente_engine::caller::Caller;
 use regente_engine::caller::RequestId;
+use regente_engine::document_links::Addresses;
 use regente_engine::error::Error;
+use regente_engine::flows::charge::Ran;
 use regente_engine::flows::purchase::operations::card_is_free;
+use regente_engine::flows::staged::{self, Reached};
 use regente_engine::idempotency::Planned;
 use regente_providers::request::Mode;
 use regente_store::transaction_requests::{self, ObjectKind};
@@ -28,6 +31,9 @@ use crate::api::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
+/// What the audit calls it.
+const STATUS_SET: &str = "charge.status_set";
+
 /// The status to set.
 #[derive(ToSchema)]
 #[schema(as = NewChargeStatus, example = json!({ "status": "charged_back" }))]
@@ -36,15 +42,16 @@ use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
     reason = "describes the body for the OpenAPI document; the body itself is read field by field"
 )]
 pub struct StatusBody {
-    /// `refund_pending` is not for cards.
+    /// `refund_pending` is for Pix alone.
     #[schema(value_type = words::SettableStatus)]
     status: String,
 }
 
 /// Sets the status of a charge, in the sandbox.
 ///
-/// No provider is asked, and the transaction log of the simulator does not change: a tester sees what would follow. Final
-/// states (`canceled`, `voided`, `charged_back`) stay. In production there is no such operation.
+/// For a card no provider is asked, and the transaction log of the simulator does not change: a tester sees what would
+/// follow. Where a payer pays by himself it happens at the simulator: he pays, a refund is confirmed or refused, the
+/// instructions are withdrawn. Final states (`canceled`, `voided`, `charged_back`) stay. In production there is no such operation.
 #[utoipa::path(
     post,
     path = "/v1/charges/{id}",
@@ -53,6 +60,7 @@ pub struct StatusBody {
     params(
         ("id" = Uuid, Path, description = "The charge."),
         ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
             description = "The same key and body give the same answer again for 24 hours"),
     ),
     request_body(content = StatusBody, content_type = "application/json"),
@@ -92,7 +100,22 @@ async fn plan(
     status: SimulatedStatus,
 ) -> Result<Planned, Error> {
     let now = app.clock.of(caller.client_id);
-    let stored = find(app, caller, charge_id).await?;
+    let mut stored = find(app, caller, charge_id).await?;
+    if let PaymentSource::Payer(_) = stored.charge.method.source() {
+        let (place, actor) = ((caller.client_id, charge_id), caller.actor());
+        if let Reached::AtProvider(ran) = staged::reach(app, place, status, &actor, refused).await? {
+            let Ran { charge, requests } = *ran;
+            let mut batch = Batch::new(caller.client_id);
+            audit::record(app, &mut batch, caller, request_id, STATUS_SET, charge_id.uuid());
+            let (private, addresses) =
+                (open_private(app, &stored).await?, Addresses::of(app, &charge).await?);
+            let view = ChargeView::of(&charge, &private, &addresses, &requests, caller);
+            let body = serde_json::to_value(view).map_err(Error::internal)?;
+            return Ok(Planned { batch, status: StatusCode::OK.as_u16(), body });
+        }
+        // What happened at the provider on the way has changed the charge.
+        stored = find(app, caller, charge_id).await?;
+    }
     let before = &stored.charge;
     let purchase = card_is_free(app, before, None).await?;
     let Transition { charge: after, announces } = before.simulate(status, now).map_err(refused)?;
@@ -113,9 +136,10 @@ async fn plan(
     if let Some(event) = announces {
         events::charge_changed(&mut batch, app.chance.id(now), &after, event, &actor);
     }
-    audit::record(app, &mut batch, caller, request_id, "charge.status_set", before.id.uuid());
+    audit::record(app, &mut batch, caller, request_id, STATUS_SET, before.id.uuid());
     requests.push(told);
-    let view = ChargeView::of(&after, &open_private(app, &stored).await?, &requests, caller);
+    let (private, addresses) = (open_private(app, &stored).await?, Addresses::of(app, &after).await?);
+    let view = ChargeView::of(&after, &private, &addresses, &requests, caller);
     let body = serde_json::to_value(view).map_err(Error::internal)?;
     Ok(Planned { batch, status: StatusCode::OK.as_u16(), body })
 }
@@ -153,7 +177,7 @@ fn refused(refusal: StatusRefusal) -> Error {
             Error::impossible(format!("charge status cannot be set in status {}", status.word()))
         }
         StatusRefusal::NotForPaymentType => {
-            Error::invalid("status", "must be authorized, voided, charged_back or failed for a card")
+            Error::invalid("status", "must be a status of the charge's payment type")
         }
     }
 }

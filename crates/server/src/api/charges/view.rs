@@ -1,11 +1,13 @@
 //! A charge as answers show it (`docs/interface/charges.md#record`).
 
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::charge::{CardSource, Charge, PaymentMethod, PaymentSource};
+use regente_domain::charge::{AdditionalInfo, CardSource, Charge, PaymentMethod, PaymentSource};
 use regente_domain::id::{CardId, ChargeId, ClientId, MerchantId, ProviderId, TokenId, TransactionRequestId};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use regente_engine::caller::{Authority, Caller};
+use regente_engine::document_links::Addresses;
+use regente_engine::events::instructions::{InstructionsView, QrCodeView};
 use regente_engine::events::transaction_request::TransactionRequestView;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -86,6 +88,12 @@ pub struct PaymentMethodView {
     items: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     customer: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_in: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_info: Option<Vec<AdditionalInfo>>,
+    #[serde(flatten)]
+    code: Option<QrCodeView>,
 }
 
 /// What a charge was paid with; [`methods::PaymentSource`] describes it.
@@ -144,6 +152,8 @@ pub struct TransactionRequestSchema {
     provider_error: Option<ProviderErrorSchema>,
     provider_authorization: Option<ProviderAuthorizationSchema>,
     fraud_analysis: Option<FraudAnalysisSchema>,
+    /// The code of a Pix.
+    pix: Option<methods::PixInstructions>,
 }
 
 /// What a risk analysis found.
@@ -192,9 +202,20 @@ pub type Private = Map<String, Value>;
 impl ChargeView {
     /// The charge as `caller` may see it. For a public key, a buyer that it named appears under the alias it was given.
     /// `requests` are those of this version, oldest first.
-    pub fn of(charge: &Charge, private: &Private, requests: &[TransactionRequest], caller: &Caller) -> Self {
+    pub fn of(
+        charge: &Charge,
+        private: &Private,
+        addresses: &Addresses,
+        requests: &[TransactionRequest],
+        caller: &Caller,
+    ) -> Self {
         let references = charge.references.clone();
         let shown = usize::try_from(charge.requests).unwrap_or(usize::MAX);
+        let requests = &requests[..shown.min(requests.len())];
+        let newest_first = requests.iter().rev();
+        let instructions =
+            newest_first.clone().find_map(|request| InstructionsView::of(&charge.method, request, addresses));
+        let view = |request| TransactionRequestView::of(request, &charge.method, addresses);
         Self {
             id: charge.id,
             client_id: charge.client_id,
@@ -213,11 +234,11 @@ impl ChargeView {
             is_dispute: false,
             status: charge.state.status().word(),
             responsible_provider_type: charge.state.responsible().map(|provider| provider.code()),
-            payment_method: PaymentMethodView::of(charge, private),
+            payment_method: PaymentMethodView::of(charge, private, instructions),
             payment_source: PaymentSourceView::of(charge, caller),
             fraud_analysis_metadata: private.get("fraudAnalysis").map(fraud_analysis_metadata),
             payment_flow: references.flow_metadata.map(|metadata| json!({ "metadata": metadata })),
-            transaction_requests: requests.iter().take(shown).rev().map(TransactionRequestView::of).collect(),
+            transaction_requests: newest_first.map(view).collect(),
             app_info: references.app_info,
         }
     }
@@ -240,13 +261,17 @@ fn shown_customer(charge: &Charge, caller: &Caller) -> Option<Uuid> {
 }
 
 impl PaymentMethodView {
-    fn of(charge: &Charge, private: &Private) -> Self {
+    /// `instructions` are the last ones that the payer was given.
+    fn of(charge: &Charge, private: &Private, instructions: Option<InstructionsView>) -> Self {
         let bare = Self {
             payment_type: charge.method.payment_type().word(),
             installments: None,
             recurrence: None,
             items: None,
             customer: None,
+            expires_in: None,
+            additional_info: None,
+            code: None,
         };
         match &charge.method {
             PaymentMethod::Credit(credit) => Self {
@@ -259,6 +284,13 @@ impl PaymentMethodView {
                 customer: private.get("voucherCustomer").cloned(),
                 ..bare
             },
+            PaymentMethod::Pix(pix) => Self {
+                expires_in: Some(pix.expires_in),
+                additional_info: (!pix.additional_info.is_empty()).then(|| pix.additional_info.clone()),
+                items: pix.items.as_deref().cloned(),
+                code: instructions.map(|InstructionsView::Pix(pix)| pix.code),
+                ..bare
+            },
         }
     }
 }
@@ -267,6 +299,7 @@ impl PaymentSourceView {
     fn of(charge: &Charge, caller: &Caller) -> Self {
         match charge.method.source() {
             PaymentSource::Card(source) => Self::of_card(source, charge, caller),
+            PaymentSource::Payer(_) => Self::of_customer(charge, caller),
         }
     }
 
@@ -278,12 +311,16 @@ impl PaymentSourceView {
                 token_id: None,
                 customer_id: None,
             },
-            CardSource::Customer { .. } => Self {
-                source_type: SourceType::Customer.word(),
-                card_id: None,
-                token_id: None,
-                customer_id: shown_customer(charge, caller),
-            },
+            CardSource::Customer { .. } => Self::of_customer(charge, caller),
+        }
+    }
+
+    fn of_customer(charge: &Charge, caller: &Caller) -> Self {
+        Self {
+            source_type: SourceType::Customer.word(),
+            card_id: None,
+            token_id: None,
+            customer_id: shown_customer(charge, caller),
         }
     }
 }

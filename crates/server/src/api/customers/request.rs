@@ -19,6 +19,17 @@ const ADDRESS_BYTES_MAX: usize = 16 * 1024;
 /// Reads a buyer; `path` is that of its object, or empty for the body itself.
 pub fn read_new(fields: &Fields<'_>, path: &str) -> Option<NewCustomer> {
     let name = fields.required("name").non_empty_text(chars_max::NAME);
+    read_with_name(fields, name, path)
+}
+
+/// Reads the buyer in the body of a charge, whose name may be left out.
+pub fn read_inline(fields: &Fields<'_>, path: &str) -> Option<NewCustomer> {
+    let name =
+        if fields.has("name") { fields.optional("name").text(chars_max::NAME) } else { Some(String::new()) };
+    read_with_name(fields, name, path)
+}
+
+fn read_with_name(fields: &Fields<'_>, name: Option<String>, path: &str) -> Option<NewCustomer> {
     let email = fields.required("email").email();
     // Shipped checkouts send a blank for an unknown number.
     let phone_number = fields.required("phoneNumber").text(chars_max::PHONE);
@@ -138,7 +149,7 @@ pub struct NewCustomerBody {
 }
 
 /// Shipped checkouts send `{}` for an address that they do not know.
-fn address_or_nothing() -> Schema {
+pub fn address_or_nothing() -> Schema {
     let nothing = ObjectBuilder::new().schema_type(Type::Object).enum_values(Some([json!({})]));
     OneOfBuilder::new()
         .item(Ref::from_schema_name("NewAddress"))

@@ -8,6 +8,7 @@ use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{Content, Ref, Required, ResponseBuilder};
 use uuid::Uuid;
 
+use crate::api::charges::methods::PixInstructions;
 use crate::api::charges::view::{FraudAnalysisSchema, ProviderAuthorizationSchema, ProviderErrorSchema};
 use crate::api::purchases::view::PurchaseSchema;
 use crate::api::schema::tagged::tagged;
@@ -199,9 +200,9 @@ struct TransactionRequestSnapshot {
     provider_error: Option<ProviderErrorSchema>,
     #[schema(required = true)]
     provider_authorization: Option<ProviderAuthorizationSchema>,
-    /// Always null.
-    #[schema(value_type = Option<Object>, required = true)]
-    pix: (),
+    /// The code of a Pix; null for other methods.
+    #[schema(required = true)]
+    pix: Option<PixInstructions>,
     /// Always null.
     #[schema(value_type = Option<Object>, required = true)]
     boleto: (),

@@ -1,15 +1,19 @@
-//! Applies the rules for all schemas of the document: an answer's optional member is never null, and an object schema
-//! without named members allows any.
+//! Applies the rules for all schemas of the document: an answer's optional member is never null, an object schema
+//! without named members allows any, and a body without required members may be left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use utoipa::openapi::path::{Operation, PathItem, Paths};
 use utoipa::openapi::schema::{AdditionalProperties, ArrayItems, Object, OneOf, SchemaType};
-use utoipa::openapi::{Content, OpenApi, RefOr, Schema, Type};
+use utoipa::openapi::{Content, OpenApi, RefOr, Required, Schema, Type};
+
+/// A card or a security code: none of the members is required, and yet one of them is.
+const NEEDS_A_MEMBER: &str = "NewToken";
 
 /// Applies the rules to a document with all of its routes, components and webhooks.
 pub fn finish(document: &mut OpenApi) {
     let (sent, answered) = (sent(document), answered(document));
+    let_bodies_be_left_out(document);
     let Some(components) = &mut document.components else { return };
     for schema in components.schemas.values_mut() {
         each_object(schema, &mut allow_any_member);
@@ -18,6 +22,28 @@ pub fn finish(document: &mut OpenApi) {
     for name in &answered - &sent {
         if let Some(schema) = components.schemas.get_mut(&name) {
             each_object(schema, &mut leave_out_instead_of_null);
+        }
+    }
+}
+
+/// An empty body is an empty object (`docs/interface/conventions.md#requests`).
+fn let_bodies_be_left_out(document: &mut OpenApi) {
+    let Some(components) = &document.components else { return };
+    let may_be_empty = |content: &RefOr<Content>| {
+        let RefOr::T(Content { schema: Some(RefOr::Ref(reference)), .. }) = content else { return false };
+        let name = reference.ref_location.rsplit('/').next().unwrap_or_default();
+        let schema = components.schemas.get(name);
+        name != NEEDS_A_MEMBER
+            && matches!(schema, Some(RefOr::T(Schema::Object(object))) if object.required.is_empty())
+    };
+    for item in document.paths.paths.values_mut() {
+        let PathItem { get, put, post, delete, patch, .. } = item;
+        for operation in [get, put, post, delete, patch].into_iter().flatten() {
+            if let Some(RefOr::T(body)) = &mut operation.request_body
+                && body.content.values().all(may_be_empty)
+            {
+                body.required = Some(Required::False);
+            }
         }
     }
 }

@@ -210,7 +210,7 @@ pub struct NewProviderBody {
     #[schema(example = "Main", min_length = 1, max_length = 256)]
     pub name: String,
     /// 1 is asked first.
-    #[schema(example = 1, minimum = 0)]
+    #[schema(example = 1, minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     pub priority: i64,
     /// How the merchant is known to the provider.
     pub credentials: CredentialsBody,
@@ -239,7 +239,7 @@ pub struct CredentialsBody {
 #[schema(as = Acquirer, rename_all = "camelCase")]
 pub struct AcquirerBody {
     /// The id for all brands; required unless each entry of `bin` has one.
-    #[schema(example = "2222222222")]
+    #[schema(example = "2222222222", min_length = 1, max_length = 255)]
     pub merchant_id: Option<String>,
     /// What is known for each brand.
     #[schema(max_items = 100)]
@@ -251,12 +251,13 @@ pub struct AcquirerBody {
 #[schema(as = AcquirerBin, rename_all = "camelCase")]
 pub struct AcquirerBinBody {
     /// The id for this brand; required unless there is one for all brands.
+    #[schema(min_length = 1, max_length = 255)]
     pub merchant_id: Option<String>,
     /// The brand.
-    #[schema(example = "Mastercard")]
+    #[schema(example = "Mastercard", min_length = 1, max_length = 255)]
     pub brand: Option<String>,
     /// The acquirer's BIN.
-    #[schema(example = "550259")]
+    #[schema(example = "550259", min_length = 1, max_length = 255)]
     pub value: Option<String>,
 }
 
@@ -270,7 +271,7 @@ pub struct ProviderChangesBody {
     #[schema(min_length = 1, max_length = 256)]
     pub name: Option<String>,
     /// 1 is asked first.
-    #[schema(minimum = 0)]
+    #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     pub priority: Option<i64>,
     /// The members that change. `type`, when it is sent, is the type that the provider has. A value as an answer shows
     /// it (masked) changes nothing; null removes a member that is not required.

@@ -87,7 +87,7 @@ pub struct NewWebhookBody {
     #[schema(value_type = words::EventFilter)]
     pub event: String,
     /// Where events are sent: an `https` address of the public internet.
-    #[schema(max_length = 2048)]
+    #[schema(min_length = 1, max_length = 2048)]
     pub endpoint: String,
     /// `1.1`, or `1.0` for receivers that know no signatures; also as a string. Default 1.1.
     pub version: Option<VersionBody>,
@@ -117,7 +117,7 @@ pub struct WebhookChangesBody {
     #[schema(value_type = Option<words::EventFilter>)]
     pub event: Option<String>,
     /// Where events are sent.
-    #[schema(max_length = 2048)]
+    #[schema(min_length = 1, max_length = 2048)]
     pub endpoint: Option<String>,
     /// `1.1` or `1.0`.
     pub version: Option<VersionBody>,

@@ -2,6 +2,7 @@
 //! internal faults.
 
 mod outside;
+mod providers;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request};

@@ -25,6 +25,7 @@ stories! {
     a_public_key_learns_nothing,
     a_public_key_changes_nothing,
     an_alias_serves_the_secret_key_alone,
+    a_customer_forced_64_times_at_once_is_one,
     identical_creations_at_once_make_one_customer,
     identical_creations_by_public_keys_make_one_customer,
 }
@@ -188,6 +189,18 @@ async fn an_alias_serves_the_secret_key_alone(app: TestApp) {
     assert_eq!(app.delete(&path).await.status, 200);
     assert_eq!(app.get(&own).await.status, 404);
     assert_eq!(app.get(&path).await.status, 404, "an alias outlived its customer");
+}
+
+async fn a_customer_forced_64_times_at_once_is_one(app: TestApp) {
+    let public = As::public_key(&app, "customers").await;
+    let ana = ana();
+    let forced = join_all((0..32).map(|_| forced(&app, &ana)));
+    let by_public_keys = join_all((0..32).map(|_| public.post("/v1/customers", &ana)));
+    let (forced, aliases) = futures_util::join!(forced, by_public_keys);
+    assert!(aliases.iter().all(|answer| answer.status == 201));
+    let ids: BTreeSet<&str> = forced.iter().map(|body| text(&body["id"])).collect();
+    assert_eq!(ids.len(), 1);
+    assert_eq!(everybody(&app).await.len(), 1);
 }
 
 async fn identical_creations_at_once_make_one_customer(app: TestApp) {

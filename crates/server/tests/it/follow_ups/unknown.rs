@@ -1,6 +1,7 @@
 //! Captures and refunds with unknown outcomes: they stay pending, end when the same request is sent again, and are
 //! given up with a warning when the provider never answers.
 
+use regente_domain::actor::Actor;
 use std::time::Duration;
 
 use axum::http::Method;
@@ -112,7 +113,7 @@ async fn an_outcome_that_another_node_has_written_is_left_alone(app: TestApp) {
     let before = announced(&app, &id).await;
     let requests = transaction_requests::of_object(&app.app.store, app.client_id(), id.parse().unwrap());
     let late = requests.await.unwrap().pop().unwrap().request;
-    follow_up::recover(&app.app, late).await.unwrap();
+    follow_up::recover(&app.app, late, &Actor::Operator).await.unwrap();
     assert_eq!(told(&read(&app, &id).await), told(&charge));
     assert_eq!(announced(&app, &id).await, before);
 }

@@ -99,7 +99,10 @@ impl Payers {
                     let options = SandboxOptions::new(7, zeroize::Zeroizing::new(vec![5; 32]));
                     match Sandbox::new(options, log.clone()).call(call).await {
                         Answer::Approved(approval) => Finding::Approved(approval),
-                        other @ (Answer::Declined(_) | Answer::Pending(_) | Answer::Unknown(_)) => {
+                        other @ (Answer::Declined(_)
+                        | Answer::Pending(_)
+                        | Answer::Accepted(_)
+                        | Answer::Unknown(_)) => {
                             panic!("the simulator did not take it: {other:?}")
                         }
                     }
@@ -123,5 +126,6 @@ pub fn outcome(finding: Finding) -> Outcome {
         Finding::Approved(approval) => Outcome::Approved(approval),
         Finding::Declined(decline) => Outcome::Declined(decline),
         Finding::Pending(pending) => Outcome::Pending(pending),
+        other @ (Finding::Accepted(_) | Finding::Paid(_)) => panic!("{other:?}"),
     }
 }

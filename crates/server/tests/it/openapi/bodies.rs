@@ -112,7 +112,15 @@ async fn charges(records: &Records<'_>) -> Vec<Value> {
     };
     let voucher = json!({ "sourceType": "card", "card": token_body(APPROVED) });
     let method = json!({ "paymentType": "voucher", "items": [{ "id": "1" }], "customer": { "name": "Ana" } });
-    sources.into_iter().map(body).chain([put(body(voucher), "paymentMethod", method)]).collect()
+    let payer = json!({ "sourceType": "customer", "customer": unique(customer_body()) });
+    let pix = json!({
+        "paymentType": "pix", "expiresIn": 3600, "additionalInfo": [{ "name": "Loja", "value": "Joao" }],
+        "items": [{ "id": "1", "title": "Shoe", "unitPrice": 150, "quantity": "1" }],
+    });
+    let mut by_pix = put(body(payer), "paymentMethod", pix);
+    by_pix.as_object_mut().unwrap().shift_remove("customerId");
+    let by_voucher = put(body(voucher), "paymentMethod", method);
+    sources.into_iter().map(body).chain([by_voucher, by_pix]).collect()
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::document::{Document, Operation};
+use crate::charges::pix::{described, payer, pix_body};
 use crate::harness::{APPROVED, Client, TestApp, sandbox, token_body};
 
 /// A request that succeeds once.
@@ -48,6 +49,7 @@ impl Records<'_> {
             "POST /v1/auth" | "POST /v1/tokens" | "POST /v1/merchants" => none.with(example()),
             "GET /v1/cards" | "GET /v1/customers" | "GET /v1/charges" | "GET /v1/merchants" => none,
             "GET /health/live" | "GET /health/ready" => none,
+            "GET /qr/{file}" => Call::of(&format!("{}.png", self.link().await)),
             "DELETE /v1/auth/{publicKey}" => Call::of(&self.client_token().await),
             "POST /v1/cards" => none.with(put(example(), "tokenId", self.token(APPROVED).await)),
             "GET /v1/cards/{id}" | "DELETE /v1/cards/{id}" => Call::of(&self.card().await),
@@ -181,6 +183,13 @@ impl Records<'_> {
     pub async fn charge(&self) -> String {
         let body = crate::harness::charge_body(&self.merchant().await, APPROVED);
         text(&self.make("/v1/charges", &body).await["id"])
+    }
+
+    /// A link to the documents of a Pix.
+    async fn link(&self) -> String {
+        let body = pix_body(&self.merchant().await, described(payer("link@example.com", "72912053013")));
+        let charge = text(&self.make("/v1/charges", &body).await["id"]);
+        crate::documents::link(self.app, self.client, &charge).await
     }
 }
 

@@ -110,8 +110,8 @@ impl Check<'_> {
             ("maxLength", Value::String(text)) => wrong(text.chars().count() > count.expect("a number")),
             ("minItems", Value::Array(values)) => wrong(values.len() < count.expect("a number")),
             ("maxItems", Value::Array(values)) => wrong(values.len() > count.expect("a number")),
-            ("minimum", Value::Number(number)) => wrong(number.as_i64() < bound),
-            ("maximum", Value::Number(number)) => wrong(number.as_i64() > bound),
+            ("minimum", Value::Number(number)) => wrong(whole(number) < bound),
+            ("maximum", Value::Number(number)) => wrong(whole(number) > bound),
             (
                 "properties" | "required" | "items" | "format" | "pattern" | "minLength" | "maxLength"
                 | "minItems" | "maxItems" | "minimum" | "maximum",
@@ -190,6 +190,11 @@ fn has_format(name: &str, text: &str) -> bool {
     }
 }
 
+/// The integer part of a number.
+fn whole(number: &serde_json::Number) -> Option<i64> {
+    number.to_string().split('.').next().and_then(|digits| digits.parse().ok())
+}
+
 /// The patterns in use, and choices between words.
 fn fits_pattern(pattern: &str, text: &str) -> bool {
     let digits = |text: &str, counts: &[usize]| {
@@ -197,9 +202,15 @@ fn fits_pattern(pattern: &str, text: &str) -> bool {
     };
     match pattern {
         "^[0-9]{3,4}$" => digits(text, &[3, 4]),
+        "^[0-9]+([.][0-9]+)?$" => text.parse::<f64>().is_ok(),
         "^(0[1-9]|1[0-2])/[0-9]{4}$" => text.split_once('/').is_some_and(|(month, year)| {
             digits(month, &[2]) && digits(year, &[4]) && (1..=12).contains(&month.parse::<u8>().unwrap_or(0))
         }),
+        "^[ -]*([0-9][ -]*){13,19}$" => {
+            let count = text.bytes().filter(u8::is_ascii_digit).count();
+            (13..=19).contains(&count)
+                && text.bytes().all(|byte| matches!(byte, b' ' | b'-') || byte.is_ascii_digit())
+        }
         _ => {
             let words = pattern.strip_prefix("^(").and_then(|rest| rest.strip_suffix(")$"));
             let words = words.unwrap_or_else(|| panic!("the pattern {pattern} is not known to this check"));

@@ -96,7 +96,9 @@ async fn approval(app: &TestApp, request: &TransactionRequest) -> Outcome {
     let entry = app.books.find(request.provider_key()).await.unwrap().unwrap();
     match entry.answered().unwrap().finding.clone() {
         Finding::Approved(approval) => Outcome::Approved(approval),
-        other @ (Finding::Declined(_) | Finding::Pending(_)) => panic!("{other:?}"),
+        other @ (Finding::Declined(_) | Finding::Pending(_) | Finding::Accepted(_) | Finding::Paid(_)) => {
+            panic!("{other:?}")
+        }
     }
 }
 

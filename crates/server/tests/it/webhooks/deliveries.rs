@@ -265,6 +265,8 @@ async fn the_status_counts_whatever_becomes_of_the_body(app: TestApp) {
         assert_eq!(delivery["status"], becomes);
         let attempt = &delivery["attempts"][0];
         assert_eq!((&attempt["httpStatus"], &attempt["answer"]), (&json!(status), &json!("and then")));
+        let took = attempt["durationMs"].as_u64().map(Duration::from_millis);
+        assert!(took >= Some(quickly), "{attempt}");
     }
     assert_eq!(receiver.received().len(), 2, "what was taken is not sent again");
 }

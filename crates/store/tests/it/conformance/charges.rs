@@ -193,7 +193,7 @@ async fn documents_of_the_former_format_are_read(store: Store) {
     };
     assert_eq!(items.as_ref().unwrap().to_string(), r#"[{"z":1,"a":2}]"#);
     // Written again, it is in the present format and says the same.
-    let after = card.approve(SANDBOX, later(5)).unwrap().charge;
+    let after = card.approve(SANDBOX, card.amount, later(5)).unwrap().charge;
     let after = Charge { requests: 3, ..after };
     let written = write(&store, |batch| charges::update(batch, &card, &after, &Actor::Operator).unwrap());
     written.await;
@@ -236,7 +236,8 @@ async fn what_awaits_its_payer_is_settled_and_listed_as_pending(store: Store) {
     assert_eq!(total(ChargeStatus::Pending).await, 2, "whichever of the two states");
 
     // What the payer does afterwards changes nothing about that answer.
-    let paid = awaiting.clone().with_one_more_request().approve(SANDBOX, later(60)).unwrap().charge;
+    let paid =
+        awaiting.clone().with_one_more_request().approve(SANDBOX, awaiting.amount, later(60)).unwrap().charge;
     let written = write(&store, |batch| charges::update(batch, &awaiting, &paid, &Actor::Operator).unwrap());
     written.await;
     assert_eq!(settled().await.unwrap().version, 2);

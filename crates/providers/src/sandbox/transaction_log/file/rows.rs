@@ -10,7 +10,6 @@ use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, named_pa
 use uuid::Uuid;
 
 use crate::outcome::Finding;
-use crate::request::OperationKind;
 
 use super::super::holdings::settle;
 use super::super::{Answered, CardTrace, Deed, Entry, Order, Record, Stored, TransactionLogError};
@@ -19,8 +18,10 @@ use super::{Window, analyses};
 /// Value of `application_id` ("SBOX"): another database is not mistaken for the log.
 const APPLICATION: i64 = 0x5342_4f58;
 /// Value of `user_version`: the format of the file.
-const FORMAT: i64 = 2;
-/// The previous format, without captures and voids.
+const FORMAT: i64 = 3;
+/// The format before, without payments of payers; a release that reads it would not understand them.
+const FORMAT_WITHOUT_PAYMENTS: i64 = 2;
+/// The first format, without captures and voids.
 const FORMAT_WITHOUT_FOLLOW_UPS: i64 = 1;
 
 /// A row is either an answered call or a probe that came before its call.
@@ -95,6 +96,9 @@ pub(super) fn open(path: &Path) -> Result<Connection, TransactionLogError> {
     }
     if application_of(&transaction)? == (APPLICATION, FORMAT_WITHOUT_FOLLOW_UPS) {
         transaction.execute_batch(ADD_FOLLOW_UPS)?;
+        transaction.pragma_update(None, "user_version", FORMAT)?;
+    }
+    if application_of(&transaction)? == (APPLICATION, FORMAT_WITHOUT_PAYMENTS) {
         transaction.pragma_update(None, "user_version", FORMAT)?;
     }
     let state = application_of(&transaction)?;
@@ -202,7 +206,7 @@ fn insert(connection: &Connection, entry: &Entry) -> Result<usize, TransactionLo
     Ok(statement.execute(named_params! {
         ":key": entry.key.as_bytes(),
         ":at": entry.at.as_millis(),
-        ":operation": answered.map(|answered| answered.deed.kind().word()),
+        ":operation": answered.map(|answered| answered.deed.word()),
         ":capture": answered.and_then(|answered| capture_word(&answered.deed)),
         ":authorization_key": authorization_key.as_ref().map(Uuid::as_bytes),
         ":amount": answered.map(|answered| answered.amount.minor_units()),
@@ -265,17 +269,13 @@ impl RawEntry {
     }
 
     fn deed(&self) -> Option<Deed> {
-        let card =
-            || Some(CardTrace { hash: self.card_hash.clone()?, last_four: self.card_last_four.clone()? });
-        let authorization_key = || self.authorization_key.map(Uuid::from_bytes);
-        Some(match OperationKind::parse(self.operation.as_deref()?)? {
-            OperationKind::Authorization => {
-                Deed::Authorization { capture: capture_mode(self.capture.as_deref()?)?, card: card() }
-            }
-            OperationKind::ZeroDollar => Deed::Verification { card: card()? },
-            OperationKind::Capture => Deed::Capture { authorization_key: authorization_key()? },
-            OperationKind::Void => Deed::Void { authorization_key: authorization_key()? },
-        })
+        let card = self.card_hash.clone().zip(self.card_last_four.clone());
+        Deed::of(
+            self.operation.as_deref()?,
+            self.capture.as_deref().and_then(capture_mode),
+            card.map(|(hash, last_four)| CardTrace { hash, last_four }),
+            self.authorization_key.map(Uuid::from_bytes),
+        )
     }
 }
 

@@ -1,0 +1,34 @@
+//! The documents of a charge as files: values in, bytes out. No I/O, and no rule about money: what is owed, due or
+//! written in a code comes from the domain.
+#![allow(clippy::float_arithmetic, reason = "positions on paper, never money")]
+
+mod font;
+mod itf;
+mod mark;
+mod page;
+pub mod qr;
+pub mod slip;
+
+pub use mark::Mark;
+
+/// What cannot be drawn. Only a defect of a file of ours, or a text that is longer than any of the domain's, leads here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DrawError {
+    /// The text is longer than a QR code holds.
+    TextTooLong,
+    /// The image cannot be written.
+    Image,
+    /// A font cannot be read or cut down.
+    Font,
+}
+
+impl std::fmt::Display for DrawError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::TextTooLong => "the text is longer than a QR code holds",
+            Self::Image => "the image cannot be written",
+            Self::Font => "the font cannot be read or cut down",
+        })
+    }
+}
+impl std::error::Error for DrawError {}

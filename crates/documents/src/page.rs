@@ -1,0 +1,207 @@
+//! One page of A4 paper on which text, lines and bars are put. Positions are in millimetres from the upper left corner.
+
+use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
+
+use crate::DrawError;
+use crate::font::{Font, FontRefs, Weight, compressed};
+use crate::qr::Squares;
+
+/// Width of the paper.
+const WIDTH_MM: f32 = 210.0;
+/// Height of the paper.
+const HEIGHT_MM: f32 = 297.0;
+/// Points of a millimetre.
+const POINTS: f32 = 72.0 / 25.4;
+
+/// How a text looks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Style {
+    pub(crate) weight: Weight,
+    /// In points.
+    pub(crate) size: f32,
+    /// Red, green, blue.
+    pub(crate) color: [f32; 3],
+}
+
+/// A page that is being drawn.
+pub(crate) struct Page {
+    content: Content,
+    regular: Font,
+    bold: Font,
+}
+
+impl Page {
+    pub(crate) fn new() -> Result<Self, DrawError> {
+        let (regular, bold) = (Font::read(Weight::Regular)?, Font::read(Weight::Bold)?);
+        Ok(Self { content: Content::new(), regular, bold })
+    }
+
+    /// A text that begins at `x` and stands on the line `y`.
+    pub(crate) fn text(&mut self, style: Style, x: f32, y: f32, text: &str) {
+        self.show(style, [1.0, 0.0, 0.0, 1.0, x * POINTS, (HEIGHT_MM - y) * POINTS], text);
+    }
+
+    /// A text that ends at `x`.
+    pub(crate) fn text_before(&mut self, style: Style, x: f32, y: f32, text: &str) {
+        let width = self.width(style, text);
+        self.text(style, x - width, y, text);
+    }
+
+    /// A text around `x` and `y` that rises by an angle.
+    pub(crate) fn text_rising(&mut self, style: Style, x: f32, y: f32, degrees: f32, text: &str) {
+        let (sin, cos) = degrees.to_radians().sin_cos();
+        let half = self.width(style, text) / 2.0;
+        let (x, y) = (x - half * cos, y + half * sin);
+        self.show(style, [cos, sin, -sin, cos, x * POINTS, (HEIGHT_MM - y) * POINTS], text);
+    }
+
+    /// The width of a text.
+    pub(crate) fn width(&self, style: Style, text: &str) -> f32 {
+        self.font(style.weight).width(text) * style.size / POINTS
+    }
+
+    /// The text in lines no wider than `width`, parted at spaces, and within words where one is too long.
+    pub(crate) fn wrapped(&self, style: Style, width: f32, text: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        for paragraph in text.lines() {
+            let mut line = String::new();
+            for word in paragraph.split_whitespace() {
+                let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
+                if self.width(style, &longer) <= width {
+                    line = longer;
+                    continue;
+                }
+                if !line.is_empty() {
+                    lines.push(std::mem::take(&mut line));
+                }
+                lines.extend(self.broken(style, width, word));
+                line = lines.pop().unwrap_or_default();
+            }
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// The text in lines no wider than `width`, parted anywhere: nothing is lost, spaces neither.
+    pub(crate) fn broken(&self, style: Style, width: f32, text: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut line = String::new();
+        for sign in text.chars() {
+            if self.width(style, &format!("{line}{sign}")) > width && !line.is_empty() {
+                lines.push(std::mem::take(&mut line));
+            }
+            line.push(sign);
+        }
+        lines.push(line);
+        lines
+    }
+
+    /// The beginning of a text that is no wider than `width`; an ellipsis says that there is more.
+    pub(crate) fn fitted(&self, style: Style, width: f32, text: &str) -> String {
+        if self.width(style, text) <= width {
+            return text.to_owned();
+        }
+        let mut kept = String::new();
+        for sign in text.chars() {
+            if self.width(style, &format!("{kept}{sign}…")) > width {
+                break;
+            }
+            kept.push(sign);
+        }
+        format!("{}…", kept.trim_end())
+    }
+
+    /// A line.
+    pub(crate) fn line(&mut self, from: (f32, f32), to: (f32, f32), width: f32) {
+        self.content.set_line_width(width * POINTS);
+        self.content.move_to(from.0 * POINTS, (HEIGHT_MM - from.1) * POINTS);
+        self.content.line_to(to.0 * POINTS, (HEIGHT_MM - to.1) * POINTS);
+        self.content.stroke();
+    }
+
+    /// A line along which paper is cut.
+    pub(crate) fn cut(&mut self, from: (f32, f32), to: (f32, f32)) {
+        self.content.save_state();
+        self.content.set_dash_pattern([3.0, 3.0], 0.0);
+        self.line(from, to, 0.2);
+        self.content.restore_state();
+    }
+
+    /// Black bars beside each other: `elements` are the widths of bars and spaces in turn.
+    pub(crate) fn bars(&mut self, elements: &[u8], at: (f32, f32), size: (f32, f32)) {
+        let narrow = size.0 / elements.iter().map(|element| f32::from(*element)).sum::<f32>();
+        let mut x = at.0;
+        for (place, element) in elements.iter().enumerate() {
+            let width = narrow * f32::from(*element);
+            if place % 2 == 0 {
+                self.black((x, at.1), (width, size.1));
+            }
+            x += width;
+        }
+        self.content.fill_nonzero();
+    }
+
+    /// A picture of squares with this side.
+    pub(crate) fn squares(&mut self, squares: &Squares, at: (f32, f32), side: f32) {
+        let one = side / squares.width() as f32;
+        for (x, y, length) in squares.runs() {
+            let place = (at.0 + x as f32 * one, at.1 + y as f32 * one);
+            self.black(place, (length as f32 * one, one));
+        }
+        self.content.fill_nonzero();
+    }
+
+    /// The file with this page.
+    pub(crate) fn finish(self, title: &str) -> Result<Vec<u8>, DrawError> {
+        let mut pdf = Pdf::new();
+        let mut next = Ref::new(1);
+        let (catalog, pages, page, content, info) =
+            (next.bump(), next.bump(), next.bump(), next.bump(), next.bump());
+        let (regular, bold) = (FontRefs::take(&mut next), FontRefs::take(&mut next));
+        pdf.catalog(catalog).pages(pages).lang(TextStr("pt-BR"));
+        pdf.document_info(info).title(TextStr(title)).producer(TextStr("Regente"));
+        pdf.pages(pages).kids([page]).count(1);
+        let mut written = pdf.page(page);
+        written.media_box(Rect::new(0.0, 0.0, WIDTH_MM * POINTS, HEIGHT_MM * POINTS));
+        written.parent(pages).contents(content);
+        let mut resources = written.resources();
+        let mut fonts = resources.fonts();
+        fonts.pair(self.regular.resource(), regular.font()).pair(self.bold.resource(), bold.font());
+        fonts.finish();
+        resources.finish();
+        written.finish();
+        pdf.stream(content, &compressed(&self.content.finish())).filter(Filter::FlateDecode);
+        self.regular.embed(&mut pdf, regular)?;
+        self.bold.embed(&mut pdf, bold)?;
+        Ok(pdf.finish())
+    }
+
+    fn show(&mut self, style: Style, matrix: [f32; 6], text: &str) {
+        let font = match style.weight {
+            Weight::Regular => &mut self.regular,
+            Weight::Bold => &mut self.bold,
+        };
+        let (name, encoded): (Name<'_>, _) = (font.resource(), font.encode(text));
+        let [red, green, blue] = style.color;
+        self.content.save_state();
+        self.content.set_fill_rgb(red, green, blue);
+        self.content.begin_text();
+        self.content.set_font(name, style.size);
+        self.content.set_text_matrix(matrix);
+        self.content.show(Str(&encoded));
+        self.content.end_text();
+        self.content.restore_state();
+    }
+
+    fn black(&mut self, at: (f32, f32), size: (f32, f32)) {
+        let bottom = HEIGHT_MM - at.1 - size.1;
+        self.content.rect(at.0 * POINTS, bottom * POINTS, size.0 * POINTS, size.1 * POINTS);
+    }
+
+    const fn font(&self, weight: Weight) -> &Font {
+        match weight {
+            Weight::Regular => &self.regular,
+            Weight::Bold => &self.bold,
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Documents read back by programs of others: `zbarimg` reads codes, `pdftotext` and `pdftoppm` read files.
+#![allow(clippy::unwrap_used)]
+
+mod judges;
+mod qr;
+mod slip;

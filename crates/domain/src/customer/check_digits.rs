@@ -1,0 +1,59 @@
+//! Checks the check digits of documents (`docs/interface/customers.md#check-digits`): one table of the types whose rule is
+//! public, each with its function. Only the digits and the shape are checked, not whether dates or places in a number exist.
+
+mod americas;
+mod arithmetic;
+mod asia_pacific;
+mod europe;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Document, NO_DOCUMENT};
+
+/// The rule of a type: whether a number in upper case without punctuation keeps it; `None` when it has another shape.
+type Rule = fn(&str) -> Option<bool>;
+
+/// The rules: country, type, and function.
+type Rules = &'static [(&'static str, &'static str, Rule)];
+
+const TABLES: [Rules; 3] = [americas::RULES, asia_pacific::RULES, europe::RULES];
+
+/// Whether an account refuses documents whose check digits are wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckDigits {
+    /// Lengths and characters are checked alone: test documents have any digits.
+    #[default]
+    Off,
+    /// They are refused.
+    On,
+}
+
+/// The country and the type of every document whose check digits can be checked.
+pub fn checked_types() -> impl Iterator<Item = (&'static str, &'static str)> {
+    rows().map(|(country, kind, _)| (country, kind))
+}
+
+impl Document {
+    /// The rule that the check digits of the number break, such as `is not a valid CPF`; `None` also for types without a
+    /// public rule.
+    pub fn broken_check_digits(&self) -> Option<String> {
+        if self.kind.eq_ignore_ascii_case(NO_DOCUMENT) {
+            return None;
+        }
+        let (_, name, rule) = rows().find(|(country, name, _)| {
+            *country == self.country.code() && name.eq_ignore_ascii_case(&self.kind)
+        })?;
+        (rule(&compact(&self.number)) != Some(true)).then(|| format!("is not a valid {name}"))
+    }
+}
+
+fn rows() -> impl Iterator<Item = (&'static str, &'static str, Rule)> {
+    TABLES.into_iter().flatten().copied()
+}
+
+/// Letters, digits and `&`, which Mexican numbers may hold, in upper case.
+fn compact(number: &str) -> String {
+    let kept = |character: &char| character.is_alphanumeric() || *character == '&';
+    number.chars().filter(kept).flat_map(char::to_uppercase).collect()
+}

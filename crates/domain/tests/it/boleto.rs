@@ -1,0 +1,4 @@
+//! Boletos: the digits, and the money of late payers.
+
+mod charges;
+mod line;

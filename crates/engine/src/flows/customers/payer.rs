@@ -1,0 +1,99 @@
+//! The payer of a charge that is paid without a card: a stored customer, an alias of one, or a buyer in the body, who is
+//! found or created by the cases of `docs/interface/customers.md#matching` and never updated. A payment uses the data
+//! that was sent with it, or with its alias.
+
+use regente_domain::id::{CustomerId, Id};
+use regente_providers::request::PayerDetails;
+use regente_store::customers::{self, INSERT_CUSTOMER};
+use regente_store::{Batch, Commit};
+
+use super::record::open_alias;
+use super::{Customer, Found, NewCustomer, OnMatch, ResolvedCustomer, check_digits, plan};
+use crate::app::App;
+use crate::caller::{Caller, RequestId};
+use crate::error::Error;
+
+/// How often a buyer is looked up again after another request created him first.
+const RACES_MAX: usize = 4;
+
+/// The customer who pays, with what a provider is told of him.
+pub struct PayingCustomer {
+    /// The customer.
+    pub customer: ResolvedCustomer,
+    /// What a provider is told.
+    pub details: PayerDetails,
+}
+
+/// The customer of the caller's account with this id or alias.
+pub async fn stored(app: &App, caller: &Caller, id: CustomerId) -> Result<Option<PayingCustomer>, Error> {
+    let Some(stored) = customers::find(&app.store, caller.client_id, id).await? else { return Ok(None) };
+    let customer = ResolvedCustomer { real_id: stored.id, shown_id: id, via_alias: stored.id != id };
+    let details = if customer.via_alias {
+        let alias = Id::new(id.uuid());
+        let sealed = customers::find_alias(&app.store, caller.client_id, alias).await?;
+        // The customer was deleted meanwhile, and the data with him.
+        let Some(sealed) = sealed else { return Ok(None) };
+        of_new(open_alias(app, caller.client_id, alias, &sealed).await?)
+    } else {
+        of_customer(Customer::open(app, stored).await?)
+    };
+    Ok(Some(PayingCustomer { customer, details }))
+}
+
+/// The customer who matches a buyer in the body; created when there is none and `is_allowed` agrees. `path` is where the
+/// buyer is in the body, for example `paymentSource.customer`.
+///
+/// # Errors
+/// What `is_allowed` says: then nothing was written.
+pub async fn found_or_created(
+    app: &App,
+    caller: &Caller,
+    request_id: &RequestId,
+    new: NewCustomer,
+    path: &str,
+    is_allowed: impl Fn(ResolvedCustomer) -> Result<(), Error>,
+) -> Result<PayingCustomer, Error> {
+    check_digits(app, caller.client_id, &new.document, &format!("{path}.document")).await?;
+    for _ in 0..RACES_MAX {
+        let mut batch = Batch::new(caller.client_id);
+        let found = plan(app, caller, request_id, &mut batch, &new, OnMatch::Keep).await?;
+        let customer = resolved(&found);
+        is_allowed(customer)?;
+        let written = if batch.is_empty() { Commit::Applied } else { app.store.apply(batch).await? };
+        match written {
+            Commit::Applied => return Ok(PayingCustomer { customer, details: of_new(new) }),
+            Commit::Refused(refusal) if refusal.is(&INSERT_CUSTOMER) => {}
+            Commit::Refused(refusal) => {
+                return Err(Error::internal(format!("a buyer was refused by {}", refusal.statement)));
+            }
+            // The next look-up finds the customer, if the commit succeeded.
+            Commit::Unknown => return Err(Error::unavailable()),
+        }
+    }
+    Err(Error::busy())
+}
+
+fn resolved(found: &Found) -> ResolvedCustomer {
+    ResolvedCustomer {
+        real_id: found.customer.id(),
+        shown_id: found.shown_id(),
+        via_alias: found.alias.is_some(),
+    }
+}
+
+fn of_new(new: NewCustomer) -> PayerDetails {
+    let NewCustomer { name, email, phone_number, document, address, billing_address: _, delivery_address: _ } =
+        new;
+    PayerDetails { name, email: Some(email), phone_number, document, address }
+}
+
+fn of_customer(customer: Customer) -> PayerDetails {
+    let data = customer.data;
+    PayerDetails {
+        name: data.name,
+        email: data.email.or(data.contact_email),
+        phone_number: data.phone_number,
+        document: data.document,
+        address: data.address.map(|stored| stored.address),
+    }
+}

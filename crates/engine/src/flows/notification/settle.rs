@@ -1,0 +1,146 @@
+//! Settles a stored notification: what it says is applied, or kept where this release does not know what to do about it.
+//! A notification that names no known request waits: the provider may be faster than the batch with its answer.
+
+use std::time::Duration;
+
+use regente_domain::time::Timestamp;
+use regente_providers::notification::{Notification, NotificationRefusal, ProviderEvent};
+use regente_store::jobs::Job;
+use regente_store::provider_notifications::{self, ProviderNotification, State};
+use regente_store::{Batch, Commit};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::applied::{Applied, apply};
+use crate::app::App;
+use crate::error::Error;
+use crate::metrics::{self, NotificationOutcome};
+use crate::queue::Ended;
+use crate::vault::{Binding, Purpose};
+
+/// How soon a notification is tried again while this process waits for the answer to the very request.
+const IN_FLIGHT_AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// The shortest and the longest wait of a notification that names no known request.
+const UNMATCHED_WAITS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60 * 60));
+/// How long a notification may name no known request before it is put aside.
+const UNMATCHED_FOR_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The job of one notification. It is idempotent: a notification that was applied before its process died is applied
+/// again, without effect.
+pub async fn settle(app: &App, job: &Job) -> Result<Ended, Error> {
+    let Ok(id) = job.payload.parse() else {
+        return Ok(Ended::GiveUp { why: "the payload names no notification".to_owned() });
+    };
+    let Some(stored) = provider_notifications::find(&app.store, job.client_id, id).await? else {
+        return Ok(Ended::Finished);
+    };
+    if stored.state != State::Waiting {
+        return Ok(Ended::Finished);
+    }
+    let now = app.clock.of(job.client_id);
+    let (state, why) = match take_in(app, &stored).await? {
+        Taken::Settled(state, why) => (state, why),
+        Taken::InFlight => return Ok(Ended::Again { at: now + IN_FLIGHT_AGAIN_AFTER }),
+        Taken::Unmatched => match again_at(&stored, now) {
+            Some(at) => return Ok(Ended::Again { at }),
+            None => (State::Unmatched, Some("it names no request of the provider".to_owned())),
+        },
+    };
+    note(app, &stored, state, why.as_deref()).await?;
+    Ok(Ended::Finished)
+}
+
+/// What became of a notification.
+enum Taken {
+    Settled(State, Option<String>),
+    /// This process waits for the answer to the very request, which says the same.
+    InFlight,
+    /// One of its events names no known request.
+    Unmatched,
+}
+
+async fn take_in(app: &App, stored: &ProviderNotification) -> Result<Taken, Error> {
+    let events = match read(app, stored).await? {
+        Ok(events) => events,
+        Err(NotificationRefusal::UnknownKind(_)) => {
+            return Ok(Taken::Settled(State::Kept, Some("its kind is unknown".to_owned())));
+        }
+        Err(
+            refusal @ (NotificationRefusal::NotSupported
+            | NotificationRefusal::NotAuthentic
+            | NotificationRefusal::TooLong
+            | NotificationRefusal::NotReadable(_)),
+        ) => return Ok(Taken::Settled(State::Kept, Some(refusal.to_string()))),
+    };
+    let (mut settled, mut unmatched) = (Taken::Settled(State::Applied, None), false);
+    for event in events {
+        match apply(app, stored, &event).await? {
+            Applied::Yes => {}
+            Applied::Kept(why) => settled = Taken::Settled(State::Kept, Some(why)),
+            Applied::InFlight => return Ok(Taken::InFlight),
+            Applied::Unmatched => unmatched = true,
+        }
+    }
+    Ok(if unmatched { Taken::Unmatched } else { settled })
+}
+
+async fn read(
+    app: &App,
+    stored: &ProviderNotification,
+) -> Result<Result<Vec<ProviderEvent>, NotificationRefusal>, Error> {
+    let binding = Binding::new(Purpose::ProviderNotification, stored.client_id, stored.id);
+    let body = match app.vault.open(binding, &stored.body).await {
+        Ok(body) => body,
+        // The body was sealed again after it was read, and the former key was destroyed.
+        Err(crate::vault::VaultError::UnknownKey(_)) => {
+            let again = provider_notifications::find(&app.store, stored.client_id, stored.id).await?;
+            let again = again.ok_or(Error::NotFound)?;
+            app.vault.open(binding, &again.body).await?
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let mut headers = HeaderMap::new();
+    for (name, value) in &stored.headers {
+        let header = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value));
+        if let (Ok(name), Ok(value)) = header {
+            headers.append(name, value);
+        }
+    }
+    Ok(app.providers.events(stored.provider_type, &Notification { headers: &headers, body: &body }))
+}
+
+/// A notification waits as long again as it has waited; `None` when it has waited long enough.
+fn again_at(stored: &ProviderNotification, now: Timestamp) -> Option<Timestamp> {
+    let age = now.since(stored.received_at);
+    let (shortest, longest) = UNMATCHED_WAITS;
+    (age < UNMATCHED_FOR_MAX).then(|| now + age.clamp(shortest, longest))
+}
+
+async fn note(
+    app: &App,
+    stored: &ProviderNotification,
+    state: State,
+    why: Option<&str>,
+) -> Result<(), Error> {
+    let _admission = app.store.admit_waiting().await?;
+    let mut batch = Batch::new(stored.client_id);
+    let now = app.clock.of(stored.client_id);
+    provider_notifications::settle(&mut batch, stored.id, state, why, now);
+    match app.store.apply(batch).await? {
+        Commit::Applied => {}
+        // The job runs again and settles it.
+        Commit::Refused(_) | Commit::Unknown => return Err(Error::unavailable()),
+    }
+    let outcome = match state {
+        State::Waiting | State::Applied => NotificationOutcome::Applied,
+        State::Kept => NotificationOutcome::Kept,
+        State::Unmatched => NotificationOutcome::Unmatched,
+    };
+    metrics::provider_notification(stored.provider_type, outcome);
+    if let Some(why) = why {
+        tracing::warn!(
+            notification = %stored.id, provider = %stored.provider_id, client = %stored.client_id,
+            state = state.word(), why, "a notification of a provider changed nothing"
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! Applies what a provider says of a request after its call, in answer to a probe or by a notification.
+
+use regente_domain::actor::Actor;
+use regente_domain::charge::attempt::{Outcome, RequestType, TransactionRequest};
+use regente_domain::id::Id;
+use regente_store::transaction_requests::{ObjectKind, StoredRequest};
+
+use super::attempt::Found;
+use super::{anti_fraud, card_check, finding, follow_up};
+use crate::app::App;
+use crate::error::Error;
+
+/// Applies it, however often it is said and in whatever order. The caller has admission.
+///
+/// # Errors
+/// [`Error::Busy`] when other changes came first each time; [`Error::Unavailable`] when it is not known whether the change
+/// is written.
+pub(super) async fn apply(
+    app: &App,
+    stored: &StoredRequest,
+    found: Found,
+    actor: &Actor,
+) -> Result<(), Error> {
+    let request = &stored.request;
+    if says_nothing_new(request, &found.outcome) {
+        return Ok(());
+    }
+    let ended = |outcome| request.end(outcome, None, app.clock.of(request.client_id));
+    match (stored.object_kind, way(request), &request.outcome) {
+        (ObjectKind::Card, _, Outcome::Open) => {
+            card_check::recover(app, stored, ended(found.outcome), actor).await
+        }
+        (
+            ObjectKind::Card,
+            _,
+            Outcome::Pending(_)
+            | Outcome::Accepted(_)
+            | Outcome::Approved(_)
+            | Outcome::Declined(_)
+            | Outcome::NoEffect(_)
+            | Outcome::Analysed(_),
+        ) => Ok(()),
+        (ObjectKind::Charge, Way::Authorizes, _) => finding::take_all(app, request, found, actor).await,
+        (ObjectKind::Charge, Way::FollowsUp, Outcome::Accepted(_)) => {
+            follow_up::report(app, request, found.outcome, actor).await
+        }
+        (
+            ObjectKind::Charge,
+            Way::FollowsUp,
+            Outcome::Open
+            | Outcome::Pending(_)
+            | Outcome::Approved(_)
+            | Outcome::Declined(_)
+            | Outcome::NoEffect(_)
+            | Outcome::Analysed(_),
+        ) => follow_up::recover(app, ended(found.outcome), actor).await,
+        (ObjectKind::Charge, Way::Analyses, _) => judge(app, request, ended(found.outcome), actor).await,
+    }
+}
+
+/// Applies what a risk analysis found. A pending one keeps its request: the verdict is recorded in one of its own.
+async fn judge(
+    app: &App,
+    request: &TransactionRequest,
+    ended: TransactionRequest,
+    actor: &Actor,
+) -> Result<(), Error> {
+    match (ended.verdict(), request.verdict()) {
+        (None, _) => Ok(()),
+        (Some(_), None) => finding::take(app, &ended, actor).await,
+        (Some(verdict), Some(_)) => {
+            let charge = (ended.client_id, Id::new(ended.object_id));
+            anti_fraud::take(app, charge, verdict, actor, |_| {}).await.map(drop)
+        }
+    }
+}
+
+/// Whether nothing is known still, or the provider has accepted a void and has no result yet.
+pub(super) const fn says_nothing_new(request: &TransactionRequest, found: &Outcome) -> bool {
+    matches!(
+        (&request.outcome, found),
+        (_, Outcome::Open) | (Outcome::Accepted(_), Outcome::Accepted(_) | Outcome::Pending(_))
+    )
+}
+
+/// What a request asks of its provider.
+pub(super) enum Way {
+    /// To authorize, or to check a card.
+    Authorizes,
+    /// To capture or void an earlier authorization.
+    FollowsUp,
+    /// To analyse the risk.
+    Analyses,
+}
+
+pub(super) const fn way(request: &TransactionRequest) -> Way {
+    match request.request_type {
+        RequestType::Authorization | RequestType::PreAuthorization | RequestType::ZeroDollar => {
+            Way::Authorizes
+        }
+        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => Way::FollowsUp,
+        RequestType::AntiFraud | RequestType::AntiFraudFeeding => Way::Analyses,
+    }
+}

@@ -1,0 +1,143 @@
+//! A tester sets the status of a charge that is paid without a card (`docs/interface/sandbox.md#status`): it happens at the
+//! simulator, whose books then agree, and the charge learns of it as of anything else that happens there.
+
+use regente_domain::actor::Actor;
+use regente_domain::charge::attempt::{Outcome, TransactionRequest, never_arrived};
+use regente_domain::charge::{Charge, FollowUpKind, SimulatedStatus, Staging, StatusRefusal};
+use regente_domain::id::{ChargeId, ClientId};
+use regente_providers::staged::{StageRefusal, Staged, StagedEvent};
+use regente_store::charges;
+
+use super::attempt::{self, SimulatorOverrides};
+use super::finding;
+use super::follow_up::{self, NewFollowUp};
+use super::stored::{Ran, provider_of};
+use crate::app::App;
+use crate::error::Error;
+
+/// The longest way to a status: a payment, a void, its result, and the look at what was reached.
+const STEPS_MAX: usize = 4;
+
+/// How a charge got its status.
+pub enum Reached {
+    /// By what happened at the provider.
+    AtProvider(Box<Ran>),
+    /// Not yet: nothing happens at a provider on the way.
+    ByHand,
+}
+
+/// Brings a charge to a status.
+///
+/// # Errors
+/// What `refused` makes of a [`StatusRefusal`].
+pub async fn reach(
+    app: &App,
+    (client_id, id): (ClientId, ChargeId),
+    status: SimulatedStatus,
+    actor: &Actor,
+    refused: impl Fn(StatusRefusal) -> Error,
+) -> Result<Reached, Error> {
+    let mut before = None;
+    for _ in 0..STEPS_MAX {
+        let found = charges::find_with_requests(&app.store, client_id, id).await?;
+        let (stored, requests) = found.ok_or(Error::NotFound)?;
+        let charge = stored.charge;
+        let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
+        let staging = charge.stage(status, before).map_err(&refused)?;
+        match staging {
+            Staging::Reached => return Ok(Reached::AtProvider(Box::new(Ran { charge, requests }))),
+            Staging::ByHand => return Ok(Reached::ByHand),
+            Staging::Payment => {
+                instructed(app, &charge, &requests, Staged::Payment { amount: None }, actor).await?
+            }
+            Staging::Withdrawal => instructed(app, &charge, &requests, Staged::Withdrawal, actor).await?,
+            Staging::Refund => accepted(app, &charge, &requests, Staged::Refund, actor).await?,
+            Staging::RefundRefusal => accepted(app, &charge, &requests, Staged::RefundRefusal, actor).await?,
+            Staging::Void => void(app, &charge, actor).await?,
+        }
+        before = Some(staging);
+    }
+    Err(Error::busy())
+}
+
+/// What happens to the instructions that the payer has.
+async fn instructed(
+    app: &App,
+    charge: &Charge,
+    requests: &[TransactionRequest],
+    what: Staged,
+    actor: &Actor,
+) -> Result<(), Error> {
+    let Some(request) = requests.iter().rfind(|request| request.pending().is_some()) else {
+        return Err(Error::internal("a charge that waits for its payer without instructions"));
+    };
+    let found = happens(app, charge, request, what).await?;
+    finding::take_all(app, request, found, actor).await
+}
+
+/// What happens to the void that the provider has accepted.
+async fn accepted(
+    app: &App,
+    charge: &Charge,
+    requests: &[TransactionRequest],
+    what: Staged,
+    actor: &Actor,
+) -> Result<(), Error> {
+    let Some(request) = requests.iter().find(|request| charge.has_open(request)) else {
+        return Err(Error::internal("a refund under way without its request"));
+    };
+    let found = happens(app, charge, request, what).await?;
+    match found.outcome {
+        outcome @ (Outcome::Approved(_) | Outcome::Declined(_)) => {
+            follow_up::report(app, request, outcome, actor).await
+        }
+        Outcome::Open
+        | Outcome::Pending(_)
+        | Outcome::Accepted(_)
+        | Outcome::NoEffect(_)
+        | Outcome::Analysed(_) => Err(Error::busy()),
+    }
+}
+
+/// Stages it at the provider, and asks the provider what has become of the request.
+async fn happens(
+    app: &App,
+    charge: &Charge,
+    request: &TransactionRequest,
+    what: Staged,
+) -> Result<attempt::Found, Error> {
+    let event = StagedEvent { key: request.provider_key(), at: app.clock.of(request.client_id), what };
+    app.providers.stage(request.provider_type, event).await.map_err(not_staged)?;
+    let provider = provider_of(app, request).await?;
+    let overrides = SimulatorOverrides::of(app, charge, None);
+    let found = attempt::find_out(app, &provider, request, &overrides, None, never_arrived()).await?;
+    match found.outcome {
+        Outcome::Open | Outcome::Analysed(_) => Err(Error::busy()),
+        Outcome::Pending(_)
+        | Outcome::Accepted(_)
+        | Outcome::Approved(_)
+        | Outcome::Declined(_)
+        | Outcome::NoEffect(_) => Ok(found),
+    }
+}
+
+async fn void(app: &App, charge: &Charge, actor: &Actor) -> Result<(), Error> {
+    let new = NewFollowUp {
+        client_id: charge.client_id,
+        charge_id: charge.id,
+        operation: FollowUpKind::Void,
+        amount: None,
+        purchase: None,
+        claim: None,
+        actor: *actor,
+        seed: None,
+    };
+    app.in_flight.run(follow_up::create(app.clone(), new)).await.map(drop)
+}
+
+fn not_staged(refusal: StageRefusal) -> Error {
+    match refusal {
+        StageRefusal::NoSimulator => Error::impossible("charge is not at a simulator".to_owned()),
+        StageRefusal::NothingWaits | StageRefusal::Unanswered => Error::busy(),
+    }
+}

@@ -1,0 +1,57 @@
+//! What a tester stages at a simulator: something that a payer or a bank does at a provider without a call of ours. A
+//! probe of the call tells of it, and so does a notification.
+
+use regente_domain::money::Amount;
+use regente_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use uuid::Uuid;
+
+/// Something that a tester stages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StagedEvent {
+    /// The key of the call that it is about.
+    pub key: Uuid,
+    /// When it happens, by the caller's clock.
+    pub at: Timestamp,
+    /// What happens.
+    pub what: Staged,
+}
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Staged {
+    /// The payer of an authorization pays, in time or late. If he has paid, nothing happens.
+    Payment {
+        /// What he pays, in minor units; what was asked of him when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        amount: Option<Amount>,
+    },
+    /// The payer pays, although he may have paid.
+    FurtherPayment {
+        /// What he pays, in minor units; what was asked of him when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        amount: Option<Amount>,
+    },
+    /// The provider withdraws the instructions of an authorization that nobody has paid.
+    Withdrawal,
+    /// The provider has carried out the void that it had accepted.
+    Refund,
+    /// The provider refuses the void that it had accepted.
+    RefundRefusal,
+}
+
+/// Why nothing was staged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum StageRefusal {
+    /// The provider is no simulator.
+    #[error("the provider is no simulator")]
+    NoSimulator,
+    /// No call with this key waits for that.
+    #[error("no call with this key waits for that")]
+    NothingWaits,
+    /// The simulator cannot be asked, or cannot write. It may have happened.
+    #[error("the simulator did not answer")]
+    Unanswered,
+}

@@ -1,0 +1,208 @@
+//! The payment methods of a charge, as they are sent (`docs/interface/charges.md#payment-methods`). [`super::source`]
+//! reads what they are paid with.
+
+use regente_domain::charge::{
+    AdditionalInfo, CardSource, Credit, EXPIRES_IN_SECONDS_MAX, INSTALLMENTS_MAX, PayerSource, PaymentMethod,
+    PaymentType, Pix, Recurrence, Voucher,
+};
+use regente_domain::text::chars_max;
+use serde_json::{Map, Value};
+
+use super::source::CodeRule;
+use super::{FREE_FORM_BYTES_MAX, or_default};
+use crate::api::fields::{Field, Fields};
+
+/// Items of a charge.
+const ITEMS_MAX: usize = 1000;
+/// Texts that the payer's bank shows.
+const ADDITIONAL_INFO_MAX: usize = 50;
+
+/// A payment method before its source is resolved.
+pub(super) enum Method {
+    /// Paid by card.
+    ByCard(CardMethod),
+    /// Paid by a payer who follows the instructions of a provider.
+    ByPayer(PayerMethod),
+}
+
+/// A method that is paid by card.
+pub enum CardMethod {
+    /// By credit card.
+    Credit {
+        /// Number of installments.
+        installments: u8,
+        /// The stored-credential flag.
+        recurrence: Option<Recurrence>,
+    },
+    /// By voucher.
+    Voucher {
+        /// `items`, as sent.
+        items: Option<Value>,
+    },
+}
+
+/// A method that is paid without a card.
+pub enum PayerMethod {
+    /// By Pix.
+    Pix {
+        /// How long the payer has, in seconds.
+        expires_in: u32,
+        /// Texts that the payer's bank shows.
+        additional_info: Vec<AdditionalInfo>,
+        /// `items`, as sent.
+        items: Option<Value>,
+    },
+}
+
+impl CardMethod {
+    /// The word of the interface.
+    pub const fn payment_type(&self) -> PaymentType {
+        match self {
+            Self::Credit { .. } => PaymentType::Credit,
+            Self::Voucher { .. } => PaymentType::Voucher,
+        }
+    }
+
+    /// Number of installments, 1 where there are none.
+    pub const fn installments(&self) -> u8 {
+        match self {
+            Self::Credit { installments, .. } => *installments,
+            Self::Voucher { .. } => 1,
+        }
+    }
+
+    /// Whether a card that is sent needs its security code.
+    pub(super) const fn code_rule(&self) -> CodeRule {
+        match self {
+            Self::Credit { recurrence: Some(Recurrence::Subsequent | Recurrence::Unscheduled), .. } => {
+                CodeRule::Optional
+            }
+            Self::Credit { recurrence: Some(Recurrence::Initial) | None, .. } | Self::Voucher { .. } => {
+                CodeRule::Required
+            }
+        }
+    }
+
+    /// The method with its resolved card.
+    pub fn paid_with(self, source: CardSource) -> PaymentMethod {
+        match self {
+            Self::Credit { installments, recurrence } => {
+                PaymentMethod::Credit(Credit { source, installments, recurrence })
+            }
+            Self::Voucher { items } => PaymentMethod::Voucher(Voucher { source, items: items.map(Box::new) }),
+        }
+    }
+}
+
+impl PayerMethod {
+    /// The word of the interface.
+    pub const fn payment_type(&self) -> PaymentType {
+        match self {
+            Self::Pix { .. } => PaymentType::Pix,
+        }
+    }
+
+    /// The method with its resolved payer.
+    pub fn paid_by(self, source: PayerSource) -> PaymentMethod {
+        match self {
+            Self::Pix { expires_in, additional_info, items } => {
+                PaymentMethod::Pix(Pix { source, expires_in, additional_info, items: items.map(Box::new) })
+            }
+        }
+    }
+}
+
+/// The payment methods of this release.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Credit,
+    Voucher,
+    Pix,
+}
+
+/// The methods by their words.
+const METHODS: &[(&str, Word)] = &[
+    (PaymentType::Credit.word(), Word::Credit),
+    (PaymentType::Voucher.word(), Word::Voucher),
+    (PaymentType::Pix.word(), Word::Pix),
+];
+
+/// A method, and the buyer of a voucher.
+pub(super) type MethodRead = (Method, Option<Map<String, Value>>);
+
+/// Reads the method, and the buyer of a voucher.
+pub(super) fn read_method(fields: &Fields<'_>) -> Option<MethodRead> {
+    match fields.required("paymentType").one_of(METHODS)? {
+        Word::Credit => read_credit(fields).map(|method| (Method::ByCard(method), None)),
+        Word::Voucher => read_voucher(fields),
+        Word::Pix => read_pix(fields).map(|method| (Method::ByPayer(method), None)),
+    }
+}
+
+fn read_credit(fields: &Fields<'_>) -> Option<CardMethod> {
+    let installments = read_installments(fields);
+    let recurrence = fields.optional("recurrence").one_of(Recurrence::WORDS);
+    Some(CardMethod::Credit { installments: installments?, recurrence })
+}
+
+fn read_voucher(fields: &Fields<'_>) -> Option<MethodRead> {
+    let installments = read_installments(fields);
+    fields.optional("recurrence").one_of(Recurrence::WORDS);
+    let items = read_free_items(fields.optional("items"));
+    let customer = fields.optional("customer").raw_object(FREE_FORM_BYTES_MAX);
+    installments.map(|_| (Method::ByCard(CardMethod::Voucher { items }), customer))
+}
+
+fn read_pix(fields: &Fields<'_>) -> Option<PayerMethod> {
+    let expires_in = fields.required("expiresIn").integer(1..=i64::from(EXPIRES_IN_SECONDS_MAX));
+    let additional_info =
+        fields.optional("additionalInfo").array(0..=ADDITIONAL_INFO_MAX, |info| info.object(read_info));
+    let items = read_items(fields.optional("items"));
+    Some(PayerMethod::Pix {
+        expires_in: u32::try_from(expires_in?).ok()?,
+        additional_info: additional_info.unwrap_or_default(),
+        items,
+    })
+}
+
+fn read_info(fields: &Fields<'_>) -> Option<AdditionalInfo> {
+    let name = fields.required("name").text(chars_max::LINE);
+    let value = fields.required("value").text(chars_max::LINE);
+    Some(AdditionalInfo { name: name?, value: value? })
+}
+
+fn read_installments(fields: &Fields<'_>) -> Option<u8> {
+    or_default(fields, "installments", 1, |field| {
+        field.integer(1..=i64::from(INSTALLMENTS_MAX)).and_then(|number| u8::try_from(number).ok())
+    })
+}
+
+fn read_free_items(field: Field<'_>) -> Option<Value> {
+    field
+        .array(0..=ITEMS_MAX, |item| item.raw_object(FREE_FORM_BYTES_MAX).map(Value::Object))
+        .map(Value::Array)
+}
+
+/// Reads items whose members are known: checked, and kept as sent. Some clients send numbers as texts.
+fn read_items(field: Field<'_>) -> Option<Value> {
+    let item = |item: &Fields<'_>| {
+        item.optional("id").text(chars_max::LINE);
+        item.optional("title").text(chars_max::LINE);
+        item.optional("unitPrice").read(number);
+        item.optional("quantity").read(number);
+        Some(Value::Object(item.members().clone()))
+    };
+    field.array(0..=ITEMS_MAX, |field| field.object(item)).map(Value::Array)
+}
+
+/// A number of 0 or more, or its text.
+fn number(value: &Value) -> Result<(), &'static str> {
+    let text = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.trim().to_owned(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => String::new(),
+    };
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, "0"));
+    let is_digits = |digits: &str| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    if is_digits(whole) && is_digits(fraction) { Ok(()) } else { Err("must be a number of 0 or more") }
+}

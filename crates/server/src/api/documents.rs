@@ -1,0 +1,150 @@
+//! Pictures of codes, for payers who have no key: whoever has the link sees the document
+//! (`docs/interface/charges.md#documents`).
+
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use regente_documents::{DrawError, Mark, qr};
+use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::instructions::Instructions;
+use regente_engine::document_links;
+use regente_engine::error::Error;
+use regente_providers::request::Mode;
+use regente_store::charges;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use utoipa::ToSchema;
+
+use super::path::Path;
+use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use crate::http::peer::PeerAddress;
+use crate::http::rates::RateKey;
+
+/// Documents that are drawn at once: drawing takes a processor for some milliseconds.
+const DRAWN_AT_ONCE_MAX: usize = 4;
+/// How long a caller waits until his document is drawn.
+const DRAW_WAIT_MAX: Duration = Duration::from_secs(5);
+/// The `Retry-After` of a caller who waited in vain.
+const RETRY_AFTER_BUSY: Duration = Duration::from_secs(2);
+
+static DRAWING: Semaphore = Semaphore::const_new(DRAWN_AT_ONCE_MAX);
+
+/// The headers of every document. Pictures are shown on pages of others, and refer to nothing themselves.
+const HEADERS: [(HeaderName, HeaderValue); 5] = [
+    (header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=300")),
+    (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'")),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("cross-origin")),
+    (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex")),
+];
+
+/// The formats of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Png,
+    Svg,
+}
+
+/// A picture.
+#[derive(ToSchema)]
+#[schema(value_type = String, format = Binary)]
+#[expect(dead_code, reason = "describes the file for the OpenAPI document")]
+struct Picture(Vec<u8>);
+
+/// Shows the QR code of a charge as a picture.
+///
+/// No key is needed: the file's name cannot be guessed. It is in `qrCodeImageUrl` of the charge, and ends with `.png`;
+/// `.svg` instead gives a picture of any size. In the sandbox `SANDBOX` stands below the code. An address that asks for
+/// too many files that do not exist waits, like one with wrong keys.
+#[utoipa::path(
+    get, path = "/qr/{file}", tag = "Documents", operation_id = "readQrCode",
+    params(("file" = String, Path, description = "The name in `qrCodeImageUrl`: 64 characters and `.png` or `.svg`.")),
+    responses(
+        (status = 200, description = "The picture.", content((Picture = "image/png"), (Picture = "image/svg+xml"))),
+        (status = 404, description = "The name is not ours, or the charge has no code.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+)]
+pub async fn qr_code(
+    State(app): State<App>,
+    Path(file): Path<String>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let PeerAddress(address) = app.limits.proxies.peer_of(&request);
+    let stranger = RateKey::Authentication(address.into());
+    app.limiters.strangers.check(&stranger)?;
+    let Some((format, text)) = find_qr_code(&app, &file).await? else {
+        app.limiters.strangers.fail(&stranger);
+        return Err(Error::NotFound.into());
+    };
+    let mark = match app.settings.mode {
+        Mode::Sandbox => Mark::Sandbox,
+        Mode::Production => Mark::None,
+    };
+    let drawn = draw(move || {
+        let picture = qr::picture(&text, mark)?;
+        match format {
+            Format::Png => picture.png(),
+            Format::Svg => Ok(picture.svg().into_bytes()),
+        }
+    });
+    Ok((HEADERS, [(header::CONTENT_TYPE, format.content_type())], drawn.await?).into_response())
+}
+
+impl Format {
+    const fn content_type(self) -> HeaderValue {
+        HeaderValue::from_static(match self {
+            Self::Png => "image/png",
+            Self::Svg => "image/svg+xml",
+        })
+    }
+}
+
+/// The code of the charge that a file's name stands for.
+async fn find_qr_code(app: &App, file: &str) -> Result<Option<(Format, String)>, Error> {
+    let (link, format) = match file.rsplit_once('.') {
+        Some((link, "png")) => (link, Format::Png),
+        Some((link, "svg")) => (link, Format::Svg),
+        Some(_) | None => return Ok(None),
+    };
+    let Some(linked) = document_links::open(app, link).await? else { return Ok(None) };
+    let found = charges::find_with_requests(&app.store, linked.client_id, linked.charge_id).await?;
+    let Some((_, requests)) = found else { return Ok(None) };
+    Ok(documents_of(requests.iter().map(|stored| &stored.request))
+        .qr_code
+        .map(|text| (format, text.to_owned())))
+}
+
+/// The documents of a charge, from what a provider told the payer to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Documents<'a> {
+    /// The text of the QR code.
+    qr_code: Option<&'a str>,
+}
+
+/// The documents by the newest instructions of a charge, also when it has been paid or has expired since: a page that
+/// shows the picture stays whole.
+fn documents_of<'a>(oldest_first: impl DoubleEndedIterator<Item = &'a TransactionRequest>) -> Documents<'a> {
+    let newest = oldest_first.rev().find_map(TransactionRequest::pending);
+    match newest.map(|pending| &pending.instructions) {
+        Some(Instructions::QrCode { data }) => Documents { qr_code: Some(data) },
+        Some(Instructions::Redirect { .. } | Instructions::Barcode { .. }) | None => Documents::default(),
+    }
+}
+
+/// Draws beside the other work of the server.
+async fn draw(
+    drawing: impl FnOnce() -> Result<Vec<u8>, DrawError> + Send + 'static,
+) -> Result<Vec<u8>, ApiError> {
+    let busy = || Error::Unavailable { retry_after: RETRY_AFTER_BUSY, cause: None };
+    let place =
+        timeout(DRAW_WAIT_MAX, DRAWING.acquire()).await.map_err(|_| busy())?.map_err(Error::internal)?;
+    let drawn = tokio::task::spawn_blocking(move || {
+        let _place = place;
+        drawing()
+    });
+    Ok(drawn.await.map_err(Error::internal)?.map_err(Error::internal)?)
+}

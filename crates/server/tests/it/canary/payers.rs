@@ -1,0 +1,70 @@
+//! The personal data of payers is never stored in the clear: a payer in the body goes through everything that is done with
+//! a Pix, and the test then searches all values, files and the log for him.
+
+use std::time::Duration;
+
+use axum::http::Method;
+use regente_engine::settings::Settings;
+use regente_providers::sandbox::TransactionLog;
+use regente_store::testing::TestDatabase;
+use serde_json::json;
+
+use super::places::{Disk, Log};
+use crate::charges::pix::{described, pix_body};
+use crate::charges::{single_merchant, text};
+use crate::harness::TestApp;
+
+/// What must be nowhere.
+const PERSONAL: [&str; 6] =
+    ["Valdomira Quixabeira", "valdomira", "39053344705", "390.533.447-05", "11987651234", "Rua Zumbi"];
+
+#[tokio::test]
+async fn no_payer_rests_anywhere_on_sqlite() {
+    no_payer_rests_anywhere(TestDatabase::fresh_sqlite()).await;
+}
+
+#[tokio::test]
+async fn no_payer_rests_anywhere_on_postgres() {
+    no_payer_rests_anywhere(TestDatabase::fresh_postgres().await).await;
+}
+
+async fn no_payer_rests_anywhere(database: TestDatabase) {
+    let log = Log::listen();
+    let books = tempfile::tempdir().unwrap();
+    let disk = Disk::of(&database);
+    let app = TestApp::on(database, Settings::default()).await;
+    // A busy machine syncs the transaction log slowly.
+    let app = app.with_sandbox_deadline(Duration::from_secs(5)).await;
+    let app = app.with_books(TransactionLog::file(&books.path().join("books.db")).unwrap()).await;
+    let merchant = single_merchant(&app).await;
+    let payer = json!({
+        "name": "Valdomira Quixabeira", "phoneNumber": "11987651234", "email": "valdomira@example.com",
+        "document": { "type": "cpf", "number": "390.533.447-05" },
+        "address": { "street": "Rua Zumbi", "streetNumber": "9", "zipCode": "01310100", "country": "BR",
+            "state": "SP", "city": "Sao Paulo", "district": "Centro" },
+    });
+    let body = pix_body(&merchant, described(payer));
+    let page = app.client_token(json!(["charges"])).await;
+    let charge = app.post_with_key("/v1/charges", "a key", &body).await.expect(201);
+    app.call(&page, Method::POST, "/v1/charges", &[], Some(&body)).await.expect(201);
+    let mut wrong = body.clone();
+    wrong["paymentMethod"]["expiresIn"] = json!(0);
+    app.post("/v1/charges", &wrong).await.expect(400);
+    let path = format!("/v1/charges/{}", text(&charge["id"]));
+    app.post(&path, &json!({ "status": "authorized" })).await.expect(200);
+    app.post(&format!("{path}/void"), &json!({})).await.expect(201);
+    app.post(&path, &json!({ "status": "voided" })).await.expect(200);
+    app.later(Duration::from_secs(3 * 60 * 60)).await;
+    let mut places = vec![("the tables".to_owned(), disk.values()), ("the log".to_owned(), log.raw.bytes())];
+    places.extend(disk.files().into_iter().map(|(path, bytes)| (path.display().to_string(), bytes)));
+    let books = Disk::Sqlite(books.path().to_owned()).files();
+    places.extend(books.into_iter().map(|(path, bytes)| (path.display().to_string(), bytes)));
+    for (place, bytes) in &places {
+        for personal in PERSONAL {
+            let is_there = bytes.windows(personal.len()).any(|window| window == personal.as_bytes());
+            assert!(!is_there, "{personal} is in {place}");
+        }
+    }
+    let seen = app.get(&format!("/v1/customers/{}", text(&charge["customerId"]))).await.expect(200);
+    assert_eq!(seen["email"], "valdomira@example.com", "it is there for whoever may see it");
+}

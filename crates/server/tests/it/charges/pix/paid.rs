@@ -1,0 +1,238 @@
+//! What payers do: they pay in time, late, twice, another amount, or not at all (`docs/interface/charges.md#pix`).
+
+use std::time::Duration;
+
+use regente_domain::charge::attempt::TransactionRequest;
+use regente_providers::staged::{Staged, StagedEvent};
+use regente_store::transaction_requests;
+use serde_json::{Value, json};
+
+use super::{described, jose, pix_body};
+use crate::agreement::{agree, agree_on_all};
+use crate::charges::{newest, single_merchant, text};
+use crate::follow_ups::announced;
+use crate::harness::{TestApp, stories};
+
+stories! {
+    a_payment_is_found_by_a_probe,
+    another_amount_is_what_the_merchant_has,
+    nobody_pays_and_the_charge_expires,
+    a_payment_after_the_expiry_counts,
+    what_is_paid_twice_is_given_back_once,
+    what_is_paid_after_a_withdrawal_is_given_back,
+    a_lost_answer_is_found_with_its_code,
+}
+
+pub(super) const MINUTE: Duration = Duration::from_secs(60);
+pub(super) const HOUR: Duration = Duration::from_secs(3600);
+
+/// A Pix of 150 that awaits its payer.
+pub(super) async fn awaiting(app: &TestApp) -> Value {
+    let body = pix_body(&single_merchant(app).await, described(jose()));
+    app.post("/v1/charges", &body).await.expect(201)
+}
+
+pub(super) async fn stored(app: &TestApp, charge: &Value) -> Vec<TransactionRequest> {
+    let id = text(&charge["id"]).parse().unwrap();
+    let stored = transaction_requests::of_object(&app.app.store, app.client_id(), id).await.unwrap();
+    stored.into_iter().map(|stored| stored.request).collect()
+}
+
+/// Something happens at the simulator to the request with this place.
+pub(super) async fn happens(app: &TestApp, charge: &Value, place: usize, what: Staged) {
+    let request = stored(app, charge).await.remove(place);
+    let event = StagedEvent { key: request.provider_key(), at: app.clock.deployment(), what };
+    app.app.providers.stage(request.provider_type, event).await.unwrap();
+}
+
+pub(super) const PAYS: Staged = Staged::Payment { amount: None };
+const PAYS_AGAIN: Staged = Staged::FurtherPayment { amount: None };
+
+pub(super) async fn read(app: &TestApp, charge: &Value) -> Value {
+    app.get(&format!("/v1/charges/{}", text(&charge["id"]))).await.expect(200)
+}
+
+/// Type, status and amount of each request, newest first.
+pub(super) fn requests(charge: &Value) -> Vec<(&str, &str, i64)> {
+    let requests = charge["transactionRequests"].as_array().unwrap();
+    let told = |request: &'_ Value| request["amount"].as_i64().unwrap();
+    requests
+        .iter()
+        .map(|request| (text(&request["requestType"]), text(&request["requestStatus"]), told(request)))
+        .collect()
+}
+
+/// The simulator's books hold what the charge says, and nothing besides.
+pub(super) async fn agrees(app: &TestApp, charge: &Value) {
+    agree_on_all(&app.books, &[without_instructions(charge)]).await;
+}
+
+/// The simulator's books hold what the charge says.
+pub(super) async fn agrees_with(app: &TestApp, charge: &Value) {
+    agree(&app.books, &without_instructions(charge)).await;
+}
+
+/// The charge without the request that gave the payer instructions, whose key the payments have too.
+fn without_instructions(charge: &Value) -> Value {
+    let mut charge = charge.clone();
+    let requests = charge["transactionRequests"].as_array_mut().unwrap();
+    requests.retain(|request| request["requestType"] != "pending");
+    charge
+}
+
+async fn a_payment_is_found_by_a_probe(app: TestApp) {
+    let charge = awaiting(&app).await;
+    app.later(MINUTE).await;
+    assert_eq!(read(&app, &charge).await, charge, "a payer who is away changes nothing");
+    happens(&app, &charge, 0, PAYS).await;
+    happens(&app, &charge, 0, PAYS).await;
+    app.later(5 * MINUTE).await;
+    let paid = read(&app, &charge).await;
+    assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(150)), "{paid:#}");
+    assert_eq!(requests(&paid), [("authorization", "success", 150), ("pending", "success", 150)]);
+    assert!(text(&newest(&paid)["transactionId"]).starts_with('E'), "the payment has an id of its own");
+    assert_eq!(newest(&paid)["responseTs"], Value::Null);
+    assert_eq!(paid["paymentMethod"], charge["paymentMethod"], "the code is still shown");
+    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "authorized"]);
+    agrees(&app, &paid).await;
+    app.later(2 * HOUR).await;
+    assert_eq!(read(&app, &charge).await, paid);
+}
+
+async fn another_amount_is_what_the_merchant_has(app: TestApp) {
+    for (amount, rest) in [(149, 139), (175, 165)] {
+        let charge = awaiting(&app).await;
+        let amount_paid = regente_domain::money::Amount::new(amount);
+        happens(&app, &charge, 0, Staged::Payment { amount: amount_paid }).await;
+        app.later(MINUTE).await;
+        let paid = read(&app, &charge).await;
+        assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(amount)));
+        assert_eq!(paid["originalAmount"], 150);
+        assert_eq!(requests(&paid), [("authorization", "success", amount), ("pending", "success", 150)]);
+        let path = format!("/v1/charges/{}/void", text(&charge["id"]));
+        app.post(&path, &json!({ "amount": amount + 1 })).await.expect(400);
+        app.post(&path, &json!({ "amount": 10 })).await.expect(201);
+        happens(&app, &charge, 2, Staged::Refund).await;
+        app.later(MINUTE).await;
+        assert_eq!(read(&app, &charge).await["amount"], rest);
+    }
+}
+
+async fn nobody_pays_and_the_charge_expires(app: TestApp) {
+    let charge = awaiting(&app).await;
+    app.later(HOUR - Duration::from_secs(1)).await;
+    assert_eq!(read(&app, &charge).await["status"], "pending");
+    app.later(Duration::from_secs(1)).await;
+    let failed = read(&app, &charge).await;
+    assert_eq!(failed["status"], "failed");
+    assert_eq!(requests(&failed), [("authorization", "failed", 150), ("pending", "success", 150)]);
+    assert_eq!(newest(&failed)["providerError"]["declinedCode"], "generic");
+    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "failed"]);
+    agrees(&app, &failed).await;
+}
+
+async fn a_payment_after_the_expiry_counts(app: TestApp) {
+    let charge = awaiting(&app).await;
+    app.later(HOUR + MINUTE).await;
+    assert_eq!(read(&app, &charge).await["status"], "failed");
+    happens(&app, &charge, 0, PAYS).await;
+    app.later(24 * HOUR).await;
+    let paid = read(&app, &charge).await;
+    assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(150)), "{paid:#}");
+    let all =
+        [("authorization", "success", 150), ("authorization", "failed", 150), ("pending", "success", 150)];
+    assert_eq!(requests(&paid), all);
+    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "failed", "authorized"]);
+    agrees(&app, &paid).await;
+}
+
+async fn what_is_paid_twice_is_given_back_once(app: TestApp) {
+    let charge = awaiting(&app).await;
+    happens(&app, &charge, 0, PAYS).await;
+    app.later(MINUTE).await;
+    happens(&app, &charge, 0, PAYS_AGAIN).await;
+    // Found by the looks until the code expires; the void is sent by the reconcile job, and accepted.
+    app.later(2 * HOUR).await;
+    let twice = read(&app, &charge).await;
+    assert_eq!((&twice["status"], &twice["amount"]), (&json!("authorized"), &json!(150)), "{twice:#}");
+    assert_eq!(
+        requests(&twice),
+        [
+            ("void", "processing", 150),
+            ("authorization", "success", 150),
+            ("authorization", "success", 150),
+            ("pending", "success", 150),
+        ],
+        "the second payment and its refund have requests of their own"
+    );
+    let ids: Vec<&Value> = twice["transactionRequests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|request| &request["transactionId"])
+        .collect();
+    assert_ne!(ids[1], ids[2], "each payment has its own id");
+    let undone = stored(&app, &charge).await.remove(3);
+    assert_eq!(undone.undone_transaction_id.as_deref(), ids[1].as_str(), "the second payment is given back");
+    happens(&app, &charge, 3, Staged::Refund).await;
+    app.later(24 * HOUR).await;
+    let given_back = read(&app, &charge).await;
+    assert_eq!((&given_back["status"], &given_back["amount"]), (&json!("authorized"), &json!(150)));
+    assert_eq!(requests(&given_back)[0], ("void", "success", 150));
+    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "authorized", "probe_void"]);
+    agrees(&app, &given_back).await;
+    // What the first payment has brought can be refunded.
+    let refund = app.post(&format!("/v1/charges/{}/void", text(&charge["id"])), &json!({})).await.expect(201);
+    assert_eq!(refund["status"], "refund_pending");
+    happens(&app, &charge, 5, Staged::Refund).await;
+    app.later(MINUTE).await;
+    let voided = read(&app, &charge).await;
+    assert_eq!((&voided["status"], &voided["amount"]), (&json!("voided"), &json!(0)), "{voided:#}");
+    agrees(&app, &voided).await;
+}
+
+async fn what_is_paid_after_a_withdrawal_is_given_back(app: TestApp) {
+    let charge = awaiting(&app).await;
+    happens(&app, &charge, 0, Staged::Withdrawal).await;
+    app.later(MINUTE).await;
+    let failed = read(&app, &charge).await;
+    assert_eq!(failed["status"], "failed");
+    happens(&app, &charge, 0, PAYS).await;
+    let request = stored(&app, &charge).await.remove(0);
+    notify(&app, &request).await;
+    app.later(HOUR).await;
+    let late = read(&app, &charge).await;
+    assert_eq!(late["status"], "failed");
+    assert_eq!(requests(&late)[0], ("void", "processing", 150), "{late:#}");
+    happens(&app, &charge, 3, Staged::Refund).await;
+    app.later(24 * HOUR).await;
+    let holding = app.books.holding(request.provider_key()).await.unwrap().unwrap();
+    assert_eq!(holding.kept().minor_units(), 0, "nothing is kept");
+}
+
+/// The provider notifies the service of what has become of a request.
+pub(super) async fn notify(app: &TestApp, request: &TransactionRequest) {
+    use regente_engine::flows::{attempt, finding};
+    let providers = regente_store::providers::find(&app.app.store, request.client_id, request.provider_id);
+    let provider = providers.await.unwrap().unwrap();
+    let absent = regente_domain::charge::attempt::never_arrived();
+    let overrides = attempt::SimulatorOverrides::default();
+    let found = attempt::find_out(&app.app, &provider, request, &overrides, None, absent).await.unwrap();
+    finding::notified(&app.app, request, found).await.unwrap();
+}
+
+async fn a_lost_answer_is_found_with_its_code(app: TestApp) {
+    let merchant = single_merchant(&app).await;
+    let mut body = pix_body(&merchant, described(jose()));
+    body["paymentFlow"] =
+        json!({ "metadata": { "sandboxFaults": [{ "then": { "timeout": "after_effect" } }] } });
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    // The probe at once, or the reconcile job, finds the code.
+    app.later(MINUTE).await;
+    let found = read(&app, &charge).await;
+    assert_eq!(found["status"], "pending");
+    assert!(text(&found["paymentMethod"]["qrCodeData"]).starts_with("000201"), "{found:#}");
+    happens(&app, &charge, 0, PAYS).await;
+    app.later(10 * MINUTE).await;
+    assert_eq!(read(&app, &charge).await["status"], "authorized");
+}
