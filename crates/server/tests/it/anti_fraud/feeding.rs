@@ -7,6 +7,7 @@ use regente_providers::sandbox::Analysed;
 use serde_json::{Value, json};
 
 use super::{APPROVED_RISK, analysed, analysing, read, requests};
+use crate::charges::pix::{described, jose, pix_body};
 use crate::charges::text;
 use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, stories};
 
@@ -16,6 +17,7 @@ stories! {
     without_the_option_nothing_is_fed,
     a_feeding_that_was_not_answered_is_repeated,
     a_refused_charge_is_fed_although_it_came_for_analysis,
+    a_pix_is_not_analysed_and_is_fed_when_it_is_paid,
 }
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -69,6 +71,20 @@ async fn a_charge_that_was_not_analysed_is_fed_once(app: TestApp) {
     let (authorized, failed, canceled) =
         (ChargeStatus::Authorized, ChargeStatus::Failed, ChargeStatus::Canceled);
     assert_eq!(told, [authorized, authorized, failed, canceled], "each once, when it ended first");
+}
+
+async fn a_pix_is_not_analysed_and_is_fed_when_it_is_paid(app: TestApp) {
+    let merchant = feeding(&app).await;
+    let mut body = pix_body(&merchant, described(jose()));
+    body["fraudAnalysis"] = analysed(&merchant, APPROVED_RISK, true)["fraudAnalysis"].clone();
+    let id = charged(&app, &body).await;
+    app.later(HOUR / 2).await;
+    assert_eq!(requests(&read(&app, &id).await), ["pending success"]);
+    app.post(&format!("/v1/charges/{id}"), &json!({ "status": "authorized" })).await.expect(200);
+    app.later(HOUR).await;
+    let told = ["anti_fraud_feeding success", "authorization success", "pending success"];
+    assert_eq!(requests(&read(&app, &id).await), told);
+    assert_eq!(fed(&app).await, [ChargeStatus::Authorized]);
 }
 
 async fn what_was_analysed_is_not_fed(app: TestApp) {
