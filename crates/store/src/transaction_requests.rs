@@ -39,7 +39,7 @@ sql! {
     /// Ends a request; a request ends once. An accepted one and a denied one keep a due date: the provider is asked about
     /// them again.
     pub END_TRANSACTION_REQUEST = "
-        UPDATE transaction_requests SET status = :status, transaction_id = :transaction_id,
+        UPDATE transaction_requests SET status = :status, amount = :amount, transaction_id = :transaction_id,
             authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
             network_authorization_code = :network_authorization_code,
             network_response_code = :network_response_code, response_code = :response_code,
@@ -282,7 +282,9 @@ fn end_args(ended: &TransactionRequest, due_at: Option<Timestamp>) -> Result<Arg
     // The provider's id has a column.
     let decline = ended.decline().map(|decline| json(&Decline { transaction_id: None, ..decline.clone() }));
     let decline = decline.transpose()?;
-    Ok(known_args(ended)?.with("decline", decline).with("due_at", due_at))
+    // A payer may have paid another amount than was asked of him.
+    let amount = ended.amount.minor_units();
+    Ok(known_args(ended)?.with("amount", amount).with("decline", decline).with("due_at", due_at))
 }
 
 /// Ends a request with instructions for the payer; its probe is due at `due_at`. Guards the batch.

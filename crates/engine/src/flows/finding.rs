@@ -309,12 +309,15 @@ impl Planned {
     }
 }
 
-/// Whether `found` is a payment of instructions that have ended otherwise: they were paid already, or withdrawn.
+/// Whether `found` is a payment of instructions that have ended otherwise: they were paid already, or withdrawn. Of
+/// instructions that were paid before they were known the request is approved itself.
 fn is_further_payment(charge: &Charge, requests: &[TransactionRequest], found: &TransactionRequest) -> bool {
     let stored = requests.iter().find(|request| request.id == found.id);
     match charge.method.source() {
         PaymentSource::Card(_) => false,
-        PaymentSource::Payer(_) => stored.is_some_and(|stored| stored.pending().is_some()),
+        PaymentSource::Payer(_) => stored.is_some_and(|stored| {
+            stored.pending().is_some() || matches!(stored.outcome, Outcome::Approved(_))
+        }),
     }
 }
 
