@@ -87,7 +87,7 @@ impl Service {
         postgres: Option<&str>,
         settings: &[(&str, &str)],
     ) -> Outcome<(Self, Account)> {
-        let mut place = Place::passing(binary, &std::env::temp_dir())?;
+        let mut place = Place::passing(binary, &std::env::temp_dir())?.reachable();
         for (name, value) in settings {
             place = place.with(name, value);
         }

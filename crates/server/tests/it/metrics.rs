@@ -395,7 +395,8 @@ async fn questions_to_a_3ds_server_are_counted() {
         let answer: Value = server.post(path, body).send().await.unwrap().json().await.unwrap();
         answer
     };
-    for (card, outcome) in [(FRICTIONLESS, "approved"), (REFUSED, "declined"), (CHALLENGE_PASSES, "pending")] {
+    for (card, outcome) in [(FRICTIONLESS, "approved"), (REFUSED, "declined"), (CHALLENGE_PASSES, "pending")]
+    {
         let source = created("/v1/tokens", &token_body(card)).await["tokenId"].clone();
         let source = json!({ "sourceType": "token", "tokenId": source });
         let setup = created("/v1/charges/3ds/setup", &source).await;
