@@ -11,6 +11,7 @@ mod method;
 mod next;
 pub mod reconciliation;
 pub mod reservation;
+pub mod reversal;
 mod simulated;
 mod state;
 pub mod timeline;

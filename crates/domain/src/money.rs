@@ -40,4 +40,9 @@ impl Amount {
     pub fn minus(self, part: Self) -> Option<Self> {
         Self::new(self.0 - part.0)
     }
+
+    /// Both together; `None` above [`Self::MINOR_UNITS_MAX`].
+    pub fn plus(self, other: Self) -> Option<Self> {
+        Self::new(self.0.saturating_add(other.0))
+    }
 }

@@ -30,6 +30,12 @@ words! {
         Void = "void",
         /// The cardholder's bank reversed the payment.
         ChargeBack = "charge_back",
+        /// The payer disputes the payment.
+        Dispute = "dispute",
+        /// A dispute was decided for the merchant.
+        DisputeClosed = "dispute_closed",
+        /// A refund came back.
+        RevertVoid = "revert_void",
         /// Prepare an authentication of the cardholder.
         AuthenticationSetup = "3DS_authentication_setup",
         /// Ask a 3DS server to authenticate the cardholder.
@@ -143,7 +149,7 @@ pub struct Place {
 }
 
 /// The operation to request from a provider.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asks {
     /// The configured provider.
     pub provider_id: ProviderId,
@@ -218,6 +224,9 @@ impl TransactionRequest {
             | RequestType::Capture
             | RequestType::Void
             | RequestType::ChargeBack
+            | RequestType::Dispute
+            | RequestType::DisputeClosed
+            | RequestType::RevertVoid
             | RequestType::AuthenticationSetup
             | RequestType::AuthenticationEnroll => None,
         }
@@ -289,6 +298,9 @@ impl RequestType {
             | Self::Capture
             | Self::Void
             | Self::ChargeBack
+            | Self::Dispute
+            | Self::DisputeClosed
+            | Self::RevertVoid
             | Self::AuthenticationSetup
             | Self::AuthenticationEnroll
             | Self::AuthenticationValidate => false,
@@ -304,6 +316,9 @@ impl RequestType {
             Self::Capture
             | Self::Void
             | Self::ChargeBack
+            | Self::Dispute
+            | Self::DisputeClosed
+            | Self::RevertVoid
             | Self::AuthenticationSetup
             | Self::AuthenticationValidate => false,
         }

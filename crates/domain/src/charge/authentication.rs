@@ -276,7 +276,10 @@ impl RequestType {
             | Self::ZeroDollar
             | Self::Capture
             | Self::Void
-            | Self::ChargeBack => false,
+            | Self::ChargeBack
+            | Self::Dispute
+            | Self::DisputeClosed
+            | Self::RevertVoid => false,
         }
     }
 
@@ -290,7 +293,10 @@ impl RequestType {
             | Self::ZeroDollar
             | Self::Capture
             | Self::Void
-            | Self::ChargeBack => false,
+            | Self::ChargeBack
+            | Self::Dispute
+            | Self::DisputeClosed
+            | Self::RevertVoid => false,
         }
     }
 
@@ -305,7 +311,10 @@ impl RequestType {
             | Self::ZeroDollar
             | Self::Capture
             | Self::Void
-            | Self::ChargeBack => self,
+            | Self::ChargeBack
+            | Self::Dispute
+            | Self::DisputeClosed
+            | Self::RevertVoid => self,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What is next about a charge, as a table of what its requests say.
 
 mod authentication;
+mod reversal;
 
 use std::time::Duration;
 

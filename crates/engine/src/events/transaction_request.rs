@@ -151,7 +151,10 @@ impl ThreeDsView {
             | RequestType::ZeroDollar
             | RequestType::Capture
             | RequestType::Void
-            | RequestType::ChargeBack => None,
+            | RequestType::ChargeBack
+            | RequestType::Dispute
+            | RequestType::DisputeClosed
+            | RequestType::RevertVoid => None,
         }
     }
 }
@@ -173,7 +176,12 @@ fn key_shown(request: &TransactionRequest) -> Option<Uuid> {
         | RequestType::AuthenticationSetup
         | RequestType::AuthenticationEnroll
         | RequestType::AuthenticationValidate => Some(request.provider_key()),
-        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => None,
+        RequestType::Capture
+        | RequestType::Void
+        | RequestType::ChargeBack
+        | RequestType::Dispute
+        | RequestType::DisputeClosed
+        | RequestType::RevertVoid => None,
     }
 }
 

@@ -288,7 +288,11 @@ const fn operation_kind(request: &TransactionRequest) -> Option<OperationKind> {
         RequestType::Authorization | RequestType::PreAuthorization => Some(OperationKind::Authorization),
         RequestType::ZeroDollar => Some(OperationKind::ZeroDollar),
         RequestType::Capture => Some(OperationKind::Capture),
-        RequestType::Void | RequestType::ChargeBack => Some(OperationKind::Void),
+        RequestType::Void
+        | RequestType::ChargeBack
+        | RequestType::Dispute
+        | RequestType::DisputeClosed
+        | RequestType::RevertVoid => Some(OperationKind::Void),
         RequestType::AuthenticationSetup
         | RequestType::AuthenticationEnroll
         | RequestType::AuthenticationValidate => None,

@@ -229,7 +229,10 @@ fn operation_of(
         | RequestType::AuthenticationSetup
         | RequestType::AuthenticationEnroll
         | RequestType::AuthenticationValidate
-        | RequestType::ChargeBack => Err(Error::internal("a request that cannot be sent again")),
+        | RequestType::ChargeBack
+        | RequestType::Dispute
+        | RequestType::DisputeClosed
+        | RequestType::RevertVoid => Err(Error::internal("a request that cannot be sent again")),
     }
 }
 

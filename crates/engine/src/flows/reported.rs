@@ -76,6 +76,11 @@ pub(super) const fn follows(request: &TransactionRequest) -> Follows {
         | RequestType::AuthenticationSetup
         | RequestType::AuthenticationEnroll
         | RequestType::AuthenticationValidate => Follows::No,
-        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => Follows::Yes,
+        RequestType::Capture
+        | RequestType::Void
+        | RequestType::ChargeBack
+        | RequestType::Dispute
+        | RequestType::DisputeClosed
+        | RequestType::RevertVoid => Follows::Yes,
     }
 }
