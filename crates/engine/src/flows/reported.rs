@@ -5,7 +5,7 @@ use regente_domain::charge::attempt::{Outcome, RequestType, TransactionRequest};
 use regente_store::transaction_requests::{ObjectKind, StoredRequest};
 
 use super::attempt::Found;
-use super::{card_check, finding, follow_up};
+use super::{card_check, finding, follow_up, reversal};
 use crate::app::App;
 use crate::error::Error;
 
@@ -17,7 +17,7 @@ use crate::error::Error;
 pub(super) async fn apply(
     app: &App,
     stored: &StoredRequest,
-    found: Found,
+    mut found: Found,
     actor: &Actor,
 ) -> Result<(), Error> {
     let request = &stored.request;
@@ -25,7 +25,8 @@ pub(super) async fn apply(
         return Ok(());
     }
     let ended = |outcome| request.end(outcome, None, app.clock.of(request.client_id));
-    match (stored.object_kind, follows(request), &request.outcome) {
+    let reversals = std::mem::take(&mut found.reversals);
+    let outcome = match (stored.object_kind, follows(request), &request.outcome) {
         (ObjectKind::Card, _, Outcome::Open) => {
             card_check::recover(app, stored, ended(found.outcome), actor).await
         }
@@ -51,7 +52,9 @@ pub(super) async fn apply(
             | Outcome::Declined(_)
             | Outcome::NoEffect(_),
         ) => follow_up::recover(app, ended(found.outcome), actor).await,
-    }
+    };
+    outcome?;
+    reversal::apply_all(app, request, &reversals, actor).await
 }
 
 /// Whether nothing is known still, or the provider has accepted a void and has no result yet.

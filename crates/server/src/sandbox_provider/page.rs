@@ -101,7 +101,7 @@ fn entries_table(entries: &[Stored]) -> String {
             Some(Finding::Declined(decline)) => ("declined", format!("declined: {}", decline.code.code())),
             Some(Finding::Pending(_)) => ("note", "waits for the payer".to_owned()),
             Some(Finding::Accepted(_)) => ("note", "accepted".to_owned()),
-            Some(Finding::Paid(_)) => ("approved", "paid".to_owned()),
+            Some(Finding::Paid(_) | Finding::Reversed { .. }) => ("approved", "paid".to_owned()),
             None => ("note", "asked for before it came".to_owned()),
         };
         let follows = entry.authorization_key();
