@@ -211,7 +211,8 @@ impl Charge {
         };
         let failed = |stopped| Some(Next::Finish(Finish::Failed { by: server, stopped }));
         match (&last.outcome, means) {
-            (Outcome::Open | Outcome::Accepted(_), _) => Some(Next::AwaitOutcome),
+            // The answer of a 3DS server is neither accepted for later nor an analysis.
+            (Outcome::Open | Outcome::Accepted(_) | Outcome::Analysed(_), _) => Some(Next::AwaitOutcome),
             (Outcome::Pending(_), _) => match (expiry(last), &self.state) {
                 (until, ChargeState::AwaitingPayer { .. }) if now >= until => Some(Next::Expire),
                 (until, _) => Some(Next::AwaitPayer { by: server, until }),
@@ -279,7 +280,9 @@ impl RequestType {
             | Self::ChargeBack
             | Self::Dispute
             | Self::DisputeClosed
-            | Self::RevertVoid => false,
+            | Self::RevertVoid
+            | Self::AntiFraud
+            | Self::AntiFraudFeeding => false,
         }
     }
 
@@ -296,7 +299,9 @@ impl RequestType {
             | Self::ChargeBack
             | Self::Dispute
             | Self::DisputeClosed
-            | Self::RevertVoid => false,
+            | Self::RevertVoid
+            | Self::AntiFraud
+            | Self::AntiFraudFeeding => false,
         }
     }
 
@@ -314,7 +319,9 @@ impl RequestType {
             | Self::ChargeBack
             | Self::Dispute
             | Self::DisputeClosed
-            | Self::RevertVoid => self,
+            | Self::RevertVoid
+            | Self::AntiFraud
+            | Self::AntiFraudFeeding => self,
         }
     }
 }

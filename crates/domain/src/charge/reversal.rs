@@ -307,6 +307,8 @@ fn is_of(taken: &TransactionRequest, about: &TransactionRequest, requests: &[Tra
         | RequestType::RevertVoid
         | RequestType::AuthenticationSetup
         | RequestType::AuthenticationEnroll
-        | RequestType::AuthenticationValidate => false,
+        | RequestType::AuthenticationValidate
+        | RequestType::AntiFraud
+        | RequestType::AntiFraudFeeding => false,
     }
 }
