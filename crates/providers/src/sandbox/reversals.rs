@@ -36,7 +36,10 @@ impl Sandbox {
         let reversal = match again(&known, kind) {
             Some(again) => again.clone(),
             None => {
-                let entry_key = derived(key, &format!("reversal {}", known.len()));
+                // What was refused has an entry too.
+                let is_reversal = |answered: &&Answered| matches!(answered.deed, Deed::Reversal { .. });
+                let place = history.iter().filter_map(Entry::answered).filter(is_reversal).count();
+                let entry_key = derived(key, &format!("reversal {place}"));
                 let all = match kind {
                     ReversalKind::RefundReverted => holding.refunded,
                     ReversalKind::DisputeOpened

@@ -180,6 +180,7 @@ impl Holding {
                 let charged_back = self.charged_back.plus(amount).filter(|_| amount <= self.kept());
                 Ok(Self { charged_back: charged_back.ok_or(Refusal::MoreThanTaken)?, ..self })
             }
+            ReversalKind::RefundReverted if self.charged_back > Amount::ZERO => Err(Refusal::ChargedBack),
             ReversalKind::RefundReverted => {
                 Ok(Self { refunded: self.refunded.minus(amount).ok_or(Refusal::MoreThanRefunded)?, ..self })
             }
@@ -211,12 +212,14 @@ enum Refusal {
     MoreThanReserved,
     MoreThanTaken,
     MoreThanRefunded,
+    ChargedBack,
 }
 
 impl Refusal {
     fn decline(self) -> Decline {
         let (code, reason) = match self {
             Self::NoAuthorization => (DeclinedCode::TransactionNotAllowed, "sandbox no such authorization"),
+            Self::ChargedBack => (DeclinedCode::TransactionNotAllowed, "sandbox charged back"),
             Self::OtherCurrency => (DeclinedCode::TransactionNotAllowed, "sandbox other currency"),
             Self::NothingReserved => (DeclinedCode::TransactionNotAllowed, "sandbox nothing reserved"),
             Self::NoAmount => (DeclinedCode::InvalidAmount, "sandbox no amount"),
