@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use regente::sandbox_provider::{Access, serve};
 use regente_engine::clock::Clock;
+use regente_providers::sandbox::http::PROTOCOL;
 use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -46,7 +47,7 @@ async fn assert_disputed(server: &Server, charge: &Value, simulator: &str) {
     let stage = async |what: &str| {
         let at = Clock::system().deployment();
         let body = json!({ "protocol": PROTOCOL, "key": key, "at": at, "what": { "type": what } });
-        let staging = server.client().post(format!("{simulator}/v1/staged")).json(&body).send();
+        let staging = server.http.post(format!("{simulator}/v1/staged")).json(&body).send();
         staging.await.unwrap().status().as_u16()
     };
     assert_eq!(stage("dispute_won").await, 409, "no dispute is open");
