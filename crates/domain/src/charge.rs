@@ -12,6 +12,7 @@ mod method;
 mod next;
 pub mod reconciliation;
 pub mod reservation;
+pub mod reversal;
 mod simulated;
 mod state;
 pub mod timeline;

@@ -6,8 +6,22 @@ use crate::currency::Currency;
 
 /// An amount in the minor unit of its currency (cents for BRL), at least 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "i64", into = "i64")]
 pub struct Amount(i64);
+
+impl TryFrom<i64> for Amount {
+    type Error = &'static str;
+
+    fn try_from(minor_units: i64) -> Result<Self, Self::Error> {
+        Self::new(minor_units).ok_or("an amount is at least 0 and at most 2^53 - 1")
+    }
+}
+
+impl From<Amount> for i64 {
+    fn from(amount: Amount) -> Self {
+        amount.0
+    }
+}
 
 impl Amount {
     /// Nothing.
@@ -39,5 +53,10 @@ impl Amount {
     /// The rest after subtracting `part`; `None` when `part` is more.
     pub fn minus(self, part: Self) -> Option<Self> {
         Self::new(self.0 - part.0)
+    }
+
+    /// Both together; `None` above [`Self::MINOR_UNITS_MAX`].
+    pub fn plus(self, other: Self) -> Option<Self> {
+        Self::new(self.0.saturating_add(other.0))
     }
 }

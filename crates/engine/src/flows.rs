@@ -18,6 +18,7 @@ pub mod outcome;
 pub mod purchase;
 pub mod reconcile;
 mod reported;
+pub mod reversal;
 pub mod route;
 mod schedule;
 mod security_code;

@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use regente_domain::charge::attempt::RequestType;
+use regente_domain::charge::reversal::{ReversalKind, ReversalReason};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::webhook::Failure;
 
@@ -139,6 +140,34 @@ impl NotificationOutcome {
             Self::Kept => "kept",
             Self::Unmatched => "unmatched",
         }
+    }
+}
+
+/// What became of a report about a payment that was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReversalOutcome {
+    /// It changed the charge.
+    Applied,
+    /// The charge had it already.
+    Known,
+    /// It changes nothing, for this reason.
+    Refused(ReversalReason),
+}
+
+impl ReversalOutcome {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Known => "known",
+            Self::Refused(reason) => reason.word(),
+        }
+    }
+}
+
+/// Counts a report about a payment that was taken.
+pub fn reversal(provider_type: ProviderType, kind: ReversalKind, outcome: ReversalOutcome) {
+    if let Some(handles) = HANDLES.get() {
+        handles.reversal(provider_type, kind, outcome).increment(1);
     }
 }
 

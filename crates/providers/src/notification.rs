@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 use uuid::Uuid;
 
-use crate::outcome::Finding;
+use crate::outcome::{Finding, Reversal};
 use crate::request::Credentials;
 
 /// Longest body of a notification that is read, in bytes.
@@ -81,16 +81,8 @@ pub enum EventKind {
     /// The current outcome of a request: of an authorization, a capture or a void. A refund that the provider confirms or
     /// refuses later is the outcome of its void.
     Outcome(Finding),
-    /// The cardholder's bank took the money back.
-    ChargedBack,
-    /// The payer disputes the payment.
-    DisputeOpened,
-    /// The dispute was decided for the merchant.
-    DisputeWon,
-    /// The dispute was decided for the payer.
-    DisputeLost,
-    /// A refund came back: the merchant has the money again.
-    RefundReverted,
+    /// Something has happened to the payment after it was taken.
+    Reversal(Reversal),
 }
 
 impl EventKind {
@@ -98,11 +90,7 @@ impl EventKind {
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Outcome(_) => "outcome",
-            Self::ChargedBack => "charged_back",
-            Self::DisputeOpened => "dispute_opened",
-            Self::DisputeWon => "dispute_won",
-            Self::DisputeLost => "dispute_lost",
-            Self::RefundReverted => "refund_reverted",
+            Self::Reversal(reversal) => reversal.kind.word(),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 pub use regente_domain::charge::attempt::Approval;
 pub use regente_domain::charge::instructions::{Instructions, Pending};
+pub use regente_domain::charge::reversal::{Reversal, ReversalKind};
 use regente_domain::decline::Decline;
 use regente_domain::money::Amount;
 use serde::{Deserialize, Serialize};
@@ -77,6 +78,13 @@ pub enum Finding {
     Paid(Vec<Payment>),
     /// The provider has accepted a capture or void and has no result yet.
     Accepted(Approval),
+    /// The payment was taken, and something has happened to it since.
+    Reversed {
+        /// How the call ended.
+        taken: Box<Finding>,
+        /// What has happened since, in order; at least one.
+        reversals: Vec<Reversal>,
+    },
 }
 
 /// A payment of a payer who followed instructions.
@@ -96,6 +104,7 @@ impl From<Finding> for Answer {
             Finding::Declined(decline) => Self::Declined(decline),
             Finding::Pending(pending) => Self::Pending(pending),
             Finding::Accepted(approval) => Self::Accepted(approval),
+            Finding::Reversed { taken, .. } => Self::from(*taken),
             Finding::Paid(payments) => {
                 let first = payments.into_iter().next().map(|payment| payment.reference);
                 Self::Approved(first.unwrap_or_default())

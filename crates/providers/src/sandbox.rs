@@ -13,6 +13,7 @@ mod outbox;
 mod overrides;
 mod payer;
 mod recipients;
+mod reversals;
 mod rules;
 mod silence;
 mod transaction_log;
@@ -206,14 +207,17 @@ impl Sandbox {
                     Box::pin(self.notify_of(call.key)).await;
                 }
             }
-            Delivery::Whole(answer) | Delivery::Slowly(answer, _) | Delivery::Twice(answer) => match answer {
-                Answer::Pending(_) | Answer::Accepted(_) => {
-                    if let Some(recipient) = recipient() {
-                        self.recipients.remember(call.key, Notified::of(call, recipient));
-                    }
+            Delivery::Whole(answer) | Delivery::Slowly(answer, _) | Delivery::Twice(answer) => {
+                let may_be_told_of_more = match (answer, &call.operation) {
+                    (Answer::Pending(_) | Answer::Accepted(_), _)
+                    // It may be disputed.
+                    | (Answer::Approved(_), Operation::Authorize(_)) => true,
+                    (Answer::Approved(_) | Answer::Declined(_) | Answer::Unknown(_), _) => false,
+                };
+                if may_be_told_of_more && let Some(recipient) = recipient() {
+                    self.recipients.remember(call.key, Notified::of(call, recipient));
                 }
-                Answer::Approved(_) | Answer::Declined(_) | Answer::Unknown(_) => {}
-            },
+            }
         }
         delivery
     }
@@ -456,6 +460,10 @@ impl Plans {
         let of_request = faults.map(|faults| Plan::parse(faults, "sandboxFaults")).transpose()?;
         let of_request = of_request.unwrap_or_default();
         Ok(Self { of_request, of_options: Options::parse(options, "options")?.faults })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.of_request.is_empty() && self.of_options.is_empty()
     }
 }
 

@@ -40,6 +40,20 @@ pub enum Staged {
     Refund,
     /// The provider refuses the void that it had accepted.
     RefundRefusal,
+    /// The payer disputes what was taken. If he does already, nothing happens.
+    DisputeOpened,
+    /// The open dispute is decided for the merchant.
+    DisputeWon,
+    /// The open dispute is decided for the payer, whose bank takes the money back.
+    DisputeLost,
+    /// The payer's bank takes the money back, with or without a dispute.
+    ChargedBack,
+    /// A refund comes back.
+    RefundReverted {
+        /// What comes back, in minor units; everything that was refunded when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        amount: Option<Amount>,
+    },
 }
 
 /// Why nothing was staged.

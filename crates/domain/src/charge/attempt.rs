@@ -31,6 +31,12 @@ words! {
         Void = "void",
         /// The cardholder's bank reversed the payment.
         ChargeBack = "charge_back",
+        /// The payer disputes the payment.
+        Dispute = "dispute",
+        /// A dispute was decided for the merchant.
+        DisputeClosed = "dispute_closed",
+        /// A refund came back.
+        RevertVoid = "revert_void",
         /// Prepare an authentication of the cardholder.
         AuthenticationSetup = "3DS_authentication_setup",
         /// Ask a 3DS server to authenticate the cardholder.
@@ -153,7 +159,7 @@ pub struct Place {
 }
 
 /// The operation to request from a provider.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asks {
     /// The configured provider.
     pub provider_id: ProviderId,
@@ -228,6 +234,9 @@ impl TransactionRequest {
             | RequestType::Capture
             | RequestType::Void
             | RequestType::ChargeBack
+            | RequestType::Dispute
+            | RequestType::DisputeClosed
+            | RequestType::RevertVoid
             | RequestType::AuthenticationSetup
             | RequestType::AuthenticationEnroll
             | RequestType::AntiFraud
@@ -315,6 +324,9 @@ impl RequestType {
             | Self::Capture
             | Self::Void
             | Self::ChargeBack
+            | Self::Dispute
+            | Self::DisputeClosed
+            | Self::RevertVoid
             | Self::AuthenticationSetup
             | Self::AuthenticationEnroll
             | Self::AuthenticationValidate
@@ -334,6 +346,9 @@ impl RequestType {
             Self::Capture
             | Self::Void
             | Self::ChargeBack
+            | Self::Dispute
+            | Self::DisputeClosed
+            | Self::RevertVoid
             | Self::AuthenticationSetup
             | Self::AuthenticationValidate
             | Self::AntiFraudFeeding => false,
@@ -350,6 +365,9 @@ impl RequestType {
             | Self::Capture
             | Self::Void
             | Self::ChargeBack
+            | Self::Dispute
+            | Self::DisputeClosed
+            | Self::RevertVoid
             | Self::AuthenticationSetup
             | Self::AuthenticationEnroll
             | Self::AuthenticationValidate => false,

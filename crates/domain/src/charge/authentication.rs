@@ -278,6 +278,9 @@ impl RequestType {
             | Self::Capture
             | Self::Void
             | Self::ChargeBack
+            | Self::Dispute
+            | Self::DisputeClosed
+            | Self::RevertVoid
             | Self::AntiFraud
             | Self::AntiFraudFeeding => false,
         }
@@ -294,6 +297,9 @@ impl RequestType {
             | Self::Capture
             | Self::Void
             | Self::ChargeBack
+            | Self::Dispute
+            | Self::DisputeClosed
+            | Self::RevertVoid
             | Self::AntiFraud
             | Self::AntiFraudFeeding => false,
         }
@@ -311,6 +317,9 @@ impl RequestType {
             | Self::Capture
             | Self::Void
             | Self::ChargeBack
+            | Self::Dispute
+            | Self::DisputeClosed
+            | Self::RevertVoid
             | Self::AntiFraud
             | Self::AntiFraudFeeding => self,
         }

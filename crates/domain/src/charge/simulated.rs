@@ -5,7 +5,7 @@ use crate::money::Amount;
 use crate::time::Timestamp;
 
 use super::words::words;
-use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, PaymentType, Transition};
+use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, PaymentSource, PaymentType, Transition};
 
 words! {
     /// `status` of `POST /v1/charges/{id}` (`docs/interface/sandbox.md#status`).
@@ -34,8 +34,8 @@ impl SimulatedStatus {
     }
 }
 
-/// The next thing that a tester has happen at the provider of a charge that is paid without a card, so that the charge
-/// gets a status and the provider's books agree with it.
+/// The next thing that a tester has happen at the provider of a charge, so that the charge gets a status and the
+/// provider's books agree with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Staging {
     /// The charge has the status.
@@ -46,22 +46,39 @@ pub enum Staging {
     Payment,
     /// The provider withdraws the instructions.
     Withdrawal,
+    /// The reservation is captured.
+    Capture,
     /// The charge is voided in full.
     Void,
     /// The provider has carried out the refund that it had accepted.
     Refund,
     /// The provider refuses the refund that it had accepted.
     RefundRefusal,
+    /// The payer's bank takes the payment back.
+    ChargeBack,
 }
 
 impl SimulatedStatus {
-    /// Whether the status can be set on a charge of this payment type (`docs/interface/sandbox.md#status`).
-    pub const fn is_for(self, payment_type: PaymentType) -> bool {
-        match (self, payment_type) {
-            (Self::Authorized | Self::Voided | Self::Failed, _) => true,
-            (Self::RefundPending, payment_type) => matches!(payment_type, PaymentType::Pix),
-            (Self::ChargedBack, payment_type) => !matches!(payment_type, PaymentType::Drip),
+    /// The statuses that can be set on a charge of this payment type (`docs/interface/sandbox.md#status`).
+    const fn settable(payment_type: PaymentType) -> &'static [Self] {
+        use SimulatedStatus::{Authorized, ChargedBack, Failed, RefundPending, Voided};
+        match payment_type {
+            PaymentType::Credit
+            | PaymentType::Debit
+            | PaymentType::Voucher
+            | PaymentType::Boleto
+            | PaymentType::Nupay
+            | PaymentType::Picpay
+            | PaymentType::ApplePay
+            | PaymentType::ClickToPay => &[Authorized, Voided, ChargedBack, Failed],
+            PaymentType::Pix => &[Authorized, Voided, ChargedBack, Failed, RefundPending],
+            PaymentType::Drip => &[Authorized, Voided, Failed],
         }
+    }
+
+    /// Whether the status can be set on a charge of this payment type.
+    pub fn is_for(self, payment_type: PaymentType) -> bool {
+        Self::settable(payment_type).contains(&self)
     }
 }
 
@@ -87,7 +104,13 @@ impl Charge {
             return Err(StatusRefusal::NotForPaymentType);
         }
         let shown = self.state.status();
+        let pays_by_himself = match self.method.source() {
+            PaymentSource::Payer(_) => true,
+            PaymentSource::Card(_) => false,
+        };
         match (&self.state, status) {
+            // A cardholder answers a challenge; no tester answers it for him.
+            (ChargeState::AwaitingPayer { .. }, _) if !pays_by_himself => Err(StatusRefusal::UnderWay(shown)),
             (ChargeState::AwaitingPayer { .. }, To::Failed) => Ok(Staging::Withdrawal),
             (
                 ChargeState::AwaitingPayer { .. },
@@ -96,16 +119,29 @@ impl Charge {
             (
                 ChargeState::Failed { .. },
                 To::Authorized | To::Voided | To::RefundPending | To::ChargedBack,
-            ) if self.has_expired() => Ok(Staging::Payment),
+            ) if pays_by_himself && self.has_expired() => Ok(Staging::Payment),
             (ChargeState::Failed { .. }, To::Failed) if before.is_some() => Ok(Staging::Reached),
+            (
+                ChargeState::PreAuthorized { .. },
+                To::Authorized | To::Voided | To::RefundPending | To::ChargedBack,
+            ) if before.is_none() => Ok(Staging::Capture),
+            // A card that is authorized already is authorized once more, by hand: a tester sees the event again.
+            (ChargeState::Authorized { .. }, To::Authorized) if before.is_none() && !pays_by_himself => {
+                Ok(Staging::ByHand)
+            }
             (ChargeState::Authorized { .. }, To::Authorized) => Ok(Staging::Reached),
             (ChargeState::Authorized { .. }, To::Voided) if before == Some(Staging::Refund) => {
                 Ok(Staging::Reached)
             }
             (ChargeState::Authorized { responsible }, To::Voided | To::RefundPending)
-                if responsible.capabilities().can_refund(self.method.payment_type()) =>
+                if before != Some(Staging::Void)
+                    && responsible.capabilities().can_refund(self.method.payment_type()) =>
             {
                 Ok(Staging::Void)
+            }
+            (ChargeState::Authorized { .. }, To::ChargedBack) => Ok(Staging::ChargeBack),
+            (ChargeState::ChargedBack { .. }, To::ChargedBack) if before == Some(Staging::ChargeBack) => {
+                Ok(Staging::Reached)
             }
             (ChargeState::RefundAccepted { .. }, To::Voided) => Ok(Staging::Refund),
             (ChargeState::RefundAccepted { .. }, To::Authorized) => Ok(Staging::RefundRefusal),

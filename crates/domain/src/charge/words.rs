@@ -97,13 +97,19 @@ pub enum ChargeEvent {
     RefundPending,
     /// The cardholder's bank reversed the payment.
     ChargedBack,
+    /// The payer disputes the payment.
+    Dispute,
+    /// A dispute was decided for the merchant.
+    DisputeClosed,
+    /// A refund came back.
+    RevertVoid,
     /// An orphaned authorization was voided.
     ProbeVoid,
 }
 
 impl ChargeEvent {
     /// Every event.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Pending,
         Self::PreAuthorized,
         Self::Authorized,
@@ -112,6 +118,9 @@ impl ChargeEvent {
         Self::Voided,
         Self::RefundPending,
         Self::ChargedBack,
+        Self::Dispute,
+        Self::DisputeClosed,
+        Self::RevertVoid,
         Self::ProbeVoid,
     ];
 
@@ -126,6 +135,9 @@ impl ChargeEvent {
             Self::Voided => EventName::TransactionVoided,
             Self::RefundPending => EventName::TransactionRefundPending,
             Self::ChargedBack => EventName::TransactionChargedBack,
+            Self::Dispute => EventName::TransactionDispute,
+            Self::DisputeClosed => EventName::TransactionDisputeClosed,
+            Self::RevertVoid => EventName::TransactionRevertVoid,
             Self::ProbeVoid => EventName::TransactionProbeVoid,
         }
     }

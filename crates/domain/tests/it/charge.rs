@@ -2,6 +2,7 @@
 
 mod analysis;
 mod authentication;
+mod reversal;
 
 use std::time::Duration;
 

@@ -18,6 +18,8 @@ fn it_is_a_bare_integer_on_the_wire() {
     assert_eq!(serde_json::to_string(&Amount::new(150).unwrap()).unwrap(), "150");
     assert!(serde_json::from_str::<Amount>("1.5").is_err());
     assert!(serde_json::from_str::<Amount>("\"150\"").is_err());
+    assert!(serde_json::from_str::<Amount>("-1").is_err());
+    assert!(serde_json::from_str::<Amount>("9007199254740992").is_err());
 }
 
 proptest! {

@@ -56,8 +56,9 @@ pub(super) async fn data(
     let stored = transaction_requests::of_object(&app.store, client_id, event.object_id).await?;
     let requests: Vec<TransactionRequest> = stored.into_iter().map(|stored| stored.request).collect();
     let mut requests = requests_at(&shown, &requests);
+    let is_disputed = shown.charge.is_disputed(&requests);
     loop {
-        let data = serde_json::to_string(&transaction(&shown, &addresses, &requests)?)?;
+        let data = serde_json::to_string(&transaction(&shown, &addresses, &requests, is_disputed)?)?;
         if data.len() + ENVELOPE_BYTES_MAX <= BODY_BYTES_MAX || requests.is_empty() {
             return Ok(data);
         }
@@ -108,6 +109,9 @@ async fn shown(
         | ChargeEvent::Canceled
         | ChargeEvent::Voided
         | ChargeEvent::ChargedBack
+        | ChargeEvent::Dispute
+        | ChargeEvent::DisputeClosed
+        | ChargeEvent::RevertVoid
         | ChargeEvent::ProbeVoid => return Ok(None),
     };
     Ok(beside.map(|stored| {
@@ -121,6 +125,9 @@ async fn shown(
             | ChargeEvent::Canceled
             | ChargeEvent::Voided
             | ChargeEvent::ChargedBack
+            | ChargeEvent::Dispute
+            | ChargeEvent::DisputeClosed
+            | ChargeEvent::RevertVoid
             | ChargeEvent::ProbeVoid => {
                 (charge.amount, usize::try_from(charge.requests + 1).unwrap_or(usize::MAX))
             }
@@ -154,6 +161,7 @@ fn transaction(
     shown: &Shown,
     addresses: &Addresses,
     requests: &[TransactionRequest],
+    is_disputed: bool,
 ) -> Result<Value, serde_json::Error> {
     let charge = &shown.charge;
     let view = |request| transaction_request(request, &charge.method, addresses);
@@ -176,7 +184,7 @@ fn transaction(
         "statementDescriptor": charge.references.statement_descriptor,
         "status": shown.status.word(),
         "capture": charge.capture.flag(),
-        "isDispute": false,
+        "isDispute": is_disputed,
         "isProcessing": shown.is_processing,
         "fee": null,
         "feeAmount": null,

@@ -169,6 +169,9 @@ impl ThreeDsView {
             | RequestType::Capture
             | RequestType::Void
             | RequestType::ChargeBack
+            | RequestType::Dispute
+            | RequestType::DisputeClosed
+            | RequestType::RevertVoid
             | RequestType::AntiFraud
             | RequestType::AntiFraudFeeding => None,
         }
@@ -194,7 +197,12 @@ fn key_shown(request: &TransactionRequest) -> Option<Uuid> {
         | RequestType::AuthenticationValidate
         | RequestType::AntiFraudFeeding => Some(request.provider_key()),
         RequestType::AntiFraud => (!request.is_later_verdict()).then(|| request.provider_key()),
-        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => None,
+        RequestType::Capture
+        | RequestType::Void
+        | RequestType::ChargeBack
+        | RequestType::Dispute
+        | RequestType::DisputeClosed
+        | RequestType::RevertVoid => None,
     }
 }
 

@@ -168,6 +168,9 @@ impl Asking {
             | RequestType::Capture
             | RequestType::Void
             | RequestType::ChargeBack
+            | RequestType::Dispute
+            | RequestType::DisputeClosed
+            | RequestType::RevertVoid
             | RequestType::AuthenticationSetup
             | RequestType::AuthenticationValidate
             | RequestType::AntiFraudFeeding => {}

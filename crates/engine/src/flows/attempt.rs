@@ -14,7 +14,7 @@ use regente_domain::charge::authentication::Authenticated;
 use regente_domain::decline::Decline;
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
-use regente_providers::outcome::{Answer, Finding, Payment, Pending, Probe, UnknownReason};
+use regente_providers::outcome::{Answer, Finding, Payment, Pending, Probe, Reversal, UnknownReason};
 use regente_providers::request::{
     Call, Credentials, Inquiry, NotificationAddress, Operation, OperationKind, TestOverrides,
 };
@@ -115,13 +115,15 @@ pub struct Found {
     pub amount: Option<Amount>,
     /// Further payments of the same payer.
     pub paid_again: Vec<Payment>,
+    /// What has happened to the payment since, in order.
+    pub reversals: Vec<Reversal>,
     /// What a 3DS server has answered.
     pub authenticated: Option<Box<Authenticated>>,
 }
 
 impl From<Outcome> for Found {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, amount: None, paid_again: Vec::new(), authenticated: None }
+        Self { outcome, amount: None, paid_again: Vec::new(), reversals: Vec::new(), authenticated: None }
     }
 }
 
@@ -139,14 +141,15 @@ impl Found {
                 }
                 let Payment { reference, amount } = payments.remove(0);
                 let outcome = Outcome::Approved(reference);
-                Self { outcome, amount: Some(amount), paid_again: payments, authenticated: None }
+                Self { amount: Some(amount), paid_again: payments, ..outcome.into() }
             }
+            Finding::Reversed { taken, reversals } => Self { reversals, ..Self::of(request, *taken) },
         }
     }
 
     /// The request with its outcome, once for each payment.
     pub fn ended(self, request: &TransactionRequest, now: Timestamp) -> Vec<TransactionRequest> {
-        let Self { outcome, amount, paid_again, authenticated } = self;
+        let Self { outcome, amount, paid_again, reversals: _, authenticated } = self;
         let authenticated = authenticated.or_else(|| request.authenticated.clone());
         let with = |outcome, amount| {
             let authenticated = authenticated.clone();
@@ -290,7 +293,10 @@ const fn operation_kind(request: &TransactionRequest) -> Option<OperationKind> {
         RequestType::ZeroDollar => Some(OperationKind::ZeroDollar),
         RequestType::Capture => Some(OperationKind::Capture),
         RequestType::Void | RequestType::ChargeBack => Some(OperationKind::Void),
-        RequestType::AuthenticationSetup
+        RequestType::Dispute
+        | RequestType::DisputeClosed
+        | RequestType::RevertVoid
+        | RequestType::AuthenticationSetup
         | RequestType::AuthenticationEnroll
         | RequestType::AuthenticationValidate
         | RequestType::AntiFraud

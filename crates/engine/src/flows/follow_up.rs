@@ -237,6 +237,9 @@ fn operation_of(
         | RequestType::AuthenticationEnroll
         | RequestType::AuthenticationValidate
         | RequestType::ChargeBack
+        | RequestType::Dispute
+        | RequestType::DisputeClosed
+        | RequestType::RevertVoid
         | RequestType::AntiFraud
         | RequestType::AntiFraudFeeding => Err(Error::internal("a request that cannot be sent again")),
     }

@@ -33,7 +33,9 @@ pub(super) fn probe<'a>(
     probe: impl Future<Output = Probe> + Send + 'a,
 ) -> impl Future<Output = Probe> + Send + 'a {
     watch(app, request, CallKind::WhatBecameOf, probe, |probe| match probe {
-        Probe::Found(Finding::Approved(_) | Finding::Paid(_)) => CallOutcome::Approved,
+        Probe::Found(Finding::Approved(_) | Finding::Paid(_) | Finding::Reversed { .. }) => {
+            CallOutcome::Approved
+        }
         Probe::Found(Finding::Declined(_)) => CallOutcome::Declined,
         Probe::Found(Finding::Pending(_) | Finding::Accepted(_)) => CallOutcome::Pending,
         Probe::Absent => CallOutcome::Absent,

@@ -6,7 +6,7 @@ use regente_domain::id::Id;
 use regente_store::transaction_requests::{ObjectKind, StoredRequest};
 
 use super::attempt::Found;
-use super::{anti_fraud, card_check, finding, follow_up};
+use super::{anti_fraud, card_check, finding, follow_up, reversal};
 use crate::app::App;
 use crate::error::Error;
 
@@ -18,7 +18,7 @@ use crate::error::Error;
 pub(super) async fn apply(
     app: &App,
     stored: &StoredRequest,
-    found: Found,
+    mut found: Found,
     actor: &Actor,
 ) -> Result<(), Error> {
     let request = &stored.request;
@@ -26,7 +26,8 @@ pub(super) async fn apply(
         return Ok(());
     }
     let ended = |outcome| request.end(outcome, None, app.clock.of(request.client_id));
-    match (stored.object_kind, way(request), &request.outcome) {
+    let reversals = std::mem::take(&mut found.reversals);
+    let outcome = match (stored.object_kind, way(request), &request.outcome) {
         (ObjectKind::Card, _, Outcome::Open) => {
             card_check::recover(app, stored, ended(found.outcome), actor).await
         }
@@ -55,7 +56,9 @@ pub(super) async fn apply(
             | Outcome::Analysed(_),
         ) => follow_up::recover(app, ended(found.outcome), actor).await,
         (ObjectKind::Charge, Way::Analyses, _) => judge(app, request, ended(found.outcome), actor).await,
-    }
+    };
+    outcome?;
+    reversal::apply_all(app, request, &reversals, actor).await
 }
 
 /// Applies what a risk analysis found. A pending one keeps its request: the verdict is recorded in one of its own.
@@ -101,7 +104,12 @@ pub(super) const fn way(request: &TransactionRequest) -> Way {
         | RequestType::AuthenticationSetup
         | RequestType::AuthenticationEnroll
         | RequestType::AuthenticationValidate => Way::Authorizes,
-        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => Way::FollowsUp,
+        RequestType::Capture
+        | RequestType::Void
+        | RequestType::ChargeBack
+        | RequestType::Dispute
+        | RequestType::DisputeClosed
+        | RequestType::RevertVoid => Way::FollowsUp,
         RequestType::AntiFraud | RequestType::AntiFraudFeeding => Way::Analyses,
     }
 }

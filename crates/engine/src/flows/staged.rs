@@ -1,21 +1,22 @@
-//! A tester sets the status of a charge that is paid without a card (`docs/interface/sandbox.md#status`): it happens at the
-//! simulator, whose books then agree, and the charge learns of it as of anything else that happens there.
+//! A tester sets the status of a charge (`docs/interface/sandbox.md#status`): it happens at the simulator, whose books then
+//! agree, and the charge learns of it as of anything else that happens there.
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Outcome, TransactionRequest, never_arrived};
-use regente_domain::charge::{Charge, FollowUpKind, SimulatedStatus, Staging, StatusRefusal};
+use regente_domain::charge::{self, Charge, FollowUpKind, SimulatedStatus, Staging, StatusRefusal};
 use regente_domain::id::{ChargeId, ClientId};
 use regente_providers::staged::{StageRefusal, Staged, StagedEvent};
 use regente_store::charges;
 
 use super::attempt::{self, SimulatorOverrides};
-use super::finding;
 use super::follow_up::{self, NewFollowUp};
+use super::purchase::operations::card_is_free;
 use super::stored::{Ran, provider_of};
+use super::{finding, reversal};
 use crate::app::App;
 use crate::error::Error;
 
-/// The longest way to a status: a payment, a void, its result, and the look at what was reached.
+/// The longest way to a status: a payment or a capture, a void, its result, and the look at what was reached.
 const STEPS_MAX: usize = 4;
 
 /// How a charge got its status.
@@ -47,13 +48,23 @@ pub async fn reach(
         match staging {
             Staging::Reached => return Ok(Reached::AtProvider(Box::new(Ran { charge, requests }))),
             Staging::ByHand => return Ok(Reached::ByHand),
+            // What was set by hand is not at the provider, and what follows it is set by hand too.
+            Staging::Capture | Staging::Void | Staging::ChargeBack if !is_at_provider(&requests) => {
+                return Ok(Reached::ByHand);
+            }
             Staging::Payment => {
                 instructed(app, &charge, &requests, Staged::Payment { amount: None }, actor).await?
             }
             Staging::Withdrawal => instructed(app, &charge, &requests, Staged::Withdrawal, actor).await?,
             Staging::Refund => accepted(app, &charge, &requests, Staged::Refund, actor).await?,
             Staging::RefundRefusal => accepted(app, &charge, &requests, Staged::RefundRefusal, actor).await?,
-            Staging::Void => void(app, &charge, actor).await?,
+            Staging::Capture => follow_up(app, &charge, FollowUpKind::Capture, actor).await?,
+            Staging::Void => follow_up(app, &charge, FollowUpKind::Void, actor).await?,
+            Staging::ChargeBack => {
+                if !taken_back(app, &charge, &requests, actor).await? {
+                    return Ok(Reached::ByHand);
+                }
+            }
         }
         before = Some(staging);
     }
@@ -99,6 +110,29 @@ async fn accepted(
     }
 }
 
+/// The payer's bank takes the payment back; whether the provider has any money to take.
+async fn taken_back(
+    app: &App,
+    charge: &Charge,
+    requests: &[TransactionRequest],
+    actor: &Actor,
+) -> Result<bool, Error> {
+    let Some(taken) = charge::approved_authorization(requests) else { return Ok(false) };
+    match stage(app, taken, Staged::ChargedBack).await {
+        Ok(()) => {}
+        Err(StageRefusal::NoSimulator | StageRefusal::NothingWaits) => return Ok(false),
+        Err(refusal @ StageRefusal::Unanswered) => return Err(not_staged(refusal)),
+    }
+    let found = find_out(app, charge, taken).await?;
+    reversal::apply_all(app, taken, &found.reversals, actor).await?;
+    Ok(true)
+}
+
+/// Whether the payment has an id at its provider.
+fn is_at_provider(requests: &[TransactionRequest]) -> bool {
+    charge::approved_authorization(requests).is_some_and(|taken| taken.transaction_id().is_some())
+}
+
 /// Stages it at the provider, and asks the provider what has become of the request.
 async fn happens(
     app: &App,
@@ -106,8 +140,16 @@ async fn happens(
     request: &TransactionRequest,
     what: Staged,
 ) -> Result<attempt::Found, Error> {
+    stage(app, request, what).await.map_err(not_staged)?;
+    find_out(app, charge, request).await
+}
+
+async fn stage(app: &App, request: &TransactionRequest, what: Staged) -> Result<(), StageRefusal> {
     let event = StagedEvent { key: request.provider_key(), at: app.clock.of(request.client_id), what };
-    app.providers.stage(request.provider_type, event).await.map_err(not_staged)?;
+    app.providers.stage(request.provider_type, event).await
+}
+
+async fn find_out(app: &App, charge: &Charge, request: &TransactionRequest) -> Result<attempt::Found, Error> {
     let provider = provider_of(app, request).await?;
     let overrides = SimulatorOverrides::of(app, charge, None);
     let found = attempt::find_out(app, &provider, request, &overrides, None, never_arrived()).await?;
@@ -121,13 +163,14 @@ async fn happens(
     }
 }
 
-async fn void(app: &App, charge: &Charge, actor: &Actor) -> Result<(), Error> {
+async fn follow_up(app: &App, charge: &Charge, operation: FollowUpKind, actor: &Actor) -> Result<(), Error> {
+    let purchase = card_is_free(app, charge, None).await?;
     let new = NewFollowUp {
         client_id: charge.client_id,
         charge_id: charge.id,
-        operation: FollowUpKind::Void,
+        operation,
         amount: None,
-        purchase: None,
+        purchase,
         claim: None,
         actor: *actor,
         seed: None,

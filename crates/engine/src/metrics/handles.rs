@@ -7,11 +7,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder};
+use regente_domain::charge::reversal::ReversalKind;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::webhook::Failure;
 
 use super::table::{self, Metric};
-use super::{CallKind, CallOutcome, IdempotencyConflict, Limit, NotificationOutcome};
+use super::{CallKind, CallOutcome, IdempotencyConflict, Limit, NotificationOutcome, ReversalOutcome};
 
 const METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, Some(module_path!()));
 
@@ -23,6 +24,7 @@ pub struct Handles {
     provider_calls: Family<(ProviderType, CallKind, CallOutcome), Durations>,
     circuits_open: Family<ProviderType, Gauge>,
     provider_notifications: Family<(ProviderType, NotificationOutcome), Counter>,
+    reversals: Family<(ProviderType, ReversalKind, ReversalOutcome), Counter>,
     idempotency_conflicts: Family<IdempotencyConflict, Counter>,
     rate_limited: Family<Limit, Counter>,
     blocks: Family<Limit, Counter>,
@@ -78,6 +80,7 @@ impl Handles {
             provider_calls: Family::default(),
             circuits_open: Family::default(),
             provider_notifications: Family::default(),
+            reversals: Family::default(),
             idempotency_conflicts: Family::default(),
             rate_limited: Family::default(),
             blocks: Family::default(),
@@ -120,6 +123,9 @@ impl Handles {
             handles.blocks(limit).increment(0);
         }
         handles.circuits_open(ProviderType::Sandbox).set(0.0);
+        for (_, kind) in ReversalKind::WORDS {
+            handles.reversal(ProviderType::Sandbox, *kind, ReversalOutcome::Applied).increment(0);
+        }
         for outcome in NotificationOutcome::ALL {
             handles.provider_notification(ProviderType::Sandbox, outcome).increment(0);
         }
@@ -166,6 +172,23 @@ impl Handles {
             || {
                 let labels = labels(&table::CIRCUITS_OPEN, [provider_type.code().to_owned()]);
                 gauge(&*self.recorder, table::CIRCUITS_OPEN, labels)
+            },
+        )
+    }
+
+    pub(super) fn reversal(
+        &self,
+        provider_type: ProviderType,
+        kind: ReversalKind,
+        outcome: ReversalOutcome,
+    ) -> Counter {
+        let key = (provider_type, kind, outcome);
+        self.reversals.get(
+            &key,
+            || key,
+            || {
+                let words = [provider_type.code(), kind.word(), outcome.word()].map(str::to_owned);
+                counter(&*self.recorder, table::REVERSALS, labels(&table::REVERSALS, words))
             },
         )
     }

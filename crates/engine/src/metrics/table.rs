@@ -65,6 +65,8 @@ table! {
         "Payment providers that are not called for a while because they did not answer.";
     PROVIDER_NOTIFICATIONS = Kind::Counter, "regente_provider_notifications_total" ["provider_type", "outcome"]
         "Notifications of payment providers: `stored`, `repeated` or `not_authentic` as they arrive; `applied`, `kept` or `unmatched` once they are settled.";
+    REVERSALS = Kind::Counter, "regente_reversals_total" ["provider_type", "kind", "outcome"]
+        "Disputes, charge backs and reverted refunds that payment providers report: `applied`, `known`, or why they change nothing.";
     UNKNOWN_OUTCOMES = Kind::Gauge, "regente_unknown_outcomes" []
         "Transaction requests whose outcome nobody knows.";
     UNKNOWN_OUTCOMES_OLDEST_AGE = Kind::Gauge, "regente_unknown_outcomes_oldest_age_seconds" []

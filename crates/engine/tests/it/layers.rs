@@ -44,7 +44,7 @@ const ENGINE: &[&str] = &[
     // A charge whose answer comes too late is a finding, and a finding may lead to the next provider.
     "flows::asking flows::charge flows::finding",
     "flows::challenge",
-    "flows::staged",
+    "flows::reversal",
     "flows::card_check",
     "flows::reported",
     "flows::reconcile",
@@ -53,6 +53,7 @@ const ENGINE: &[&str] = &[
     "flows::notification",
     "flows::customers",
     "flows::purchase",
+    "flows::staged",
     "flows",
     "deliveries",
     "jobs",

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use aws_lc_rs::hmac;
 use http::{HeaderMap, HeaderName};
+use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use uuid::Uuid;
 use crate::notification::{
     Authentic, EventKind, EventSubject, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
 };
-use crate::outcome::Finding;
+use crate::outcome::{Finding, Reversal, ReversalKind};
 use crate::request::Credentials;
 
 /// The signature header: `t=<milliseconds>,v1=<signature>`. The signature is the HMAC-SHA256 over the time, a full stop
@@ -29,18 +30,19 @@ const PURPOSE: &[u8] = b"regente sandbox notifications 1";
 
 /// The request has an outcome.
 const OUTCOME: &str = "payment.outcome";
-/// The other kinds, which have no data.
-const KINDS: [(&str, EventKind); 5] = [
-    ("payment.charged_back", EventKind::ChargedBack),
-    ("dispute.opened", EventKind::DisputeOpened),
-    ("dispute.won", EventKind::DisputeWon),
-    ("dispute.lost", EventKind::DisputeLost),
-    ("refund.reverted", EventKind::RefundReverted),
+/// The other kinds. Their data name the case and the amount.
+const KINDS: [(&str, ReversalKind); 5] = [
+    ("payment.charged_back", ReversalKind::ChargedBack),
+    ("dispute.opened", ReversalKind::DisputeOpened),
+    ("dispute.won", ReversalKind::DisputeWon),
+    ("dispute.lost", ReversalKind::DisputeLost),
+    ("refund.reverted", ReversalKind::RefundReverted),
 ];
 
 // The parser's own message could repeat parts of the body.
 const NOT_AN_EVENT: NotificationRefusal = NotificationRefusal::NotReadable("it is not the JSON of an event");
 const NOT_AN_OUTCOME: NotificationRefusal = NotificationRefusal::NotReadable("its data is not an outcome");
+const NOT_A_CASE: NotificationRefusal = NotificationRefusal::NotReadable("its data names no case");
 
 /// The body; unknown members are ignored.
 #[derive(Deserialize)]
@@ -58,6 +60,14 @@ struct Message {
     data: Value,
 }
 
+/// The data of what happened to a payment. Releases before disputes sent none.
+#[derive(Deserialize)]
+struct Case {
+    id: String,
+    #[serde(default)]
+    amount: Option<Amount>,
+}
+
 /// The word that tells the events about one request apart.
 pub(super) fn word(what: &EventKind) -> String {
     let word = match what {
@@ -66,11 +76,10 @@ pub(super) fn word(what: &EventKind) -> String {
         EventKind::Outcome(Finding::Pending(_)) => "pending",
         EventKind::Outcome(Finding::Accepted(_)) => "accepted",
         EventKind::Outcome(Finding::Paid(payments)) => return format!("paid-{}", payments.len()),
-        EventKind::ChargedBack
-        | EventKind::DisputeOpened
-        | EventKind::DisputeWon
-        | EventKind::DisputeLost
-        | EventKind::RefundReverted => what.word(),
+        EventKind::Outcome(Finding::Reversed { reversals, .. }) => {
+            return format!("reversed-{}", reversals.len());
+        }
+        EventKind::Reversal(reversal) => return format!("{}-{}", reversal.kind.word(), reversal.id),
     };
     word.to_owned()
 }
@@ -79,13 +88,12 @@ pub(super) fn word(what: &EventKind) -> String {
 pub(super) fn body(event: &ProviderEvent, object_id: Uuid, key: Uuid) -> Vec<u8> {
     let (kind, data) = match &event.what {
         EventKind::Outcome(finding) => (OUTCOME, json!(finding)),
-        EventKind::ChargedBack
-        | EventKind::DisputeOpened
-        | EventKind::DisputeWon
-        | EventKind::DisputeLost
-        | EventKind::RefundReverted => {
-            let known = KINDS.iter().find(|(_, kind)| *kind == event.what);
-            (known.map_or("unknown", |(word, _)| *word), Value::Null)
+        EventKind::Reversal(reversal) => {
+            let known = KINDS.iter().find(|(_, kind)| *kind == reversal.kind);
+            (
+                known.map_or("unknown", |(word, _)| *word),
+                json!({ "id": reversal.id, "amount": reversal.amount }),
+            )
         }
     };
     let message = json!({
@@ -159,8 +167,10 @@ pub(super) fn events(notification: &Notification<'_>) -> Result<Vec<ProviderEven
         EventKind::Outcome(Finding::deserialize(message.data).map_err(|_| NOT_AN_OUTCOME)?)
     } else {
         let known = KINDS.iter().find(|(word, _)| *word == message.kind);
-        let Some((_, what)) = known else { return Err(NotificationRefusal::UnknownKind(message.kind)) };
-        what.clone()
+        let Some((_, kind)) = known else { return Err(NotificationRefusal::UnknownKind(message.kind)) };
+        let case = Option::<Case>::deserialize(message.data).map_err(|_| NOT_A_CASE)?;
+        let Case { id, amount } = case.unwrap_or_else(|| Case { id: message.id.clone(), amount: None });
+        EventKind::Reversal(Reversal { kind: *kind, id, amount })
     };
     let about = EventSubject::Call { object_id: message.object_id, key: message.key };
     Ok(vec![ProviderEvent { id: message.id, occurred_at: message.occurred_at, about, what }])

@@ -7,10 +7,11 @@ use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
 use super::draws::Draws;
+use super::reversals::reversals;
 use super::rules::network_says;
 use super::transaction_log::Recorded;
 use super::{Answered, Deed, Entry, Sandbox, TransactionLogError};
-use crate::outcome::{Approval, Finding, Payment};
+use crate::outcome::{Approval, Finding, Payment, ReversalKind};
 use crate::staged::{StageRefusal, Staged, StagedEvent};
 
 /// Namespace of the keys of what happens without a call.
@@ -24,27 +25,39 @@ impl Sandbox {
     /// # Errors
     /// What [`StageRefusal`] says.
     pub async fn stage(&self, event: StagedEvent) -> Result<(), StageRefusal> {
-        self.enact(event).await?;
-        self.notify_of(event.key).await;
-        Ok(())
-    }
-
-    async fn enact(&self, event: StagedEvent) -> Result<(), StageRefusal> {
         let StagedEvent { key, at, what } = event;
         match what {
-            Staged::Payment { amount } => self.pay(key, amount, at).await.map(drop),
-            Staged::FurtherPayment { amount } => self.pay_again(key, amount, at).await.map(drop),
-            Staged::Withdrawal => self.withdraw(key, at).await,
+            Staged::DisputeOpened => self.reverse(key, ReversalKind::DisputeOpened, None, at).await,
+            Staged::DisputeWon => self.reverse(key, ReversalKind::DisputeWon, None, at).await,
+            Staged::DisputeLost => self.reverse(key, ReversalKind::DisputeLost, None, at).await,
+            Staged::ChargedBack => self.reverse(key, ReversalKind::ChargedBack, None, at).await,
+            Staged::RefundReverted { amount } => {
+                self.reverse(key, ReversalKind::RefundReverted, amount, at).await
+            }
+            Staged::Payment { amount } => self.told(key, self.pay(key, amount, at)).await,
+            Staged::FurtherPayment { amount } => self.told(key, self.pay_again(key, amount, at)).await,
+            Staged::Withdrawal => self.told(key, self.withdraw(key, at)).await,
             Staged::Refund => {
                 let done = Draws::new(self.seed, None, key).approval();
-                self.report_void(key, at, Finding::Approved(done)).await
+                self.told(key, self.report_void(key, at, Finding::Approved(done))).await
             }
             Staged::RefundRefusal => {
                 let refused = Decline::of(DeclinedCode::Generic);
                 let refused = Decline { retryable: false, ..network_says(refused, "sandbox refund refused") };
-                self.report_void(key, at, Finding::Declined(refused)).await
+                self.told(key, self.report_void(key, at, Finding::Declined(refused))).await
             }
         }
+    }
+
+    /// Notifies the outcome of the call once something has changed it.
+    async fn told<T>(
+        &self,
+        key: Uuid,
+        changing: impl Future<Output = Result<T, StageRefusal>> + Send,
+    ) -> Result<(), StageRefusal> {
+        changing.await?;
+        self.notify_of(key).await;
+        Ok(())
     }
 
     /// The payer of the authorization with this key pays: `amount`, or what was asked of him. Whoever has paid does not pay
@@ -136,16 +149,21 @@ impl Sandbox {
     /// The outcome of a call as it is now. `finding` is what the call was answered with.
     pub(super) async fn current(&self, key: Uuid, finding: Finding) -> Result<Finding, TransactionLogError> {
         match finding {
-            Finding::Pending(_) => {
+            Finding::Pending(_) | Finding::Approved(_) => {
                 let history = self.log.history(key).await?;
-                let payments = payments(&history);
-                if !payments.is_empty() {
-                    return Ok(Finding::Paid(payments));
+                let reversals = reversals(&history);
+                let taken = match finding {
+                    Finding::Pending(_) => after_payer(&history).unwrap_or(finding),
+                    Finding::Approved(_)
+                    | Finding::Declined(_)
+                    | Finding::Accepted(_)
+                    | Finding::Paid(_)
+                    | Finding::Reversed { .. } => finding,
+                };
+                if reversals.is_empty() {
+                    return Ok(taken);
                 }
-                let withdrawn = history.iter().filter_map(Entry::answered).find_map(|answered| {
-                    matches!(answered.deed, Deed::Withdrawal { .. }).then(|| answered.finding.clone())
-                });
-                Ok(withdrawn.unwrap_or(finding))
+                Ok(Finding::Reversed { taken: Box::new(taken), reversals })
             }
             Finding::Accepted(_) => {
                 let result = self.log.find(result_key(key)).await?;
@@ -153,7 +171,7 @@ impl Sandbox {
                     result.as_ref().and_then(Entry::answered).map(|answered| answered.finding.clone());
                 Ok(result.unwrap_or(finding))
             }
-            Finding::Approved(_) | Finding::Declined(_) | Finding::Paid(_) => Ok(finding),
+            Finding::Declined(_) | Finding::Paid(_) | Finding::Reversed { .. } => Ok(finding),
         }
     }
 }
@@ -162,6 +180,17 @@ impl Sandbox {
 fn instructed(history: &[Entry], key: Uuid) -> Option<&Answered> {
     let own = history.iter().find(|entry| entry.key == key)?;
     own.answered().filter(|answered| matches!(answered.finding, Finding::Pending(_)))
+}
+
+/// What the payer has done, or the provider in his stead.
+fn after_payer(history: &[Entry]) -> Option<Finding> {
+    let payments = payments(history);
+    if !payments.is_empty() {
+        return Some(Finding::Paid(payments));
+    }
+    history.iter().filter_map(Entry::answered).find_map(|answered| {
+        matches!(answered.deed, Deed::Withdrawal { .. }).then(|| answered.finding.clone())
+    })
 }
 
 fn payments(history: &[Entry]) -> Vec<Payment> {
@@ -176,7 +205,8 @@ fn payments(history: &[Entry]) -> Vec<Payment> {
             | Deed::Void { .. }
             | Deed::Payment { .. }
             | Deed::Withdrawal { .. }
-            | Deed::VoidResult { .. },
+            | Deed::VoidResult { .. }
+            | Deed::Reversal { .. },
             _,
         ) => None,
     };
@@ -188,11 +218,11 @@ fn result_key(void_key: Uuid) -> Uuid {
     derived(void_key, "result")
 }
 
-fn derived(key: Uuid, what: &str) -> Uuid {
+pub(super) fn derived(key: Uuid, what: &str) -> Uuid {
     Uuid::new_v5(&KEYS, &[key.as_bytes().as_slice(), what.as_bytes()].concat())
 }
 
-fn unanswered(error: TransactionLogError) -> StageRefusal {
+pub(super) fn unanswered(error: TransactionLogError) -> StageRefusal {
     tracing::error!(%error, "the simulator cannot use its transaction log");
     StageRefusal::Unanswered
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
-use super::{Plans, Recipient};
+use super::{Plans, Recipient, SigningKey};
 use crate::request::Call;
 
 /// Most calls that are remembered; the oldest is forgotten first.
@@ -33,14 +33,40 @@ pub(super) struct Recipients(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
-    by_key: HashMap<Uuid, Notified>,
+    by_key: HashMap<Uuid, Remembered>,
     oldest_first: VecDeque<Uuid>,
+    /// By address: many calls, few registrations.
+    registrations: HashMap<String, Arc<Registration>>,
+}
+
+/// One call, in few bytes: every authorization may be disputed later.
+struct Remembered {
+    registration: Arc<Registration>,
+    object_id: Uuid,
+    /// Absent when the call brought no faults along.
+    plans: Option<Arc<Plans>>,
+}
+
+struct Registration {
+    url: String,
+    signing_key: SigningKey,
 }
 
 impl Recipients {
-    pub(super) fn remember(&self, key: Uuid, notified: Notified) {
+    pub(super) fn remember(&self, key: Uuid, Notified { recipient, plans }: Notified) {
+        let Recipient { url, object_id, signing_key } = recipient;
         let mut known = self.known();
-        if known.by_key.insert(key, notified).is_none() {
+        let registration = known.registrations.get(&url).filter(|known| known.signing_key == signing_key);
+        let registration = match registration.cloned() {
+            Some(registration) => registration,
+            None => {
+                let registration = Arc::new(Registration { url: url.clone(), signing_key });
+                known.registrations.insert(url, Arc::clone(&registration));
+                registration
+            }
+        };
+        let plans = (!plans.is_empty()).then_some(plans);
+        if known.by_key.insert(key, Remembered { registration, object_id, plans }).is_none() {
             known.oldest_first.push_back(key);
         }
         if known.oldest_first.len() > CALLS_MAX
@@ -51,7 +77,12 @@ impl Recipients {
     }
 
     pub(super) fn of(&self, key: Uuid) -> Option<Notified> {
-        self.known().by_key.get(&key).cloned()
+        let known = self.known();
+        let Remembered { registration, object_id, plans } = known.by_key.get(&key)?;
+        let Registration { url, signing_key } = registration.as_ref();
+        let recipient =
+            Recipient { url: url.clone(), object_id: *object_id, signing_key: signing_key.clone() };
+        Some(Notified { recipient, plans: plans.clone().unwrap_or_default() })
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

@@ -17,7 +17,7 @@ use crate::transaction_log::both;
 
 /// authorized, reserved, captured, refunded, released
 async fn amounts(log: &TransactionLog, authorization_key: Uuid) -> [i64; 5] {
-    let Holding { authorized, reserved, captured, refunded, released, currency } =
+    let Holding { authorized, reserved, captured, refunded, released, charged_back: _, currency } =
         log.holding(authorization_key).await.unwrap().unwrap();
     assert_eq!(currency, Currency::BRL);
     [authorized, reserved, captured, refunded, released].map(|amount| amount.minor_units())

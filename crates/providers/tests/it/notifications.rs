@@ -1,13 +1,14 @@
 //! What the simulator sends by itself: only what it signed, byte for byte, is taken.
 
 use http::{HeaderMap, HeaderValue};
+use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use regente_providers::notification::{
     Authentic, EventKind, EventSubject, NOTIFICATION_BYTES_MAX, Notification, NotificationRefusal,
     NotificationRequest, ProviderEvent,
 };
-use regente_providers::outcome::{Approval, Finding};
+use regente_providers::outcome::{Approval, Finding, Reversal, ReversalKind};
 use regente_providers::request::Credentials;
 use regente_providers::sandbox::{SIGNATURE_AGE_MAX, SIGNATURE_HEADER, SigningKey, TransactionLog};
 use serde_json::{Map, Value, json};
@@ -86,15 +87,29 @@ fn a_signed_outcome_is_an_event() {
         };
         assert_eq!(receive(&signed(&body, "mine"), &body), Ok(vec![event]));
     }
-    for (kind, what) in [
-        ("payment.charged_back", EventKind::ChargedBack),
-        ("dispute.opened", EventKind::DisputeOpened),
-        ("dispute.won", EventKind::DisputeWon),
-        ("dispute.lost", EventKind::DisputeLost),
-        ("refund.reverted", EventKind::RefundReverted),
+}
+
+#[test]
+fn what_happened_to_a_payment_is_an_event() {
+    for (word, kind) in [
+        ("payment.charged_back", ReversalKind::ChargedBack),
+        ("dispute.opened", ReversalKind::DisputeOpened),
+        ("dispute.won", ReversalKind::DisputeWon),
+        ("dispute.lost", ReversalKind::DisputeLost),
+        ("refund.reverted", ReversalKind::RefundReverted),
     ] {
-        let body = message(kind, Value::Null);
-        assert_eq!(receive(&signed(&body, "mine"), &body).unwrap()[0].what, what);
+        let read = |data| {
+            let body = message(word, data);
+            receive(&signed(&body, "mine"), &body).map(|mut events| events.remove(0).what)
+        };
+        let of = |id: &str, amount| EventKind::Reversal(Reversal { kind, id: id.to_owned(), amount });
+        assert_eq!(read(json!({ "id": "case", "amount": 70 })), Ok(of("case", Amount::new(70))));
+        assert_eq!(read(json!({ "id": "case" })), Ok(of("case", None)));
+        // The notifications of releases before had no data: each is a case of its own.
+        assert_eq!(read(Value::Null), Ok(of("event 1", None)));
+        for bad in [json!({}), json!({ "id": 1 }), json!({ "id": "case", "amount": -1 }), json!("case")] {
+            assert!(matches!(read(bad), Err(NotificationRefusal::NotReadable(_))));
+        }
     }
 }
 

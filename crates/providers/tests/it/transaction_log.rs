@@ -243,12 +243,14 @@ async fn a_file_that_is_something_else_is_refused_and_left_alone() {
     let is_format = |format: i64| {
         rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", format).unwrap();
     };
-    is_format(2);
-    assert!(TransactionLog::file(&path).is_ok(), "the format before is read");
-    is_format(4);
+    for before in [2, 3] {
+        is_format(before);
+        assert!(TransactionLog::file(&path).is_ok(), "format {before} is read");
+    }
+    is_format(5);
     assert!(matches!(
         TransactionLog::file(&path),
-        Err(TransactionLogError::Format { found: 4, expected: 3 })
+        Err(TransactionLogError::Format { found: 5, expected: 4 })
     ));
 }
 

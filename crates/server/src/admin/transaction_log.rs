@@ -16,7 +16,7 @@ use regente_store::money::ChargeMoney;
 pub struct Money {
     /// Authorized and not captured.
     pub reserved: i64,
-    /// Captured and not refunded.
+    /// Captured and neither refunded nor charged back.
     pub kept: i64,
 }
 
@@ -118,11 +118,11 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
         | StateName::CapturePending => {
             return Comparison::Waits;
         }
-        // The bank takes a chargeback from the merchant; the provider's record of the sale does not change.
-        StateName::ChargedBack => return Comparison::NotInLog,
         StateName::PreAuthorized => Money::reserved(charge.amount),
         StateName::Authorized => Money::kept(charge.amount),
-        StateName::Failed | StateName::Canceled | StateName::Voided => Money::default(),
+        StateName::Failed | StateName::Canceled | StateName::Voided | StateName::ChargedBack => {
+            Money::default()
+        }
     };
     // What the payer did is a request of its own under the same key, or two: expired, and paid after all.
     let mut keys = HashSet::new();

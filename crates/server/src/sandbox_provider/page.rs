@@ -64,11 +64,18 @@ fn totals_table(totals: &[TotalView]) -> String {
     }
     let mut table = String::from(
         "<table><tr><th>Currency<th class=n>Authorizations<th class=n>Authorized<th class=n>Reserved\
-         <th class=n>Captured<th class=n>Refunded<th class=n>Released<th class=n>Captured − refunded</tr>",
+         <th class=n>Captured<th class=n>Refunded<th class=n>Released<th class=n>Charged back<th class=n>Kept</tr>",
     );
     for total in totals {
-        let amounts =
-            [total.authorized, total.reserved, total.captured, total.refunded, total.released, total.kept];
+        let amounts = [
+            total.authorized,
+            total.reserved,
+            total.captured,
+            total.refunded,
+            total.released,
+            total.charged_back,
+            total.kept,
+        ];
         let cells = amounts.map(|amount| format!("<td class=n>{}", decimal(amount, total.currency))).concat();
         let _ = write!(
             table,
@@ -101,7 +108,7 @@ fn entries_table(entries: &[Stored]) -> String {
             Some(Finding::Declined(decline)) => ("declined", format!("declined: {}", decline.code.code())),
             Some(Finding::Pending(_)) => ("note", "waits for the payer".to_owned()),
             Some(Finding::Accepted(_)) => ("note", "accepted".to_owned()),
-            Some(Finding::Paid(_)) => ("approved", "paid".to_owned()),
+            Some(Finding::Paid(_) | Finding::Reversed { .. }) => ("approved", "paid".to_owned()),
             None => ("note", "asked for before it came".to_owned()),
         };
         let follows = entry.authorization_key();

@@ -17,7 +17,7 @@ use crate::harness::TestApp;
 pub struct Money {
     /// Authorized and not captured.
     pub reserved: i64,
-    /// Captured and not refunded.
+    /// Captured and neither refunded nor charged back.
     pub kept: i64,
     /// How many authorizations hold or have captured an amount.
     pub effects: usize,
@@ -70,6 +70,7 @@ pub async fn agree(books: &TransactionLog, charge: &Value) -> Money {
     let (status, amount) = (text(&charge["status"]), charge["amount"].as_i64().unwrap());
     let told = match status {
         "authorized" | "voided" => Money { reserved: 0, kept: amount, effects: 1 },
+        "charged_back" => Money { effects: 1, ..Money::default() },
         "pre_authorized" | "canceled" => Money { reserved: amount, kept: 0, effects: 1 },
         "failed" => Money::default(),
         other => panic!("a charge that is {other} in the end: {charge:#}"),

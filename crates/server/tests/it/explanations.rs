@@ -141,11 +141,20 @@ async fn captures_refunds_and_what_a_tester_sets_are_told(app: TestApp) {
 
     app.post(&path, &json!({ "status": "charged_back" })).await.expect(200);
     let told = explained(&app, &charge).await;
+    assert_eq!(told["steps"][3]["setByHand"], false, "it happened at the simulator");
+    let story = text(&told["text"]);
+    assert!(story.contains("4. Main (SANDBOX, priority 1) reported a chargeback of BRL 0.70."), "{story}");
+    assert!(story.ends_with("\n\nThe cardholder's bank took it back."));
+
+    let refused = charged(&app, &charge_body(&app.merchant().await, WRONG_CVV)).await;
+    app.post(&format!("/v1/charges/{}", text(&refused["id"])), &json!({ "status": "authorized" }))
+        .await
+        .expect(200);
+    let told = explained(&app, &refused).await;
     assert_eq!(
-        (&told["steps"][3]["setByHand"], &told["steps"][2]["setByHand"]),
+        (&told["steps"][1]["setByHand"], &told["steps"][0]["setByHand"]),
         (&json!(true), &json!(false))
     );
-    assert!(text(&told["text"]).ends_with("\n\nThe cardholder's bank took it back."));
 }
 
 async fn an_unknown_outcome_is_told_with_its_reason(app: TestApp) {

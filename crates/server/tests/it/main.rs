@@ -23,6 +23,7 @@ mod clocks;
 mod config;
 mod customers;
 mod dev;
+mod disputes;
 mod doctor;
 mod documents;
 mod drain;

@@ -6,7 +6,12 @@
 use std::time::Duration;
 
 use axum::http::Method;
+use regente_domain::charge::approved_authorization;
+use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::money::Amount;
 use regente_engine::settings::Settings;
+use regente_providers::sandbox::Notice;
+use regente_providers::staged::{Staged, StagedEvent};
 use regente_store::testing::TestDatabase;
 use regente_store::{Batch, Commit, transaction_requests};
 use serde_json::{Value, json};
@@ -72,6 +77,7 @@ struct Told {
     analyses: usize,
     notified: usize,
     challenges: usize,
+    reversals: usize,
     effects: usize,
 }
 
@@ -86,6 +92,7 @@ impl Told {
             && self.analyses > 0
             && self.notified > 0
             && self.challenges > 0
+            && self.reversals > 0
     }
 }
 
@@ -147,14 +154,16 @@ const AUTHENTICATED_CARDS: [(&str, &str); 8] = [
 struct Sequence {
     seed: u64,
     dice: Dice,
-    /// What becomes of notifications; apart, so that they change no seed's sequence.
+    /// What becomes of notifications, and what happens to payments; apart, so that they change no seed's sequence.
     post: Dice,
     requests: u64,
+    /// What was told of payments; a provider sends it until it is answered.
+    reversals: Vec<Notice>,
 }
 
 impl Sequence {
     const fn new(seed: u64) -> Self {
-        Self { seed, dice: Dice(seed), post: Dice(!seed), requests: 0 }
+        Self { seed, dice: Dice(seed), post: Dice(!seed), requests: 0, reversals: Vec::new() }
     }
 
     async fn run(mut self, mut app: TestApp, told: &mut Told) -> TestApp {
@@ -186,10 +195,18 @@ impl Sequence {
             for _ in 0..self.dice.below(7) {
                 app = self.operate(app, &id, told).await;
                 self.notify(&app, told).await;
+                self.reverse(&app, &id, told).await;
             }
             ids.push(id);
         }
         resolve(&app).await;
+        for notice in &self.reversals {
+            app.deliver(notice).await.expect(200);
+        }
+        // What waits for something else is tried again within the hour.
+        for _ in 0..2 {
+            app.later(LATER).await;
+        }
         nothing_is_open(&app).await;
         let page = app.get(&format!("/v1/charges?merchantId={merchant}&limit=100")).await.expect(200);
         let charges = page["items"].as_array().unwrap();
@@ -281,6 +298,41 @@ impl Sequence {
             Some((other, reply)) => panic!("{other}: {}", String::from_utf8_lossy(&reply.bytes)),
         }
         app
+    }
+
+    /// Sometimes a payer disputes what was taken, his bank takes it back, or a refund comes back. It is notified at once, in
+    /// the end, or both.
+    async fn reverse(&mut self, app: &TestApp, id: &str, told: &mut Told) {
+        if !self.post.one_in(4) {
+            return;
+        }
+        let requests = requests_of(app, id).await;
+        let Some(taken) = approved_authorization(&requests) else { return };
+        let what = self.post.pick(&[
+            Staged::DisputeOpened,
+            Staged::DisputeOpened,
+            Staged::DisputeWon,
+            Staged::DisputeLost,
+            Staged::ChargedBack,
+            Staged::RefundReverted { amount: None },
+            Staged::RefundReverted { amount: None },
+            Staged::RefundReverted { amount: Amount::new(1) },
+        ]);
+        let event = StagedEvent { key: taken.provider_key(), at: app.clock.deployment(), what };
+        // Not all of it can happen to any payment.
+        if app.app.providers.stage(taken.provider_type, event).await.is_err() {
+            return;
+        }
+        told.reversals += 1;
+        for notice in app.wire.notices() {
+            if self.post.one_in(2) {
+                app.deliver(&notice).await.expect(200);
+            }
+            self.reversals.push(notice);
+        }
+        if self.post.one_in(2) {
+            self.reversals.reverse();
+        }
     }
 
     /// What the simulator has to tell arrives: in any order, never, once or twice.
@@ -433,6 +485,12 @@ async fn resolve(app: &TestApp) {
         }
         app.later(LATER).await;
     }
+}
+
+async fn requests_of(app: &TestApp, id: &str) -> Vec<TransactionRequest> {
+    let id = id.parse().unwrap();
+    let stored = transaction_requests::of_object(&app.app.store, app.client_id(), id).await.unwrap();
+    stored.into_iter().map(|stored| stored.request).collect()
 }
 
 fn is_pending(reply: &Reply) -> bool {

@@ -76,6 +76,9 @@ fn step_line(charge: &Charge, timeline: &Timeline, place: usize) -> String {
         );
     }
     let provider = named(&step.provider);
+    if let Some(what) = what_was_reported(charge, step) {
+        return format!("{provider} reported {what}.");
+    }
     let mut line = match (step.of_payer, step.ended) {
         (true, Ended::Approved) => {
             format!("The payer paid {provider} {}.", step.amount.shown_in(charge.currency))
@@ -93,6 +96,27 @@ fn step_line(charge: &Charge, timeline: &Timeline, place: usize) -> String {
     line
 }
 
+/// What happened at the provider without a call of ours.
+fn what_was_reported(charge: &Charge, step: &TimelineStep) -> Option<String> {
+    let amount = step.amount.shown_in(charge.currency);
+    match step.request_type {
+        RequestType::Dispute => Some(format!("that the payer disputes {amount}")),
+        RequestType::DisputeClosed => Some("that the dispute was decided for the merchant".to_owned()),
+        RequestType::ChargeBack => Some(format!("a chargeback of {amount}")),
+        RequestType::RevertVoid => Some(format!("that {amount} which were given back have come back")),
+        RequestType::Authorization
+        | RequestType::PreAuthorization
+        | RequestType::ZeroDollar
+        | RequestType::Capture
+        | RequestType::Void
+        | RequestType::AuthenticationSetup
+        | RequestType::AuthenticationEnroll
+        | RequestType::AuthenticationValidate
+        | RequestType::AntiFraud
+        | RequestType::AntiFraudFeeding => None,
+    }
+}
+
 fn what_was_asked(charge: &Charge, earlier: &[TimelineStep], step: &TimelineStep) -> String {
     let amount = step.amount.shown_in(charge.currency);
     match step.request_type {
@@ -102,7 +126,11 @@ fn what_was_asked(charge: &Charge, earlier: &[TimelineStep], step: &TimelineStep
         RequestType::Capture => format!("to capture {amount}"),
         RequestType::Void if is_reservation(earlier) => format!("to release {amount}"),
         RequestType::Void => format!("to give back {amount}"),
-        RequestType::ChargeBack => format!("for a chargeback of {amount}"),
+        // Nobody was asked: it was reported.
+        RequestType::ChargeBack
+        | RequestType::Dispute
+        | RequestType::DisputeClosed
+        | RequestType::RevertVoid => String::new(),
         RequestType::AuthenticationSetup => "to prepare an authentication".to_owned(),
         RequestType::AuthenticationEnroll => "to authenticate the cardholder".to_owned(),
         RequestType::AuthenticationValidate => "how the challenge of the cardholder ended".to_owned(),
@@ -213,6 +241,9 @@ fn taken(steps: &[TimelineStep]) -> Option<Amount> {
         | RequestType::ZeroDollar
         | RequestType::Void
         | RequestType::ChargeBack
+        | RequestType::Dispute
+        | RequestType::DisputeClosed
+        | RequestType::RevertVoid
         | RequestType::AuthenticationSetup
         | RequestType::AuthenticationEnroll
         | RequestType::AuthenticationValidate

@@ -2,22 +2,25 @@
 //! [`reported`].
 
 use regente_domain::actor::Actor;
+use regente_domain::charge::reversal::ReversalReason;
 use regente_providers::notification::{EventKind, EventSubject, ProviderEvent};
-use regente_providers::outcome::Finding;
+use regente_providers::outcome::{Finding, Reversal};
 use regente_store::provider_notifications::ProviderNotification;
-use regente_store::transaction_requests::{self, StoredRequest};
+use regente_store::transaction_requests::{self, ObjectKind, StoredRequest};
 
 use crate::app::App;
 use crate::error::Error;
 use crate::flows::attempt::Found;
 use crate::flows::finding::NOTIFICATION;
-use crate::flows::reported;
+use crate::flows::{reported, reversal};
 
 /// Whether an event is part of the records.
 pub(super) enum Applied {
     Yes,
-    /// This release does not know what to do about it.
+    /// It changes nothing, for this reason.
     Kept(String),
+    /// It is applied once something else is known.
+    TooEarly(ReversalReason),
     /// This process waits for the answer to the request.
     InFlight,
     /// It names no known request of its provider.
@@ -34,13 +37,7 @@ pub(super) async fn apply(
     };
     match &event.what {
         EventKind::Outcome(finding) => outcome(app, stored, finding.clone()).await,
-        EventKind::ChargedBack
-        | EventKind::DisputeOpened
-        | EventKind::DisputeWon
-        | EventKind::DisputeLost
-        | EventKind::RefundReverted => {
-            Ok(Applied::Kept(format!("this release does not apply {}", event.what.word())))
-        }
+        EventKind::Reversal(what) => reversal(app, stored, what).await,
     }
 }
 
@@ -73,4 +70,22 @@ async fn outcome(app: &App, stored: StoredRequest, finding: Finding) -> Result<A
     let found = Found::of(request, finding);
     reported::apply(app, &stored, found, &Actor::Job(NOTIFICATION)).await?;
     Ok(Applied::Yes)
+}
+
+async fn reversal(app: &App, stored: StoredRequest, what: &Reversal) -> Result<Applied, Error> {
+    let request = &stored.request;
+    if app.in_flight.contains(request.id) {
+        return Ok(Applied::InFlight);
+    }
+    if stored.object_kind == ObjectKind::Card {
+        return Ok(Applied::Kept("the check of a card takes no money".to_owned()));
+    }
+    let _admission = app.store.admit_waiting().await?;
+    Ok(match reversal::apply(app, request, what, &Actor::Job(NOTIFICATION)).await? {
+        reversal::Applied::Yes => Applied::Yes,
+        reversal::Applied::TooEarly(reason) => Applied::TooEarly(reason),
+        reversal::Applied::Refused(reason) => {
+            Applied::Kept(format!("{} is refused: {}", what.kind.word(), reason.word()))
+        }
+    })
 }

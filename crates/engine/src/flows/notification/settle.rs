@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use regente_domain::charge::reversal::ReversalReason;
 use regente_domain::time::Timestamp;
 use regente_providers::notification::{Notification, NotificationRefusal, ProviderEvent};
 use regente_store::jobs::Job;
@@ -19,10 +20,12 @@ use crate::vault::{Binding, Purpose};
 
 /// How soon a notification is tried again while this process waits for the answer to the very request.
 const IN_FLIGHT_AGAIN_AFTER: Duration = Duration::from_secs(1);
-/// The shortest and the longest wait of a notification that names no known request.
-const UNMATCHED_WAITS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60 * 60));
+/// The shortest and the longest wait of a notification that names no known request, or comes too early.
+const WAITS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60 * 60));
 /// How long a notification may name no known request before it is put aside.
 const UNMATCHED_FOR_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long a notification may wait for a payment or a refund that is under way.
+const UNDER_WAY_FOR_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The job of one notification. It is idempotent: a notification that was applied before its process died is applied
 /// again, without effect.
@@ -40,9 +43,13 @@ pub async fn settle(app: &App, job: &Job) -> Result<Ended, Error> {
     let (state, why) = match take_in(app, &stored).await? {
         Taken::Settled(state, why) => (state, why),
         Taken::InFlight => return Ok(Ended::Again { at: now + IN_FLIGHT_AGAIN_AFTER }),
-        Taken::Unmatched => match again_at(&stored, now) {
+        Taken::Unmatched => match again_at(&stored, UNMATCHED_FOR_MAX, now) {
             Some(at) => return Ok(Ended::Again { at }),
             None => (State::Unmatched, Some("it names no request of the provider".to_owned())),
+        },
+        Taken::TooEarly(reason) => match again_at(&stored, too_early_for_max(reason), now) {
+            Some(at) => return Ok(Ended::Again { at }),
+            None => (State::Kept, Some(format!("what it follows did not come: {}", reason.word()))),
         },
     };
     note(app, &stored, state, why.as_deref()).await?;
@@ -56,6 +63,8 @@ enum Taken {
     InFlight,
     /// One of its events names no known request.
     Unmatched,
+    /// One of its events follows something that is not known yet.
+    TooEarly(ReversalReason),
 }
 
 async fn take_in(app: &App, stored: &ProviderNotification) -> Result<Taken, Error> {
@@ -71,16 +80,18 @@ async fn take_in(app: &App, stored: &ProviderNotification) -> Result<Taken, Erro
             | NotificationRefusal::NotReadable(_)),
         ) => return Ok(Taken::Settled(State::Kept, Some(refusal.to_string()))),
     };
-    let (mut settled, mut unmatched) = (Taken::Settled(State::Applied, None), false);
+    let mut settled = Taken::Settled(State::Applied, None);
+    let mut waits = None;
     for event in events {
         match apply(app, stored, &event).await? {
             Applied::Yes => {}
             Applied::Kept(why) => settled = Taken::Settled(State::Kept, Some(why)),
             Applied::InFlight => return Ok(Taken::InFlight),
-            Applied::Unmatched => unmatched = true,
+            Applied::Unmatched => waits = Some(Taken::Unmatched),
+            Applied::TooEarly(reason) => waits = Some(Taken::TooEarly(reason)),
         }
     }
-    Ok(if unmatched { Taken::Unmatched } else { settled })
+    Ok(waits.unwrap_or(settled))
 }
 
 async fn read(
@@ -109,10 +120,21 @@ async fn read(
 }
 
 /// A notification waits as long again as it has waited; `None` when it has waited long enough.
-fn again_at(stored: &ProviderNotification, now: Timestamp) -> Option<Timestamp> {
+fn again_at(stored: &ProviderNotification, at_most: Duration, now: Timestamp) -> Option<Timestamp> {
     let age = now.since(stored.received_at);
-    let (shortest, longest) = UNMATCHED_WAITS;
-    (age < UNMATCHED_FOR_MAX).then(|| now + age.clamp(shortest, longest))
+    let (shortest, longest) = WAITS;
+    (age < at_most).then(|| now + age.clamp(shortest, longest))
+}
+
+/// How long a notification waits for what it follows.
+const fn too_early_for_max(reason: ReversalReason) -> Duration {
+    match reason {
+        ReversalReason::UnderWay => UNDER_WAY_FOR_MAX,
+        ReversalReason::NoSuchDispute
+        | ReversalReason::State
+        | ReversalReason::OtherPayment
+        | ReversalReason::MoreThanRefunded => UNMATCHED_FOR_MAX,
+    }
 }
 
 async fn note(

@@ -102,9 +102,11 @@ impl From<&Stored> for EntryView {
             Some(Finding::Approved(approval)) => (EntryOutcome::Approved, Some(approval), None, None),
             Some(Finding::Declined(decline)) => (EntryOutcome::Declined, None, Some(decline), None),
             Some(Finding::Pending(pending)) => (EntryOutcome::Pending, None, None, Some(pending)),
-            // A payment has an entry of its own, which is approved.
             Some(Finding::Accepted(approval)) => (EntryOutcome::Accepted, Some(approval), None, None),
-            Some(Finding::Paid(_)) | None => (EntryOutcome::ProbedBeforeArrival, None, None, None),
+            // What happened to it has entries of its own, which are approved.
+            Some(Finding::Paid(_) | Finding::Reversed { .. }) | None => {
+                (EntryOutcome::ProbedBeforeArrival, None, None, None)
+            }
         };
         Self {
             sequence: *sequence,
@@ -185,7 +187,10 @@ pub struct HoldingView {
     pub refunded: i64,
     /// Reserved and then released without capture.
     pub released: i64,
-    /// Captured minus refunded.
+    /// Captured and then taken back by the payer's bank.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub charged_back: i64,
+    /// Captured minus refunded minus charged back.
     pub kept: i64,
 }
 
@@ -207,8 +212,16 @@ pub struct TotalView {
     pub refunded: i64,
     /// Sum of [`HoldingView::released`].
     pub released: i64,
-    /// Captured minus refunded.
+    /// Sum of [`HoldingView::charged_back`].
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub charged_back: i64,
+    /// Captured minus refunded minus charged back.
     pub kept: i64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(amount: &i64) -> bool {
+    *amount == 0
 }
 
 impl HoldingView {
@@ -222,6 +235,7 @@ impl HoldingView {
             captured: holding.captured.minor_units(),
             refunded: holding.refunded.minor_units(),
             released: holding.released.minor_units(),
+            charged_back: holding.charged_back.minor_units(),
             kept: holding.kept().minor_units(),
         }
     }
@@ -235,6 +249,7 @@ impl HoldingView {
             captured: Amount::new(self.captured)?,
             refunded: Amount::new(self.refunded)?,
             released: Amount::new(self.released)?,
+            charged_back: Amount::new(self.charged_back)?,
         };
         Some((self.authorization_key, holding))
     }
@@ -253,6 +268,7 @@ impl TotalView {
                 captured: 0,
                 refunded: 0,
                 released: 0,
+                charged_back: 0,
                 kept: 0,
             });
             total.authorizations += 1;
@@ -262,6 +278,7 @@ impl TotalView {
                 (&mut total.captured, holding.captured),
                 (&mut total.refunded, holding.refunded),
                 (&mut total.released, holding.released),
+                (&mut total.charged_back, holding.charged_back),
                 (&mut total.kept, holding.kept),
             ] {
                 *sum = sum.saturating_add(amount);

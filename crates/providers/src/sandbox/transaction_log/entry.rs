@@ -6,7 +6,7 @@ use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
-use crate::outcome::Finding;
+use crate::outcome::{Finding, ReversalKind};
 use crate::request::OperationKind;
 
 /// The log entry of one key.
@@ -87,6 +87,13 @@ pub enum Deed {
         /// The key of the authorization.
         authorization_key: Uuid,
     },
+    /// Something happens to a payment after it was taken.
+    Reversal {
+        /// The key of the authorization.
+        authorization_key: Uuid,
+        /// What happens.
+        kind: ReversalKind,
+    },
 }
 
 /// Identifies a card; not enough to charge it.
@@ -108,7 +115,8 @@ impl Entry {
                 | Deed::Capture { .. }
                 | Deed::Void { .. }
                 | Deed::Withdrawal { .. }
-                | Deed::VoidResult { .. },
+                | Deed::VoidResult { .. }
+                | Deed::Reversal { .. },
             )
             | None => false,
         }
@@ -131,7 +139,7 @@ impl Entry {
     pub(super) fn taken_on(&self) -> Option<&Answered> {
         self.answered().filter(|answered| match answered.finding {
             Finding::Approved(_) | Finding::Accepted(_) => true,
-            Finding::Declined(_) | Finding::Pending(_) | Finding::Paid(_) => false,
+            Finding::Declined(_) | Finding::Pending(_) | Finding::Paid(_) | Finding::Reversed { .. } => false,
         })
     }
 
@@ -152,6 +160,7 @@ impl Deed {
             Self::Payment { .. } => PAYMENT,
             Self::Withdrawal { .. } => WITHDRAWAL,
             Self::VoidResult { .. } => VOID_RESULT,
+            Self::Reversal { kind, .. } => kind.word(),
         }
     }
 
@@ -170,7 +179,10 @@ impl Deed {
             (PAYMENT, None) => Self::Payment { authorization_key: authorization_key? },
             (WITHDRAWAL, None) => Self::Withdrawal { authorization_key: authorization_key? },
             (VOID_RESULT, None) => Self::VoidResult { authorization_key: authorization_key? },
-            (_, None) => return None,
+            (word, None) => {
+                let kind = ReversalKind::parse(word)?;
+                Self::Reversal { authorization_key: authorization_key?, kind }
+            }
         })
     }
 
@@ -183,7 +195,8 @@ impl Deed {
             | Self::Void { .. }
             | Self::Payment { .. }
             | Self::Withdrawal { .. }
-            | Self::VoidResult { .. } => None,
+            | Self::VoidResult { .. }
+            | Self::Reversal { .. } => None,
         }
     }
 
@@ -196,7 +209,8 @@ impl Deed {
             | Self::Void { .. }
             | Self::Payment { .. }
             | Self::Withdrawal { .. }
-            | Self::VoidResult { .. } => None,
+            | Self::VoidResult { .. }
+            | Self::Reversal { .. } => None,
         }
     }
 
@@ -208,7 +222,8 @@ impl Deed {
             | Self::Void { authorization_key }
             | Self::Payment { authorization_key }
             | Self::Withdrawal { authorization_key }
-            | Self::VoidResult { authorization_key } => Some(*authorization_key),
+            | Self::VoidResult { authorization_key }
+            | Self::Reversal { authorization_key, .. } => Some(*authorization_key),
         }
     }
 }

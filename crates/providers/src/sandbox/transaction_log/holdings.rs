@@ -8,7 +8,7 @@ use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::money::Amount;
 use uuid::Uuid;
 
-use crate::outcome::Finding;
+use crate::outcome::{Finding, ReversalKind};
 use crate::sandbox::rules::network_says;
 
 use super::entry::{Answered, Deed, Entry, Record};
@@ -32,6 +32,8 @@ pub struct Holding {
     pub refunded: Amount,
     /// Reserved and then released without capture.
     pub released: Amount,
+    /// Captured and then taken back by the payer's bank.
+    pub charged_back: Amount,
 }
 
 impl Holdings {
@@ -75,20 +77,22 @@ impl Holdings {
             | Deed::Capture { .. }
             | Deed::Void { .. }
             | Deed::Withdrawal { .. }
-            | Deed::VoidResult { .. } => {}
+            | Deed::VoidResult { .. }
+            | Deed::Reversal { .. } => {}
         }
-        // A logged capture or void was possible when it was written, so it still is.
+        // What is logged was possible when it was written, so it still is.
         if let Some(after) = self.after(answered).and_then(Result::ok) {
             self.0.extend(answered.deed.authorization_key().map(|authorization| (authorization, after)));
         }
     }
 
-    /// The holding after a capture or void; `None` for what moves no money of a holding.
+    /// The holding after a capture, a void or what happened since; `None` for what moves no money of a holding.
     fn after(&self, answered: &Answered) -> Option<Result<Holding, Refusal>> {
         let authorization_key = match answered.deed {
             Deed::Capture { authorization_key }
             | Deed::Void { authorization_key }
-            | Deed::VoidResult { authorization_key } => authorization_key,
+            | Deed::VoidResult { authorization_key }
+            | Deed::Reversal { authorization_key, .. } => authorization_key,
             Deed::Authorization { .. }
             | Deed::Verification { .. }
             | Deed::Payment { .. }
@@ -100,9 +104,10 @@ impl Holdings {
 }
 
 impl Holding {
-    /// The amount that the buyer has paid in the end: captured minus refunded.
+    /// The amount that the buyer has paid in the end: captured minus refunded minus charged back.
     pub fn kept(&self) -> Amount {
-        self.captured.minus(self.refunded).unwrap_or(Amount::ZERO)
+        let left = self.captured.minus(self.refunded).and_then(|left| left.minus(self.charged_back));
+        left.unwrap_or(Amount::ZERO)
     }
 
     fn begin(capture: CaptureMode, authorized: Amount, currency: Currency) -> Self {
@@ -110,15 +115,15 @@ impl Holding {
             CaptureMode::Automatic => (Amount::ZERO, authorized),
             CaptureMode::Manual => (authorized, Amount::ZERO),
         };
-        let (refunded, released) = (Amount::ZERO, Amount::ZERO);
-        Self { currency, authorized, reserved, captured, refunded, released }
+        let (refunded, released, charged_back) = (Amount::ZERO, Amount::ZERO, Amount::ZERO);
+        Self { currency, authorized, reserved, captured, refunded, released, charged_back }
     }
 
     /// Both, of one authorization that was paid more than once. Amounts never exceed what fits.
     fn and(self, paid: Self) -> Self {
         Self {
-            authorized: sum(self.authorized, paid.authorized).unwrap_or(self.authorized),
-            captured: sum(self.captured, paid.captured).unwrap_or(self.captured),
+            authorized: self.authorized.plus(paid.authorized).unwrap_or(self.authorized),
+            captured: self.captured.plus(paid.captured).unwrap_or(self.captured),
             ..self
         }
     }
@@ -141,6 +146,7 @@ impl Holding {
                 self.release(amount)
             }
             Deed::Void { .. } | Deed::VoidResult { .. } => self.refund(amount),
+            Deed::Reversal { kind, .. } => self.reverse(kind, amount),
         }
     }
 
@@ -150,19 +156,35 @@ impl Holding {
             return Err(Refusal::NothingReserved);
         }
         let rest = self.reserved.minus(amount).ok_or(Refusal::MoreThanReserved)?;
-        let released = sum(self.released, rest).ok_or(Refusal::MoreThanReserved)?;
+        let released = self.released.plus(rest).ok_or(Refusal::MoreThanReserved)?;
         Ok(Self { reserved: Amount::ZERO, captured: amount, released, ..self })
     }
 
     fn release(self, amount: Amount) -> Result<Self, Refusal> {
         let reserved = self.reserved.minus(amount).ok_or(Refusal::MoreThanReserved)?;
-        let released = sum(self.released, amount).ok_or(Refusal::MoreThanReserved)?;
+        let released = self.released.plus(amount).ok_or(Refusal::MoreThanReserved)?;
         Ok(Self { reserved, released, ..self })
     }
 
     fn refund(self, amount: Amount) -> Result<Self, Refusal> {
-        let refunded = sum(self.refunded, amount).filter(|refunded| *refunded <= self.captured);
+        let refunded = self.refunded.plus(amount).filter(|_| amount <= self.kept());
         Ok(Self { refunded: refunded.ok_or(Refusal::MoreThanTaken)?, ..self })
+    }
+
+    fn reverse(self, kind: ReversalKind, amount: Amount) -> Result<Self, Refusal> {
+        match kind {
+            ReversalKind::DisputeOpened if amount > self.kept() => Err(Refusal::MoreThanTaken),
+            // A dispute moves no money while it is open, nor when the merchant wins.
+            ReversalKind::DisputeOpened | ReversalKind::DisputeWon => Ok(self),
+            ReversalKind::DisputeLost | ReversalKind::ChargedBack => {
+                let charged_back = self.charged_back.plus(amount).filter(|_| amount <= self.kept());
+                Ok(Self { charged_back: charged_back.ok_or(Refusal::MoreThanTaken)?, ..self })
+            }
+            ReversalKind::RefundReverted if self.charged_back > Amount::ZERO => Err(Refusal::ChargedBack),
+            ReversalKind::RefundReverted => {
+                Ok(Self { refunded: self.refunded.minus(amount).ok_or(Refusal::MoreThanRefunded)?, ..self })
+            }
+        }
     }
 }
 
@@ -189,22 +211,22 @@ enum Refusal {
     NothingReserved,
     MoreThanReserved,
     MoreThanTaken,
+    MoreThanRefunded,
+    ChargedBack,
 }
 
 impl Refusal {
     fn decline(self) -> Decline {
         let (code, reason) = match self {
             Self::NoAuthorization => (DeclinedCode::TransactionNotAllowed, "sandbox no such authorization"),
+            Self::ChargedBack => (DeclinedCode::TransactionNotAllowed, "sandbox charged back"),
             Self::OtherCurrency => (DeclinedCode::TransactionNotAllowed, "sandbox other currency"),
             Self::NothingReserved => (DeclinedCode::TransactionNotAllowed, "sandbox nothing reserved"),
             Self::NoAmount => (DeclinedCode::InvalidAmount, "sandbox no amount"),
             Self::MoreThanReserved => (DeclinedCode::InvalidAmount, "sandbox more than reserved"),
             Self::MoreThanTaken => (DeclinedCode::InvalidAmount, "sandbox more than taken"),
+            Self::MoreThanRefunded => (DeclinedCode::InvalidAmount, "sandbox more than refunded"),
         };
         network_says(Decline::of(code), reason)
     }
-}
-
-fn sum(one: Amount, other: Amount) -> Option<Amount> {
-    Amount::new(one.minor_units() + other.minor_units())
 }

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::charge::attempt::{Approval, Asks, Outcome, TransactionRequest};
-use regente_domain::charge::{Charge, PaymentSource, SimulatedStatus, StatusRefusal, Transition};
+use regente_domain::charge::{Charge, SimulatedStatus, StatusRefusal, Transition};
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::ChargeId;
 use regente_engine::audit;
@@ -49,9 +49,10 @@ pub struct StatusBody {
 
 /// Sets the status of a charge, in the sandbox.
 ///
-/// For a card no provider is asked, and the transaction log of the simulator does not change: a tester sees what would
-/// follow. Where a payer pays by himself it happens at the simulator: he pays, a refund is confirmed or refused, the
-/// instructions are withdrawn. Final states (`canceled`, `voided`, `charged_back`) stay. In production there is no such operation.
+/// What can happen at the simulator happens there, so that its transaction log agrees: a payer pays, a reservation is
+/// captured, a refund is made, confirmed or refused, instructions are withdrawn, a payment is charged back. Everything else
+/// is set by hand, without asking a provider. Final states (`canceled`, `voided`, `charged_back`) stay. In production there is no
+/// such operation.
 #[utoipa::path(
     post,
     path = "/v1/charges/{id}",
@@ -100,22 +101,20 @@ async fn plan(
     status: SimulatedStatus,
 ) -> Result<Planned, Error> {
     let now = app.clock.of(caller.client_id);
-    let mut stored = find(app, caller, charge_id).await?;
-    if let PaymentSource::Payer(_) = stored.charge.method.source() {
-        let (place, actor) = ((caller.client_id, charge_id), caller.actor());
-        if let Reached::AtProvider(ran) = staged::reach(app, place, status, &actor, refused).await? {
-            let Ran { charge, requests } = *ran;
-            let mut batch = Batch::new(caller.client_id);
-            audit::record(app, &mut batch, caller, request_id, STATUS_SET, charge_id.uuid());
-            let (private, addresses) =
-                (open_private(app, &stored).await?, Addresses::of(app, &charge).await?);
-            let view = ChargeView::of(&charge, &private, &addresses, &requests, caller);
-            let body = serde_json::to_value(view).map_err(Error::internal)?;
-            return Ok(Planned { batch, status: StatusCode::OK.as_u16(), body });
-        }
-        // What happened at the provider on the way has changed the charge.
-        stored = find(app, caller, charge_id).await?;
+    let stored = find(app, caller, charge_id).await?;
+    card_is_free(app, &stored.charge, None).await?;
+    let (place, actor) = ((caller.client_id, charge_id), caller.actor());
+    if let Reached::AtProvider(ran) = staged::reach(app, place, status, &actor, refused).await? {
+        let Ran { charge, requests } = *ran;
+        let mut batch = Batch::new(caller.client_id);
+        audit::record(app, &mut batch, caller, request_id, STATUS_SET, charge_id.uuid());
+        let (private, addresses) = (open_private(app, &stored).await?, Addresses::of(app, &charge).await?);
+        let view = ChargeView::of(&charge, &private, &addresses, &requests, caller);
+        let body = serde_json::to_value(view).map_err(Error::internal)?;
+        return Ok(Planned { batch, status: StatusCode::OK.as_u16(), body });
     }
+    // What happened at the provider on the way has changed the charge.
+    let stored = find(app, caller, charge_id).await?;
     let before = &stored.charge;
     let purchase = card_is_free(app, before, None).await?;
     let Transition { charge: after, announces } = before.simulate(status, now).map_err(refused)?;
@@ -126,7 +125,7 @@ async fn plan(
     let Some(last) = of_payment.or(requests.last()) else {
         return Err(Error::internal("a charge without a transaction request"));
     };
-    let (actor, told) = (caller.actor(), told(app, before, &after, last, status));
+    let told = told(app, before, &after, last, status);
     let mut batch = Batch::new(before.client_id);
     if let Some(purchase) = purchase {
         purchases::hold(&mut batch, purchase);

@@ -241,7 +241,7 @@ impl ChargeView {
             currency: charge.currency.code(),
             statement_descriptor: references.statement_descriptor,
             capture: charge.capture.flag(),
-            is_dispute: false,
+            is_dispute: charge.is_disputed(requests),
             status: charge.state.status().word(),
             responsible_provider_type: charge.state.responsible().map(|provider| provider.code()),
             payment_method: PaymentMethodView::of(charge, private, instructions),

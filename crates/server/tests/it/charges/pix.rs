@@ -4,6 +4,7 @@ mod crashes;
 mod notified;
 mod paid;
 mod refunds;
+mod reversed;
 
 use axum::http::Method;
 use serde_json::{Value, json};

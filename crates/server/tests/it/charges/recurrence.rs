@@ -37,7 +37,11 @@ async fn later(app: &TestApp, merchant: &str, earlier: &Value, recurrence: &str)
 async fn noted(app: &TestApp) -> Vec<String> {
     let noted = |entry: Entry| match &entry.answered()?.finding {
         Finding::Approved(approval) => approval.network_transaction_id.clone(),
-        Finding::Declined(_) | Finding::Pending(_) | Finding::Accepted(_) | Finding::Paid(_) => None,
+        Finding::Declined(_)
+        | Finding::Pending(_)
+        | Finding::Accepted(_)
+        | Finding::Paid(_)
+        | Finding::Reversed { .. } => None,
     };
     app.books.entries().await.unwrap().into_iter().filter_map(noted).collect()
 }

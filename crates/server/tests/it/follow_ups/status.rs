@@ -28,7 +28,8 @@ async fn every_status_of_a_card_can_be_set(app: TestApp) {
         let id = captured(&app).await;
         let charge = app.post(&format!("/v1/charges/{id}"), &json!({ "status": status })).await.expect(200);
         assert_eq!(told(&charge), is(status, amount, 100, (kind, ended, 100)));
-        assert_eq!(charge["transactionRequests"][0]["responseTs"], json!(null));
+        // A refund is asked for at the provider; nobody is asked about the others.
+        assert_eq!(charge["transactionRequests"][0]["responseTs"].is_null(), status != "voided");
         assert_eq!(announced(&app, &id).await, ["pending", "authorized", event]);
         let page = app.get(&format!("/v1/charges?id={id}&status={status}")).await.expect(200);
         assert_eq!(page["meta"]["totalItems"], 1);

@@ -126,6 +126,6 @@ pub fn outcome(finding: Finding) -> Outcome {
         Finding::Approved(approval) => Outcome::Approved(approval),
         Finding::Declined(decline) => Outcome::Declined(decline),
         Finding::Pending(pending) => Outcome::Pending(pending),
-        other @ (Finding::Accepted(_) | Finding::Paid(_)) => panic!("{other:?}"),
+        other @ (Finding::Accepted(_) | Finding::Paid(_) | Finding::Reversed { .. }) => panic!("{other:?}"),
     }
 }

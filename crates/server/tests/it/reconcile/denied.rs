@@ -96,7 +96,11 @@ async fn approval(app: &TestApp, request: &TransactionRequest) -> Outcome {
     let entry = app.books.find(request.provider_key()).await.unwrap().unwrap();
     match entry.answered().unwrap().finding.clone() {
         Finding::Approved(approval) => Outcome::Approved(approval),
-        other @ (Finding::Declined(_) | Finding::Pending(_) | Finding::Accepted(_) | Finding::Paid(_)) => {
+        other @ (Finding::Declined(_)
+        | Finding::Pending(_)
+        | Finding::Accepted(_)
+        | Finding::Paid(_)
+        | Finding::Reversed { .. }) => {
             panic!("{other:?}")
         }
     }

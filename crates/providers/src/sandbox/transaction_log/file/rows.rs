@@ -18,8 +18,10 @@ use super::{Window, analyses, authentications};
 /// Value of `application_id` ("SBOX"): another database is not mistaken for the log.
 const APPLICATION: i64 = 0x5342_4f58;
 /// Value of `user_version`: the format of the file.
-const FORMAT: i64 = 3;
-/// The format before, without payments of payers; a release that reads it would not understand them.
+const FORMAT: i64 = 4;
+/// The format before, without disputes and charge backs.
+const FORMAT_WITHOUT_REVERSALS: i64 = 3;
+/// The format without payments of payers; a release that reads it would not understand them.
 const FORMAT_WITHOUT_PAYMENTS: i64 = 2;
 /// The first format, without captures and voids.
 const FORMAT_WITHOUT_FOLLOW_UPS: i64 = 1;
@@ -98,7 +100,8 @@ pub(super) fn open(path: &Path) -> Result<Connection, TransactionLogError> {
         transaction.execute_batch(ADD_FOLLOW_UPS)?;
         transaction.pragma_update(None, "user_version", FORMAT)?;
     }
-    if application_of(&transaction)? == (APPLICATION, FORMAT_WITHOUT_PAYMENTS) {
+    let (application, format) = application_of(&transaction)?;
+    if application == APPLICATION && [FORMAT_WITHOUT_PAYMENTS, FORMAT_WITHOUT_REVERSALS].contains(&format) {
         transaction.pragma_update(None, "user_version", FORMAT)?;
     }
     let state = application_of(&transaction)?;

@@ -1,0 +1,282 @@
+//! What is reported of a payment after it was taken: a table of every state and every kind, and what repeated, late and
+//! reordered reports lead to.
+
+use regente_domain::charge::attempt::{Asks, Outcome, RequestType, TransactionRequest};
+use regente_domain::charge::explanation::Stopped;
+use regente_domain::charge::reversal::{Reversal, ReversalKind, ReversalReason, ReversalVerdict};
+use regente_domain::charge::{
+    CaptureMode, Charge, ChargeEvent, ChargeState, Held, OpenOperation, SecurityCode, StateName,
+};
+use regente_domain::money::Amount;
+
+use super::{NOW, SANDBOX, approved, authorization, charge, id, of_payer, request};
+
+use ReversalKind::{ChargedBack, DisputeLost, DisputeOpened, DisputeWon, RefundReverted};
+use ReversalReason::{MoreThanRefunded, NoSuchDispute, OtherPayment, UnderWay};
+
+const ALL: [ReversalKind; 5] = [DisputeOpened, DisputeWon, DisputeLost, ChargedBack, RefundReverted];
+
+fn amount(minor_units: i64) -> Amount {
+    Amount::new(minor_units).unwrap()
+}
+
+fn reversal(kind: ReversalKind, id: &str) -> Reversal {
+    Reversal { kind, id: id.to_owned(), amount: None }
+}
+
+fn of(kind: ReversalKind, id: &str, minor_units: i64) -> Reversal {
+    Reversal { amount: Some(amount(minor_units)), ..reversal(kind, id) }
+}
+
+/// A charge with its requests, to which things happen.
+#[derive(Clone)]
+struct Story {
+    charge: Charge,
+    requests: Vec<TransactionRequest>,
+}
+
+impl Story {
+    /// A charge of 150 that was authorized.
+    fn taken() -> Self {
+        let requests = vec![authorization(0, approved())];
+        let charge = charge().approve(SANDBOX, amount(150), NOW).unwrap().charge;
+        Self { charge, requests }
+    }
+
+    /// One in this state, with the requests that lead to it.
+    fn in_state(name: StateName) -> Self {
+        let responsible = SANDBOX;
+        let open = |before| OpenOperation { ordinal: 1, amount: amount(150), before };
+        let mut story = Self::taken();
+        story.charge.state = match name {
+            StateName::Processing => ChargeState::Processing,
+            StateName::AwaitingPayer => {
+                ChargeState::AwaitingPayer { responsible, security_code: SecurityCode::NotNeeded }
+            }
+            StateName::PreAuthorized => ChargeState::PreAuthorized { responsible },
+            StateName::CapturePending => {
+                ChargeState::CapturePending { responsible, open: open(Held::Reserved) }
+            }
+            StateName::Authorized => ChargeState::Authorized { responsible },
+            StateName::RefundPending => ChargeState::RefundPending { responsible, open: open(Held::Taken) },
+            StateName::RefundAccepted => ChargeState::RefundAccepted { responsible, open: open(Held::Taken) },
+            StateName::Failed => ChargeState::Failed { responsible },
+            StateName::Canceled => ChargeState::Canceled { responsible },
+            StateName::Voided => return story.refunded(150),
+            StateName::ChargedBack => {
+                story.happens(&reversal(ChargedBack, "before"));
+                return story;
+            }
+        };
+        story
+    }
+
+    /// After a refund of this amount.
+    fn refunded(mut self, minor_units: i64) -> Self {
+        let refund = amount(minor_units);
+        let void = Asks::about(&self.requests[0], RequestType::Void, refund);
+        self.requests.push(request(self.requests.len() as u128, void, approved()));
+        self.charge.requests += 1;
+        self.charge.amount = self.charge.amount.minus(refund).unwrap();
+        if self.charge.amount == Amount::ZERO {
+            self.charge.state = ChargeState::Voided { responsible: SANDBOX };
+        }
+        self
+    }
+
+    fn verdict(&self, reversal: &Reversal) -> ReversalVerdict {
+        self.charge.reverse(&self.requests, &self.requests[0], reversal, NOW)
+    }
+
+    /// It is reported; what was announced.
+    fn happens(&mut self, reversal: &Reversal) -> Option<ChargeEvent> {
+        let ReversalVerdict::Applies(reversed) = self.verdict(reversal) else { return None };
+        let recorded = reversed.request(id(900 + self.requests.len() as u128), NOW);
+        assert_eq!(recorded.ordinal, self.charge.requests, "it is the newest request");
+        assert_eq!(reversed.transition.charge.requests, self.charge.requests + 1);
+        assert_eq!(reversed.transition.charge.version, self.charge.version + 1);
+        assert!(matches!(recorded.outcome, Outcome::Approved(_)));
+        self.requests.push(recorded);
+        self.charge = reversed.transition.charge.clone();
+        reversed.transition.announces
+    }
+
+    fn is_disputed(&self) -> bool {
+        self.charge.is_disputed(&self.requests)
+    }
+
+    /// What a merchant sees.
+    fn shown(&self) -> (&'static str, i64, bool) {
+        (self.charge.state.status().word(), self.charge.amount.minor_units(), self.is_disputed())
+    }
+}
+
+/// `-` refused, `~` too early, `=` known, otherwise the state that follows.
+fn sign(story: &Story, reversal: &Reversal) -> &'static str {
+    match story.verdict(reversal) {
+        ReversalVerdict::Applies(reversed) => reversed.transition.charge.state.name().word(),
+        ReversalVerdict::Known => "=",
+        ReversalVerdict::TooEarly(_) => "~",
+        ReversalVerdict::Refused(_) => "-",
+    }
+}
+
+#[test]
+fn every_state_and_every_kind() {
+    let table = |name: StateName| match name {
+        StateName::Processing
+        | StateName::AwaitingPayer
+        | StateName::CapturePending
+        | StateName::RefundPending
+        | StateName::RefundAccepted => ["~", "~", "~", "~", "~"],
+        StateName::PreAuthorized | StateName::Failed | StateName::Canceled => ["-", "-", "-", "-", "-"],
+        StateName::Authorized => ["authorized", "~", "charged_back", "charged_back", "-"],
+        StateName::Voided => ["-", "-", "-", "-", "authorized"],
+        StateName::ChargedBack => ["-", "-", "=", "=", "-"],
+    };
+    for (_, name) in StateName::WORDS {
+        let story = Story::in_state(*name);
+        assert_eq!(ALL.map(|kind| sign(&story, &reversal(kind, "new"))), table(*name), "{}", name.word());
+    }
+    let mut disputed = Story::taken();
+    assert_eq!(disputed.happens(&reversal(DisputeOpened, "case")), Some(ChargeEvent::Dispute));
+    let of_the_case = |story: &Story| ALL.map(|kind| sign(story, &reversal(kind, "case")));
+    assert_eq!(of_the_case(&disputed), ["=", "authorized", "charged_back", "charged_back", "-"]);
+    // What is given back while it is disputed may be taken once more, and the dispute ends all the same.
+    let refunded = disputed.clone().refunded(150);
+    assert_eq!(of_the_case(&refunded), ["=", "voided", "charged_back", "charged_back", "authorized"]);
+    assert_eq!(sign(&disputed.refunded(50), &reversal(RefundReverted, "new")), "authorized");
+}
+
+#[test]
+fn a_charge_that_has_expired_may_be_paid_all_the_same() {
+    let mut story = Story::in_state(StateName::Failed);
+    story.charge.explanation.stopped = Some(Stopped::Expired);
+    assert_eq!(story.verdict(&reversal(ChargedBack, "new")), ReversalVerdict::TooEarly(UnderWay));
+}
+
+#[test]
+fn a_dispute_is_open_until_it_is_decided() {
+    let mut story = Story::taken();
+    let opened = of(DisputeOpened, "case", 100);
+    assert_eq!(story.happens(&opened), Some(ChargeEvent::Dispute));
+    assert_eq!(story.shown(), ("authorized", 150, true));
+    assert_eq!(story.requests[1].request_type, RequestType::Dispute);
+    assert_eq!((story.requests[1].amount, story.requests[1].transaction_id()), (amount(100), Some("case")));
+    let other = reversal(DisputeWon, "another case");
+    assert_eq!(story.verdict(&other), ReversalVerdict::TooEarly(NoSuchDispute));
+    assert_eq!(story.happens(&reversal(DisputeWon, "case")), Some(ChargeEvent::DisputeClosed));
+    assert_eq!(story.shown(), ("authorized", 150, false));
+    assert_eq!(story.requests[2].request_type, RequestType::DisputeClosed);
+    assert_eq!(story.requests[2].amount, amount(100), "what was disputed");
+    assert_eq!(story.verdict(&opened), ReversalVerdict::Known, "it is over");
+    // Another one is another one.
+    story.happens(&reversal(DisputeOpened, "second"));
+    story.happens(&reversal(DisputeOpened, "third"));
+    story.happens(&reversal(DisputeWon, "second"));
+    assert!(story.is_disputed(), "the third is open");
+    assert_eq!(story.happens(&reversal(DisputeLost, "third")), Some(ChargeEvent::ChargedBack));
+    assert_eq!(story.shown(), ("charged_back", 150, false));
+}
+
+#[test]
+fn a_charge_is_charged_back_once() {
+    for first in [DisputeLost, ChargedBack] {
+        let mut story = Story::taken().refunded(50);
+        assert_eq!(story.happens(&reversal(first, "one")), Some(ChargeEvent::ChargedBack));
+        assert_eq!(story.shown(), ("charged_back", 100, false), "the amount stays");
+        assert_eq!(story.requests[2].request_type, RequestType::ChargeBack);
+        assert_eq!(story.requests[2].amount, amount(100), "what was left");
+        for again in [DisputeLost, ChargedBack] {
+            for case in ["one", "two"] {
+                assert_eq!(story.verdict(&reversal(again, case)), ReversalVerdict::Known);
+            }
+        }
+        assert_eq!(story.verdict(&reversal(DisputeOpened, "one")), ReversalVerdict::Known, "it is over");
+    }
+}
+
+#[test]
+fn a_reverted_refund_raises_the_amount() {
+    // 100 → refund 10 → refund 90 → 10 come back.
+    let base = || {
+        let mut story = Story::taken();
+        story.charge.amount = amount(100);
+        story.requests[0].amount = amount(100);
+        story
+    };
+    let mut voided = base().refunded(10).refunded(90);
+    assert_eq!(voided.shown(), ("voided", 0, false));
+    assert_eq!(voided.happens(&of(RefundReverted, "r", 10)), Some(ChargeEvent::RevertVoid));
+    assert_eq!(voided.shown(), ("authorized", 10, false));
+    assert_eq!(voided.requests[3].request_type, RequestType::RevertVoid);
+    // 100 → 90 → 70 → 80.
+    let mut part = base().refunded(10).refunded(20);
+    part.happens(&of(RefundReverted, "r", 10));
+    assert_eq!(part.shown(), ("authorized", 80, false));
+    assert_eq!(part.verdict(&of(RefundReverted, "r", 10)), ReversalVerdict::Known);
+    let too_much = ReversalVerdict::Refused(MoreThanRefunded);
+    assert_eq!(part.verdict(&of(RefundReverted, "s", 21)), too_much, "20 are refunded still");
+    assert_eq!(part.verdict(&of(RefundReverted, "s", 0)), too_much);
+    assert_eq!(part.happens(&reversal(RefundReverted, "s")), Some(ChargeEvent::RevertVoid), "the rest");
+    assert_eq!(part.shown(), ("authorized", 100, false));
+    assert_eq!(part.verdict(&of(RefundReverted, "t", 1)), too_much, "nothing is refunded any more");
+}
+
+#[test]
+fn what_comes_back_is_bounded_by_what_was_captured() {
+    let mut story = Story::taken();
+    story.charge.capture = CaptureMode::Manual;
+    story.requests[0].request_type = RequestType::PreAuthorization;
+    let capture = Asks::about(&story.requests[0], RequestType::Capture, amount(100));
+    story.requests.push(request(1, capture, approved()));
+    story.charge.requests = 2;
+    story.charge.amount = amount(100);
+    let reverted = of(RefundReverted, "r", 1);
+    assert_eq!(story.verdict(&reverted), ReversalVerdict::Refused(MoreThanRefunded), "50 were released");
+    let mut story = story.refunded(30);
+    assert_eq!(story.verdict(&of(RefundReverted, "r", 31)), ReversalVerdict::Refused(MoreThanRefunded));
+    assert!(story.happens(&of(RefundReverted, "r", 30)).is_some());
+    assert_eq!(story.shown(), ("authorized", 100, false));
+}
+
+#[test]
+fn only_the_payment_of_the_charge_is_meant() {
+    let mut story = Story::taken();
+    let instructed = authorization(0, super::instructed(None));
+    let (first, second) = (of_payer(1, approved()), of_payer(2, approved()));
+    story.requests = vec![instructed, first, second];
+    story.charge.requests = 3;
+    let about = |place: usize| {
+        story.charge.reverse(&story.requests, &story.requests[place], &reversal(ChargedBack, "c"), NOW)
+    };
+    assert!(matches!(about(0), ReversalVerdict::Applies(_)), "the request with the instructions");
+    assert!(matches!(about(1), ReversalVerdict::Applies(_)), "the payment");
+    assert_eq!(about(2), ReversalVerdict::Refused(OtherPayment), "it is given back by itself");
+    let story = Story::taken().refunded(50);
+    let about_the_refund =
+        story.charge.reverse(&story.requests, &story.requests[1], &reversal(RefundReverted, "r"), NOW);
+    assert!(matches!(about_the_refund, ReversalVerdict::Applies(_)), "a refund of the payment");
+}
+
+/// Reports of one case in every order, each as often as it is told, lead to one end.
+#[test]
+fn the_order_of_reports_does_not_matter() {
+    let told = [reversal(DisputeOpened, "c"), reversal(DisputeLost, "c"), reversal(ChargedBack, "c")];
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let mut story = Story::taken();
+        let mut events = Vec::new();
+        for place in order.into_iter().chain(order) {
+            events.extend(story.happens(&told[place]));
+        }
+        assert_eq!(story.shown(), ("charged_back", 150, false), "{order:?}");
+        assert_eq!(events.iter().filter(|event| **event == ChargeEvent::ChargedBack).count(), 1);
+    }
+    // The end of a dispute waits for its opening.
+    let (opened, won) = (reversal(DisputeOpened, "c"), reversal(DisputeWon, "c"));
+    let mut story = Story::taken();
+    let events: Vec<ChargeEvent> =
+        [&won, &opened, &won, &opened].map(|told| story.happens(told)).into_iter().flatten().collect();
+    assert_eq!(events, [ChargeEvent::Dispute, ChargeEvent::DisputeClosed]);
+    assert_eq!(story.shown(), ("authorized", 150, false));
+}

@@ -1,0 +1,105 @@
+//! Applies what happened to a payment after it was taken (`docs/interface/charges.md#disputes`): a dispute, a charge back or
+//! a reverted refund. A notification and a probe meet here. The version of the charge guards the change and the id of the
+//! case makes it single, so the number of reports does not matter.
+
+use regente_domain::actor::Actor;
+use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::reversal::{Reversal, ReversalReason, ReversalVerdict, Reversed};
+use regente_domain::charge::{Charge, Transition};
+use regente_domain::id::Id;
+use regente_store::transaction_requests::{self, ObjectKind};
+use regente_store::{Batch, Commit, charges, events};
+
+use crate::app::App;
+use crate::error::Error;
+use crate::metrics::{self, ReversalOutcome};
+use crate::queue::purchases;
+
+/// How often a lost race for the charge is decided again.
+const RACES_MAX: usize = 4;
+
+/// What became of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// The charge shows it, now or before.
+    Yes,
+    /// It is to be tried again later.
+    TooEarly(ReversalReason),
+    /// It changes nothing.
+    Refused(ReversalReason),
+}
+
+/// Applies what happened to the payment of `about`. The caller has admission.
+///
+/// # Errors
+/// [`Error::Busy`] when other changes came first each time.
+pub async fn apply(
+    app: &App,
+    about: &TransactionRequest,
+    reversal: &Reversal,
+    actor: &Actor,
+) -> Result<Applied, Error> {
+    let (client_id, id) = (about.client_id, Id::new(about.object_id));
+    let count = |outcome| metrics::reversal(about.provider_type, reversal.kind, outcome);
+    for _ in 0..RACES_MAX {
+        let Some((stored, requests)) = charges::find_with_requests(&app.store, client_id, id).await? else {
+            return Err(Error::internal("a transaction request without its charge"));
+        };
+        let charge = stored.charge;
+        let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
+        match charge.reverse(&requests, about, reversal, app.clock.of(client_id)) {
+            ReversalVerdict::Known => {
+                count(ReversalOutcome::Known);
+                return Ok(Applied::Yes);
+            }
+            ReversalVerdict::TooEarly(reason) => return Ok(Applied::TooEarly(reason)),
+            ReversalVerdict::Refused(reason) => {
+                count(ReversalOutcome::Refused(reason));
+                return Ok(Applied::Refused(reason));
+            }
+            ReversalVerdict::Applies(reversed) => match write(app, &charge, &reversed, actor).await? {
+                Commit::Applied => {
+                    count(ReversalOutcome::Applied);
+                    return Ok(Applied::Yes);
+                }
+                // Another node moved the charge, or this change is written: decide again.
+                Commit::Refused(_) | Commit::Unknown => {}
+            },
+        }
+    }
+    Err(Error::busy())
+}
+
+/// Applies all that a probe tells, in order. What is too early or refused is left to the next report.
+pub(super) async fn apply_all(
+    app: &App,
+    about: &TransactionRequest,
+    reversals: &[Reversal],
+    actor: &Actor,
+) -> Result<(), Error> {
+    for reversal in reversals {
+        match apply(app, about, reversal, actor).await? {
+            Applied::Yes => {}
+            Applied::TooEarly(reason) | Applied::Refused(reason) => tracing::warn!(
+                charge = %about.object_id, provider = %about.provider_type.code(),
+                kind = reversal.kind.word(), reason = reason.word(),
+                "what a provider says of a payment changed nothing"
+            ),
+        }
+    }
+    Ok(())
+}
+
+async fn write(app: &App, before: &Charge, reversed: &Reversed, actor: &Actor) -> Result<Commit, Error> {
+    let now = app.clock.of(before.client_id);
+    let Transition { charge: after, announces } = &reversed.transition;
+    let request = reversed.request(app.chance.id(now), now);
+    let mut batch = Batch::new(before.client_id);
+    charges::update(&mut batch, before, after, actor)?;
+    transaction_requests::insert_ended(&mut batch, &request, ObjectKind::Charge, actor)?;
+    purchases::wake(app, &mut batch, after);
+    if let Some(event) = announces {
+        events::charge_changed(&mut batch, app.chance.id(now), after, *event, actor);
+    }
+    Ok(app.store.apply(batch).await?)
+}
