@@ -1,6 +1,7 @@
 //! The HTTP interface: parses requests and formats answers. The engine's flows call the store and the providers.
 
 pub mod auth;
+mod buyer_page;
 pub mod cards;
 mod challenge;
 pub mod charges;

@@ -84,6 +84,7 @@ const SERVER: &[&str] = &[
     "api::notifications",
     "api::merchants",
     "api::webhooks",
+    "api::buyer_page",
     "api::challenge",
     "api::envelope",
     "api::layers",
