@@ -11,6 +11,7 @@ mod notification;
 mod outbox;
 mod overrides;
 mod payer;
+mod payment_page;
 mod recipients;
 mod rules;
 mod silence;
@@ -43,6 +44,7 @@ pub use faults::{
 pub use notification::{SIGNATURE_AGE_MAX, SIGNATURE_HEADER, SigningKey};
 pub use outbox::{Notice, Outbox, Recipient};
 pub use overrides::overrides;
+pub use payment_page::{PAGES, PageLink};
 pub use rules::{CvvRule, REFUSED_AMOUNT_MINOR_UNITS};
 pub use transaction_log::{
     Answered, AuthenticatedAt, AuthenticationEntry, CardTrace, Decision, Deed, Entry, Filter, Holding,
@@ -298,7 +300,7 @@ impl Sandbox {
     async fn judge_and_write(&self, call: &Call) -> Delivery<Answer> {
         let verdict = match self.hosted(call) {
             Some(judging) => judging.await,
-            None => Ok(rules::judge(&call.operation, call.at, self.cvv_on_charge, &self.draws(call))),
+            None => Ok(rules::judge(call, || self.payment_page(call), self.cvv_on_charge, &self.draws(call))),
         };
         let verdict = match verdict {
             Ok(verdict) => verdict,

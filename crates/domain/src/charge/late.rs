@@ -31,7 +31,7 @@ impl Charge {
                 let known = payments(requests, found.id);
                 if known.clone().any(|payment| self.is_same_payment(payment, found)) {
                     Next::Rest
-                } else if self.has_expired() && known.count() == 0 {
+                } else if self.takes_late_payment() && known.count() == 0 {
                     Next::Finish(Finish::Approved { by: found.provider_type, amount: found.amount })
                 } else {
                     void

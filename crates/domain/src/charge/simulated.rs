@@ -96,7 +96,7 @@ impl Charge {
             (
                 ChargeState::Failed { .. },
                 To::Authorized | To::Voided | To::RefundPending | To::ChargedBack,
-            ) if self.has_expired() => Ok(Staging::Payment),
+            ) if self.takes_late_payment() => Ok(Staging::Payment),
             (ChargeState::Failed { .. }, To::Failed) if before.is_some() => Ok(Staging::Reached),
             (ChargeState::Authorized { .. }, To::Authorized) => Ok(Staging::Reached),
             (ChargeState::Authorized { .. }, To::Voided) if before == Some(Staging::Refund) => {

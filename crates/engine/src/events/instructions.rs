@@ -1,19 +1,43 @@
-//! What a payer is told to do, as answers and events show it (`docs/interface/charges.md#awaiting-the-payer`): one
-//! member for each payment method that has instructions of its own.
+//! What a payer is told to do and what a provider says of a payment, as answers and events show it
+//! (`docs/interface/charges.md#awaiting-the-payer`): one member for each payment method that has one of its own.
 
-use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::attempt::{Outcome, PaidAs, RequestType, TransactionRequest};
 use regente_domain::charge::instructions::Instructions;
-use regente_domain::charge::{PaymentMethod, Pix};
+use regente_domain::charge::{Nupay, PaymentMethod, Pix};
 use serde::Serialize;
 
 use crate::document_links::Addresses;
 
-/// The member of a transaction request with the instructions.
+/// The member of a transaction request with what belongs to its payment method alone.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum InstructionsView {
     /// Of a Pix.
     Pix(PixView),
+    /// Of a NuPay.
+    Nupay(NupayView),
+}
+
+/// A step of a NuPay.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum NupayView {
+    /// The payer goes to a page.
+    #[serde(rename_all = "camelCase")]
+    Instructed {
+        /// After how many minutes it is canceled.
+        expires_in: u32,
+        /// The page.
+        payment_url: String,
+    },
+    /// He has paid.
+    Paid(PaidAs),
+    /// The money is given back.
+    #[serde(rename_all = "camelCase")]
+    Refunded {
+        /// The provider's id of that.
+        refund_id: String,
+    },
 }
 
 /// The code that a payer scans or copies.
@@ -36,12 +60,23 @@ pub struct QrCodeView {
 }
 
 impl InstructionsView {
-    /// The instructions that a request gave the payer; `None` when it gave none, or none with a member of their own.
+    /// What a request says of its payment method; `None` when it says nothing.
     pub fn of(method: &PaymentMethod, request: &TransactionRequest, addresses: &Addresses) -> Option<Self> {
-        let instructions = &request.pending()?.instructions;
+        let instructions = request.pending().map(|pending| &pending.instructions);
         match method {
-            PaymentMethod::Pix(pix) => PixView::of(pix, instructions, addresses).map(Self::Pix),
+            PaymentMethod::Pix(pix) => PixView::of(pix, instructions?, addresses).map(Self::Pix),
+            PaymentMethod::Nupay(nupay) => NupayView::of(nupay, request).map(Self::Nupay),
             PaymentMethod::Credit(_) | PaymentMethod::Debit(_) | PaymentMethod::Voucher(_) => None,
+        }
+    }
+}
+
+impl InstructionsView {
+    /// The code that a payer scans or copies, if he was given one.
+    pub fn into_code(self) -> Option<QrCodeView> {
+        match self {
+            Self::Pix(pix) => Some(pix.code),
+            Self::Nupay(_) => None,
         }
     }
 }
@@ -50,6 +85,43 @@ impl PixView {
     fn of(pix: &Pix, instructions: &Instructions, addresses: &Addresses) -> Option<Self> {
         let code = QrCodeView::of(instructions, addresses)?;
         Some(Self { expires_in: pix.expires_in, code })
+    }
+}
+
+impl NupayView {
+    fn of(nupay: &Nupay, request: &TransactionRequest) -> Option<Self> {
+        match &request.outcome {
+            Outcome::Pending(pending) => {
+                let payment_url = page(&pending.instructions)?.to_owned();
+                Some(Self::Instructed { expires_in: nupay.delay_to_auto_cancel, payment_url })
+            }
+            Outcome::Accepted(reference) | Outcome::Approved(reference) => match request.request_type {
+                RequestType::Authorization | RequestType::PreAuthorization => {
+                    reference.paid_as.as_deref().cloned().map(Self::Paid)
+                }
+                RequestType::Void => {
+                    reference.transaction_id.clone().map(|refund_id| Self::Refunded { refund_id })
+                }
+                RequestType::ZeroDollar
+                | RequestType::Capture
+                | RequestType::ChargeBack
+                | RequestType::AuthenticationSetup
+                | RequestType::AuthenticationEnroll
+                | RequestType::AuthenticationValidate => None,
+            },
+            Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => None,
+        }
+    }
+}
+
+/// The page that the payer goes to.
+fn page(instructions: &Instructions) -> Option<&str> {
+    match instructions {
+        Instructions::Redirect { url } => Some(url),
+        Instructions::QrCode { .. }
+        | Instructions::Challenge { .. }
+        | Instructions::HostedChallenge { .. }
+        | Instructions::Barcode { .. } => None,
     }
 }
 

@@ -125,6 +125,7 @@ async fn void(app: &App, charge: &Charge, actor: &Actor) -> Result<(), Error> {
         charge_id: charge.id,
         operation: FollowUpKind::Void,
         amount: None,
+        delay_to_compose: None,
         purchase: None,
         claim: None,
         actor: *actor,

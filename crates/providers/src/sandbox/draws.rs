@@ -65,6 +65,7 @@ impl Draws {
             network_authorization_code: network_authorization,
             network_response_code: network_response,
             response_code: None,
+            paid_as: None,
         }
     }
 

@@ -70,6 +70,7 @@ pub async fn agree(books: &TransactionLog, charge: &Value) -> Money {
     let (status, amount) = (text(&charge["status"]), charge["amount"].as_i64().unwrap());
     let told = match status {
         "authorized" | "voided" => Money { reserved: 0, kept: amount, effects: 1 },
+        "canceled" if !was_reserved(charge) => Money::default(),
         "pre_authorized" | "canceled" => Money { reserved: amount, kept: 0, effects: 1 },
         "failed" => Money::default(),
         other => panic!("a charge that is {other} in the end: {charge:#}"),
@@ -96,6 +97,15 @@ pub async fn agree(books: &TransactionLog, charge: &Value) -> Money {
     }
     assert_eq!(told, booked, "{charge:#}");
     Money { effects: told.effects + orphans, ..told }
+}
+
+/// Whether it was reserved before it was canceled: what its payer has refused never was.
+fn was_reserved(charge: &Value) -> bool {
+    charge["transactionRequests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|request| request["requestType"] == "pre_authorization" && request["requestStatus"] == "success")
 }
 
 /// Whether an authorization was approved, as the charge shows it.

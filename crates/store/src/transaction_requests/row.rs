@@ -30,6 +30,7 @@ pub(super) fn known_args(ended: &TransactionRequest) -> Result<Args, StoreError>
         network_authorization_code: reference.network_authorization_code,
         network_response_code: reference.network_response_code,
         response_code: reference.response_code,
+        paid_as: reference.paid_as.as_deref().map(json).transpose()?,
         duration_ms: ended.duration.map(|duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
         authentication,
         updated_at: ended.updated_at,
@@ -58,6 +59,9 @@ pub(super) fn from_row(row: &Row) -> Result<StoredRequest, StoreError> {
             amount: Amount::new(row.get("amount")?).ok_or_else(|| corrupt("amount"))?,
             follows: row.get("follows")?,
             undone_transaction_id: row.get("undone_transaction_id")?,
+            delay_to_compose: row
+                .get::<Option<i64>>("delay_to_compose")?
+                .and_then(|days| days.try_into().ok()),
             outcome: outcome(row)?,
             authenticated: row
                 .get::<Option<String>>("authentication")?
@@ -149,6 +153,8 @@ fn outcome(row: &Row) -> Result<Outcome, StoreError> {
 }
 
 fn reference(row: &Row) -> Result<Approval, StoreError> {
+    let corrupt = |_| StoreError::Corrupt("transaction_requests.paid_as".to_owned());
+    let paid_as: Option<String> = row.get("paid_as")?;
     Ok(Approval {
         transaction_id: row.get("transaction_id")?,
         authorization_code: row.get("authorization_code")?,
@@ -156,5 +162,6 @@ fn reference(row: &Row) -> Result<Approval, StoreError> {
         network_authorization_code: row.get("network_authorization_code")?,
         network_response_code: row.get("network_response_code")?,
         response_code: row.get("response_code")?,
+        paid_as: paid_as.map(|text| serde_json::from_str(&text).map_err(corrupt)).transpose()?,
     })
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::request::SourceType;
+use super::request::{NUPAY_RECIPIENTS, SourceType, VOUCHER_CUSTOMER};
 use super::{methods, three_d_secure};
 use crate::api::schema::words;
 
@@ -99,6 +99,25 @@ pub struct PaymentMethodView {
     additional_info: Option<Vec<AdditionalInfo>>,
     #[serde(flatten)]
     code: Option<QrCodeView>,
+    #[serde(flatten)]
+    nupay: Option<NupayMethodView>,
+}
+
+/// What is asked for with a NuPay.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NupayMethodView {
+    delay_to_auto_cancel: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    return_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancel_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tax_value: Option<Amount>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recipients: Option<Value>,
 }
 
 /// What a charge was paid with; [`methods::PaymentSource`] describes it.
@@ -158,6 +177,8 @@ pub struct TransactionRequestSchema {
     provider_authorization: Option<ProviderAuthorizationSchema>,
     /// The code of a Pix.
     pix: Option<methods::PixInstructions>,
+    /// The page of a NuPay, how it was paid, or the id of its refund.
+    nupay: Option<methods::NupayDetails>,
     /// What it says about the authentication of the cardholder.
     threeds: Option<three_d_secure::ThreeDsSchema>,
 }
@@ -268,6 +289,7 @@ impl PaymentMethodView {
             expires_in: None,
             additional_info: None,
             code: None,
+            nupay: None,
         };
         match &charge.method {
             PaymentMethod::Credit(credit) => Self {
@@ -278,14 +300,25 @@ impl PaymentMethodView {
             PaymentMethod::Debit(debit) => Self { installments: Some(debit.installments), ..bare },
             PaymentMethod::Voucher(voucher) => Self {
                 items: voucher.items.as_deref().cloned(),
-                customer: private.get("voucherCustomer").cloned(),
+                customer: private.get(VOUCHER_CUSTOMER).cloned(),
                 ..bare
             },
             PaymentMethod::Pix(pix) => Self {
                 expires_in: Some(pix.expires_in),
                 additional_info: (!pix.additional_info.is_empty()).then(|| pix.additional_info.clone()),
                 items: pix.items.as_deref().cloned(),
-                code: instructions.map(|InstructionsView::Pix(pix)| pix.code),
+                code: instructions.and_then(InstructionsView::into_code),
+                ..bare
+            },
+            PaymentMethod::Nupay(nupay) => Self {
+                nupay: Some(NupayMethodView {
+                    delay_to_auto_cancel: nupay.delay_to_auto_cancel,
+                    order_url: nupay.order_url.clone(),
+                    return_url: nupay.return_url.clone(),
+                    cancel_url: nupay.cancel_url.clone(),
+                    tax_value: nupay.tax_value,
+                    recipients: private.get(NUPAY_RECIPIENTS).cloned(),
+                }),
                 ..bare
             },
         }

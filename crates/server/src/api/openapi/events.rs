@@ -8,7 +8,7 @@ use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{Content, Ref, Required, ResponseBuilder};
 use uuid::Uuid;
 
-use crate::api::charges::methods::PixInstructions;
+use crate::api::charges::methods::{NupayDetails, PixInstructions};
 use crate::api::charges::three_d_secure::ThreeDsSchema;
 use crate::api::charges::view::{ProviderAuthorizationSchema, ProviderErrorSchema};
 use crate::api::purchases::view::PurchaseSchema;
@@ -205,6 +205,8 @@ struct TransactionRequestSnapshot {
     /// The code of a Pix; null for other methods.
     #[schema(required = true)]
     pix: Option<PixInstructions>,
+    /// The page of a NuPay, how it was paid, or the id of its refund; absent for other methods.
+    nupay: Option<NupayDetails>,
     /// What it says about the authentication of the cardholder; absent where it says nothing.
     threeds: Option<ThreeDsSchema>,
     /// Always null.
