@@ -18,6 +18,7 @@ pub mod notifications;
 pub mod openapi;
 pub mod page;
 pub mod path;
+mod payment_page;
 pub mod providers;
 pub mod purchases;
 pub mod query;

@@ -3,6 +3,7 @@
 
 mod crashes;
 mod nupay;
+pub(crate) mod pages;
 
 use serde_json::{Value, json};
 
