@@ -214,7 +214,9 @@ impl PaymentMethod {
                 | Stopped::NoProviderLeft
                 | Stopped::BudgetUsedUp
                 | Stopped::Interrupted
-                | Stopped::NotAuthenticated,
+                | Stopped::NotAuthenticated
+                | Stopped::Reproved
+                | Stopped::AnalysisFailed,
             )
             | (Self::Credit(_) | Self::Debit(_) | Self::Voucher(_) | Self::Pix(_), _) => Unapproved::Failed,
         }

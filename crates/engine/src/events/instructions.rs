@@ -107,9 +107,11 @@ impl NupayView {
                 | RequestType::ChargeBack
                 | RequestType::AuthenticationSetup
                 | RequestType::AuthenticationEnroll
-                | RequestType::AuthenticationValidate => None,
+                | RequestType::AuthenticationValidate
+                | RequestType::AntiFraud
+                | RequestType::AntiFraudFeeding => None,
             },
-            Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => None,
+            Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) | Outcome::Analysed(_) => None,
         }
     }
 }
