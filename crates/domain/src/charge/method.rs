@@ -31,6 +31,10 @@ pub enum PaymentMethod {
     Pix(Pix),
     /// By NuPay, from an account at Nubank. Boxed to keep a charge in flight small.
     Nupay(Box<Nupay>),
+    /// By Drip, a Pix in installments. Boxed to keep a charge in flight small.
+    Drip(Box<Drip>),
+    /// By PicPay, from a wallet.
+    Picpay(Picpay),
 }
 
 /// A payment by credit card.
@@ -147,6 +151,8 @@ impl PaymentMethod {
             Self::Voucher(_) => PaymentType::Voucher,
             Self::Pix(_) => PaymentType::Pix,
             Self::Nupay(_) => PaymentType::Nupay,
+            Self::Drip(_) => PaymentType::Drip,
+            Self::Picpay(_) => PaymentType::Picpay,
         }
     }
 
@@ -158,6 +164,8 @@ impl PaymentMethod {
             | Self::Voucher(Voucher { source, .. }) => PaymentSource::Card(source),
             Self::Pix(Pix { source, .. }) => PaymentSource::Payer(source),
             Self::Nupay(nupay) => PaymentSource::Payer(&nupay.source),
+            Self::Drip(drip) => PaymentSource::Payer(&drip.source),
+            Self::Picpay(Picpay { source }) => PaymentSource::Payer(source),
         }
     }
 
@@ -173,7 +181,8 @@ impl PaymentMethod {
     pub const fn items(&mut self) -> Option<&mut Option<Box<Value>>> {
         match self {
             Self::Voucher(Voucher { items, .. }) | Self::Pix(Pix { items, .. }) => Some(items),
-            Self::Credit(_) | Self::Debit(_) | Self::Nupay(_) => None,
+            Self::Drip(drip) => Some(&mut drip.items),
+            Self::Credit(_) | Self::Debit(_) | Self::Nupay(_) | Self::Picpay(_) => None,
         }
     }
 
@@ -183,7 +192,7 @@ impl PaymentMethod {
             Self::Credit(Credit { installments, .. }) | Self::Debit(Debit { installments, .. }) => {
                 *installments
             }
-            Self::Voucher(_) | Self::Pix(_) | Self::Nupay(_) => 1,
+            Self::Voucher(_) | Self::Pix(_) | Self::Nupay(_) | Self::Drip(_) | Self::Picpay(_) => 1,
         }
     }
 
@@ -191,7 +200,12 @@ impl PaymentMethod {
     pub const fn recurrence(&self) -> Option<Recurrence> {
         match self {
             Self::Credit(Credit { recurrence, .. }) => *recurrence,
-            Self::Debit(_) | Self::Voucher(_) | Self::Pix(_) | Self::Nupay(_) => None,
+            Self::Debit(_)
+            | Self::Voucher(_)
+            | Self::Pix(_)
+            | Self::Nupay(_)
+            | Self::Drip(_)
+            | Self::Picpay(_) => None,
         }
     }
 
@@ -200,7 +214,7 @@ impl PaymentMethod {
     pub const fn is_announced_when_accepted(&self) -> bool {
         match self {
             Self::Credit(_) | Self::Debit(_) | Self::Voucher(_) => true,
-            Self::Pix(_) | Self::Nupay(_) => false,
+            Self::Pix(_) | Self::Nupay(_) | Self::Drip(_) | Self::Picpay(_) => false,
         }
     }
 
@@ -218,7 +232,15 @@ impl PaymentMethod {
                 | Stopped::Reproved
                 | Stopped::AnalysisFailed,
             )
-            | (Self::Credit(_) | Self::Debit(_) | Self::Voucher(_) | Self::Pix(_), _) => Unapproved::Failed,
+            | (
+                Self::Credit(_)
+                | Self::Debit(_)
+                | Self::Voucher(_)
+                | Self::Pix(_)
+                | Self::Drip(_)
+                | Self::Picpay(_),
+                _,
+            ) => Unapproved::Failed,
         }
     }
 }

@@ -3,8 +3,10 @@
 
 use regente_domain::charge::attempt::{Outcome, PaidAs, RequestType, TransactionRequest};
 use regente_domain::charge::instructions::Instructions;
-use regente_domain::charge::{Nupay, PaymentMethod, Pix};
+use regente_domain::charge::{Drip, Nupay, PaymentMethod, Pix, expiry};
+use regente_domain::time::Timestamp;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::document_links::Addresses;
 
@@ -16,6 +18,38 @@ pub enum InstructionsView {
     Pix(PixView),
     /// Of a NuPay.
     Nupay(NupayView),
+    /// Of a Drip.
+    Drip(DripView),
+    /// Of a PicPay.
+    Picpay(PicpayView),
+}
+
+/// The page where the payer of a Drip agrees to the installments.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DripView {
+    /// The page.
+    pub payment_url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<Value>,
+    /// The browser of the payer, for whoever may open it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub browser: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    success_redirect_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancel_redirect_url: Option<String>,
+}
+
+/// The code that the payer of a PicPay scans.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PicpayView {
+    /// In seconds since 1970.
+    expires_in: i64,
+    /// The code itself.
+    #[serde(flatten)]
+    code: QrCodeView,
 }
 
 /// A step of a NuPay.
@@ -66,18 +100,31 @@ impl InstructionsView {
         match method {
             PaymentMethod::Pix(pix) => PixView::of(pix, instructions?, addresses).map(Self::Pix),
             PaymentMethod::Nupay(nupay) => NupayView::of(nupay, request).map(Self::Nupay),
+            PaymentMethod::Drip(drip) => DripView::of(drip, instructions?).map(Self::Drip),
+            PaymentMethod::Picpay(_) => {
+                PicpayView::of(expiry(request), instructions?, addresses).map(Self::Picpay)
+            }
             PaymentMethod::Credit(_) | PaymentMethod::Debit(_) | PaymentMethod::Voucher(_) => None,
         }
     }
 }
 
-impl InstructionsView {
-    /// The code that a payer scans or copies, if he was given one.
-    pub fn into_code(self) -> Option<QrCodeView> {
-        match self {
-            Self::Pix(pix) => Some(pix.code),
-            Self::Nupay(_) => None,
-        }
+impl DripView {
+    fn of(drip: &Drip, instructions: &Instructions) -> Option<Self> {
+        Some(Self {
+            payment_url: page(instructions)?.to_owned(),
+            items: drip.items.as_deref().cloned(),
+            browser: None,
+            success_redirect_url: drip.success_redirect_url.clone(),
+            cancel_redirect_url: drip.cancel_redirect_url.clone(),
+        })
+    }
+}
+
+impl PicpayView {
+    fn of(expires_at: Timestamp, instructions: &Instructions, addresses: &Addresses) -> Option<Self> {
+        let code = QrCodeView::of(instructions, addresses)?;
+        Some(Self { expires_in: expires_at.as_millis().div_euclid(1000), code })
     }
 }
 

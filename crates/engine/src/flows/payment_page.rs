@@ -131,10 +131,14 @@ impl PaymentPage {
     pub fn return_address(&self, decision: Decision) -> Option<&str> {
         let (paid, refused) = match &self.stored.charge.method {
             PaymentMethod::Nupay(nupay) => (nupay.return_url.as_deref(), nupay.cancel_url.as_deref()),
+            PaymentMethod::Drip(drip) => {
+                (drip.success_redirect_url.as_deref(), drip.cancel_redirect_url.as_deref())
+            }
             PaymentMethod::Credit(_)
             | PaymentMethod::Debit(_)
             | PaymentMethod::Voucher(_)
-            | PaymentMethod::Pix(_) => (None, None),
+            | PaymentMethod::Pix(_)
+            | PaymentMethod::Picpay(_) => (None, None),
         };
         match decision {
             Decision::Pay => paid,

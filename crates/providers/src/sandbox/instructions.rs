@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use regente_domain::br_code::{BrCode, TXID_CHARS_MAX};
 use regente_domain::charge::attempt::PaidAs;
-use regente_domain::charge::{Nupay, PaymentMethod, Pix};
+use regente_domain::charge::{Drip, Nupay, PaymentMethod, Pix};
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::time::Timestamp;
@@ -22,6 +22,8 @@ const MERCHANT_NAME: &str = "SANDBOX";
 const MERCHANT_CITY: &str = "SAO PAULO";
 
 const MINUTE: Duration = Duration::from_secs(60);
+/// How long the payer of a PicPay has.
+const PICPAY_LIFE: Duration = Duration::from_secs(15 * 60);
 
 /// The instructions of a method that is paid without a card; a decline for a method that needs one.
 pub(super) fn issue(
@@ -33,6 +35,8 @@ pub(super) fn issue(
     match &authorization.method {
         PaymentMethod::Pix(method) => pix(authorization, method, at, draws),
         PaymentMethod::Nupay(method) => nupay(authorization, method, at, page, draws),
+        PaymentMethod::Drip(method) => drip(authorization, method, at, page, draws),
+        PaymentMethod::Picpay(_) => picpay(authorization, at, page, draws),
         PaymentMethod::Credit(_) | PaymentMethod::Debit(_) | PaymentMethod::Voucher(_) => {
             Verdict::Decline(network_says(Decline::of(DeclinedCode::InvalidData), "sandbox no card"))
         }
@@ -79,6 +83,43 @@ fn nupay(
         instructions: Instructions::Redirect { url: page() },
         reference: Approval { transaction_id, paid_as: Some(Box::new(paid_as)), ..Approval::default() },
         expires_at: Some(at + MINUTE * method.delay_to_auto_cancel),
+    }))
+}
+
+/// The page where the payer agrees to the installments.
+fn drip(
+    authorization: &Authorization,
+    method: &Drip,
+    at: Timestamp,
+    page: impl FnOnce() -> String,
+    draws: &Draws,
+) -> Verdict {
+    if authorization.currency != Currency::BRL {
+        return refused("sandbox drip is in BRL");
+    }
+    let transaction_id = draws.approval().transaction_id;
+    Verdict::Wait(Box::new(Pending {
+        instructions: Instructions::Redirect { url: page() },
+        reference: Approval { transaction_id, ..Approval::default() },
+        expires_at: method.minutes_to_expire.map(|minutes| at + MINUTE * minutes),
+    }))
+}
+
+/// A code that leads to the page: whoever scans it pays or refuses there.
+fn picpay(
+    authorization: &Authorization,
+    at: Timestamp,
+    page: impl FnOnce() -> String,
+    draws: &Draws,
+) -> Verdict {
+    if authorization.currency != Currency::BRL {
+        return refused("sandbox picpay is in BRL");
+    }
+    let transaction_id = draws.approval().transaction_id;
+    Verdict::Wait(Box::new(Pending {
+        instructions: Instructions::QrCode { data: page() },
+        reference: Approval { transaction_id, ..Approval::default() },
+        expires_at: Some(at + PICPAY_LIFE),
     }))
 }
 

@@ -116,10 +116,12 @@ async fn order(app: &App, page: &PaymentPage) -> Result<Order, Error> {
                 .and_then(|data| data.pointer("/cart/items"))
                 .map(|items| read(items, "name"))
         }
+        PaymentMethod::Drip(drip) => drip.items.as_deref().map(|items| read(items, "title")),
         PaymentMethod::Credit(_)
         | PaymentMethod::Debit(_)
         | PaymentMethod::Voucher(_)
-        | PaymentMethod::Pix(_) => None,
+        | PaymentMethod::Pix(_)
+        | PaymentMethod::Picpay(_) => None,
     };
     Ok(Order {
         merchant: page.merchant.clone().filter(|merchant| !merchant.is_empty()),

@@ -260,8 +260,17 @@ fn ending(charge: &Charge, steps: &[TimelineStep]) -> String {
         }
         ChargeState::Failed { .. } => "It failed: nobody took it.".to_owned(),
         ChargeState::Canceled { .. } => match charge.explanation.stopped {
-            Some(_) => "It was canceled: nobody paid it.".to_owned(),
-            None => "It was canceled: what was reserved is released.".to_owned(),
+            Some(Stopped::Expired | Stopped::PayerRefused) => "It was canceled: nobody paid it.".to_owned(),
+            Some(
+                Stopped::NotRetryable
+                | Stopped::NoProviderLeft
+                | Stopped::BudgetUsedUp
+                | Stopped::Interrupted
+                | Stopped::NotAuthenticated
+                | Stopped::Reproved
+                | Stopped::AnalysisFailed,
+            )
+            | None => "It was canceled: what was reserved is released.".to_owned(),
         },
         ChargeState::Voided { .. } => "It was given back in full.".to_owned(),
         ChargeState::ChargedBack { .. } => "The cardholder's bank took it back.".to_owned(),

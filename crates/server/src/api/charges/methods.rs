@@ -1,12 +1,18 @@
 //! The OpenAPI description of payment methods and sources: sum types told apart by `paymentType` and `sourceType`, with
 //! the variants of this release. [`super::request`] reads them from requests, [`super::view`] writes them into answers.
 
+mod redirects;
+
 use regente_domain::charge::PaymentType;
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Schema, Type};
 use uuid::Uuid;
 
+pub use self::redirects::{DripInstructions, NupayDetails, PicpayInstructions};
+use self::redirects::{
+    DripPayment, NewDripPayment, NewNupayPayment, NewPicpayPayment, NupayPayment, PicpayPayment,
+};
 use super::CardBody;
 use super::request::SourceType;
 use crate::api::customers::{DocumentBody, NewAddressBody, address_or_nothing};
@@ -21,6 +27,8 @@ tagged! {
         PaymentType::Voucher.word() => NewVoucherPayment,
         PaymentType::Pix.word() => NewPixPayment,
         PaymentType::Nupay.word() => NewNupayPayment,
+        PaymentType::Drip.word() => NewDripPayment,
+        PaymentType::Picpay.word() => NewPicpayPayment,
     }
 
     /// With what it is paid.
@@ -37,6 +45,8 @@ tagged! {
         PaymentType::Voucher.word() => VoucherPayment,
         PaymentType::Pix.word() => PixPayment,
         PaymentType::Nupay.word() => NupayPayment,
+        PaymentType::Drip.word() => DripPayment,
+        PaymentType::Picpay.word() => PicpayPayment,
     }
 
     /// What a charge was paid with.
@@ -92,45 +102,6 @@ struct NewPixPayment {
     additional_info: Option<Vec<AdditionalInfo>>,
     #[schema(max_items = 1000)]
     items: Option<Vec<Item>>,
-}
-
-/// By NuPay. The payer goes to a page of his wallet. `fraudAnalysis.cart.items` is required.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
-struct NewNupayPayment {
-    /// After how many minutes it is canceled when nobody pays.
-    #[schema(minimum = 1, maximum = 43_200, default = 30)]
-    delay_to_auto_cancel: Option<i64>,
-    /// Where the payer reads his order.
-    #[schema(max_length = 2048)]
-    order_url: Option<String>,
-    /// Where the payer goes when he has paid.
-    #[schema(max_length = 2048)]
-    return_url: Option<String>,
-    /// Where the payer goes when he has refused.
-    #[schema(max_length = 2048)]
-    cancel_url: Option<String>,
-    /// Taxes in the amount.
-    #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
-    tax_value: Option<i64>,
-    #[schema(max_items = 100)]
-    recipients: Option<Vec<Recipient>>,
-}
-
-/// Who gets a part of the money.
-#[derive(ToSchema)]
-#[schema(as = NupayRecipient, rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
-struct Recipient {
-    #[schema(min_length = 1, max_length = 255)]
-    reference_id: String,
-    #[schema(min_length = 1, max_length = 255)]
-    name: String,
-    #[schema(min_length = 1, max_length = 255)]
-    document: String,
-    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
-    amount: i64,
 }
 
 /// A text that the payer's bank shows, with its title.
@@ -288,40 +259,6 @@ pub struct PixInstructions {
     qr_code_data: String,
     /// The code as a picture; absent when the service does not know its own address.
     qr_code_image_url: Option<String>,
-}
-
-/// By NuPay.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
-struct NupayPayment {
-    /// After how many minutes it is canceled when nobody pays.
-    #[schema(example = 30)]
-    delay_to_auto_cancel: u32,
-    order_url: Option<String>,
-    return_url: Option<String>,
-    cancel_url: Option<String>,
-    tax_value: Option<i64>,
-    recipients: Option<Vec<Recipient>>,
-}
-
-/// A step of a NuPay. On a request of type `pending` the first two, on an `authorization` the next two, on a `void` the last.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
-pub struct NupayDetails {
-    /// After how many minutes it is canceled when nobody pays.
-    #[schema(example = 30)]
-    expires_in: Option<u32>,
-    /// The page where the payer pays or refuses.
-    payment_url: Option<String>,
-    /// In how many installments he has paid.
-    installments_number: Option<u8>,
-    /// From what he has paid, in the provider's words.
-    #[schema(example = "debit")]
-    payment_type: Option<String>,
-    /// The provider's id of the refund.
-    refund_id: Option<String>,
 }
 
 /// A stored card.

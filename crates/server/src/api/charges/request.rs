@@ -17,9 +17,9 @@ use regente_providers::sandbox;
 use serde_json::{Map, Value, json};
 
 use self::authentication::read_address;
-pub(super) use self::method::{CardMethod, NUPAY_RECIPIENTS, PayerMethod, VOUCHER_CUSTOMER};
+pub(super) use self::method::{CardMethod, DRIP_BROWSER, NUPAY_RECIPIENTS, PayerMethod, VOUCHER_CUSTOMER};
 use self::method::{Method, read_method};
-pub(super) use self::source::{CardOwner, Payer, Source, SourceType};
+pub(super) use self::source::{AddressRule, CardOwner, Payer, Source, SourceType};
 pub use self::source::{CodeRule, InlineCard, read_card, read_cvv, read_expiry};
 use self::source::{read_payer, read_source};
 use crate::api::fields::{Field, Fields};
@@ -96,7 +96,8 @@ impl Paid {
     const fn needs_cart(&self) -> bool {
         match self {
             Self::ByPayer(PayerMethod::Nupay(_), _) => true,
-            Self::ByPayer(PayerMethod::Pix { .. }, _) | Self::ByCard(..) => false,
+            Self::ByPayer(PayerMethod::Pix { .. } | PayerMethod::Drip(_) | PayerMethod::Picpay, _)
+            | Self::ByCard(..) => false,
         }
     }
 
@@ -115,7 +116,10 @@ impl Paid {
                 let source = source.object(|source| read_source(source, method.code_rule()));
                 source.map(|source| Self::ByCard(method, source))
             }
-            Method::ByPayer(method) => source.object(read_payer).map(|payer| Self::ByPayer(method, payer)),
+            Method::ByPayer(method) => {
+                let payer = source.object(|source| read_payer(source, method.address_rule()));
+                payer.map(|payer| Self::ByPayer(method, payer))
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A charge as answers show it (`docs/interface/charges.md#record`).
 
+mod redirects;
+
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::authentication::newest_answer;
 use regente_domain::charge::{AdditionalInfo, CardSource, Charge, PaymentMethod, PaymentSource};
@@ -8,14 +10,15 @@ use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use regente_engine::caller::{Authority, Caller};
 use regente_engine::document_links::Addresses;
-use regente_engine::events::instructions::{InstructionsView, QrCodeView};
+use regente_engine::events::instructions::{InstructionsView, PicpayView, QrCodeView};
 use regente_engine::events::transaction_request::TransactionRequestView;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::request::{NUPAY_RECIPIENTS, SourceType, VOUCHER_CUSTOMER};
+use self::redirects::{DripMethodView, NupayMethodView};
+use super::request::{DRIP_BROWSER, NUPAY_RECIPIENTS, SourceType, VOUCHER_CUSTOMER};
 use super::{methods, three_d_secure};
 use crate::api::schema::words;
 
@@ -101,23 +104,10 @@ pub struct PaymentMethodView {
     code: Option<QrCodeView>,
     #[serde(flatten)]
     nupay: Option<NupayMethodView>,
-}
-
-/// What is asked for with a NuPay.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct NupayMethodView {
-    delay_to_auto_cancel: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    order_url: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    return_url: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cancel_url: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tax_value: Option<Amount>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recipients: Option<Value>,
+    #[serde(flatten)]
+    drip: Option<DripMethodView>,
+    #[serde(flatten)]
+    picpay: Option<PicpayView>,
 }
 
 /// What a charge was paid with; [`methods::PaymentSource`] describes it.
@@ -181,6 +171,10 @@ pub struct TransactionRequestSchema {
     pix: Option<methods::PixInstructions>,
     /// The page of a NuPay, how it was paid, or the id of its refund.
     nupay: Option<methods::NupayDetails>,
+    /// The page of a Drip, with what was asked for.
+    drip: Option<methods::DripInstructions>,
+    /// The code of a PicPay.
+    picpay: Option<methods::PicpayInstructions>,
     /// What it says about the authentication of the cardholder.
     threeds: Option<three_d_secure::ThreeDsSchema>,
 }
@@ -245,8 +239,10 @@ impl ChargeView {
         let instructions =
             newest_first.clone().find_map(|request| InstructionsView::of(&charge.method, request, addresses));
         let answer = newest_answer(requests);
-        let view =
-            |request| TransactionRequestView::of(request, &charge.method, addresses).after(request, answer);
+        let view = |request| {
+            let shown = TransactionRequestView::of(request, &charge.method, addresses);
+            shown.with_browser(private.get(DRIP_BROWSER)).after(request, answer)
+        };
         Self {
             id: charge.id,
             client_id: charge.client_id,
@@ -305,6 +301,8 @@ impl PaymentMethodView {
             additional_info: None,
             code: None,
             nupay: None,
+            drip: None,
+            picpay: None,
         };
         match &charge.method {
             PaymentMethod::Credit(credit) => Self {
@@ -322,18 +320,42 @@ impl PaymentMethodView {
                 expires_in: Some(pix.expires_in),
                 additional_info: (!pix.additional_info.is_empty()).then(|| pix.additional_info.clone()),
                 items: pix.items.as_deref().cloned(),
-                code: instructions.and_then(InstructionsView::into_code),
+                code: match instructions {
+                    Some(InstructionsView::Pix(pix)) => Some(pix.code),
+                    Some(
+                        InstructionsView::Nupay(_) | InstructionsView::Drip(_) | InstructionsView::Picpay(_),
+                    )
+                    | None => None,
+                },
+                ..bare
+            },
+            PaymentMethod::Drip(drip) => {
+                let payment_url = match instructions {
+                    Some(InstructionsView::Drip(given)) => Some(given.payment_url),
+                    Some(
+                        InstructionsView::Pix(_) | InstructionsView::Nupay(_) | InstructionsView::Picpay(_),
+                    )
+                    | None => None,
+                };
+                let browser = private.get(DRIP_BROWSER).cloned();
+                Self {
+                    items: drip.items.as_deref().cloned(),
+                    drip: Some(DripMethodView::of(drip, browser, payment_url)),
+                    ..bare
+                }
+            }
+            PaymentMethod::Picpay(_) => Self {
+                picpay: match instructions {
+                    Some(InstructionsView::Picpay(given)) => Some(given),
+                    Some(
+                        InstructionsView::Pix(_) | InstructionsView::Nupay(_) | InstructionsView::Drip(_),
+                    )
+                    | None => None,
+                },
                 ..bare
             },
             PaymentMethod::Nupay(nupay) => Self {
-                nupay: Some(NupayMethodView {
-                    delay_to_auto_cancel: nupay.delay_to_auto_cancel,
-                    order_url: nupay.order_url.clone(),
-                    return_url: nupay.return_url.clone(),
-                    cancel_url: nupay.cancel_url.clone(),
-                    tax_value: nupay.tax_value,
-                    recipients: private.get(NUPAY_RECIPIENTS).cloned(),
-                }),
+                nupay: Some(NupayMethodView::of(nupay, private.get(NUPAY_RECIPIENTS).cloned())),
                 ..bare
             },
         }

@@ -18,7 +18,7 @@ use crate::harness::{ADDRESS, TestApp};
 use crate::three_d_secure::visit;
 
 /// What must be nowhere.
-const PERSONAL: [&str; 8] = [
+const PERSONAL: [&str; 10] = [
     "Valdomira Quixabeira",
     "valdomira",
     "39053344705",
@@ -28,6 +28,9 @@ const PERSONAL: [&str; 8] = [
     // A recipient of a NuPay.
     "Ubiratan Cajazeira",
     "11144477735",
+    // The browser of the payer of a Drip.
+    "203.0.113.77",
+    "c4n4ry-f1ng3rpr1nt",
 ];
 
 #[tokio::test]
@@ -86,7 +89,16 @@ async fn no_payer_rests_anywhere(database: TestDatabase) {
     app.post(&path, &json!({ "status": "authorized" })).await.expect(200);
     app.post(&format!("{path}/void"), &json!({})).await.expect(201);
     app.post(&path, &json!({ "status": "voided" })).await.expect(200);
-    nupay(&app, &merchant, payer).await;
+    nupay(&app, &merchant, payer.clone()).await;
+    let browser = json!({ "ipAddress": "203.0.113.77", "browserFingerprint": "c4n4ry-f1ng3rpr1nt" });
+    let drip = json!({
+        "merchantId": merchant, "amount": 150, "paymentSource": described(payer),
+        "paymentMethod": { "paymentType": "drip", "browser": browser },
+    });
+    let charge = app.post_with_key("/v1/charges", "a drip", &drip).await.expect(201);
+    assert_eq!(charge["paymentMethod"]["browser"], browser);
+    let path = format!("/v1/charges/{}", text(&charge["id"]));
+    app.post(&path, &json!({ "status": "voided" })).await.expect(200);
     app.later(Duration::from_secs(3 * 60 * 60)).await;
     let mut places = vec![("the tables".to_owned(), disk.values()), ("the log".to_owned(), log.raw.bytes())];
     places.extend(disk.files().into_iter().map(|(path, bytes)| (path.display().to_string(), bytes)));

@@ -2,8 +2,10 @@
 //! (`docs/interface/charges.md#nupay`, `#drip`, `#picpay`).
 
 mod crashes;
+mod drip;
 mod nupay;
 pub(crate) mod pages;
+mod picpay;
 
 use serde_json::{Value, json};
 

@@ -5,15 +5,15 @@ mod redirects;
 
 use regente_domain::charge::{
     AdditionalInfo, CardSource, Credit, Debit, EXPIRES_IN_SECONDS_MAX, INSTALLMENTS_MAX, PayerSource,
-    PaymentMethod, PaymentType, Pix, Recurrence, Voucher,
+    PaymentMethod, PaymentType, Picpay, Pix, Recurrence, Voucher,
 };
 use regente_domain::text::chars_max;
 use regente_providers::request::Mode;
 use serde_json::{Map, Value};
 
-pub(in crate::api::charges) use self::redirects::NUPAY_RECIPIENTS;
-use self::redirects::NupayTerms;
-use super::source::CodeRule;
+pub(in crate::api::charges) use self::redirects::{DRIP_BROWSER, NUPAY_RECIPIENTS};
+use self::redirects::{DripBody, NupayTerms};
+use super::source::{AddressRule, CodeRule};
 use super::{FREE_FORM_BYTES_MAX, or_default};
 use crate::api::fields::{Field, Fields};
 
@@ -67,6 +67,10 @@ pub enum PayerMethod {
     },
     /// By NuPay.
     Nupay(NupayTerms),
+    /// By Drip.
+    Drip(Box<DripBody>),
+    /// By PicPay.
+    Picpay,
 }
 
 impl CardMethod {
@@ -125,6 +129,16 @@ impl PayerMethod {
         match self {
             Self::Pix { .. } => PaymentType::Pix,
             Self::Nupay(_) => PaymentType::Nupay,
+            Self::Drip(_) => PaymentType::Drip,
+            Self::Picpay => PaymentType::Picpay,
+        }
+    }
+
+    /// Whether the provider must know where the payer lives.
+    pub const fn address_rule(&self) -> AddressRule {
+        match self {
+            Self::Drip(_) => AddressRule::Complete,
+            Self::Pix { .. } | Self::Nupay(_) | Self::Picpay => AddressRule::Optional,
         }
     }
 
@@ -135,6 +149,8 @@ impl PayerMethod {
                 PaymentMethod::Pix(Pix { source, expires_in, additional_info, items: items.map(Box::new) })
             }
             Self::Nupay(terms) => terms.paid_by(source),
+            Self::Drip(body) => body.paid_by(source),
+            Self::Picpay => PaymentMethod::Picpay(Picpay { source }),
         }
     }
 }
@@ -147,6 +163,8 @@ enum Word {
     Voucher,
     Pix,
     Nupay,
+    Drip,
+    Picpay,
 }
 
 /// The methods by their words.
@@ -156,6 +174,8 @@ const METHODS: &[(&str, Word)] = &[
     (PaymentType::Voucher.word(), Word::Voucher),
     (PaymentType::Pix.word(), Word::Pix),
     (PaymentType::Nupay.word(), Word::Nupay),
+    (PaymentType::Drip.word(), Word::Drip),
+    (PaymentType::Picpay.word(), Word::Picpay),
 ];
 
 /// A method, with its members that name people: they are sealed, under these names.
@@ -172,6 +192,8 @@ pub(super) fn read_method(fields: &Fields<'_>, mode: Mode) -> Option<MethodRead>
         Word::Voucher => read_voucher(fields),
         Word::Pix => read_pix(fields).map(|method| (Method::ByPayer(method), Map::new())),
         Word::Nupay => redirects::read_nupay(fields, mode),
+        Word::Drip => redirects::read_drip(fields, mode),
+        Word::Picpay => Some((Method::ByPayer(PayerMethod::Picpay), Map::new())),
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) async fn decides(app: &TestApp, page: &str, decision: &str) -> Reply 
 }
 
 /// Where the page leads at once.
-fn leads_to(reply: &Reply) -> Option<String> {
+pub(crate) fn leads_to(reply: &Reply) -> Option<String> {
     let html = html(reply);
     let (_, rest) = html.split_once("content=\"0; url=")?;
     Some(rest.split_once('"').unwrap().0.replace("&amp;", "&"))
