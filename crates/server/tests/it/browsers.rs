@@ -24,7 +24,10 @@ async fn driven_by(program: &str) -> Vec<Value> {
     let data = tempfile::tempdir().unwrap();
     let server = Server::start(data.path(), &[]).await;
     let mut driver = Command::new("node");
-    driver.arg(folder("target/browsers").join(program)).env("CHROMIUM", "/usr/bin/chromium").kill_on_drop(true);
+    driver
+        .arg(folder("target/browsers").join(program))
+        .env("CHROMIUM", "/usr/bin/chromium")
+        .kill_on_drop(true);
     for name in ["REGENTE_URL", "REGENTE_CLIENT_ID", "REGENTE_API_KEY", "REGENTE_MERCHANT_ID"] {
         driver.env(name, server.value(name));
     }
