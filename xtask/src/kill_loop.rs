@@ -7,6 +7,7 @@
 mod clients;
 mod dice;
 mod faults;
+mod payers;
 mod verdict;
 pub(crate) mod workers;
 
@@ -24,6 +25,8 @@ use crate::service::{Service, Simulator};
 
 use clients::{Caller, ClientLog, Crowd};
 use dice::Dice;
+use payers::Payers;
+use tokio::sync::watch;
 
 /// How long the service runs between two kills.
 const LIFE_MS: std::ops::Range<u64> = 300..1_800;
@@ -112,6 +115,7 @@ async fn kill(
     let (mut service, account) = Service::start_fresh(binary, postgres, &settings).await?;
     let mut dice = Dice::new(seed);
     let merchants = merchants(&service, &account, &mut dice).await?;
+    let mut payers = Payers::new(dice.split());
     let client_log = Arc::new(ClientLog::default());
     for round in 1..=options.rounds {
         if round % ROUNDS_OF_A_PLAN == 1 {
@@ -119,7 +123,16 @@ async fn kill(
         }
         let caller = Caller::of(&service, &account, merchants.clone());
         let crowd = Crowd::begin(caller, options.clients, &mut dice, &client_log);
-        tokio::time::sleep(Duration::from_millis(dice.within(LIFE_MS))).await;
+        let (stop, is_stopped) = watch::channel(false);
+        let life = Duration::from_millis(dice.within(LIFE_MS));
+        let ((), paying) = tokio::join!(
+            async {
+                tokio::time::sleep(life).await;
+                let _ = stop.send(true);
+            },
+            payers.go_on(&simulator, is_stopped)
+        );
+        payers = paying?;
         service.kill()?;
         crowd.end().await?;
         service.start_again()?;
@@ -128,31 +141,46 @@ async fn kill(
         }
     }
     simulator.set_faults(&Value::Array(Vec::new())).await?;
-    wait_until_resolved(&service, &account).await?;
+    wait_until_resolved(&service, &account, &simulator, &mut payers).await?;
     let caller = Caller::of(&service, &account, merchants);
     client_log.repeat_the_rest(&caller).await?;
-    wait_until_resolved(&service, &account).await?;
+    wait_until_resolved(&service, &account, &simulator, &mut payers).await?;
     let verdict = verdict::examine(&caller, &simulator, &client_log).await?;
     println!("{name}, {} kills in {} s, seed {seed}\n{verdict}", options.rounds, started.elapsed().as_secs());
     service.doctor()
 }
 
-/// One merchant whose provider is reliable, one whose first provider often fails, and one with three providers.
+/// One merchant whose provider is reliable, one whose first provider often fails, one with three providers, and two
+/// whose risk is analysed: before the charge, and after the reservation.
 async fn merchants(service: &Service, account: &Account, dice: &mut Dice) -> Outcome<Vec<String>> {
     let mut merchants = vec![account.merchant_id.clone()];
     for providers in [2, 3] {
         merchants.push(service.make_merchant(account, &faults::providers(providers, dice)).await?);
     }
+    for is_before in [true, false] {
+        let mut providers = faults::providers(2, dice);
+        if let Some(providers) = providers.as_array_mut() {
+            providers.push(faults::risk(is_before));
+        }
+        merchants.push(service.make_merchant(account, &providers).await?);
+    }
     Ok(merchants)
 }
 
-async fn wait_until_resolved(service: &Service, account: &Account) -> Outcome {
+/// Waits until no outcome is unknown, and every payer and bank has done what was waited for.
+async fn wait_until_resolved(
+    service: &Service,
+    account: &Account,
+    simulator: &Simulator,
+    payers: &mut Payers,
+) -> Outcome {
     let started = Instant::now();
     loop {
+        let happened = payers.finish(simulator).await?;
         let open =
             service.get(account, "/v1/charges?status=pending,capture_pending,refund_pending&limit=1").await?;
         let total = open["meta"]["totalItems"].as_u64().ok_or("no total")?;
-        if total == 0 {
+        if total == 0 && happened == 0 && nothing_runs(service, account).await? {
             println!("nothing is unknown {} ms after the last start", started.elapsed().as_millis());
             return Ok(());
         }
@@ -161,4 +189,13 @@ async fn wait_until_resolved(service: &Service, account: &Account) -> Outcome {
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
+}
+
+/// Whether no request to a provider is under way. A payment that is given back does not show in the status of its charge.
+async fn nothing_runs(service: &Service, account: &Account) -> Outcome<bool> {
+    let charges = verdict::all_charges(async |path| service.get(account, &path).await).await?;
+    let runs = |request: &Value| request["requestStatus"] == "running";
+    let of =
+        |charge: &Value| charge["transactionRequests"].as_array().is_some_and(|all| all.iter().any(runs));
+    Ok(!charges.values().any(of))
 }

@@ -84,6 +84,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     },
     Migration { version: 16, name: "0016_analyses", text: include_str!("../migrations/0016_analyses.sql") },
     Migration { version: 18, name: "0018_wallets", text: include_str!("../migrations/0018_wallets.sql") },
+    Migration {
+        version: 21,
+        name: "0021_network_transaction_ids",
+        text: include_str!("../migrations/0021_network_transaction_ids.sql"),
+    },
 ];
 
 /// The table of applied migrations.

@@ -22,9 +22,9 @@ macro_rules! columns {
     () => {
         "object_id, ordinal, client_id, id, object_kind, card_id, provider_id, provider_type, request_type, \
          status, amount, transaction_id, authorization_code, authorization_nsu, network_authorization_code, \
-         network_response_code, response_code, paid_as, decline, duration_ms, follows, undone_transaction_id, delay_to_compose, \
-         sent_at, instructions, expires_at, authentication, analysis, due_at, probes, open_reason, given_up_at, actor, \
-         updated_at"
+         network_response_code, response_code, network_transaction_id, paid_as, decline, duration_ms, follows, \
+         undone_transaction_id, delay_to_compose, sent_at, instructions, expires_at, authentication, analysis, due_at, \
+         probes, open_reason, given_up_at, actor, updated_at"
     };
 }
 
@@ -40,10 +40,11 @@ sql! {
     /// Ends a request; a request ends once. An accepted one and a denied one keep a due date: the provider is asked about
     /// them again.
     pub END_TRANSACTION_REQUEST = "
-        UPDATE transaction_requests SET status = :status, transaction_id = :transaction_id,
+        UPDATE transaction_requests SET status = :status, amount = :amount, transaction_id = :transaction_id,
             authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
             network_authorization_code = :network_authorization_code,
             network_response_code = :network_response_code, response_code = :response_code, paid_as = :paid_as,
+            network_transaction_id = :network_transaction_id,
             decline = :decline, authentication = :authentication, duration_ms = :duration_ms, due_at = :due_at,
             given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
@@ -53,6 +54,7 @@ sql! {
             authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
             network_authorization_code = :network_authorization_code,
             network_response_code = :network_response_code, response_code = :response_code, paid_as = :paid_as,
+            network_transaction_id = :network_transaction_id,
             instructions = :instructions, expires_at = :expires_at, authentication = :authentication,
             duration_ms = :duration_ms, due_at = :due_at, given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
@@ -282,7 +284,9 @@ fn end_args(ended: &TransactionRequest, due_at: Option<Timestamp>) -> Result<Arg
     // The provider's id has a column.
     let decline = ended.decline().map(|decline| json(&Decline { transaction_id: None, ..decline.clone() }));
     let decline = decline.transpose()?;
-    Ok(known_args(ended)?.with("decline", decline).with("due_at", due_at))
+    // A payer may have paid another amount than was asked of him.
+    let amount = ended.amount.minor_units();
+    Ok(known_args(ended)?.with("amount", amount).with("decline", decline).with("due_at", due_at))
 }
 
 /// Ends a request with instructions for the payer; its probe is due at `due_at`. Guards the batch.

@@ -22,6 +22,8 @@ const UNDER_WAY: &str = "Transaction is processing";
 const OTHER_REQUEST: &str = "Idempotency key reused with a different payload";
 /// Longer than any request takes: a service that hangs is a finding.
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// Longer than a run.
+const EXPIRES_IN_SECONDS: u64 = 86_400;
 /// Cards of the simulator: most are approved, some declined, some get no answer.
 const CARDS: [(&str, &str); 8] = [
     ("4916745120294124", "560"),
@@ -313,14 +315,40 @@ fn invent(caller: &Caller, dice: &mut Dice, client_log: &ClientLog) -> Operation
 }
 
 fn charge_body(caller: &Caller, dice: &mut Dice, key: &str) -> Value {
-    let (number, cvv) = *dice.pick(&CARDS);
-    json!({
+    let mut body = json!({
         "merchantId": dice.pick(&caller.merchants), "amount": dice.within(1..2_000), "orderId": key,
         "capture": dice.one_in(2),
-        "paymentMethod": { "paymentType": "credit", "installments": 1 },
-        "paymentSource": { "sourceType": "card", "card": {
-            "cardHolderName": "JOAO DA SILVA", "cardNumber": number, "cardCvv": cvv,
-            "cardExpirationDate": "12/2030",
-        } },
-    })
+    });
+    let (method, source) = if dice.one_in(3) { by_payer(dice) } else { by_card(dice) };
+    body["paymentMethod"] = method;
+    body["paymentSource"] = source;
+    if dice.one_in(3) {
+        // The last digit decides what the simulator finds.
+        let identity = format!("1111111111{}", dice.pick(&[0, 1, 1, 1, 2, 3]));
+        body["fraudAnalysis"] = json!({ "customer": { "identity": identity } });
+    }
+    body
+}
+
+/// A payment method by card, with its source.
+fn by_card(dice: &mut Dice) -> (Value, Value) {
+    let (number, cvv) = *dice.pick(&CARDS);
+    let card = json!({
+        "cardHolderName": "JOAO DA SILVA", "cardNumber": number, "cardCvv": cvv, "cardExpirationDate": "12/2030",
+    });
+    (json!({ "paymentType": "credit", "installments": 1 }), json!({ "sourceType": "card", "card": card }))
+}
+
+/// A payment method whose payer gets instructions, with its source.
+fn by_payer(dice: &mut Dice) -> (Value, Value) {
+    let method = *dice.pick(&["pix"]);
+    let method = match method {
+        "pix" => json!({ "paymentType": "pix", "expiresIn": EXPIRES_IN_SECONDS }),
+        other => json!({ "paymentType": other }),
+    };
+    let customer = json!({
+        "name": "Jose Bonifacio", "phoneNumber": "21988899990", "email": "jose@example.com",
+        "document": { "type": "cpf", "number": "72912053013" },
+    });
+    (method, json!({ "sourceType": "customer", "customer": customer }))
 }

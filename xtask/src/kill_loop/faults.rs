@@ -31,9 +31,20 @@ pub(super) fn providers(count: u64, dice: &mut Dice) -> Value {
     Value::Array((1..=count).map(|priority| one(priority, dice)).collect())
 }
 
+/// An anti-fraud provider whose verdict is followed.
+pub(super) fn risk(is_before: bool) -> Value {
+    json!({
+        "name": "Risk", "priority": 9, "credentials": { "type": "SANDBOX_ANTIFRAUD", "apiKey": "any" },
+        "options": {
+            "type": "ANTIFRAUD", "captureOnApproved": true, "refundOnReproved": true, "refundOnError": true,
+            "runBeforeCharge": is_before, "sendAllCharges": true,
+        },
+    })
+}
+
 fn fault(dice: &mut Dice) -> Value {
     let point = *dice.pick(&["before_effect", "after_effect"]);
-    let operation = *dice.pick(&["authorization", "capture", "void", "probe"]);
+    let operation = *dice.pick(&["authorization", "capture", "void", "probe", "anti_fraud"]);
     let then = match dice.within(0..8) {
         0 if operation != "probe" => json!({ "decline": "try_again" }),
         0 | 1 => json!({ "timeout": point }),

@@ -78,6 +78,9 @@ pub struct Approval {
     pub network_response_code: Option<String>,
     /// Response code of the provider.
     pub response_code: Option<String>,
+    /// The card network's id of the payment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network_transaction_id: Option<String>,
     /// How the payer of a wallet has paid, if the provider tells. Boxed, since few approvals have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paid_as: Option<Box<PaidAs>>,

@@ -18,18 +18,20 @@ impl Charge {
         let Some(written) = requests.iter().find(|request| request.id == found.id) else {
             return Next::Rest;
         };
-        if self.is_being_voided(requests, found) {
-            return Next::Rest;
-        }
+        let known = payments(requests, found.id);
+        let is_known = |payment: &TransactionRequest| self.is_same_payment(payment, found);
         let void = Next::Void { request: found.id };
         match &written.outcome {
-            // Another node stores or has stored the same outcome.
-            Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_) | Outcome::Analysed(_) => Next::Rest,
+            // Another node stores or has stored the same outcome. But the payer may have paid before it was known that he
+            // has instructions, and once more.
+            Outcome::Approved(_) if is_known(written) || known.clone().any(is_known) => Next::Rest,
+            Outcome::Approved(_) => void,
+            _ if self.is_being_voided(requests, found) => Next::Rest,
+            Outcome::Open | Outcome::Accepted(_) | Outcome::Analysed(_) => Next::Rest,
             // The charge went on without this money.
             Outcome::Declined(_) | Outcome::NoEffect(_) => void,
             Outcome::Pending(_) => {
-                let known = payments(requests, found.id);
-                if known.clone().any(|payment| self.is_same_payment(payment, found)) {
+                if known.clone().any(is_known) {
                     Next::Rest
                 } else if self.takes_late_payment() && known.count() == 0 {
                     Next::Finish(Finish::Approved { by: found.provider_type, amount: found.amount })

@@ -132,7 +132,10 @@ fn abilities_are_those_of_the_matrix() {
     let can = |one: ProviderType| one.capabilities();
     assert_eq!(types_that(|one| can(one).three_ds.is_yes()), "SANDBOX ADYEN BARTE PLATFORM");
     assert_eq!(types_that(|one| can(one).zero_dollar.is_yes()), "SANDBOX CIELO KLAP PAGSEGURO REDE");
-    assert_eq!(types_that(|one| can(one).recurrence.is_yes()), "BARTE BRASPAG CIELO PAGSEGURO SAFRAPAY");
+    assert_eq!(
+        types_that(|one| can(one).recurrence.is_yes()),
+        "SANDBOX BARTE BRASPAG CIELO PAGSEGURO SAFRAPAY"
+    );
     assert_eq!(types_that(|one| can(one).pix_installments.is_yes()), "SANDBOX DRIP");
     assert_eq!(types_that(|one| can(one).vendors.is_yes()), "SANDBOX ADYEN CIELO GETNET REDE SAFRAPAY");
     assert_eq!(

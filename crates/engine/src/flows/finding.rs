@@ -309,21 +309,27 @@ impl Planned {
     }
 }
 
-/// Whether `found` is a payment of instructions that have ended otherwise: they were paid already, or withdrawn.
+/// Whether `found` is a payment of instructions that have ended otherwise: they were paid already, or withdrawn. Of
+/// instructions that were paid before they were known the request is approved itself.
 fn is_further_payment(charge: &Charge, requests: &[TransactionRequest], found: &TransactionRequest) -> bool {
     let stored = requests.iter().find(|request| request.id == found.id);
     match charge.method.source() {
         PaymentSource::Card(_) => false,
-        PaymentSource::Payer(_) => stored.is_some_and(|stored| stored.pending().is_some()),
+        PaymentSource::Payer(_) => stored.is_some_and(|stored| {
+            stored.pending().is_some() || matches!(stored.outcome, Outcome::Approved(_))
+        }),
     }
 }
 
-/// Adds the provider's reference to an approval; the provider may have given it only with the instructions.
+/// Adds the ids of the provider and of the card network to an approval; they may have been given only with the
+/// instructions.
 fn with_reference(outcome: Outcome, awaited: &TransactionRequest) -> Outcome {
     match outcome {
         Outcome::Approved(mut approval) => {
             let given = || awaited.transaction_id().map(str::to_owned);
             approval.transaction_id = approval.transaction_id.or_else(given);
+            let named = || awaited.reference().and_then(|known| known.network_transaction_id.clone());
+            approval.network_transaction_id = approval.network_transaction_id.or_else(named);
             Outcome::Approved(approval)
         }
         Outcome::Open

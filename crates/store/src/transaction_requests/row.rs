@@ -31,6 +31,7 @@ pub(super) fn known_args(ended: &TransactionRequest) -> Result<Args, StoreError>
         network_authorization_code: reference.network_authorization_code,
         network_response_code: reference.network_response_code,
         response_code: reference.response_code,
+        network_transaction_id: reference.network_transaction_id,
         paid_as: reference.paid_as.as_deref().map(json).transpose()?,
         duration_ms: millis(ended),
         authentication,
@@ -184,6 +185,7 @@ fn reference(row: &Row) -> Result<Approval, StoreError> {
         network_authorization_code: row.get("network_authorization_code")?,
         network_response_code: row.get("network_response_code")?,
         response_code: row.get("response_code")?,
+        network_transaction_id: row.get("network_transaction_id")?,
         paid_as: paid_as.map(|text| serde_json::from_str(&text).map_err(corrupt)).transpose()?,
     })
 }

@@ -19,6 +19,7 @@ stories! {
     nobody_pays_and_the_charge_expires,
     a_payment_after_the_expiry_counts,
     what_is_paid_twice_is_given_back_once,
+    what_is_paid_twice_before_the_answer_is_known_is_given_back_once,
     what_is_paid_after_a_withdrawal_is_given_back,
     a_lost_answer_is_found_with_its_code,
 }
@@ -186,6 +187,37 @@ async fn what_is_paid_twice_is_given_back_once(app: TestApp) {
     assert_eq!(refund["status"], "refund_pending");
     happens(&app, &charge, 5, Staged::Refund).await;
     app.later(MINUTE).await;
+    let voided = read(&app, &charge).await;
+    assert_eq!((&voided["status"], &voided["amount"]), (&json!("voided"), &json!(0)), "{voided:#}");
+    agrees(&app, &voided).await;
+}
+
+async fn what_is_paid_twice_before_the_answer_is_known_is_given_back_once(app: TestApp) {
+    let mut body = pix_body(&single_merchant(&app).await, described(jose()));
+    body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": [
+        { "when": { "operation": "authorization" }, "then": { "timeout": "after_effect" } },
+        { "when": { "operation": "probe" }, "then": { "timeout": "before_effect" }, "sequence": [1] },
+    ] } });
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    assert_eq!(requests(&charge), [("authorization", "running", 150)], "its code is not known");
+    let amount = regente_domain::money::Amount::new(151);
+    happens(&app, &charge, 0, Staged::Payment { amount }).await;
+    happens(&app, &charge, 0, PAYS_AGAIN).await;
+    app.later(MINUTE).await;
+    let twice = read(&app, &charge).await;
+    assert_eq!((&twice["status"], &twice["amount"]), (&json!("authorized"), &json!(151)), "{twice:#}");
+    let given_back =
+        [("void", "processing", 150), ("authorization", "success", 150), ("authorization", "success", 151)];
+    assert_eq!(requests(&twice), given_back);
+    happens(&app, &charge, 2, Staged::Refund).await;
+    app.later(HOUR).await;
+    let given_back = read(&app, &charge).await;
+    assert_eq!((&given_back["status"], &given_back["amount"]), (&json!("authorized"), &json!(151)));
+    agrees(&app, &given_back).await;
+    // A refund of the payment that counts is not taken for one of the other.
+    app.post(&format!("/v1/charges/{}/void", text(&charge["id"])), &json!({})).await.expect(201);
+    happens(&app, &charge, 4, Staged::Refund).await;
+    app.later(HOUR).await;
     let voided = read(&app, &charge).await;
     assert_eq!((&voided["status"], &voided["amount"]), (&json!("voided"), &json!(0)), "{voided:#}");
     agrees(&app, &voided).await;
