@@ -203,7 +203,7 @@ impl Charge {
             CaptureMode::Automatic => (ChargeState::Authorized { responsible }, ChargeEvent::Authorized),
             CaptureMode::Manual => (ChargeState::PreAuthorized { responsible }, ChargeEvent::PreAuthorized),
         };
-        if !self.has_expired() {
+        if !self.takes_late_payment() {
             self.must_be_pending()?;
         }
         let mut approved = self.transition(state, Some(event), now);
@@ -223,9 +223,19 @@ impl Charge {
         now: Timestamp,
     ) -> Result<Transition, NotPending> {
         self.must_be_pending()?;
-        let mut failed = self.transition(ChargeState::Failed { responsible }, Some(ChargeEvent::Failed), now);
-        failed.charge.explanation.stopped = Some(stopped);
-        Ok(failed)
+        let mut ended = match self.method.unapproved(stopped) {
+            Unapproved::Failed => {
+                self.transition(ChargeState::Failed { responsible }, Some(ChargeEvent::Failed), now)
+            }
+            Unapproved::Canceled => {
+                let state = ChargeState::Canceled { responsible };
+                let mut canceled = self.transition(state, Some(ChargeEvent::Canceled), now);
+                canceled.charge.amount = Amount::ZERO;
+                canceled
+            }
+        };
+        ended.charge.explanation.stopped = Some(stopped);
+        Ok(ended)
     }
 
     /// Adds a transaction request to the provider at `hop`, after `requests`.
@@ -274,9 +284,14 @@ impl Charge {
         Self { method, references: self.references.without_free_text(), ..self.clone() }
     }
 
+    /// Whether a payment that comes late makes it good. What the merchant was told is canceled stays so.
+    pub const fn takes_late_payment(&self) -> bool {
+        self.has_expired() && matches!(self.state, ChargeState::Failed { .. })
+    }
+
     /// Whether it ended because the payer did not pay in time.
     pub const fn has_expired(&self) -> bool {
-        matches!(self.state, ChargeState::Failed { .. })
+        matches!(self.state, ChargeState::Failed { .. } | ChargeState::Canceled { .. })
             && matches!(self.explanation.stopped, Some(Stopped::Expired))
     }
 

@@ -81,6 +81,24 @@ impl Retryable {
     }
 }
 
+/// Who has refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefusedBy {
+    /// The provider, or whoever it has asked.
+    #[default]
+    Provider,
+    /// The payer, who was given instructions and does not want to pay.
+    Payer,
+}
+
+impl RefusedBy {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+    const fn is_provider(&self) -> bool {
+        matches!(self, Self::Provider)
+    }
+}
+
 /// A refusal, as the charge carries it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -98,6 +116,9 @@ pub struct Decline {
     /// The provider's id of the refused operation, if it gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
+    /// Who has refused.
+    #[serde(default, skip_serializing_if = "RefusedBy::is_provider")]
+    pub refused_by: RefusedBy,
 }
 
 impl Decline {
@@ -110,6 +131,7 @@ impl Decline {
             network_denied_reason: None,
             network_denied_message: None,
             transaction_id: None,
+            refused_by: RefusedBy::Provider,
         }
     }
 
@@ -150,6 +172,7 @@ impl Decline {
                 network_denied_reason: Some(reason.word().to_owned()),
                 network_denied_message: None,
                 transaction_id: None,
+                refused_by: RefusedBy::Provider,
             },
         }
     }

@@ -15,6 +15,7 @@ pub mod notification;
 mod observed;
 mod orphaned;
 pub mod outcome;
+pub mod payment_page;
 pub mod purchase;
 pub mod reconcile;
 mod reported;

@@ -80,6 +80,14 @@ pub struct NotificationAddress {
     pub provider_id: Uuid,
 }
 
+impl NotificationAddress {
+    /// The inverse of its text.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (service, provider_id) = text.strip_suffix("/notifications")?.rsplit_once("/providers/")?;
+        Some(Self { service: service.into(), provider_id: provider_id.parse().ok()? })
+    }
+}
+
 impl fmt::Display for NotificationAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/providers/{}/notifications", self.service, self.provider_id)
@@ -280,6 +288,8 @@ pub struct FollowUp {
     pub amount: Amount,
     /// ISO 4217 currency of `amount`.
     pub currency: Currency,
+    /// How many days a provider of NuPay may take to gather the money that a void gives back.
+    pub delay_to_compose: Option<u16>,
 }
 
 /// A card in the clear; it exists only while the call runs.

@@ -12,6 +12,7 @@ mod notification;
 mod outbox;
 mod overrides;
 mod payer;
+mod payment_page;
 mod recipients;
 mod reversals;
 mod rules;
@@ -47,6 +48,7 @@ pub use faults::{
 pub use notification::{SIGNATURE_AGE_MAX, SIGNATURE_HEADER, SigningKey};
 pub use outbox::{Notice, Outbox, Recipient};
 pub use overrides::overrides;
+pub use payment_page::{PAGES, PageLink};
 pub use rules::{CvvRule, REFUSED_AMOUNT_MINOR_UNITS};
 pub use transaction_log::{
     Analysed, AnalysisEntry, Answered, AuthenticatedAt, AuthenticationEntry, CardTrace, Decision, Deed,
@@ -315,7 +317,7 @@ impl Sandbox {
     async fn judge_and_write(&self, call: &Call) -> Delivery<Answer> {
         let verdict = match self.hosted(call) {
             Some(judging) => judging.await,
-            None => Ok(rules::judge(&call.operation, call.at, self.cvv_on_charge, &self.draws(call))),
+            None => Ok(rules::judge(call, || self.payment_page(call), self.cvv_on_charge, &self.draws(call))),
         };
         let verdict = match verdict {
             Ok(verdict) => verdict,

@@ -34,6 +34,8 @@ pub enum Staged {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         amount: Option<Amount>,
     },
+    /// The payer of an authorization refuses to pay. If he has refused, nothing happens.
+    Refusal,
     /// The provider withdraws the instructions of an authorization that nobody has paid.
     Withdrawal,
     /// The provider has carried out the void that it had accepted.

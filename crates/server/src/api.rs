@@ -1,6 +1,7 @@
 //! The HTTP interface: parses requests and formats answers. The engine's flows call the store and the providers.
 
 pub mod auth;
+mod buyer_page;
 pub mod cards;
 mod challenge;
 pub mod charges;
@@ -17,6 +18,7 @@ pub mod notifications;
 pub mod openapi;
 pub mod page;
 pub mod path;
+mod payment_page;
 pub mod providers;
 pub mod purchases;
 pub mod query;

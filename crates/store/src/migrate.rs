@@ -83,6 +83,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         text: include_str!("../migrations/0015_authentications.sql"),
     },
     Migration { version: 16, name: "0016_analyses", text: include_str!("../migrations/0016_analyses.sql") },
+    Migration { version: 18, name: "0018_wallets", text: include_str!("../migrations/0018_wallets.sql") },
     Migration {
         version: 21,
         name: "0021_network_transaction_ids",

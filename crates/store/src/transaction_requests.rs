@@ -22,8 +22,9 @@ macro_rules! columns {
     () => {
         "object_id, ordinal, client_id, id, object_kind, card_id, provider_id, provider_type, request_type, \
          status, amount, transaction_id, authorization_code, authorization_nsu, network_authorization_code, \
-         network_response_code, response_code, network_transaction_id, decline, duration_ms, follows, \
-         undone_transaction_id, sent_at, instructions, expires_at, authentication, analysis, due_at, probes, open_reason, given_up_at, actor, updated_at"
+         network_response_code, response_code, network_transaction_id, paid_as, decline, duration_ms, follows, \
+         undone_transaction_id, delay_to_compose, sent_at, instructions, expires_at, authentication, analysis, due_at, \
+         probes, open_reason, given_up_at, actor, updated_at"
     };
 }
 
@@ -31,18 +32,18 @@ sql! {
     /// Begins a request.
     pub INSERT_TRANSACTION_REQUEST = "
         INSERT INTO transaction_requests (object_id, ordinal, client_id, id, object_kind, card_id, provider_id,
-            provider_type, request_type, status, amount, follows, undone_transaction_id, due_at, probes, actor,
-            updated_at)
+            provider_type, request_type, status, amount, follows, undone_transaction_id, delay_to_compose, due_at,
+            probes, actor, updated_at)
         VALUES (:object_id, :ordinal, :client_id, :id, :object_kind, :card_id, :provider_id,
-            :provider_type, :request_type, :status, :amount, :follows, :undone_transaction_id, :due_at, 0, :actor,
-            :updated_at)";
+            :provider_type, :request_type, :status, :amount, :follows, :undone_transaction_id, :delay_to_compose,
+            :due_at, 0, :actor, :updated_at)";
     /// Ends a request; a request ends once. An accepted one and a denied one keep a due date: the provider is asked about
     /// them again.
     pub END_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET status = :status, amount = :amount, transaction_id = :transaction_id,
             authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
             network_authorization_code = :network_authorization_code,
-            network_response_code = :network_response_code, response_code = :response_code,
+            network_response_code = :network_response_code, response_code = :response_code, paid_as = :paid_as,
             network_transaction_id = :network_transaction_id,
             decline = :decline, authentication = :authentication, duration_ms = :duration_ms, due_at = :due_at,
             given_up_at = NULL, updated_at = :updated_at
@@ -52,7 +53,7 @@ sql! {
         UPDATE transaction_requests SET status = :status, transaction_id = :transaction_id,
             authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
             network_authorization_code = :network_authorization_code,
-            network_response_code = :network_response_code, response_code = :response_code,
+            network_response_code = :network_response_code, response_code = :response_code, paid_as = :paid_as,
             network_transaction_id = :network_transaction_id,
             instructions = :instructions, expires_at = :expires_at, authentication = :authentication,
             duration_ms = :duration_ms, due_at = :due_at, given_up_at = NULL, updated_at = :updated_at
@@ -238,6 +239,7 @@ pub fn insert(batch: &mut Batch, request: &TransactionRequest, beginning: Beginn
             amount: request.amount.minor_units(),
             follows: request.follows,
             undone_transaction_id: request.undone_transaction_id.as_deref(),
+            delay_to_compose: request.delay_to_compose.map(i64::from),
             due_at: beginning.due_at,
             actor: beginning.actor.to_string(),
             updated_at: request.updated_at,

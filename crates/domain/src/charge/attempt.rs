@@ -87,6 +87,19 @@ pub struct Approval {
     /// The card network's id of the payment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_transaction_id: Option<String>,
+    /// How the payer of a wallet has paid, if the provider tells. Boxed, since few approvals have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paid_as: Option<Box<PaidAs>>,
+}
+
+/// How the payer of a wallet has paid.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PaidAs {
+    /// In how many installments.
+    pub installments_number: u8,
+    /// From what, in the provider's words: `credit`, `debit`.
+    pub payment_type: String,
 }
 
 /// How a request ended.
@@ -135,6 +148,8 @@ pub struct TransactionRequest {
     /// The provider's id of the request that a void undoes, if that request was recorded as refused or without effect:
     /// its own record has no id, or that of the refusal.
     pub undone_transaction_id: Option<String>,
+    /// How many days the provider of a NuPay may take to gather the money that a void gives back.
+    pub delay_to_compose: Option<u16>,
     /// How it ended.
     pub outcome: Outcome,
     /// What a 3DS server has answered. Boxed, since few requests have it.
@@ -205,6 +220,7 @@ impl TransactionRequest {
             amount,
             follows,
             undone_transaction_id: None,
+            delay_to_compose: None,
             outcome: Outcome::Open,
             authenticated: None,
             duration: None,

@@ -80,6 +80,8 @@ words! {
         Interrupted = "interrupted",
         /// The payer did not pay in time.
         Expired = "expired",
+        /// The payer refused to pay.
+        PayerRefused = "payer_refused",
         /// The cardholder was not authenticated, or the issuer is not liable and the merchant demands that.
         NotAuthenticated = "not_authenticated",
         /// The analysis of the risk found it too high.

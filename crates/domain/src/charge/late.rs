@@ -33,7 +33,7 @@ impl Charge {
             Outcome::Pending(_) => {
                 if known.clone().any(is_known) {
                     Next::Rest
-                } else if self.has_expired() && known.count() == 0 {
+                } else if self.takes_late_payment() && known.count() == 0 {
                     Next::Finish(Finish::Approved { by: found.provider_type, amount: found.amount })
                 } else {
                     void

@@ -4,8 +4,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+mod redirects;
+
+use super::explanation::Stopped;
 use super::{CaptureMode, PaymentType, Recurrence};
 use crate::id::{CardId, CustomerId};
+
+pub use redirects::*;
 
 /// Most installments that the interface accepts.
 pub const INSTALLMENTS_MAX: u8 = 24;
@@ -24,6 +29,12 @@ pub enum PaymentMethod {
     Voucher(Voucher),
     /// By Pix, the Brazilian instant payment.
     Pix(Pix),
+    /// By NuPay, from an account at Nubank. Boxed to keep a charge in flight small.
+    Nupay(Box<Nupay>),
+    /// By Drip, a Pix in installments. Boxed to keep a charge in flight small.
+    Drip(Box<Drip>),
+    /// By PicPay, from a wallet.
+    Picpay(Picpay),
 }
 
 /// A payment by credit card.
@@ -139,6 +150,9 @@ impl PaymentMethod {
             Self::Debit(_) => PaymentType::Debit,
             Self::Voucher(_) => PaymentType::Voucher,
             Self::Pix(_) => PaymentType::Pix,
+            Self::Nupay(_) => PaymentType::Nupay,
+            Self::Drip(_) => PaymentType::Drip,
+            Self::Picpay(_) => PaymentType::Picpay,
         }
     }
 
@@ -149,6 +163,9 @@ impl PaymentMethod {
             | Self::Debit(Debit { source, .. })
             | Self::Voucher(Voucher { source, .. }) => PaymentSource::Card(source),
             Self::Pix(Pix { source, .. }) => PaymentSource::Payer(source),
+            Self::Nupay(nupay) => PaymentSource::Payer(&nupay.source),
+            Self::Drip(drip) => PaymentSource::Payer(&drip.source),
+            Self::Picpay(Picpay { source }) => PaymentSource::Payer(source),
         }
     }
 
@@ -164,7 +181,8 @@ impl PaymentMethod {
     pub const fn items(&mut self) -> Option<&mut Option<Box<Value>>> {
         match self {
             Self::Voucher(Voucher { items, .. }) | Self::Pix(Pix { items, .. }) => Some(items),
-            Self::Credit(_) | Self::Debit(_) => None,
+            Self::Drip(drip) => Some(&mut drip.items),
+            Self::Credit(_) | Self::Debit(_) | Self::Nupay(_) | Self::Picpay(_) => None,
         }
     }
 
@@ -174,7 +192,7 @@ impl PaymentMethod {
             Self::Credit(Credit { installments, .. }) | Self::Debit(Debit { installments, .. }) => {
                 *installments
             }
-            Self::Voucher(_) | Self::Pix(_) => 1,
+            Self::Voucher(_) | Self::Pix(_) | Self::Nupay(_) | Self::Drip(_) | Self::Picpay(_) => 1,
         }
     }
 
@@ -182,7 +200,12 @@ impl PaymentMethod {
     pub const fn recurrence(&self) -> Option<Recurrence> {
         match self {
             Self::Credit(Credit { recurrence, .. }) => *recurrence,
-            Self::Debit(_) | Self::Voucher(_) | Self::Pix(_) => None,
+            Self::Debit(_)
+            | Self::Voucher(_)
+            | Self::Pix(_)
+            | Self::Nupay(_)
+            | Self::Drip(_)
+            | Self::Picpay(_) => None,
         }
     }
 
@@ -191,9 +214,44 @@ impl PaymentMethod {
     pub const fn is_announced_when_accepted(&self) -> bool {
         match self {
             Self::Credit(_) | Self::Debit(_) | Self::Voucher(_) => true,
-            Self::Pix(_) => false,
+            Self::Pix(_) | Self::Nupay(_) | Self::Drip(_) | Self::Picpay(_) => false,
         }
     }
+
+    /// What a charge ends as when it is not approved, for this reason.
+    pub const fn unapproved(&self, stopped: Stopped) -> Unapproved {
+        match (self, stopped) {
+            (Self::Nupay(_), Stopped::Expired | Stopped::PayerRefused) => Unapproved::Canceled,
+            (
+                Self::Nupay(_),
+                Stopped::NotRetryable
+                | Stopped::NoProviderLeft
+                | Stopped::BudgetUsedUp
+                | Stopped::Interrupted
+                | Stopped::NotAuthenticated
+                | Stopped::Reproved
+                | Stopped::AnalysisFailed,
+            )
+            | (
+                Self::Credit(_)
+                | Self::Debit(_)
+                | Self::Voucher(_)
+                | Self::Pix(_)
+                | Self::Drip(_)
+                | Self::Picpay(_),
+                _,
+            ) => Unapproved::Failed,
+        }
+    }
+}
+
+/// What a charge without an approval ends as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unapproved {
+    /// It failed.
+    Failed,
+    /// The payer, or his delay, has canceled it.
+    Canceled,
 }
 
 impl PaymentType {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::decline::Decline;
+use crate::decline::{Decline, RefusedBy};
 use crate::id::TransactionRequestId;
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
@@ -161,8 +161,10 @@ impl Charge {
 
     /// The provider to ask after this refusal, or why none is asked.
     fn after_refusal(&self, decline: &Decline, means: Means) -> Result<Hop, Stopped> {
-        if !decline.retryable {
-            return Err(Stopped::NotRetryable);
+        match decline.refused_by {
+            RefusedBy::Payer => return Err(Stopped::PayerRefused),
+            RefusedBy::Provider if !decline.retryable => return Err(Stopped::NotRetryable),
+            RefusedBy::Provider => {}
         }
         match means {
             Means::Incomplete(stopped) => Err(stopped),

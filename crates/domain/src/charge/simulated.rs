@@ -119,7 +119,7 @@ impl Charge {
             (
                 ChargeState::Failed { .. },
                 To::Authorized | To::Voided | To::RefundPending | To::ChargedBack,
-            ) if pays_by_himself && self.has_expired() => Ok(Staging::Payment),
+            ) if pays_by_himself && self.takes_late_payment() => Ok(Staging::Payment),
             (ChargeState::Failed { .. }, To::Failed) if before.is_some() => Ok(Staging::Reached),
             (
                 ChargeState::PreAuthorized { .. },

@@ -47,6 +47,21 @@ pub enum Demand {
 }
 
 impl Address {
+    /// The members that a complete address has and this one lacks.
+    pub fn missing(&self) -> Vec<&'static str> {
+        let is_blank = |text: &Option<String>| text.as_ref().is_none_or(|text| text.trim().is_empty());
+        let texts = [
+            ("street", is_blank(&self.street)),
+            ("streetNumber", is_blank(&self.street_number)),
+            ("zipCode", is_blank(&self.zip_code)),
+            ("state", is_blank(&self.state)),
+            ("city", is_blank(&self.city)),
+            ("district", is_blank(&self.district)),
+            ("country", self.country.is_none()),
+        ];
+        texts.into_iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| name).collect()
+    }
+
     /// Parses an address; `path` is that of the object. `None` when it is empty: shipped checkouts send `{}` or
     /// blanks for unknown members, and these count as not sent (`docs/interface/customers.md#addresses`). Errors go
     /// to `problems`.

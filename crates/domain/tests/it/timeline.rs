@@ -87,6 +87,7 @@ fn asked(n: u128, outcome: Outcome, duration_ms: Option<u64>) -> Attempt {
         amount: Amount::new(150).unwrap(),
         follows: None,
         undone_transaction_id: None,
+        delay_to_compose: None,
         authenticated: None,
         outcome,
         duration: duration_ms.map(Duration::from_millis),

@@ -1,19 +1,77 @@
-//! What a payer is told to do, as answers and events show it (`docs/interface/charges.md#awaiting-the-payer`): one
-//! member for each payment method that has instructions of its own.
+//! What a payer is told to do and what a provider says of a payment, as answers and events show it
+//! (`docs/interface/charges.md#awaiting-the-payer`): one member for each payment method that has one of its own.
 
-use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::attempt::{Outcome, PaidAs, RequestType, TransactionRequest};
 use regente_domain::charge::instructions::Instructions;
-use regente_domain::charge::{PaymentMethod, Pix};
+use regente_domain::charge::{Drip, Nupay, PaymentMethod, Pix, expiry};
+use regente_domain::time::Timestamp;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::document_links::Addresses;
 
-/// The member of a transaction request with the instructions.
+/// The member of a transaction request with what belongs to its payment method alone.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum InstructionsView {
     /// Of a Pix.
     Pix(PixView),
+    /// Of a NuPay.
+    Nupay(NupayView),
+    /// Of a Drip.
+    Drip(DripView),
+    /// Of a PicPay.
+    Picpay(PicpayView),
+}
+
+/// The page where the payer of a Drip agrees to the installments.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DripView {
+    /// The page.
+    pub payment_url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<Value>,
+    /// The browser of the payer, for whoever may open it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub browser: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    success_redirect_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancel_redirect_url: Option<String>,
+}
+
+/// The code that the payer of a PicPay scans.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PicpayView {
+    /// In seconds since 1970.
+    expires_in: i64,
+    /// The code itself.
+    #[serde(flatten)]
+    code: QrCodeView,
+}
+
+/// A step of a NuPay.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum NupayView {
+    /// The payer goes to a page.
+    #[serde(rename_all = "camelCase")]
+    Instructed {
+        /// After how many minutes it is canceled.
+        expires_in: u32,
+        /// The page.
+        payment_url: String,
+    },
+    /// He has paid.
+    Paid(PaidAs),
+    /// The money is given back.
+    #[serde(rename_all = "camelCase")]
+    Refunded {
+        /// The provider's id of that.
+        refund_id: String,
+    },
 }
 
 /// The code that a payer scans or copies.
@@ -36,13 +94,37 @@ pub struct QrCodeView {
 }
 
 impl InstructionsView {
-    /// The instructions that a request gave the payer; `None` when it gave none, or none with a member of their own.
+    /// What a request says of its payment method; `None` when it says nothing.
     pub fn of(method: &PaymentMethod, request: &TransactionRequest, addresses: &Addresses) -> Option<Self> {
-        let instructions = &request.pending()?.instructions;
+        let instructions = request.pending().map(|pending| &pending.instructions);
         match method {
-            PaymentMethod::Pix(pix) => PixView::of(pix, instructions, addresses).map(Self::Pix),
+            PaymentMethod::Pix(pix) => PixView::of(pix, instructions?, addresses).map(Self::Pix),
+            PaymentMethod::Nupay(nupay) => NupayView::of(nupay, request).map(Self::Nupay),
+            PaymentMethod::Drip(drip) => DripView::of(drip, instructions?).map(Self::Drip),
+            PaymentMethod::Picpay(_) => {
+                PicpayView::of(expiry(request), instructions?, addresses).map(Self::Picpay)
+            }
             PaymentMethod::Credit(_) | PaymentMethod::Debit(_) | PaymentMethod::Voucher(_) => None,
         }
+    }
+}
+
+impl DripView {
+    fn of(drip: &Drip, instructions: &Instructions) -> Option<Self> {
+        Some(Self {
+            payment_url: page(instructions)?.to_owned(),
+            items: drip.items.as_deref().cloned(),
+            browser: None,
+            success_redirect_url: drip.success_redirect_url.clone(),
+            cancel_redirect_url: drip.cancel_redirect_url.clone(),
+        })
+    }
+}
+
+impl PicpayView {
+    fn of(expires_at: Timestamp, instructions: &Instructions, addresses: &Addresses) -> Option<Self> {
+        let code = QrCodeView::of(instructions, addresses)?;
+        Some(Self { expires_in: expires_at.as_millis().div_euclid(1000), code })
     }
 }
 
@@ -50,6 +132,48 @@ impl PixView {
     fn of(pix: &Pix, instructions: &Instructions, addresses: &Addresses) -> Option<Self> {
         let code = QrCodeView::of(instructions, addresses)?;
         Some(Self { expires_in: pix.expires_in, code })
+    }
+}
+
+impl NupayView {
+    fn of(nupay: &Nupay, request: &TransactionRequest) -> Option<Self> {
+        match &request.outcome {
+            Outcome::Pending(pending) => {
+                let payment_url = page(&pending.instructions)?.to_owned();
+                Some(Self::Instructed { expires_in: nupay.delay_to_auto_cancel, payment_url })
+            }
+            Outcome::Accepted(reference) | Outcome::Approved(reference) => match request.request_type {
+                RequestType::Authorization | RequestType::PreAuthorization => {
+                    reference.paid_as.as_deref().cloned().map(Self::Paid)
+                }
+                RequestType::Void => {
+                    reference.transaction_id.clone().map(|refund_id| Self::Refunded { refund_id })
+                }
+                RequestType::ZeroDollar
+                | RequestType::Capture
+                | RequestType::ChargeBack
+                | RequestType::AuthenticationSetup
+                | RequestType::AuthenticationEnroll
+                | RequestType::AuthenticationValidate
+                | RequestType::AntiFraud
+                | RequestType::AntiFraudFeeding
+                | RequestType::Dispute
+                | RequestType::DisputeClosed
+                | RequestType::RevertVoid => None,
+            },
+            Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) | Outcome::Analysed(_) => None,
+        }
+    }
+}
+
+/// The page that the payer goes to.
+fn page(instructions: &Instructions) -> Option<&str> {
+    match instructions {
+        Instructions::Redirect { url } => Some(url),
+        Instructions::QrCode { .. }
+        | Instructions::Challenge { .. }
+        | Instructions::HostedChallenge { .. }
+        | Instructions::Barcode { .. } => None,
     }
 }
 

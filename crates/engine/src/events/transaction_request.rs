@@ -10,6 +10,7 @@ use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use serde::Serialize;
 use serde_json::Number;
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::instructions::InstructionsView;
@@ -147,6 +148,17 @@ impl TransactionRequestView {
         if request.request_type.is_authorization() {
             self.threeds =
                 answer.map(|answer| ThreeDsView::Authorized { authenticated: answer.is_authenticated() });
+        }
+        self
+    }
+}
+
+impl TransactionRequestView {
+    /// Adds the browser of the payer to the instructions that repeat it.
+    #[must_use]
+    pub fn with_browser(mut self, browser: Option<&Value>) -> Self {
+        if let Some(InstructionsView::Drip(drip)) = &mut self.instructions {
+            drip.browser = browser.cloned();
         }
         self
     }

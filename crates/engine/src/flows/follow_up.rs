@@ -34,6 +34,8 @@ pub struct NewFollowUp {
     pub operation: FollowUpKind,
     /// Amount in minor units; the full amount when absent.
     pub amount: Option<Amount>,
+    /// How many days a provider of NuPay may take to gather what a void gives back.
+    pub delay_to_compose: Option<u16>,
     /// The purchase that the charge belongs to. If it has another version by now, the operation is refused.
     pub purchase: Option<PurchaseVersion>,
     /// The idempotency claim.
@@ -62,7 +64,8 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
         let (opened, open) =
             before.open(new.operation, new.amount, now).map_err(|refusal| refused(&before, refusal))?;
         let asks = Asks::about(authorization, new.operation.request_type(), open.amount);
-        let request = opened.begin_request(app.chance.id(now), asks, now);
+        let begun = opened.begin_request(app.chance.id(now), asks, now);
+        let request = TransactionRequest { delay_to_compose: new.delay_to_compose, ..begun };
         let intent = || -> Result<Batch, Error> {
             let mut batch = Batch::new(new.client_id);
             if let Some(claim) = &new.claim {
@@ -226,6 +229,7 @@ fn operation_of(
         payment_type: charge.method.payment_type(),
         amount: request.amount,
         currency: charge.currency,
+        delay_to_compose: request.delay_to_compose,
     };
     match request.request_type {
         RequestType::Capture => Ok(Operation::Capture(follow_up)),

@@ -48,7 +48,7 @@ pub async fn receive(
     headers: &HeaderMap,
     body: &[u8],
 ) -> Result<(), Refused> {
-    let provider = find(app, provider_id).await?;
+    let provider = provider(app, provider_id).await?;
     let authentic = authenticate(app, &provider, headers, body).await?;
     let _admission = app.store.admit(provider.client_id)?;
     app.vault.keep_current().await?;
@@ -82,7 +82,7 @@ pub async fn receive(
 }
 
 /// The provider, also that of a deleted merchant: what became of its charges is still told.
-async fn find(app: &App, provider_id: ProviderId) -> Result<Provider, Error> {
+pub(super) async fn provider(app: &App, provider_id: ProviderId) -> Result<Provider, Error> {
     let client_id = match app.senders.account_of(provider_id) {
         Some(client_id) => client_id,
         None => {

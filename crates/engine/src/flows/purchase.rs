@@ -252,6 +252,7 @@ async fn follow(
         charge_id: before.id,
         operation,
         amount: None,
+        delay_to_compose: None,
         purchase: Some(PurchaseVersion::of(purchase)),
         claim: None,
         actor: Actor::Job(KIND),

@@ -170,6 +170,7 @@ async fn follow_up(app: &App, charge: &Charge, operation: FollowUpKind, actor: &
         charge_id: charge.id,
         operation,
         amount: None,
+        delay_to_compose: None,
         purchase,
         claim: None,
         actor: *actor,

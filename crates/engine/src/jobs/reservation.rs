@@ -40,6 +40,7 @@ pub(super) async fn expire(app: &App, job: &Job) -> Result<Ended, Error> {
         charge_id,
         operation: FollowUpKind::Void,
         amount: None,
+        delay_to_compose: None,
         purchase: None,
         claim: None,
         actor: Actor::Job(Kind::ExpireReservation.word()),

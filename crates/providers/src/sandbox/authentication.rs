@@ -277,7 +277,8 @@ impl Sandbox {
             decision: None,
         };
         Some(Box::pin(async move {
-            let by_card = rules::judge(&call.operation, call.at, self.cvv_on_charge, &self.draws(call));
+            let by_card =
+                rules::judge(call, || self.payment_page(call), self.cvv_on_charge, &self.draws(call));
             let (entry, approval) = match by_card {
                 // A card that is declined anyway is not authenticated.
                 Verdict::Decline(_) | Verdict::Silence | Verdict::Wait(_) | Verdict::Accept(_) => {

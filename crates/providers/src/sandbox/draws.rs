@@ -66,6 +66,7 @@ impl Draws {
             network_response_code: network_response,
             response_code: None,
             network_transaction_id: None,
+            paid_as: None,
         }
     }
 

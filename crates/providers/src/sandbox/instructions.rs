@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use regente_domain::br_code::{BrCode, TXID_CHARS_MAX};
-use regente_domain::charge::{PaymentMethod, Pix};
+use regente_domain::charge::attempt::PaidAs;
+use regente_domain::charge::{Drip, Nupay, PaymentMethod, Pix};
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::time::Timestamp;
@@ -20,10 +21,22 @@ const LOCATION: &str = "pix.sandbox.example/v2";
 const MERCHANT_NAME: &str = "SANDBOX";
 const MERCHANT_CITY: &str = "SAO PAULO";
 
+const MINUTE: Duration = Duration::from_secs(60);
+/// How long the payer of a PicPay has.
+const PICPAY_LIFE: Duration = Duration::from_secs(15 * 60);
+
 /// The instructions of a method that is paid without a card; a decline for a method that needs one.
-pub(super) fn issue(authorization: &Authorization, at: Timestamp, draws: &Draws) -> Verdict {
+pub(super) fn issue(
+    authorization: &Authorization,
+    at: Timestamp,
+    page: impl FnOnce() -> String,
+    draws: &Draws,
+) -> Verdict {
     match &authorization.method {
         PaymentMethod::Pix(method) => pix(authorization, method, at, draws),
+        PaymentMethod::Nupay(method) => nupay(authorization, method, at, page, draws),
+        PaymentMethod::Drip(method) => drip(authorization, method, at, page, draws),
+        PaymentMethod::Picpay(_) => picpay(authorization, at, page, draws),
         PaymentMethod::Credit(_) | PaymentMethod::Debit(_) | PaymentMethod::Voucher(_) => {
             Verdict::Decline(network_says(Decline::of(DeclinedCode::InvalidData), "sandbox no card"))
         }
@@ -32,8 +45,6 @@ pub(super) fn issue(authorization: &Authorization, at: Timestamp, draws: &Draws)
 
 /// The code of one charge. Its `txid` is the id of the transaction.
 fn pix(authorization: &Authorization, method: &Pix, at: Timestamp, draws: &Draws) -> Verdict {
-    let refused =
-        |reason| Verdict::Decline(network_says(Decline::of(DeclinedCode::TransactionNotAllowed), reason));
     if authorization.currency != Currency::BRL {
         return refused("sandbox pix is in BRL");
     }
@@ -53,4 +64,65 @@ fn pix(authorization: &Authorization, method: &Pix, at: Timestamp, draws: &Draws
         reference: Approval { transaction_id: Some(txid), ..Approval::default() },
         expires_at: Some(at + Duration::from_secs(method.expires_in.into())),
     }))
+}
+
+/// The page of a wallet, where the payer pays from his account, at once and in one installment.
+fn nupay(
+    authorization: &Authorization,
+    method: &Nupay,
+    at: Timestamp,
+    page: impl FnOnce() -> String,
+    draws: &Draws,
+) -> Verdict {
+    if authorization.currency != Currency::BRL {
+        return refused("sandbox nupay is in BRL");
+    }
+    let paid_as = PaidAs { installments_number: 1, payment_type: "debit".to_owned() };
+    let transaction_id = draws.approval().transaction_id;
+    Verdict::Wait(Box::new(Pending {
+        instructions: Instructions::Redirect { url: page() },
+        reference: Approval { transaction_id, paid_as: Some(Box::new(paid_as)), ..Approval::default() },
+        expires_at: Some(at + MINUTE * method.delay_to_auto_cancel),
+    }))
+}
+
+/// The page where the payer agrees to the installments.
+fn drip(
+    authorization: &Authorization,
+    method: &Drip,
+    at: Timestamp,
+    page: impl FnOnce() -> String,
+    draws: &Draws,
+) -> Verdict {
+    if authorization.currency != Currency::BRL {
+        return refused("sandbox drip is in BRL");
+    }
+    let transaction_id = draws.approval().transaction_id;
+    Verdict::Wait(Box::new(Pending {
+        instructions: Instructions::Redirect { url: page() },
+        reference: Approval { transaction_id, ..Approval::default() },
+        expires_at: method.minutes_to_expire.map(|minutes| at + MINUTE * minutes),
+    }))
+}
+
+/// A code that leads to the page: whoever scans it pays or refuses there.
+fn picpay(
+    authorization: &Authorization,
+    at: Timestamp,
+    page: impl FnOnce() -> String,
+    draws: &Draws,
+) -> Verdict {
+    if authorization.currency != Currency::BRL {
+        return refused("sandbox picpay is in BRL");
+    }
+    let transaction_id = draws.approval().transaction_id;
+    Verdict::Wait(Box::new(Pending {
+        instructions: Instructions::QrCode { data: page() },
+        reference: Approval { transaction_id, ..Approval::default() },
+        expires_at: Some(at + PICPAY_LIFE),
+    }))
+}
+
+fn refused(reason: &str) -> Verdict {
+    Verdict::Decline(network_says(Decline::of(DeclinedCode::TransactionNotAllowed), reason))
 }

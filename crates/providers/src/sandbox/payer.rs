@@ -1,7 +1,7 @@
 //! What a payer or a bank does at the simulator without a call: it pays instructions, in time, late, twice or with another
 //! amount, or reports the result of a refund. Each is an entry of the transaction log.
 
-use regente_domain::decline::{Decline, DeclinedCode};
+use regente_domain::decline::{Decline, DeclinedCode, RefusedBy};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
@@ -11,7 +11,7 @@ use super::reversals::reversals;
 use super::rules::network_says;
 use super::transaction_log::Recorded;
 use super::{Answered, Deed, Entry, Sandbox, TransactionLogError};
-use crate::outcome::{Approval, Finding, Payment, ReversalKind};
+use crate::outcome::{Approval, Finding, Instructions, Payment, Pending, ReversalKind};
 use crate::staged::{StageRefusal, Staged, StagedEvent};
 
 /// Namespace of the keys of what happens without a call.
@@ -36,6 +36,7 @@ impl Sandbox {
             }
             Staged::Payment { amount } => self.told(key, self.pay(key, amount, at)).await,
             Staged::FurtherPayment { amount } => self.told(key, self.pay_again(key, amount, at)).await,
+            Staged::Refusal => self.told(key, self.refuse(key, at)).await,
             Staged::Withdrawal => self.told(key, self.withdraw(key, at)).await,
             Staged::Refund => {
                 let done = Draws::new(self.seed, None, key).approval();
@@ -61,7 +62,7 @@ impl Sandbox {
     }
 
     /// The payer of the authorization with this key pays: `amount`, or what was asked of him. Whoever has paid does not pay
-    /// once more.
+    /// once more, and whoever has refused does not pay any more.
     ///
     /// # Errors
     /// What [`StageRefusal`] says.
@@ -89,10 +90,12 @@ impl Sandbox {
         at: Timestamp,
     ) -> Result<Payment, StageRefusal> {
         let history = self.log.history(key).await.map_err(unanswered)?;
-        self.pay_as(payments(&history).len(), key, &history, amount, at).await
+        let is_free = |place: &usize| history.iter().all(|entry| entry.key != act_key(key, *place));
+        let place = (0..=history.len()).find(is_free).unwrap_or_default();
+        self.pay_as(place, key, &history, amount, at).await
     }
 
-    /// Enters the payment with this place among those of the authorization, from 0.
+    /// Enters the payment with this place among what the payer does, from 0.
     async fn pay_as(
         &self,
         place: usize,
@@ -101,27 +104,52 @@ impl Sandbox {
         amount: Option<Amount>,
         at: Timestamp,
     ) -> Result<Payment, StageRefusal> {
-        let asked = instructed(history, key).ok_or(StageRefusal::NothingWaits)?;
+        let (asked, pending) = instructed(history, key).ok_or(StageRefusal::NothingWaits)?;
         let amount = amount.unwrap_or(asked.amount);
-        let payment_key = derived(key, &format!("payment {place}"));
-        let mut id = Draws::new(self.seed, None, payment_key).letters_and_digits("end-to-end id");
-        id.truncate(END_TO_END_ID_CHARS - 1);
-        let reference = Approval { transaction_id: Some(format!("E{id}")), ..Approval::default() };
+        let payment_key = act_key(key, place);
+        let reference = payment_reference(pending, &Draws::new(self.seed, None, payment_key));
         let deed = Deed::Payment { authorization_key: key };
         let finding = Finding::Approved(reference.clone());
-        self.enter(payment_key, at, Answered { deed, amount, currency: asked.currency, finding }).await?;
-        Ok(Payment { reference, amount })
+        let entered = Answered { deed, amount, currency: asked.currency, finding };
+        match self.enter(payment_key, at, entered).await? {
+            Finding::Declined(_) => Err(StageRefusal::NothingWaits),
+            Finding::Approved(_)
+            | Finding::Pending(_)
+            | Finding::Paid(_)
+            | Finding::Accepted(_)
+            | Finding::Reversed { .. } => Ok(Payment { reference, amount }),
+        }
+    }
+
+    /// What the payer does first has one key, so that a payment and a refusal at the same moment are one of both.
+    async fn refuse(&self, key: Uuid, at: Timestamp) -> Result<(), StageRefusal> {
+        let history = self.log.history(key).await.map_err(unanswered)?;
+        let (asked, _) = instructed(&history, key).ok_or(StageRefusal::NothingWaits)?;
+        let refused = network_says(Decline::of(DeclinedCode::Generic), "sandbox refused by the payer");
+        let refused = Decline { retryable: false, refused_by: RefusedBy::Payer, ..refused };
+        let (amount, currency) = (asked.amount, asked.currency);
+        let deed = Deed::Withdrawal { authorization_key: key };
+        let entered = Answered { deed, amount, currency, finding: Finding::Declined(refused) };
+        match self.enter(act_key(key, 0), at, entered).await? {
+            Finding::Declined(_) => Ok(()),
+            Finding::Approved(_)
+            | Finding::Pending(_)
+            | Finding::Paid(_)
+            | Finding::Accepted(_)
+            | Finding::Reversed { .. } => Err(StageRefusal::NothingWaits),
+        }
     }
 
     async fn withdraw(&self, key: Uuid, at: Timestamp) -> Result<(), StageRefusal> {
         let history = self.log.history(key).await.map_err(unanswered)?;
         let asked = instructed(&history, key).filter(|_| payments(&history).is_empty());
-        let asked = asked.ok_or(StageRefusal::NothingWaits)?;
+        let (asked, _) = asked.ok_or(StageRefusal::NothingWaits)?;
         let refused = network_says(Decline::of(DeclinedCode::Generic), "sandbox withdrawn");
         let finding = Finding::Declined(Decline { retryable: false, ..refused });
         let (amount, currency) = (asked.amount, asked.currency);
         let deed = Deed::Withdrawal { authorization_key: key };
-        self.enter(derived(key, "withdrawal"), at, Answered { deed, amount, currency, finding }).await
+        let entered = Answered { deed, amount, currency, finding };
+        self.enter(derived(key, "withdrawal"), at, entered).await.map(drop)
     }
 
     /// Reports the result of an accepted void.
@@ -136,12 +164,13 @@ impl Sandbox {
         };
         let (amount, currency) = (void.amount, void.currency);
         let deed = Deed::VoidResult { authorization_key };
-        self.enter(result_key(key), at, Answered { deed, amount, currency, finding }).await
+        self.enter(result_key(key), at, Answered { deed, amount, currency, finding }).await.map(drop)
     }
 
-    async fn enter(&self, key: Uuid, at: Timestamp, answered: Answered) -> Result<(), StageRefusal> {
+    /// Enters what happened, and returns what the log has: the first entry of a key stays.
+    async fn enter(&self, key: Uuid, at: Timestamp, answered: Answered) -> Result<Finding, StageRefusal> {
         match self.log.record(key, at, answered).await.map_err(unanswered)? {
-            Recorded::Answered(_) => Ok(()),
+            Recorded::Answered(finding) => Ok(finding),
             Recorded::ProbedBefore => Err(StageRefusal::NothingWaits),
         }
     }
@@ -177,9 +206,32 @@ impl Sandbox {
 }
 
 /// The authorization that has given a payer instructions.
-fn instructed(history: &[Entry], key: Uuid) -> Option<&Answered> {
-    let own = history.iter().find(|entry| entry.key == key)?;
-    own.answered().filter(|answered| matches!(answered.finding, Finding::Pending(_)))
+fn instructed(history: &[Entry], key: Uuid) -> Option<(&Answered, &Pending)> {
+    let own = history.iter().find(|entry| entry.key == key)?.answered()?;
+    match &own.finding {
+        Finding::Pending(pending) => Some((own, pending)),
+        Finding::Approved(_)
+        | Finding::Declined(_)
+        | Finding::Paid(_)
+        | Finding::Accepted(_)
+        | Finding::Reversed { .. } => None,
+    }
+}
+
+/// The identifiers of a payment. One by a code has an end-to-end id.
+fn payment_reference(pending: &Pending, draws: &Draws) -> Approval {
+    let transaction_id = match &pending.instructions {
+        Instructions::QrCode { .. } => {
+            let mut id = draws.letters_and_digits("end-to-end id");
+            id.truncate(END_TO_END_ID_CHARS - 1);
+            Some(format!("E{id}"))
+        }
+        Instructions::Redirect { .. }
+        | Instructions::Challenge { .. }
+        | Instructions::HostedChallenge { .. }
+        | Instructions::Barcode { .. } => draws.approval().transaction_id,
+    };
+    Approval { transaction_id, paid_as: pending.reference.paid_as.clone(), ..Approval::default() }
 }
 
 /// What the payer has done, or the provider in his stead.
@@ -211,6 +263,11 @@ fn payments(history: &[Entry]) -> Vec<Payment> {
         ) => None,
     };
     history.iter().filter_map(Entry::answered).filter_map(paid).collect()
+}
+
+/// The key of the entry with what the payer does, by its place from 0.
+fn act_key(key: Uuid, place: usize) -> Uuid {
+    derived(key, &format!("payment {place}"))
 }
 
 /// The key of the entry with the result of an accepted void.

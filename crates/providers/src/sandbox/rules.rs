@@ -6,10 +6,9 @@
 use regente_domain::charge::PaymentType;
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::money::Amount;
-use regente_domain::time::Timestamp;
 
 use crate::outcome::{Approval, Pending};
-use crate::request::{Authorization, CardDetails, FollowUp, Instrument, Operation};
+use crate::request::{Authorization, Call, CardDetails, FollowUp, Instrument, Operation};
 
 use super::authentication::is_test_number;
 use super::draws::{Draws, MILLION};
@@ -45,9 +44,14 @@ pub(super) enum Verdict {
     Silence,
 }
 
-/// Decides an operation that was called at this time.
-pub(super) fn judge(operation: &Operation, at: Timestamp, cvv_on_charge: CvvRule, draws: &Draws) -> Verdict {
-    match operation {
+/// Decides a call. `page` is the address for a payer who goes to a page.
+pub(super) fn judge(
+    call: &Call,
+    page: impl FnOnce() -> String,
+    cvv_on_charge: CvvRule,
+    draws: &Draws,
+) -> Verdict {
+    match &call.operation {
         Operation::VerifyCard(verification) => match cvv(&verification.card) {
             CvvCheck::Validated => Verdict::Approve(draws.approval()),
             CvvCheck::NotValidated | CvvCheck::NoCvv => Verdict::Decline(invalid_cvv()),
@@ -57,7 +61,7 @@ pub(super) fn judge(operation: &Operation, at: Timestamp, cvv_on_charge: CvvRule
             Instrument::Card(card) => {
                 named_by_network(authorization, by_card(authorization, card, cvv_on_charge, draws), draws)
             }
-            Instrument::Payer(_) => instructions::issue(authorization, at, draws),
+            Instrument::Payer(_) => instructions::issue(authorization, call.at, page, draws),
         },
         Operation::Capture(follow_up) => by_amount(follow_up.amount, draws),
         Operation::Void(follow_up) => void(follow_up, draws),

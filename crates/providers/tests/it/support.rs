@@ -134,6 +134,7 @@ pub(crate) fn follow_up(authorization_key: Uuid, amount: i64) -> FollowUp {
         payment_type: PaymentType::Credit,
         amount,
         currency: Currency::BRL,
+        delay_to_compose: None,
     }
 }
 

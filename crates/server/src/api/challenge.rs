@@ -5,16 +5,15 @@
 mod html;
 
 use axum::Router;
-use axum::body::Body as HttpBody;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use axum::routing::get;
 use regente_engine::error::Error;
-use regente_providers::sandbox::{Challenge, Decision, NotAChallenge, SimulatedServer};
+use regente_providers::sandbox::{Decision, NotAChallenge, SimulatedServer};
 use url::form_urlencoded;
 
-use self::html::{Language, Page};
+use super::buyer_page::Language;
 use super::charges::authentication::come_back;
 use crate::app::App;
 use crate::http::error::ApiError;
@@ -39,9 +38,9 @@ async fn collect(State(app): State<App>, request: Request) -> Result<Response, A
     let form = Form::read(request).await?;
     let is_setup = form.get("JWT").is_some_and(|token| server.is_setup(token, app.clock.deployment()));
     Ok(if is_setup {
-        answer(StatusCode::OK, &Page::collected(language))
+        html::collected(language).answer(StatusCode::OK)
     } else {
-        answer(StatusCode::BAD_REQUEST, &Page::not_good(language))
+        html::not_good(language).answer(StatusCode::BAD_REQUEST)
     })
 }
 
@@ -58,16 +57,16 @@ async fn step_up(State(app): State<App>, request: Request) -> Result<Response, A
         (None, ..) => Err(NotAChallenge),
     };
     let Ok(challenge) = challenge else {
-        return Ok(answer(StatusCode::BAD_REQUEST, &Page::not_good(language)));
+        return Ok(html::not_good(language).answer(StatusCode::BAD_REQUEST));
     };
     let asked = form.get("decision");
     let decision = DECISIONS.iter().find(|(word, _)| Some(*word) == asked).map(|(_, decision)| *decision);
     let Some(decision) = decision.filter(|_| is_post) else {
-        return Ok(answer(StatusCode::OK, &Page::challenge(language, &challenge, &form.hidden())));
+        return Ok(html::asking(language, &challenge, &form.hidden()).answer(StatusCode::OK));
     };
     Ok(match server.decide(challenge.key, decision, now).await {
-        true => answer(StatusCode::OK, &Page::decided(language, &challenge)),
-        false => answer(StatusCode::BAD_REQUEST, &Page::not_good(language)),
+        true => html::decided(language, &challenge).answer(StatusCode::OK),
+        false => html::not_good(language).answer(StatusCode::BAD_REQUEST),
     })
 }
 
@@ -95,31 +94,5 @@ impl Form {
     fn hidden(&self) -> Vec<(&str, &str)> {
         let names = ["JWT", "MD", "PaReq", "TermUrl"];
         names.iter().filter_map(|name| self.get(name).map(|value| (*name, value))).collect()
-    }
-}
-
-fn answer(status: StatusCode, page: &Page) -> Response {
-    let mut response = Response::new(HttpBody::from(page.html.clone()));
-    *response.status_mut() = status;
-    let headers: &mut HeaderMap = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if let Ok(policy) = HeaderValue::from_str(&page.policy) {
-        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
-    }
-    response
-}
-
-impl Page {
-    /// The challenge with its buttons.
-    fn challenge(language: Language, challenge: &Challenge, hidden: &[(&str, &str)]) -> Self {
-        Self::asking(language, &html::amount_of(challenge), challenge.merchant.as_deref(), hidden)
-    }
-
-    /// The way back to the merchant.
-    fn decided(language: Language, challenge: &Challenge) -> Self {
-        Self::leading_to(language, &challenge.return_url)
     }
 }

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 use super::request_id::Boundary;
 use super::{
     auth, cards, challenge, charges, customer_cards, customers, documents, layers, merchants, notifications,
-    openapi, providers, purchases, tokens, webhooks,
+    openapi, payment_page, providers, purchases, tokens, webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -86,6 +86,7 @@ pub fn router(app: App) -> Router {
     let routes = routes
         .merge(openapi::pages(document))
         .merge(challenge::for_browsers())
+        .merge(payment_page::for_browsers())
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app);

@@ -71,6 +71,7 @@ pub async fn agree(books: &TransactionLog, charge: &Value) -> Money {
     let told = match status {
         "authorized" | "voided" => Money { reserved: 0, kept: amount, effects: 1 },
         "charged_back" => Money { effects: 1, ..Money::default() },
+        "canceled" if !was_reserved(charge) => Money::default(),
         "pre_authorized" | "canceled" => Money { reserved: amount, kept: 0, effects: 1 },
         "failed" => Money::default(),
         other => panic!("a charge that is {other} in the end: {charge:#}"),
@@ -97,6 +98,15 @@ pub async fn agree(books: &TransactionLog, charge: &Value) -> Money {
     }
     assert_eq!(told, booked, "{charge:#}");
     Money { effects: told.effects + orphans, ..told }
+}
+
+/// Whether it was reserved before it was canceled: what its payer has refused never was.
+fn was_reserved(charge: &Value) -> bool {
+    charge["transactionRequests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|request| request["requestType"] == "pre_authorization" && request["requestStatus"] == "success")
 }
 
 /// Whether an authorization was approved, as the charge shows it.

@@ -2,6 +2,7 @@
 
 pub(crate) mod pix;
 mod recurrence;
+pub(crate) mod redirects;
 pub(crate) mod routing;
 mod sources;
 mod test_cards;

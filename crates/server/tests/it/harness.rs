@@ -48,7 +48,7 @@ use regente_providers::notification::{
 };
 use regente_providers::outcome::{Answer, Probe};
 use regente_providers::provider::{BoxFuture, Provider, Providers};
-use regente_providers::request::{Call, Inquiry, OperationKind};
+use regente_providers::request::{Call, Inquiry, Operation, OperationKind};
 use regente_providers::sandbox::{
     CardholderAnswer, CardholderBooks, CardholderQuestion, Notice, Outbox, SIGNATURE_HEADER, Sandbox,
     SandboxOptions, SimulatedServer, TransactionLog,
@@ -546,6 +546,8 @@ struct WireState {
     is_server_down: AtomicBool,
     slowness: Mutex<Option<(Clock, Duration)>>,
     payers: Payers,
+    /// For each void: how many days the provider may take to gather the money.
+    delays: Mutex<Vec<Option<u16>>>,
     /// Notifications that the simulator has not sent.
     outboxes: Mutex<Vec<Outbox>>,
 }
@@ -592,7 +594,15 @@ impl Wire {
         &self.0.payers
     }
 
+    /// For each void that was sent: how many days the provider may take to gather the money.
+    pub fn delays(&self) -> Vec<Option<u16>> {
+        self.0.delays.lock().unwrap().clone()
+    }
+
     async fn carry(&self, call: &Call) {
+        if let Operation::Void(void) = &call.operation {
+            self.0.delays.lock().unwrap().push(void.delay_to_compose);
+        }
         if let Some((clock, by)) = &*self.0.slowness.lock().unwrap() {
             clock.advance(*by);
         }

@@ -161,6 +161,7 @@ fn follow_up(authorization: u128, amount: i64) -> FollowUp {
         payment_type: PaymentType::Credit,
         amount: Amount::new(amount).unwrap(),
         currency: Currency::BRL,
+        delay_to_compose: None,
     }
 }
 

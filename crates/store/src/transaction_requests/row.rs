@@ -32,6 +32,7 @@ pub(super) fn known_args(ended: &TransactionRequest) -> Result<Args, StoreError>
         network_response_code: reference.network_response_code,
         response_code: reference.response_code,
         network_transaction_id: reference.network_transaction_id,
+        paid_as: reference.paid_as.as_deref().map(json).transpose()?,
         duration_ms: millis(ended),
         authentication,
         updated_at: ended.updated_at,
@@ -65,6 +66,9 @@ pub(super) fn from_row(row: &Row) -> Result<StoredRequest, StoreError> {
             amount: Amount::new(row.get("amount")?).ok_or_else(|| corrupt("amount"))?,
             follows: row.get("follows")?,
             undone_transaction_id: row.get("undone_transaction_id")?,
+            delay_to_compose: row
+                .get::<Option<i64>>("delay_to_compose")?
+                .and_then(|days| days.try_into().ok()),
             outcome: outcome(row)?,
             authenticated: row
                 .get::<Option<String>>("authentication")?
@@ -172,6 +176,8 @@ fn outcome(row: &Row) -> Result<Outcome, StoreError> {
 }
 
 fn reference(row: &Row) -> Result<Approval, StoreError> {
+    let corrupt = |_| StoreError::Corrupt("transaction_requests.paid_as".to_owned());
+    let paid_as: Option<String> = row.get("paid_as")?;
     Ok(Approval {
         transaction_id: row.get("transaction_id")?,
         authorization_code: row.get("authorization_code")?,
@@ -180,5 +186,6 @@ fn reference(row: &Row) -> Result<Approval, StoreError> {
         network_response_code: row.get("network_response_code")?,
         response_code: row.get("response_code")?,
         network_transaction_id: row.get("network_transaction_id")?,
+        paid_as: paid_as.map(|text| serde_json::from_str(&text).map_err(corrupt)).transpose()?,
     })
 }

@@ -220,6 +220,7 @@ fn what_came_then(timeline: &Timeline, step: &TimelineStep) -> Option<&'static s
             Stopped::BudgetUsedUp => "The time for the charge was used up, so nobody else was asked.",
             Stopped::Interrupted => "It became known only when the buyer was gone, so nobody else was asked.",
             Stopped::Expired => "The payer did not pay in time.",
+            Stopped::PayerRefused => "The payer refused to pay.",
             Stopped::NotAuthenticated => "The cardholder was not authenticated as the merchant demands.",
             Stopped::Reproved => "So nobody was asked for the money.",
             Stopped::AnalysisFailed => "The merchant wants no charge without a verdict.",
@@ -289,7 +290,19 @@ fn ending(charge: &Charge, steps: &[TimelineStep]) -> String {
             format!("{provider} took {}.", what_was_taken(charge, taken(steps)))
         }
         ChargeState::Failed { .. } => "It failed: nobody took it.".to_owned(),
-        ChargeState::Canceled { .. } => "It was canceled: what was reserved is released.".to_owned(),
+        ChargeState::Canceled { .. } => match charge.explanation.stopped {
+            Some(Stopped::Expired | Stopped::PayerRefused) => "It was canceled: nobody paid it.".to_owned(),
+            Some(
+                Stopped::NotRetryable
+                | Stopped::NoProviderLeft
+                | Stopped::BudgetUsedUp
+                | Stopped::Interrupted
+                | Stopped::NotAuthenticated
+                | Stopped::Reproved
+                | Stopped::AnalysisFailed,
+            )
+            | None => "It was canceled: what was reserved is released.".to_owned(),
+        },
         ChargeState::Voided { .. } => "It was given back in full.".to_owned(),
         ChargeState::ChargedBack { .. } => "The cardholder's bank took it back.".to_owned(),
     }

@@ -19,8 +19,8 @@ use zeroize::Zeroize;
 use crate::authentication::Proof;
 use crate::outcome::Finding;
 use crate::request::{
-    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, Operation,
-    PayerDetails, Verification,
+    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, NotificationAddress,
+    Operation, PayerDetails, Verification,
 };
 use crate::sandbox::{
     Assessed, CardholderAnswer, CardholderAsks, CardholderQuestion, Lookup, Recipient, RiskAsks,
@@ -281,7 +281,7 @@ impl CallMessage {
         let call = Call {
             key: message.key,
             object_id,
-            notify: None,
+            notify: message.notify.as_ref().and_then(|recipient| NotificationAddress::parse(&recipient.url)),
             at: message.at,
             provider_type: ProviderType::Sandbox,
             credentials: Credentials::new(Map::new()),
@@ -480,6 +480,7 @@ impl FollowUpMessage {
             payment_type,
             amount: minor_units(amount)?,
             currency,
+            delay_to_compose: None,
         })
     }
 }

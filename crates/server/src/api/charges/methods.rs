@@ -1,12 +1,18 @@
 //! The OpenAPI description of payment methods and sources: sum types told apart by `paymentType` and `sourceType`, with
 //! the variants of this release. [`super::request`] reads them from requests, [`super::view`] writes them into answers.
 
+mod redirects;
+
 use regente_domain::charge::PaymentType;
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Schema, Type};
 use uuid::Uuid;
 
+pub use self::redirects::{DripInstructions, NupayDetails, PicpayInstructions};
+use self::redirects::{
+    DripPayment, NewDripPayment, NewNupayPayment, NewPicpayPayment, NupayPayment, PicpayPayment,
+};
 use super::CardBody;
 use super::request::SourceType;
 use crate::api::customers::{DocumentBody, NewAddressBody, address_or_nothing};
@@ -20,6 +26,9 @@ tagged! {
         PaymentType::Debit.word() => NewDebitPayment,
         PaymentType::Voucher.word() => NewVoucherPayment,
         PaymentType::Pix.word() => NewPixPayment,
+        PaymentType::Nupay.word() => NewNupayPayment,
+        PaymentType::Drip.word() => NewDripPayment,
+        PaymentType::Picpay.word() => NewPicpayPayment,
     }
 
     /// With what it is paid.
@@ -35,6 +44,9 @@ tagged! {
         PaymentType::Debit.word() => DebitPayment,
         PaymentType::Voucher.word() => VoucherPayment,
         PaymentType::Pix.word() => PixPayment,
+        PaymentType::Nupay.word() => NupayPayment,
+        PaymentType::Drip.word() => DripPayment,
+        PaymentType::Picpay.word() => PicpayPayment,
     }
 
     /// What a charge was paid with.

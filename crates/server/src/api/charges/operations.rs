@@ -25,6 +25,9 @@ use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::sandbox_seed;
 
+/// Most days to gather money.
+const DELAY_TO_COMPOSE_DAYS_MAX: i64 = 365;
+
 /// How much is captured.
 #[derive(ToSchema)]
 #[schema(as = NewCapture, example = json!({ "amount": 100 }))]
@@ -49,7 +52,7 @@ pub struct VoidBody {
     /// At most what is left; everything when it is absent.
     #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     amount: Option<i64>,
-    /// Days to gather the money; cards are given back at once.
+    /// Days in which the provider of a NuPay may gather the money; nothing else waits.
     #[schema(minimum = 0, maximum = 365)]
     delay_to_compose: Option<i64>,
 }
@@ -89,8 +92,8 @@ pub async fn capture(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let amount = body.read(read_capture)?;
-    run(app, caller, &id, &headers, &body, FollowUpKind::Capture, amount).await
+    let asked = body.read(read_capture)?;
+    run(app, caller, &id, &headers, &body, FollowUpKind::Capture, asked).await
 }
 
 /// Voids a charge.
@@ -129,22 +132,31 @@ pub async fn void(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let amount = body.read(read_void)?;
-    run(app, caller, &id, &headers, &body, FollowUpKind::Void, amount).await
+    let asked = body.read(read_void)?;
+    run(app, caller, &id, &headers, &body, FollowUpKind::Void, asked).await
 }
 
-/// Reads the amount; the outer `None` means that the body is invalid.
-fn read_capture(fields: &Fields<'_>) -> Option<Option<Amount>> {
-    Some(fields.optional("amount").positive_amount())
+/// What a capture or void asks for.
+#[derive(Clone, Copy)]
+struct Asked {
+    amount: Option<Amount>,
+    delay_to_compose: Option<u16>,
 }
 
-fn read_void(fields: &Fields<'_>) -> Option<Option<Amount>> {
-    fields.optional("delayToCompose").integer(0..=365);
+fn read_capture(fields: &Fields<'_>) -> Option<Asked> {
+    Some(Asked { amount: fields.optional("amount").positive_amount(), delay_to_compose: None })
+}
+
+fn read_void(fields: &Fields<'_>) -> Option<Asked> {
+    let days = fields.optional("delayToCompose").integer(0..=DELAY_TO_COMPOSE_DAYS_MAX);
     let is_empty_list = fields.members().get("splitRules").is_some_and(|value| *value == json!([]));
     if fields.has("splitRules") && !is_empty_list {
         fields.problem("splitRules", "is not available in this release");
     }
-    Some(fields.optional("amount").positive_amount())
+    Some(Asked {
+        amount: fields.optional("amount").positive_amount(),
+        delay_to_compose: days.and_then(|days| days.try_into().ok()),
+    })
 }
 
 async fn run(
@@ -154,7 +166,7 @@ async fn run(
     headers: &HeaderMap,
     body: &Body,
     operation: FollowUpKind,
-    amount: Option<Amount>,
+    Asked { amount, delay_to_compose }: Asked,
 ) -> Result<Response, ApiError> {
     let seed = sandbox_seed(headers)?;
     let charge_id = path_id(id)?;
@@ -173,6 +185,7 @@ async fn run(
         charge_id,
         operation,
         amount,
+        delay_to_compose,
         purchase,
         claim: claim.clone(),
         actor: caller.actor(),

@@ -25,7 +25,7 @@ use regente_engine::flows::route::{self, RiskData};
 use regente_engine::idempotency::Claim;
 use regente_engine::vault::{Binding, Purpose, token_digest};
 use regente_providers::authentication::ThreeDSecure;
-use regente_providers::request::CardDetails;
+use regente_providers::request::{CardDetails, PayerDetails};
 use regente_store::authentication_setups::{self, AuthenticationSetup};
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::sealed::Sealed;
@@ -34,7 +34,7 @@ use regente_store::{cards, tokens};
 use serde_json::Map;
 use uuid::Uuid;
 
-use super::request::{CardOwner, ChargeRequest, FRAUD_ANALYSIS, Paid, Payer, Source};
+use super::request::{AddressRule, CardOwner, ChargeRequest, FRAUD_ANALYSIS, Paid, Payer, Source};
 use crate::app::App;
 
 /// Resolves the ids of a request and chooses its route.
@@ -79,7 +79,7 @@ pub(super) async fn prepare(
         }
         Paid::ByPayer(method, payer) => {
             let PayingCustomer { customer, details } =
-                resolve_payer(app, caller, request_id, customer, payer).await?;
+                resolve_payer(app, caller, request_id, customer, payer, method.address_rule()).await?;
             Charged {
                 method: method.paid_by(PayerSource { customer_id: customer.real_id }),
                 funding: FundingSource::Payer(Box::new(details)),
@@ -241,18 +241,39 @@ async fn resolve_payer(
     request_id: &RequestId,
     named: Option<ResolvedCustomer>,
     payer: Payer,
+    rule: AddressRule,
 ) -> Result<PayingCustomer, Error> {
     match payer {
         Payer::Stored(id) => {
             const PATH: &str = "paymentSource.customerId";
             let paying = payer::stored(app, caller, id).await?.ok_or(Error::ReferenceNotFound(PATH))?;
             same_customer(named, Some(paying.customer))?;
+            if rule == AddressRule::Complete {
+                must_have_address(&paying.details, PATH)?;
+            }
             Ok(paying)
         }
         Payer::Described(new) => {
             let is_allowed = |customer: ResolvedCustomer| same_customer(named, Some(customer)).map(drop);
             const PATH: &str = "paymentSource.customer";
             payer::found_or_created(app, caller, request_id, *new, PATH, is_allowed).await
+        }
+    }
+}
+
+/// A stored customer may lack an address, or a part of it. One in the body was checked when it was read.
+fn must_have_address(details: &PayerDetails, path: &str) -> Result<(), Error> {
+    let lacks = match &details.address {
+        None => vec![format!("{path}: the customer has no address")],
+        Some(address) => {
+            let missing = address.missing().into_iter();
+            missing.map(|name| format!("{path}: the customer's address has no {name}")).collect()
+        }
+    };
+    match lacks.is_empty() {
+        true => Ok(()),
+        false => {
+            Err(Error::Impossible { message: "customer has no complete address".into(), details: lacks })
         }
     }
 }

@@ -16,9 +16,10 @@ use regente_providers::request::Mode;
 use regente_providers::sandbox;
 use serde_json::{Map, Value, json};
 
-pub(super) use self::method::{CardMethod, PayerMethod};
+use self::authentication::read_address;
+pub(super) use self::method::{CardMethod, DRIP_BROWSER, NUPAY_RECIPIENTS, PayerMethod, VOUCHER_CUSTOMER};
 use self::method::{Method, read_method};
-pub(super) use self::source::{CardOwner, Payer, Source, SourceType};
+pub(super) use self::source::{AddressRule, CardOwner, Payer, Source, SourceType};
 pub use self::source::{CodeRule, InlineCard, read_card, read_cvv, read_expiry};
 use self::source::{read_payer, read_source};
 use crate::api::fields::{Field, Fields};
@@ -27,6 +28,8 @@ use crate::api::fields::{Field, Fields};
 const FREE_FORM_BYTES_MAX: usize = 16 * 1024;
 /// The member with data for risk analysis, also of the sealed data.
 pub const FRAUD_ANALYSIS: &str = "fraudAnalysis";
+/// The member with what is in the cart.
+const CART_ITEMS: &str = "fraudAnalysis.cart.items";
 /// Bytes of fraud analysis data.
 const FRAUD_ANALYSIS_BYTES_MAX: usize = 64 * 1024;
 /// Items of a cart.
@@ -89,6 +92,15 @@ impl Paid {
         }
     }
 
+    /// Whether the provider must be told what is in the cart.
+    const fn needs_cart(&self) -> bool {
+        match self {
+            Self::ByPayer(PayerMethod::Nupay(_), _) => true,
+            Self::ByPayer(PayerMethod::Pix { .. } | PayerMethod::Drip(_) | PayerMethod::Picpay, _)
+            | Self::ByCard(..) => false,
+        }
+    }
+
     const fn authentication(&self) -> AuthenticationRule {
         match self {
             Self::ByCard(CardMethod::Debit { .. }, _) => AuthenticationRule::Required,
@@ -104,7 +116,10 @@ impl Paid {
                 let source = source.object(|source| read_source(source, method.code_rule()));
                 source.map(|source| Self::ByCard(method, source))
             }
-            Method::ByPayer(method) => source.object(read_payer).map(|payer| Self::ByPayer(method, payer)),
+            Method::ByPayer(method) => {
+                let payer = source.object(|source| read_payer(source, method.address_rule()));
+                payer.map(|payer| Self::ByPayer(method, payer))
+            }
         }
     }
 }
@@ -132,13 +147,13 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     let capture = or_default(fields, "capture", false, |field| field.boolean());
     let order_id = fields.optional("orderId").text(chars_max::LINE);
     let customer_id = fields.optional("customerId").id();
-    let method = fields.required("paymentMethod").object(read_method);
-    let (paid, voucher_customer) = match method {
-        Some((method, voucher_customer)) => (Paid::read(fields, method), voucher_customer),
+    let method = fields.required("paymentMethod").object(|method| read_method(method, mode));
+    let (paid, mut private) = match method {
+        Some((method, private)) => (Paid::read(fields, method), private),
         None => {
             // Notes the problems of the source as well.
             fields.required("paymentSource").object(|source| read_source(source, CodeRule::Required));
-            (None, None)
+            (None, Map::new())
         }
     };
     let references = read_references(fields, mode);
@@ -160,11 +175,13 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
         }
         Some(_) | None => {}
     }
-    let mut private = Map::new();
+    let has_cart = fraud_analysis.as_ref().is_some_and(has_cart_items);
+    if paid.as_ref().is_some_and(Paid::needs_cart) && !has_cart {
+        fields.problem(CART_ITEMS, "should not be empty: a nupay shows them to the payer");
+    }
     let data = authentication.as_deref().and_then(|data| serde_json::to_value(data).ok());
     private.extend(data.map(|data| (THREE_D_SECURE.to_owned(), data)));
     private.extend(fraud_analysis.map(|data| (FRAUD_ANALYSIS.to_owned(), Value::Object(data))));
-    private.extend(voucher_customer.map(|data| ("voucherCustomer".to_owned(), Value::Object(data))));
     Some(ChargeRequest {
         merchant_id: merchant_id?,
         amount: amount?,
@@ -209,6 +226,15 @@ pub fn read_flow_metadata(flow: &Fields<'_>, mode: Mode) -> Option<Value> {
         }
     }
     Some(Value::Object(metadata))
+}
+
+/// Whether the data for risk analysis say what is in the cart.
+fn has_cart_items(data: &Map<String, Value>) -> bool {
+    match data.get("cart").and_then(|cart| cart.get("items")) {
+        Some(Value::Array(items)) => !items.is_empty(),
+        Some(Value::Object(item)) => !item.is_empty(),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) | None => false,
+    }
 }
 
 /// Reads data for risk analysis: free-form, but known members are checked.

@@ -1,5 +1,7 @@
 //! A charge as answers show it (`docs/interface/charges.md#record`).
 
+mod redirects;
+
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::authentication::newest_answer;
 use regente_domain::charge::{AdditionalInfo, CardSource, Charge, PaymentMethod, PaymentSource};
@@ -8,14 +10,15 @@ use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use regente_engine::caller::{Authority, Caller};
 use regente_engine::document_links::Addresses;
-use regente_engine::events::instructions::{InstructionsView, QrCodeView};
+use regente_engine::events::instructions::{InstructionsView, PicpayView, QrCodeView};
 use regente_engine::events::transaction_request::TransactionRequestView;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::request::SourceType;
+use self::redirects::{DripMethodView, NupayMethodView};
+use super::request::{DRIP_BROWSER, NUPAY_RECIPIENTS, SourceType, VOUCHER_CUSTOMER};
 use super::{methods, three_d_secure};
 use crate::api::schema::words;
 
@@ -99,6 +102,12 @@ pub struct PaymentMethodView {
     additional_info: Option<Vec<AdditionalInfo>>,
     #[serde(flatten)]
     code: Option<QrCodeView>,
+    #[serde(flatten)]
+    nupay: Option<NupayMethodView>,
+    #[serde(flatten)]
+    drip: Option<DripMethodView>,
+    #[serde(flatten)]
+    picpay: Option<PicpayView>,
 }
 
 /// What a charge was paid with; [`methods::PaymentSource`] describes it.
@@ -160,6 +169,12 @@ pub struct TransactionRequestSchema {
     fraud_analysis: Option<FraudAnalysisSchema>,
     /// The code of a Pix.
     pix: Option<methods::PixInstructions>,
+    /// The page of a NuPay, how it was paid, or the id of its refund.
+    nupay: Option<methods::NupayDetails>,
+    /// The page of a Drip, with what was asked for.
+    drip: Option<methods::DripInstructions>,
+    /// The code of a PicPay.
+    picpay: Option<methods::PicpayInstructions>,
     /// What it says about the authentication of the cardholder.
     threeds: Option<three_d_secure::ThreeDsSchema>,
 }
@@ -224,8 +239,10 @@ impl ChargeView {
         let instructions =
             newest_first.clone().find_map(|request| InstructionsView::of(&charge.method, request, addresses));
         let answer = newest_answer(requests);
-        let view =
-            |request| TransactionRequestView::of(request, &charge.method, addresses).after(request, answer);
+        let view = |request| {
+            let shown = TransactionRequestView::of(request, &charge.method, addresses);
+            shown.with_browser(private.get(DRIP_BROWSER)).after(request, answer)
+        };
         Self {
             id: charge.id,
             client_id: charge.client_id,
@@ -283,6 +300,9 @@ impl PaymentMethodView {
             expires_in: None,
             additional_info: None,
             code: None,
+            nupay: None,
+            drip: None,
+            picpay: None,
         };
         match &charge.method {
             PaymentMethod::Credit(credit) => Self {
@@ -293,14 +313,49 @@ impl PaymentMethodView {
             PaymentMethod::Debit(debit) => Self { installments: Some(debit.installments), ..bare },
             PaymentMethod::Voucher(voucher) => Self {
                 items: voucher.items.as_deref().cloned(),
-                customer: private.get("voucherCustomer").cloned(),
+                customer: private.get(VOUCHER_CUSTOMER).cloned(),
                 ..bare
             },
             PaymentMethod::Pix(pix) => Self {
                 expires_in: Some(pix.expires_in),
                 additional_info: (!pix.additional_info.is_empty()).then(|| pix.additional_info.clone()),
                 items: pix.items.as_deref().cloned(),
-                code: instructions.map(|InstructionsView::Pix(pix)| pix.code),
+                code: match instructions {
+                    Some(InstructionsView::Pix(pix)) => Some(pix.code),
+                    Some(
+                        InstructionsView::Nupay(_) | InstructionsView::Drip(_) | InstructionsView::Picpay(_),
+                    )
+                    | None => None,
+                },
+                ..bare
+            },
+            PaymentMethod::Drip(drip) => {
+                let payment_url = match instructions {
+                    Some(InstructionsView::Drip(given)) => Some(given.payment_url),
+                    Some(
+                        InstructionsView::Pix(_) | InstructionsView::Nupay(_) | InstructionsView::Picpay(_),
+                    )
+                    | None => None,
+                };
+                let browser = private.get(DRIP_BROWSER).cloned();
+                Self {
+                    items: drip.items.as_deref().cloned(),
+                    drip: Some(DripMethodView::of(drip, browser, payment_url)),
+                    ..bare
+                }
+            }
+            PaymentMethod::Picpay(_) => Self {
+                picpay: match instructions {
+                    Some(InstructionsView::Picpay(given)) => Some(given),
+                    Some(
+                        InstructionsView::Pix(_) | InstructionsView::Nupay(_) | InstructionsView::Drip(_),
+                    )
+                    | None => None,
+                },
+                ..bare
+            },
+            PaymentMethod::Nupay(nupay) => Self {
+                nupay: Some(NupayMethodView::of(nupay, private.get(NUPAY_RECIPIENTS).cloned())),
                 ..bare
             },
         }

@@ -8,7 +8,7 @@ use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{Content, Ref, Required, ResponseBuilder};
 use uuid::Uuid;
 
-use crate::api::charges::methods::PixInstructions;
+use crate::api::charges::methods::{DripInstructions, NupayDetails, PicpayInstructions, PixInstructions};
 use crate::api::charges::three_d_secure::ThreeDsSchema;
 use crate::api::charges::view::{FraudAnalysisSchema, ProviderAuthorizationSchema, ProviderErrorSchema};
 use crate::api::purchases::view::PurchaseSchema;
@@ -206,6 +206,12 @@ struct TransactionRequestSnapshot {
     /// The code of a Pix; null for other methods.
     #[schema(required = true)]
     pix: Option<PixInstructions>,
+    /// The page of a NuPay, how it was paid, or the id of its refund; absent for other methods.
+    nupay: Option<NupayDetails>,
+    /// The page of a Drip, with what was asked for; absent for other methods.
+    drip: Option<DripInstructions>,
+    /// The code of a PicPay; absent for other methods.
+    picpay: Option<PicpayInstructions>,
     /// What it says about the authentication of the cardholder; absent where it says nothing.
     threeds: Option<ThreeDsSchema>,
     /// Always null.

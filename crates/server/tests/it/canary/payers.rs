@@ -7,16 +7,31 @@ use axum::http::Method;
 use regente_engine::settings::Settings;
 use regente_providers::sandbox::TransactionLog;
 use regente_store::testing::TestDatabase;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::places::{Disk, Log};
 use crate::charges::pix::{described, pix_body};
+use crate::charges::redirects::pages::{decides, notifications_arrive};
+use crate::charges::redirects::{nupay_body, nupay_page};
 use crate::charges::{single_merchant, text};
-use crate::harness::TestApp;
+use crate::harness::{ADDRESS, TestApp};
+use crate::three_d_secure::visit;
 
 /// What must be nowhere.
-const PERSONAL: [&str; 6] =
-    ["Valdomira Quixabeira", "valdomira", "39053344705", "390.533.447-05", "11987651234", "Rua Zumbi"];
+const PERSONAL: [&str; 10] = [
+    "Valdomira Quixabeira",
+    "valdomira",
+    "39053344705",
+    "390.533.447-05",
+    "11987651234",
+    "Rua Zumbi",
+    // A recipient of a NuPay.
+    "Ubiratan Cajazeira",
+    "11144477735",
+    // The browser of the payer of a Drip.
+    "203.0.113.77",
+    "c4n4ry-f1ng3rpr1nt",
+];
 
 #[tokio::test]
 async fn no_payer_rests_anywhere_on_sqlite() {
@@ -28,6 +43,25 @@ async fn no_payer_rests_anywhere_on_postgres() {
     no_payer_rests_anywhere(TestDatabase::fresh_postgres().await).await;
 }
 
+/// A NuPay through its page, and back.
+async fn nupay(app: &TestApp, merchant: &str, payer: Value) {
+    let mut body = nupay_body(merchant);
+    body["paymentSource"] = described(payer);
+    body["paymentMethod"]["recipients"] = json!([
+        { "referenceId": "1", "name": "Ubiratan Cajazeira", "document": "11144477735", "amount": 100 },
+    ]);
+    let charge = app.post_with_key("/v1/charges", "a nupay", &body).await.expect(201);
+    assert_eq!(charge["paymentMethod"]["recipients"], body["paymentMethod"]["recipients"]);
+    let page = nupay_page(&charge);
+    assert_eq!(visit(app, page.strip_prefix(ADDRESS).unwrap()).await.status, 200);
+    assert_eq!(decides(app, page, "pay").await.status, 200);
+    notifications_arrive(app).await;
+    let path = format!("/v1/charges/{}", text(&charge["id"]));
+    assert_eq!(app.get(&path).await.expect(200)["status"], "authorized");
+    app.post(&format!("{path}/void"), &json!({})).await.expect(201);
+    app.post(&path, &json!({ "status": "voided" })).await.expect(200);
+}
+
 async fn no_payer_rests_anywhere(database: TestDatabase) {
     let log = Log::listen();
     let books = tempfile::tempdir().unwrap();
@@ -36,6 +70,7 @@ async fn no_payer_rests_anywhere(database: TestDatabase) {
     // A busy machine syncs the transaction log slowly.
     let app = app.with_sandbox_deadline(Duration::from_secs(5)).await;
     let app = app.with_books(TransactionLog::file(&books.path().join("books.db")).unwrap()).await;
+    let app = app.reachable().await;
     let merchant = single_merchant(&app).await;
     let payer = json!({
         "name": "Valdomira Quixabeira", "phoneNumber": "11987651234", "email": "valdomira@example.com",
@@ -43,7 +78,7 @@ async fn no_payer_rests_anywhere(database: TestDatabase) {
         "address": { "street": "Rua Zumbi", "streetNumber": "9", "zipCode": "01310100", "country": "BR",
             "state": "SP", "city": "Sao Paulo", "district": "Centro" },
     });
-    let body = pix_body(&merchant, described(payer));
+    let body = pix_body(&merchant, described(payer.clone()));
     let page = app.client_token(json!(["charges"])).await;
     let charge = app.post_with_key("/v1/charges", "a key", &body).await.expect(201);
     app.call(&page, Method::POST, "/v1/charges", &[], Some(&body)).await.expect(201);
@@ -53,6 +88,16 @@ async fn no_payer_rests_anywhere(database: TestDatabase) {
     let path = format!("/v1/charges/{}", text(&charge["id"]));
     app.post(&path, &json!({ "status": "authorized" })).await.expect(200);
     app.post(&format!("{path}/void"), &json!({})).await.expect(201);
+    app.post(&path, &json!({ "status": "voided" })).await.expect(200);
+    nupay(&app, &merchant, payer.clone()).await;
+    let browser = json!({ "ipAddress": "203.0.113.77", "browserFingerprint": "c4n4ry-f1ng3rpr1nt" });
+    let drip = json!({
+        "merchantId": merchant, "amount": 150, "paymentSource": described(payer),
+        "paymentMethod": { "paymentType": "drip", "browser": browser },
+    });
+    let charge = app.post_with_key("/v1/charges", "a drip", &drip).await.expect(201);
+    assert_eq!(charge["paymentMethod"]["browser"], browser);
+    let path = format!("/v1/charges/{}", text(&charge["id"]));
     app.post(&path, &json!({ "status": "voided" })).await.expect(200);
     app.later(Duration::from_secs(3 * 60 * 60)).await;
     let mut places = vec![("the tables".to_owned(), disk.values()), ("the log".to_owned(), log.raw.bytes())];

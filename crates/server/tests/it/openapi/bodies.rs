@@ -123,6 +123,27 @@ async fn charges(records: &Records<'_>) -> Vec<Value> {
     });
     let mut by_pix = put(body(payer), "paymentMethod", pix);
     by_pix.as_object_mut().unwrap().shift_remove("customerId");
+    let nupay = json!({
+        "paymentType": "nupay", "delayToAutoCancel": 30, "orderUrl": "https://shop.example/o/1",
+        "returnUrl": "https://shop.example/ok", "cancelUrl": "https://shop.example/no", "taxValue": 1,
+        "recipients": [{ "referenceId": "1", "name": "Ana", "document": "97055503019", "amount": 100 }],
+    });
+    let payer = json!({ "sourceType": "customer", "customer": unique(customer_body()) });
+    let mut by_nupay = put(body(payer), "paymentMethod", nupay);
+    by_nupay.as_object_mut().unwrap().shift_remove("customerId");
+    by_nupay["fraudAnalysis"] = json!({ "cart": { "items": [{ "name": "Shoe" }] } });
+    let mut payer = unique(customer_body());
+    payer["address"] = address();
+    let drip = json!({
+        "paymentType": "drip", "maxInstallments": 4, "totalInstallments": 3, "firstInstallmentsDate": "2030-01-31",
+        "finePercentage": 2, "interestPercentage": 1.5, "cancellationFeePercentage": 0.5, "minutesToExpire": 10,
+        "browser": { "ipAddress": "203.0.113.9", "browserFingerprint": "074c1e" },
+        "items": [{ "id": "1", "title": "Shoe", "unitPrice": 150, "quantity": "1" }],
+        "successRedirectUrl": "https://shop.example/ok", "cancelRedirectUrl": "https://shop.example/no",
+    });
+    let source = json!({ "sourceType": "customer", "customer": payer });
+    let mut by_drip = put(body(source), "paymentMethod", drip);
+    by_drip.as_object_mut().unwrap().shift_remove("customerId");
     let by_voucher = put(body(voucher), "paymentMethod", method);
     let card = records.card().await;
     let setup = json!({ "sourceType": "card", "cardId": card });
@@ -139,7 +160,11 @@ async fn charges(records: &Records<'_>) -> Vec<Value> {
             "threeDSServerTransactionId": "4", "transStatus": "Y", "version": "2.2.0", "xid": "5",
         },
     });
-    sources.into_iter().map(body).chain([by_voucher, by_pix, authenticated, by_debit]).collect()
+    sources
+        .into_iter()
+        .map(body)
+        .chain([by_voucher, by_pix, by_nupay, by_drip, authenticated, by_debit])
+        .collect()
 }
 
 #[tokio::test]

@@ -106,7 +106,7 @@ const NAMES: [&str; 23] = [
     "status",
 ];
 /// Texts that only look like them.
-const OPEN: [&str; 2] = ["AcquirerBin.brand", "AuthenticationAddress.country"];
+const OPEN: [&str; 3] = ["AcquirerBin.brand", "AuthenticationAddress.country", "NupayDetails.paymentType"];
 
 #[test]
 fn members_with_a_closed_list_are_enums() {

@@ -127,6 +127,7 @@ async fn a_node_that_slept_opens_nothing(app: TestApp) {
         charge_id: text(&purchase["payments"][0]["chargeId"]).parse().unwrap(),
         operation: FollowUpKind::Void,
         amount: None,
+        delay_to_compose: None,
         purchase: Some(version),
         claim: None,
         actor: Actor::Job("purchase"),

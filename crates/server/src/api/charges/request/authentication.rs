@@ -52,7 +52,7 @@ pub(super) fn read(fields: &Fields<'_>, mode: Mode) -> Option<ThreeDSecure> {
 }
 
 /// An address that a browser is sent to: `https`, in the sandbox also `http`, without a user.
-fn read_address(field: Field<'_>, mode: Mode) -> Option<String> {
+pub(super) fn read_address(field: Field<'_>, mode: Mode) -> Option<String> {
     let rule = match mode {
         Mode::Sandbox => "must be an http:// or https:// address",
         Mode::Production => "must be an https:// address",

@@ -1,16 +1,24 @@
 //! The payment methods of a charge, as they are sent (`docs/interface/charges.md#payment-methods`). [`super::source`]
 //! reads what they are paid with.
 
+mod redirects;
+
 use regente_domain::charge::{
     AdditionalInfo, CardSource, Credit, Debit, EXPIRES_IN_SECONDS_MAX, INSTALLMENTS_MAX, PayerSource,
-    PaymentMethod, PaymentType, Pix, Recurrence, Voucher,
+    PaymentMethod, PaymentType, Picpay, Pix, Recurrence, Voucher,
 };
 use regente_domain::text::chars_max;
+use regente_providers::request::Mode;
 use serde_json::{Map, Value};
 
-use super::source::CodeRule;
+pub(in crate::api::charges) use self::redirects::{DRIP_BROWSER, NUPAY_RECIPIENTS};
+use self::redirects::{DripBody, NupayTerms};
+use super::source::{AddressRule, CodeRule};
 use super::{FREE_FORM_BYTES_MAX, or_default};
 use crate::api::fields::{Field, Fields};
+
+/// The sealed buyer of a voucher.
+pub(in crate::api::charges) const VOUCHER_CUSTOMER: &str = "voucherCustomer";
 
 /// Items of a charge.
 const ITEMS_MAX: usize = 1000;
@@ -57,6 +65,12 @@ pub enum PayerMethod {
         /// `items`, as sent.
         items: Option<Value>,
     },
+    /// By NuPay.
+    Nupay(NupayTerms),
+    /// By Drip.
+    Drip(Box<DripBody>),
+    /// By PicPay.
+    Picpay,
 }
 
 impl CardMethod {
@@ -114,6 +128,17 @@ impl PayerMethod {
     pub const fn payment_type(&self) -> PaymentType {
         match self {
             Self::Pix { .. } => PaymentType::Pix,
+            Self::Nupay(_) => PaymentType::Nupay,
+            Self::Drip(_) => PaymentType::Drip,
+            Self::Picpay => PaymentType::Picpay,
+        }
+    }
+
+    /// Whether the provider must know where the payer lives.
+    pub const fn address_rule(&self) -> AddressRule {
+        match self {
+            Self::Drip(_) => AddressRule::Complete,
+            Self::Pix { .. } | Self::Nupay(_) | Self::Picpay => AddressRule::Optional,
         }
     }
 
@@ -123,6 +148,9 @@ impl PayerMethod {
             Self::Pix { expires_in, additional_info, items } => {
                 PaymentMethod::Pix(Pix { source, expires_in, additional_info, items: items.map(Box::new) })
             }
+            Self::Nupay(terms) => terms.paid_by(source),
+            Self::Drip(body) => body.paid_by(source),
+            Self::Picpay => PaymentMethod::Picpay(Picpay { source }),
         }
     }
 }
@@ -134,6 +162,9 @@ enum Word {
     Debit,
     Voucher,
     Pix,
+    Nupay,
+    Drip,
+    Picpay,
 }
 
 /// The methods by their words.
@@ -142,21 +173,27 @@ const METHODS: &[(&str, Word)] = &[
     (PaymentType::Debit.word(), Word::Debit),
     (PaymentType::Voucher.word(), Word::Voucher),
     (PaymentType::Pix.word(), Word::Pix),
+    (PaymentType::Nupay.word(), Word::Nupay),
+    (PaymentType::Drip.word(), Word::Drip),
+    (PaymentType::Picpay.word(), Word::Picpay),
 ];
 
-/// A method, and the buyer of a voucher.
-pub(super) type MethodRead = (Method, Option<Map<String, Value>>);
+/// A method, with its members that name people: they are sealed, under these names.
+pub(super) type MethodRead = (Method, Map<String, Value>);
 
-/// Reads the method, and the buyer of a voucher.
-pub(super) fn read_method(fields: &Fields<'_>) -> Option<MethodRead> {
+/// Reads the method, and its members that name people.
+pub(super) fn read_method(fields: &Fields<'_>, mode: Mode) -> Option<MethodRead> {
     match fields.required("paymentType").one_of(METHODS)? {
-        Word::Credit => read_credit(fields).map(|method| (Method::ByCard(method), None)),
+        Word::Credit => read_credit(fields).map(|method| (Method::ByCard(method), Map::new())),
         Word::Debit => {
             let installments = read_installments(fields);
-            installments.map(|installments| (Method::ByCard(CardMethod::Debit { installments }), None))
+            installments.map(|installments| (Method::ByCard(CardMethod::Debit { installments }), Map::new()))
         }
         Word::Voucher => read_voucher(fields),
-        Word::Pix => read_pix(fields).map(|method| (Method::ByPayer(method), None)),
+        Word::Pix => read_pix(fields).map(|method| (Method::ByPayer(method), Map::new())),
+        Word::Nupay => redirects::read_nupay(fields, mode),
+        Word::Drip => redirects::read_drip(fields, mode),
+        Word::Picpay => Some((Method::ByPayer(PayerMethod::Picpay), Map::new())),
     }
 }
 
@@ -171,7 +208,8 @@ fn read_voucher(fields: &Fields<'_>) -> Option<MethodRead> {
     fields.optional("recurrence").one_of(Recurrence::WORDS);
     let items = read_free_items(fields.optional("items"));
     let customer = fields.optional("customer").raw_object(FREE_FORM_BYTES_MAX);
-    installments.map(|_| (Method::ByCard(CardMethod::Voucher { items }), customer))
+    let private = customer.map(|data| (VOUCHER_CUSTOMER.to_owned(), Value::Object(data)));
+    installments.map(|_| (Method::ByCard(CardMethod::Voucher { items }), private.into_iter().collect()))
 }
 
 fn read_pix(fields: &Fields<'_>) -> Option<PayerMethod> {

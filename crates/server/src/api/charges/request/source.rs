@@ -122,11 +122,27 @@ pub enum Payer {
     Described(Box<NewCustomer>),
 }
 
+/// Whether the provider must know where the payer lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressRule {
+    /// It need not.
+    Optional,
+    /// It must, with every member of an address.
+    Complete,
+}
+
 /// Reads the payer of a method that is paid without a card.
-pub(super) fn read_payer(fields: &Fields<'_>) -> Option<Payer> {
+pub(super) fn read_payer(fields: &Fields<'_>, rule: AddressRule) -> Option<Payer> {
     fields.required("sourceType").one_of(&[(SourceType::Customer.word(), ())])?;
     if fields.has("customer") && !fields.has("customerId") {
-        let described = |payer: &Fields<'_>| read_inline(payer, "paymentSource.customer");
+        let described = |payer: &Fields<'_>| {
+            let read = read_inline(payer, "paymentSource.customer");
+            let lacks_address = read.as_ref().map_or(!payer.has("address"), |read| read.address.is_none());
+            if rule == AddressRule::Complete && lacks_address {
+                payer.problem("address", "should not be empty for this paymentType");
+            }
+            read
+        };
         fields.required("customer").object(described).map(|payer| Payer::Described(Box::new(payer)))
     } else {
         fields.required("customerId").id().map(Payer::Stored)

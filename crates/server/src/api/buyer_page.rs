@@ -1,0 +1,130 @@
+//! What the simulator's pages for buyers have in common: plain HTML that works without scripts and loads nothing, in the
+//! language of the browser.
+
+use axum::body::Body as HttpBody;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+
+use crate::http::html::{escape, policy_source};
+
+/// A page with its security policy.
+pub(super) struct Page {
+    html: String,
+    policy: String,
+}
+
+/// The languages of the pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    Portuguese,
+    English,
+    Spanish,
+}
+
+/// What is on a page.
+pub(super) struct Content<'a> {
+    pub(super) language: Language,
+    /// In the language.
+    pub(super) title: &'a str,
+    /// Elements of the head besides title and style.
+    pub(super) head: &'a str,
+    /// Elements of the body.
+    pub(super) body: &'a str,
+    /// A script, which the policy allows.
+    pub(super) script: Option<&'a str>,
+    /// Who may show it in a frame.
+    pub(super) framed_by: FramedBy,
+}
+
+/// Who may show a page in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FramedBy {
+    /// Pages of merchants.
+    Anybody,
+    /// None: the page is a window of its own.
+    Nobody,
+}
+
+const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:2rem auto;padding:0 1rem;color:#111;\
+background:#fff}dt{font-weight:600}dd{margin:0 0 .75rem}button{font:inherit;padding:.6rem 1.2rem;margin:0 .75rem .75rem 0;\
+border:2px solid #111;border-radius:.4rem;background:#fff;color:#111}button.go{background:#111;color:#fff}\
+button:focus-visible,a:focus-visible{outline:3px solid #06c;outline-offset:2px}";
+
+impl Language {
+    /// The first language of the browser that the pages have; Portuguese otherwise.
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+        let known = |tag: &str| match tag.trim().get(..2).map(str::to_ascii_lowercase).as_deref() {
+            Some("pt") => Some(Self::Portuguese),
+            Some("en") => Some(Self::English),
+            Some("es") => Some(Self::Spanish),
+            Some(_) | None => None,
+        };
+        accepted.unwrap_or_default().split(',').find_map(known).unwrap_or(Self::Portuguese)
+    }
+
+    const fn tag(self) -> &'static str {
+        match self {
+            Self::Portuguese => "pt-BR",
+            Self::English => "en",
+            Self::Spanish => "es",
+        }
+    }
+}
+
+/// What leads a browser to an address at once: an element of the head, and a link for whoever stays. The browser is not
+/// redirected: a policy for forms would hold it back.
+pub(super) struct LeadingTo {
+    pub(super) head: String,
+    pub(super) link: String,
+}
+
+impl LeadingTo {
+    /// To `url`; `go_on` is the text of the link.
+    pub(super) fn new(url: &str, go_on: &str) -> Self {
+        let url = escape(url);
+        Self {
+            head: format!("<meta http-equiv=\"refresh\" content=\"0; url={url}\">"),
+            link: format!("<p><a href=\"{url}\">{go_on}</a></p>"),
+        }
+    }
+}
+
+impl Page {
+    pub(super) fn of(content: &Content<'_>) -> Self {
+        let Content { language, title, head, body, script, framed_by } = *content;
+        let scripts = script.map_or_else(|| "'none'".to_owned(), policy_source);
+        let script = script.map_or_else(String::new, |script| format!("<script>{script}</script>"));
+        let html = format!(
+            "<!doctype html><html lang=\"{tag}\"><head><meta charset=\"utf-8\">\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">{head}\
+             <title>{title}</title><style>{STYLE}</style></head><body><main>{body}</main>{script}</body></html>",
+            tag = language.tag(),
+        );
+        let frames = match framed_by {
+            FramedBy::Anybody => "*",
+            FramedBy::Nobody => "'none'",
+        };
+        let policy = format!(
+            "default-src 'none'; style-src {}; script-src {scripts}; form-action 'self'; base-uri 'none'; \
+             frame-ancestors {frames}",
+            policy_source(STYLE)
+        );
+        Self { html, policy }
+    }
+
+    /// The answer with this page.
+    pub(super) fn answer(self, status: StatusCode) -> Response {
+        let mut response = Response::new(HttpBody::from(self.html));
+        *response.status_mut() = status;
+        let headers: &mut HeaderMap = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if let Ok(policy) = HeaderValue::from_str(&self.policy) {
+            headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+        }
+        response
+    }
+}

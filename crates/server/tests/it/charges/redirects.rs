@@ -1,0 +1,59 @@
+//! Charges whose payer goes on at the page or in the application of a wallet
+//! (`docs/interface/charges.md#nupay`, `#drip`, `#picpay`).
+
+mod crashes;
+mod drip;
+mod nupay;
+pub(crate) mod pages;
+mod picpay;
+
+use serde_json::{Value, json};
+
+use super::pix::{described, jose};
+use super::text;
+use crate::harness::{Reply, TestApp};
+
+/// Where the merchant wants payers to go on.
+pub(crate) const PAID_AT: &str = "https://shop.example/ok?order=1&step=2";
+pub(crate) const REFUSED_AT: &str = "https://shop.example/no";
+
+/// The body of a NuPay of 150 with every member that the page needs.
+pub(crate) fn nupay_body(merchant: &str) -> Value {
+    json!({
+        "merchantId": merchant, "amount": 150, "currency": "BRL", "orderId": "231",
+        "paymentMethod": { "paymentType": "nupay", "delayToAutoCancel": 200, "returnUrl": PAID_AT,
+            "cancelUrl": REFUSED_AT },
+        "paymentSource": described(jose()),
+        "fraudAnalysis": { "cart": { "items": [
+            { "name": "Shoe <b>", "quantity": 1, "sku": "1", "unitPrice": 100 },
+            { "name": "Sock", "quantity": "2", "unitPrice": 25 },
+        ] } },
+    })
+}
+
+/// A NuPay that awaits its payer.
+pub(crate) async fn awaiting_nupay(app: &TestApp) -> Value {
+    let merchant = crate::three_d_secure::merchant(app).await;
+    app.post("/v1/charges", &nupay_body(&merchant)).await.expect(201)
+}
+
+/// The address of the page that a payer of a NuPay was given.
+pub(crate) fn nupay_page(charge: &Value) -> &str {
+    let requests = charge["transactionRequests"].as_array().unwrap();
+    let given = requests.iter().find(|request| request["requestType"] == "pending").expect("instructions");
+    text(&given["nupay"]["paymentUrl"])
+}
+
+async fn void(app: &TestApp, charge: &Value, body: Value) -> Reply {
+    app.post(&format!("/v1/charges/{}/void", text(&charge["id"])), &body).await
+}
+
+async fn set(app: &TestApp, charge: &Value, status: &str) -> Reply {
+    app.post(&format!("/v1/charges/{}", text(&charge["id"])), &json!({ "status": status })).await
+}
+
+/// Why no further provider was asked, as the explanation says.
+async fn stopped(app: &TestApp, charge: &Value) -> Value {
+    let path = format!("/v1/charges/{}/explanation", text(&charge["id"]));
+    app.get(&path).await.expect(200)["stopped"].clone()
+}
