@@ -14,6 +14,7 @@ use crate::calls::in_flight::InFlight;
 use crate::calls::merchants::Merchants;
 use crate::calls::repeats::Repeats;
 use crate::calls::senders::Senders;
+use crate::card_data::wallets::ApplePayKeys;
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::error::Error;
@@ -38,6 +39,8 @@ pub struct Parts {
     pub authentication: AuthenticationServers,
     /// Where cardholders come back after a challenge.
     pub return_addresses: ReturnAddresses,
+    /// The Apple Pay keys of the accounts, where there are any.
+    pub apple_pay: Option<ApplePayKeys>,
     /// Anti-fraud providers.
     pub anti_fraud: AntiFraudProviders,
     /// Calls to addresses that users have registered.

@@ -83,6 +83,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         text: include_str!("../migrations/0015_authentications.sql"),
     },
     Migration { version: 16, name: "0016_analyses", text: include_str!("../migrations/0016_analyses.sql") },
+    Migration {
+        version: 20,
+        name: "0020_wallet_payments",
+        text: include_str!("../migrations/0020_wallet_payments.sql"),
+    },
 ];
 
 /// The table of applied migrations.

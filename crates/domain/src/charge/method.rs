@@ -24,6 +24,10 @@ pub enum PaymentMethod {
     Voucher(Voucher),
     /// By Pix, the Brazilian instant payment.
     Pix(Pix),
+    /// By Apple Pay.
+    ApplePay(WalletPayment),
+    /// By Click to Pay.
+    ClickToPay(WalletPayment),
 }
 
 /// A payment by credit card.
@@ -76,6 +80,14 @@ pub struct Pix {
     pub items: Option<Box<Value>>,
 }
 
+/// A payment by wallet. What the wallet has handed out is sealed with the charge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WalletPayment {
+    /// Number of installments, 1 to [`INSTALLMENTS_MAX`].
+    pub installments: u8,
+}
+
 /// A text that the payer's bank shows, with its title.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdditionalInfo {
@@ -92,6 +104,8 @@ pub enum PaymentSource<'a> {
     Card(&'a CardSource),
     /// A payer who follows the instructions of a provider.
     Payer(&'a PayerSource),
+    /// What a wallet has handed out for this payment alone.
+    Wallet,
 }
 
 /// The payer of a method that is paid without a card.
@@ -139,6 +153,8 @@ impl PaymentMethod {
             Self::Debit(_) => PaymentType::Debit,
             Self::Voucher(_) => PaymentType::Voucher,
             Self::Pix(_) => PaymentType::Pix,
+            Self::ApplePay(_) => PaymentType::ApplePay,
+            Self::ClickToPay(_) => PaymentType::ClickToPay,
         }
     }
 
@@ -149,6 +165,7 @@ impl PaymentMethod {
             | Self::Debit(Debit { source, .. })
             | Self::Voucher(Voucher { source, .. }) => PaymentSource::Card(source),
             Self::Pix(Pix { source, .. }) => PaymentSource::Payer(source),
+            Self::ApplePay(_) | Self::ClickToPay(_) => PaymentSource::Wallet,
         }
     }
 
@@ -156,7 +173,15 @@ impl PaymentMethod {
     pub const fn card_id(&self) -> Option<CardId> {
         match self.source() {
             PaymentSource::Card(source) => Some(source.card_id()),
-            PaymentSource::Payer(_) => None,
+            PaymentSource::Payer(_) | PaymentSource::Wallet => None,
+        }
+    }
+
+    /// Whether a network token is charged in place of a card number.
+    pub const fn is_tokenized(&self) -> bool {
+        match self {
+            Self::ApplePay(_) => true,
+            Self::Credit(_) | Self::Debit(_) | Self::Voucher(_) | Self::Pix(_) | Self::ClickToPay(_) => false,
         }
     }
 
@@ -164,16 +189,17 @@ impl PaymentMethod {
     pub const fn items(&mut self) -> Option<&mut Option<Box<Value>>> {
         match self {
             Self::Voucher(Voucher { items, .. }) | Self::Pix(Pix { items, .. }) => Some(items),
-            Self::Credit(_) | Self::Debit(_) => None,
+            Self::Credit(_) | Self::Debit(_) | Self::ApplePay(_) | Self::ClickToPay(_) => None,
         }
     }
 
     /// Number of installments; 1 for methods without installments.
     pub const fn installments(&self) -> u8 {
         match self {
-            Self::Credit(Credit { installments, .. }) | Self::Debit(Debit { installments, .. }) => {
-                *installments
-            }
+            Self::Credit(Credit { installments, .. })
+            | Self::Debit(Debit { installments, .. })
+            | Self::ApplePay(WalletPayment { installments })
+            | Self::ClickToPay(WalletPayment { installments }) => *installments,
             Self::Voucher(_) | Self::Pix(_) => 1,
         }
     }
@@ -182,7 +208,9 @@ impl PaymentMethod {
     pub const fn recurrence(&self) -> Option<Recurrence> {
         match self {
             Self::Credit(Credit { recurrence, .. }) => *recurrence,
-            Self::Debit(_) | Self::Voucher(_) | Self::Pix(_) => None,
+            Self::Debit(_) | Self::Voucher(_) | Self::Pix(_) | Self::ApplePay(_) | Self::ClickToPay(_) => {
+                None
+            }
         }
     }
 
@@ -190,26 +218,26 @@ impl PaymentMethod {
     /// moment later; for others the instructions must exist first.
     pub const fn is_announced_when_accepted(&self) -> bool {
         match self {
-            Self::Credit(_) | Self::Debit(_) | Self::Voucher(_) => true,
+            Self::Credit(_) | Self::Debit(_) | Self::Voucher(_) | Self::ApplePay(_) | Self::ClickToPay(_) => {
+                true
+            }
             Self::Pix(_) => false,
         }
     }
 }
 
 impl PaymentType {
-    /// The capture mode in effect: only credit cards can be reserved.
+    /// The capture mode in effect: only credit cards can be reserved, also those in a wallet.
     pub const fn capture(self, asked: CaptureMode) -> CaptureMode {
         match self {
-            Self::Credit => asked,
+            Self::Credit | Self::ApplePay | Self::ClickToPay => asked,
             Self::Debit
             | Self::Voucher
             | Self::Pix
             | Self::Boleto
             | Self::Nupay
             | Self::Drip
-            | Self::Picpay
-            | Self::ApplePay
-            | Self::ClickToPay => CaptureMode::Automatic,
+            | Self::Picpay => CaptureMode::Automatic,
         }
     }
 }

@@ -41,7 +41,11 @@ impl InstructionsView {
         let instructions = &request.pending()?.instructions;
         match method {
             PaymentMethod::Pix(pix) => PixView::of(pix, instructions, addresses).map(Self::Pix),
-            PaymentMethod::Credit(_) | PaymentMethod::Debit(_) | PaymentMethod::Voucher(_) => None,
+            PaymentMethod::Credit(_)
+            | PaymentMethod::Debit(_)
+            | PaymentMethod::Voucher(_)
+            | PaymentMethod::ApplePay(_)
+            | PaymentMethod::ClickToPay(_) => None,
         }
     }
 }

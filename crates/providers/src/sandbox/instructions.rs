@@ -24,7 +24,11 @@ const MERCHANT_CITY: &str = "SAO PAULO";
 pub(super) fn issue(authorization: &Authorization, at: Timestamp, draws: &Draws) -> Verdict {
     match &authorization.method {
         PaymentMethod::Pix(method) => pix(authorization, method, at, draws),
-        PaymentMethod::Credit(_) | PaymentMethod::Debit(_) | PaymentMethod::Voucher(_) => {
+        PaymentMethod::Credit(_)
+        | PaymentMethod::Debit(_)
+        | PaymentMethod::Voucher(_)
+        | PaymentMethod::ApplePay(_)
+        | PaymentMethod::ClickToPay(_) => {
             Verdict::Decline(network_says(Decline::of(DeclinedCode::InvalidData), "sandbox no card"))
         }
     }

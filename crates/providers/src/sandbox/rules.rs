@@ -56,6 +56,8 @@ pub(super) fn judge(operation: &Operation, at: Timestamp, cvv_on_charge: CvvRule
         Operation::Authorize(authorization) => match &authorization.instrument {
             Instrument::Card(card) => by_card(authorization, card, cvv_on_charge, draws),
             Instrument::Payer(_) => instructions::issue(authorization, at, draws),
+            // No number of a wallet has a meaning (`docs/interface/sandbox.md#cards`).
+            Instrument::Wallet(_) => Verdict::Approve(draws.approval()),
         },
         Operation::Capture(follow_up) => by_amount(follow_up.amount, draws),
         Operation::Void(follow_up) => void(follow_up, draws),

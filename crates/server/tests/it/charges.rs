@@ -4,6 +4,8 @@ pub(crate) mod pix;
 pub(crate) mod routing;
 mod sources;
 mod test_cards;
+mod vouchers;
+mod wallets;
 
 use regente_domain::currency::Currency;
 use regente_store::{audit, events};

@@ -24,26 +24,24 @@ const VALID_FOR: Duration = Duration::from_secs(3650 * 24 * 3600);
 /// How long they have been valid when they are made, for machines whose clocks differ.
 const VALID_SINCE: Duration = Duration::from_secs(24 * 3600);
 
-/// The keys of a sandbox, each text in PEM.
+/// Those who sign the tokens of a sandbox, each text in PEM.
 pub struct TestKeys {
     /// The root to trust.
     pub root: String,
     /// What a [`Device`] holds: its certificate, its issuer's, and its private key.
     pub device: String,
-    /// What a merchant holds: the certificate and the private key.
-    pub merchant: String,
 }
 
 impl TestKeys {
-    /// Makes keys for the merchant identifier, such as `merchant.com.example`.
+    /// Makes a root, an issuer and a signer.
     ///
     /// # Errors
     /// The machine gives no random numbers.
-    pub fn generate(merchant_identifier: &str, now: Duration) -> Result<Self, KeyError> {
-        Self::try_generate(merchant_identifier, now).map_err(|_| KeyError::NotMade)
+    pub fn generate(now: Duration) -> Result<Self, KeyError> {
+        Self::try_generate(now).map_err(|_| KeyError::NotMade)
     }
 
-    fn try_generate(merchant_identifier: &str, now: Duration) -> Result<Self, rcgen::Error> {
+    fn try_generate(now: Duration) -> Result<Self, rcgen::Error> {
         let authority = IsCa::Ca(BasicConstraints::Unconstrained);
         let root = CertifiedIssuer::self_signed(
             certificate("Test Root CA", authority.clone(), &[], now),
@@ -59,18 +57,28 @@ impl TestKeys {
         let signer_mark = extension(SIGNER_MARK, Null.to_der());
         let device = certificate("Test Payment Token Signer", IsCa::ExplicitNoCa, &[signer_mark], now)
             .signed_by(&device_key, &issuer)?;
-        let merchant_key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
-        let identifier_hash = hex::encode_upper(sha256(merchant_identifier.as_bytes()));
-        let identifier = Utf8StringRef::new(&identifier_hash).and_then(|text| text.to_der());
-        let merchant_mark = extension(MERCHANT_IDENTIFIER, identifier);
-        let merchant = certificate(merchant_identifier, IsCa::ExplicitNoCa, &[merchant_mark], now)
-            .signed_by(&merchant_key, &root)?;
         Ok(Self {
             root: root.pem(),
             device: [device.pem(), issuer.pem(), device_key.serialize_pem()].concat(),
-            merchant: [merchant.pem(), merchant_key.serialize_pem()].concat(),
         })
     }
+}
+
+/// Makes what a merchant with this identifier, such as `merchant.com.example`, holds: a certificate for processing
+/// payments and its private key, in PEM. Nobody asks who has signed it.
+///
+/// # Errors
+/// The machine gives no random numbers.
+pub fn merchant(identifier: &str, now: Duration) -> Result<String, KeyError> {
+    let identifier_hash = hex::encode_upper(sha256(identifier.as_bytes()));
+    let mark = Utf8StringRef::new(&identifier_hash).and_then(|text| text.to_der());
+    let made = || {
+        let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
+        let mark = extension(MERCHANT_IDENTIFIER, mark);
+        let certificate = certificate(identifier, IsCa::ExplicitNoCa, &[mark], now).self_signed(&key)?;
+        Ok([certificate.pem(), key.serialize_pem()].concat())
+    };
+    made().map_err(|_: rcgen::Error| KeyError::NotMade)
 }
 
 fn certificate(name: &str, is_ca: IsCa, extensions: &[CustomExtension], now: Duration) -> CertificateParams {

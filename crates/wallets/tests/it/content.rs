@@ -29,7 +29,7 @@ fn a_month_that_is_none_is_refused() {
 fn outcome(purchase: &Purchase<'_>) -> TokenError {
     let shop = Shop::new();
     let device = Device::from_pem(&shop.keys.device).unwrap();
-    refusal(shop.open(&device.pay(&shop.keys.merchant, purchase, NOW).unwrap()))
+    refusal(shop.open(&device.pay(&shop.merchant, purchase, NOW).unwrap()))
 }
 
 #[test]
@@ -62,5 +62,5 @@ fn with(name: &str, value: Value) -> TokenError {
     let mut content = purchase().content();
     content[name] = value;
     let device = Device::from_pem(&shop.keys.device).unwrap();
-    refusal(shop.open(&device.pay_with(&shop.keys.merchant, &content, [7; 32], NOW).unwrap()))
+    refusal(shop.open(&device.pay_with(&shop.merchant, &content, [7; 32], NOW).unwrap()))
 }

@@ -1,16 +1,16 @@
 //! Files of keys are checked when they are read, not when somebody pays.
 
-use regente_wallets::apple_pay::test_keys::{Device, TestKeys};
+use regente_wallets::apple_pay::test_keys::{self, Device, TestKeys};
 use regente_wallets::apple_pay::{KeyError, MerchantKey, TrustedRoots};
 
 use crate::support::NOW;
 
 #[test]
 fn a_merchant_needs_a_certificate_and_its_key() {
-    let keys = TestKeys::generate("merchant.com.example", NOW).unwrap();
-    let other = TestKeys::generate("merchant.com.example", NOW).unwrap();
-    let (certificate, key) = split(&keys.merchant);
-    let (other_certificate, _) = split(&other.merchant);
+    let keys = TestKeys::generate(NOW).unwrap();
+    let [merchant, other] = ["merchant.com.example"; 2].map(|name| test_keys::merchant(name, NOW).unwrap());
+    let (certificate, key) = split(&merchant);
+    let (other_certificate, _) = split(&other);
     let error = |text: &str| MerchantKey::from_pem(text).err();
     assert_eq!(error(&format!("{key}{certificate}")), None, "in any order, after other text");
     assert_eq!(error(&format!("A note.\n{certificate}{key}")), None);
@@ -34,9 +34,10 @@ fn roots_are_certificates() {
 
 #[test]
 fn a_device_needs_two_certificates_and_a_key() {
-    let keys = TestKeys::generate("merchant.com.example", NOW).unwrap();
+    let keys = TestKeys::generate(NOW).unwrap();
+    let merchant = test_keys::merchant("merchant.com.example", NOW).unwrap();
     assert!(Device::from_pem(&keys.device).is_ok());
-    assert_eq!(Device::from_pem(&keys.merchant).err(), Some(KeyError::SignerCertificates));
+    assert_eq!(Device::from_pem(&merchant).err(), Some(KeyError::SignerCertificates));
     let certificates = keys.device.split("-----BEGIN PRIVATE").next().unwrap();
     assert_eq!(Device::from_pem(certificates).err(), Some(KeyError::NoPrivateKey));
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use regente_wallets::apple_pay::test_keys::{Device, Purchase, TestKeys};
+use regente_wallets::apple_pay::test_keys::{self, Device, Purchase, TestKeys};
 use regente_wallets::apple_pay::{MerchantKey, MerchantKeys, Payment, Token, TokenError, TrustedRoots};
 
 pub(crate) const NOW: Duration = Duration::from_secs(1_790_000_000);
@@ -11,11 +11,13 @@ pub(crate) const DEVICE_ACCOUNT_NUMBER: &str = "4895370012003478";
 
 pub(crate) struct Shop {
     pub(crate) keys: TestKeys,
+    pub(crate) merchant: String,
 }
 
 impl Shop {
     pub(crate) fn new() -> Self {
-        Self { keys: TestKeys::generate("merchant.com.example", NOW).unwrap() }
+        let merchant = test_keys::merchant("merchant.com.example", NOW).unwrap();
+        Self { keys: TestKeys::generate(NOW).unwrap(), merchant }
     }
 
     /// A token that this shop's merchant can open now.
@@ -25,7 +27,7 @@ impl Shop {
 
     pub(crate) fn token_at(&self, time: Duration) -> Token {
         let device = Device::from_pem(&self.keys.device).unwrap();
-        device.pay(&self.keys.merchant, &purchase(), time).unwrap()
+        device.pay(&self.merchant, &purchase(), time).unwrap()
     }
 
     pub(crate) fn open(&self, token: &Token) -> Result<Payment, TokenError> {
@@ -33,7 +35,7 @@ impl Shop {
     }
 
     pub(crate) fn open_at(&self, token: &Token, now: Duration) -> Result<Payment, TokenError> {
-        open(token, &self.keys.root, &[&self.keys.merchant], now)
+        open(token, &self.keys.root, &[&self.merchant], now)
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use regente_wallets::apple_pay::TokenError;
-use regente_wallets::apple_pay::test_keys::{Device, TestKeys};
+use regente_wallets::apple_pay::test_keys::{self, Device};
 
 use crate::support::{DEVICE_ACCOUNT_NUMBER, LONGEST_AGE, NOW, Shop, open, purchase, refusal};
 
@@ -24,11 +24,11 @@ fn a_token_is_opened_by_its_merchant() {
 #[test]
 fn a_token_that_names_no_key_is_opened_by_the_one_that_fits() {
     let shop = Shop::new();
-    let other = TestKeys::generate("merchant.com.other", NOW).unwrap();
+    let other = test_keys::merchant("merchant.com.other", NOW).unwrap();
     let mut token = shop.token();
     token.header.public_key_hash = None;
-    assert!(open(&token, &shop.keys.root, &[&other.merchant, &shop.keys.merchant], NOW).is_ok());
-    let refused = open(&token, &shop.keys.root, &[&other.merchant], NOW);
+    assert!(open(&token, &shop.keys.root, &[&other, &shop.merchant], NOW).is_ok());
+    let refused = open(&token, &shop.keys.root, &[&other], NOW);
     assert_eq!(refusal(refused), TokenError::Undecipherable);
     assert_eq!(refusal(open(&token, &shop.keys.root, &[], NOW)), TokenError::OtherMerchant);
 }
@@ -36,8 +36,8 @@ fn a_token_that_names_no_key_is_opened_by_the_one_that_fits() {
 #[test]
 fn a_token_of_another_merchant_is_refused() {
     let shop = Shop::new();
-    let other = TestKeys::generate("merchant.com.other", NOW).unwrap();
-    let token = Device::from_pem(&shop.keys.device).unwrap().pay(&other.merchant, &purchase(), NOW).unwrap();
+    let other = test_keys::merchant("merchant.com.other", NOW).unwrap();
+    let token = Device::from_pem(&shop.keys.device).unwrap().pay(&other, &purchase(), NOW).unwrap();
     assert_eq!(refusal(shop.open(&token)), TokenError::OtherMerchant);
 }
 
@@ -45,7 +45,7 @@ fn a_token_of_another_merchant_is_refused() {
 fn a_key_with_the_certificate_of_another_merchant_identifier_decrypts_nothing() {
     // The same key in a certificate for another identifier: the derived key differs.
     let shop = Shop::new();
-    let other = crate::certificates::merchant_with_the_key_of(&shop.keys.merchant, "merchant.com.other");
+    let other = crate::certificates::merchant_with_the_key_of(&shop.merchant, "merchant.com.other");
     let refused = open(&shop.token(), &shop.keys.root, &[&other], NOW);
     assert_eq!(refusal(refused), TokenError::Undecipherable);
 }

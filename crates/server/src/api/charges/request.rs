@@ -3,12 +3,14 @@
 mod authentication;
 mod method;
 mod source;
+mod wallet;
 
 use regente_domain::charge::{CaptureMode, PaymentType, References};
 use regente_domain::currency::Currency;
 use regente_domain::id::{CustomerId, MerchantId, TokenId};
 use regente_domain::money::Amount;
 use regente_domain::text::chars_max;
+use regente_engine::card_data::wallets::Wallet;
 use regente_engine::flows::attempt::SANDBOX_FAULTS;
 use regente_engine::flows::authentication::THREE_D_SECURE;
 use regente_providers::authentication::ThreeDSecure;
@@ -16,17 +18,20 @@ use regente_providers::request::Mode;
 use regente_providers::sandbox;
 use serde_json::{Map, Value, json};
 
-pub(super) use self::method::{CardMethod, PayerMethod};
+pub(super) use self::method::{CardMethod, PayerMethod, WalletMethod};
 use self::method::{Method, read_method};
-pub(super) use self::source::{CardOwner, Payer, Source, SourceType};
+pub(super) use self::source::{CardOwner, Payer, Source, SourceType, WALLET_SOURCE};
 pub use self::source::{CodeRule, InlineCard, read_card, read_cvv, read_expiry};
 use self::source::{read_payer, read_source};
+use self::wallet::{read_wallet, shown};
 use crate::api::fields::{Field, Fields};
 
 /// The most bytes of one free-form JSON member.
 const FREE_FORM_BYTES_MAX: usize = 16 * 1024;
 /// The member with data for risk analysis, also of the sealed data.
 pub const FRAUD_ANALYSIS: &str = "fraudAnalysis";
+/// The member of the sealed data with what a wallet has handed out, as answers repeat it.
+pub const WALLET: &str = "wallet";
 /// Bytes of fraud analysis data.
 const FRAUD_ANALYSIS_BYTES_MAX: usize = 64 * 1024;
 /// Items of a cart.
@@ -52,7 +57,7 @@ pub struct ChargeRequest {
     pub authentication: Option<Box<ThreeDSecure>>,
     /// Statement text, description and references.
     pub references: References,
-    /// Personal data that is sealed: fraud analysis, and the buyer of a voucher.
+    /// Personal data that is sealed: fraud analysis, the buyer of a voucher, what a wallet has handed out.
     pub private: Map<String, Value>,
 }
 
@@ -62,6 +67,8 @@ pub enum Paid {
     ByCard(CardMethod, Source),
     /// By a payer who follows the instructions of a provider.
     ByPayer(PayerMethod, Payer),
+    /// With what a wallet has handed out.
+    ByWallet(WalletMethod, Wallet),
 }
 
 impl Paid {
@@ -70,6 +77,7 @@ impl Paid {
         match self {
             Self::ByCard(method, _) => method.payment_type(),
             Self::ByPayer(method, _) => method.payment_type(),
+            Self::ByWallet(method, _) => method.payment_type(),
         }
     }
 
@@ -78,6 +86,7 @@ impl Paid {
         match self {
             Self::ByCard(method, _) => method.installments(),
             Self::ByPayer(..) => 1,
+            Self::ByWallet(method, _) => method.installments(),
         }
     }
 
@@ -85,7 +94,7 @@ impl Paid {
     pub const fn token_id(&self) -> Option<TokenId> {
         match self {
             Self::ByCard(_, source) => source.token_id(),
-            Self::ByPayer(..) => None,
+            Self::ByPayer(..) | Self::ByWallet(..) => None,
         }
     }
 
@@ -93,7 +102,9 @@ impl Paid {
         match self {
             Self::ByCard(CardMethod::Debit { .. }, _) => AuthenticationRule::Required,
             Self::ByCard(CardMethod::Credit { .. }, _) => AuthenticationRule::Optional,
-            Self::ByCard(CardMethod::Voucher { .. }, _) | Self::ByPayer(..) => AuthenticationRule::Impossible,
+            Self::ByCard(CardMethod::Voucher { .. }, _) | Self::ByPayer(..) | Self::ByWallet(..) => {
+                AuthenticationRule::Impossible
+            }
         }
     }
 
@@ -105,6 +116,10 @@ impl Paid {
                 source.map(|source| Self::ByCard(method, source))
             }
             Method::ByPayer(method) => source.object(read_payer).map(|payer| Self::ByPayer(method, payer)),
+            Method::ByWallet(method) => {
+                let wallet = source.object(|source| read_wallet(source, &method));
+                wallet.map(|wallet| Self::ByWallet(method, wallet))
+            }
         }
     }
 }
@@ -165,6 +180,9 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     private.extend(data.map(|data| (THREE_D_SECURE.to_owned(), data)));
     private.extend(fraud_analysis.map(|data| (FRAUD_ANALYSIS.to_owned(), Value::Object(data))));
     private.extend(voucher_customer.map(|data| ("voucherCustomer".to_owned(), Value::Object(data))));
+    if let Some(Paid::ByWallet(_, wallet)) = &paid {
+        private.insert(WALLET.to_owned(), shown(wallet));
+    }
     Some(ChargeRequest {
         merchant_id: merchant_id?,
         amount: amount?,

@@ -3,7 +3,7 @@
 
 use regente_domain::charge::{
     AdditionalInfo, CardSource, Credit, Debit, EXPIRES_IN_SECONDS_MAX, INSTALLMENTS_MAX, PayerSource,
-    PaymentMethod, PaymentType, Pix, Recurrence, Voucher,
+    PaymentMethod, PaymentType, Pix, Recurrence, Voucher, WalletPayment,
 };
 use regente_domain::text::chars_max;
 use serde_json::{Map, Value};
@@ -23,6 +23,8 @@ pub(super) enum Method {
     ByCard(CardMethod),
     /// Paid by a payer who follows the instructions of a provider.
     ByPayer(PayerMethod),
+    /// Paid with what a wallet has handed out.
+    ByWallet(WalletMethod),
 }
 
 /// A method that is paid by card.
@@ -57,6 +59,14 @@ pub enum PayerMethod {
         /// `items`, as sent.
         items: Option<Value>,
     },
+}
+
+/// A method that is paid by wallet.
+pub enum WalletMethod {
+    /// By Apple Pay.
+    ApplePay(WalletPayment),
+    /// By Click to Pay.
+    ClickToPay(WalletPayment),
 }
 
 impl CardMethod {
@@ -127,6 +137,31 @@ impl PayerMethod {
     }
 }
 
+impl WalletMethod {
+    /// The word of the interface.
+    pub const fn payment_type(&self) -> PaymentType {
+        match self {
+            Self::ApplePay(_) => PaymentType::ApplePay,
+            Self::ClickToPay(_) => PaymentType::ClickToPay,
+        }
+    }
+
+    /// Number of installments.
+    pub const fn installments(&self) -> u8 {
+        match self {
+            Self::ApplePay(payment) | Self::ClickToPay(payment) => payment.installments,
+        }
+    }
+
+    /// The method of the charge.
+    pub const fn paid(self) -> PaymentMethod {
+        match self {
+            Self::ApplePay(payment) => PaymentMethod::ApplePay(payment),
+            Self::ClickToPay(payment) => PaymentMethod::ClickToPay(payment),
+        }
+    }
+}
+
 /// The payment methods of this release.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Word {
@@ -134,6 +169,8 @@ enum Word {
     Debit,
     Voucher,
     Pix,
+    ApplePay,
+    ClickToPay,
 }
 
 /// The methods by their words.
@@ -142,6 +179,8 @@ const METHODS: &[(&str, Word)] = &[
     (PaymentType::Debit.word(), Word::Debit),
     (PaymentType::Voucher.word(), Word::Voucher),
     (PaymentType::Pix.word(), Word::Pix),
+    (PaymentType::ApplePay.word(), Word::ApplePay),
+    (PaymentType::ClickToPay.word(), Word::ClickToPay),
 ];
 
 /// A method, and the buyer of a voucher.
@@ -157,7 +196,14 @@ pub(super) fn read_method(fields: &Fields<'_>) -> Option<MethodRead> {
         }
         Word::Voucher => read_voucher(fields),
         Word::Pix => read_pix(fields).map(|method| (Method::ByPayer(method), None)),
+        Word::ApplePay => by_wallet(fields, WalletMethod::ApplePay),
+        Word::ClickToPay => by_wallet(fields, WalletMethod::ClickToPay),
     }
+}
+
+fn by_wallet(fields: &Fields<'_>, method: fn(WalletPayment) -> WalletMethod) -> Option<MethodRead> {
+    let installments = read_installments(fields)?;
+    Some((Method::ByWallet(method(WalletPayment { installments })), None))
 }
 
 fn read_credit(fields: &Fields<'_>) -> Option<CardMethod> {
@@ -170,8 +216,21 @@ fn read_voucher(fields: &Fields<'_>) -> Option<MethodRead> {
     let installments = read_installments(fields);
     fields.optional("recurrence").one_of(Recurrence::WORDS);
     let items = read_free_items(fields.optional("items"));
-    let customer = fields.optional("customer").raw_object(FREE_FORM_BYTES_MAX);
+    fields.optional("customer").object(check_buyer);
+    let customer = fields.optional("customer").value().and_then(Value::as_object).cloned();
     installments.map(|_| (Method::ByCard(CardMethod::Voucher { items }), customer))
+}
+
+/// Checks the members of a voucher's buyer that are known; all are kept as sent.
+fn check_buyer(fields: &Fields<'_>) -> Option<()> {
+    for name in ["name", "email", "phone", "identityType", "identity"] {
+        fields.optional(name).text(chars_max::NAME);
+    }
+    fields.optional("billingAddress").raw_object(FREE_FORM_BYTES_MAX);
+    if serde_json::to_string(fields.members()).map_or(0, |text| text.len()) > FREE_FORM_BYTES_MAX {
+        fields.problem_here(format!("must not be larger than {FREE_FORM_BYTES_MAX} bytes"));
+    }
+    Some(())
 }
 
 fn read_pix(fields: &Fields<'_>) -> Option<PayerMethod> {
