@@ -9,12 +9,12 @@ use regente_providers::authentication::AuthenticationServers;
 use regente_providers::provider::Providers;
 use regente_store::Store;
 
+use crate::apple_pay::ApplePayKeys;
 use crate::calls::circuits::Circuits;
 use crate::calls::in_flight::InFlight;
 use crate::calls::merchants::Merchants;
 use crate::calls::repeats::Repeats;
 use crate::calls::senders::Senders;
-use crate::card_data::wallets::ApplePayKeys;
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::error::Error;

@@ -1,8 +1,6 @@
 //! What wallets hand out for a payment. An Apple Pay token is opened with the account's key; the number in it exists only
 //! while the charge is made, so a charge that is continued later asks no further provider.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use regente_domain::card::{CardNumber, Expiry};
@@ -11,17 +9,13 @@ use regente_domain::id::ClientId;
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use regente_providers::request::{ClickToPayCheckout, NetworkToken, WalletDetails};
-use regente_wallets::apple_pay::{MerchantKey, MerchantKeys, Payment, Token, TrustedRoots};
+use regente_wallets::apple_pay::{Payment, Token};
 
 use super::WalletFunding;
 use crate::app::App;
 use crate::audit::Openings;
 use crate::error::Error;
 
-/// How long ago a device may have signed a token, unless the operator says otherwise.
-pub const LONGEST_TOKEN_AGE: Duration = Duration::from_secs(5 * 60);
-/// The most that an operator may allow.
-pub const TOKEN_AGE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a payment is remembered: until its token is too old under any setting.
 const PAYMENT_KEPT_FOR: Duration = Duration::from_secs(2 * 24 * 60 * 60);
 /// The member with an Apple Pay token.
@@ -33,33 +27,6 @@ pub enum Wallet {
     ApplePay(Token),
     /// A checkout at Click to Pay.
     ClickToPay(ClickToPayCheckout),
-}
-
-/// The Apple Pay keys of the accounts. Cheap to clone.
-#[derive(Clone)]
-pub struct ApplePayKeys(Arc<Keys>);
-
-struct Keys {
-    roots: TrustedRoots,
-    merchants: BTreeMap<ClientId, Vec<MerchantKey>>,
-    longest_age: Duration,
-}
-
-impl ApplePayKeys {
-    /// The keys of each account, and the roots of those who sign tokens.
-    pub fn new(
-        roots: TrustedRoots,
-        merchants: BTreeMap<ClientId, Vec<MerchantKey>>,
-        longest_age: Duration,
-    ) -> Self {
-        Self(Arc::new(Keys { roots, merchants, longest_age }))
-    }
-
-    fn of(&self, client_id: ClientId) -> Option<MerchantKeys<'_>> {
-        let Keys { roots, merchants, longest_age } = &*self.0;
-        let keys = merchants.get(&client_id)?;
-        Some(MerchantKeys { roots, keys, longest_age: *longest_age })
-    }
 }
 
 /// Opens what a wallet has handed out and checks it against the charge. The opening is noted.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use regente_domain::id::ClientId;
-use regente_engine::card_data::wallets::{ApplePayKeys, LONGEST_TOKEN_AGE};
+use regente_engine::apple_pay::{ApplePayKeys, LONGEST_TOKEN_AGE};
 use regente_wallets::apple_pay::{MerchantKey, TrustedRoots};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use regente_domain::circuit::CALLS_SEEN;
-use regente_engine::card_data::wallets::TOKEN_AGE_MAX;
+use regente_engine::apple_pay::TOKEN_AGE_MAX;
 
 use super::Config;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use regente_engine::card_data::wallets::{ApplePayKeys, TOKEN_AGE_MAX};
+use regente_engine::apple_pay::{ApplePayKeys, TOKEN_AGE_MAX};
 use regente_engine::clock::Clock;
 use regente_wallets::apple_pay::test_keys::{self, Device, Purchase, TestKeys};
 use regente_wallets::apple_pay::{MerchantKey, TrustedRoots};
