@@ -5,6 +5,7 @@
 # make test-long  every order of what can become of purchases, stopped at each step, and many more sequences; takes hours
 # make check  formatting, lints, licences
 # make openapi  writes the OpenAPI document anew
+# make method-table  writes docs/payment-methods.md anew, by the tests that charge every method
 # make package  makes a Debian package and an archive with a static binary, in target/package
 # make container         builds the container image (ENGINE=podman takes another engine than docker)
 # make container-static  the same around a binary that is compiled here, without pulling an image
@@ -19,7 +20,7 @@ SEEDS ?= 2000
 # Twice as many tests at once as there are processors: a part of them waits, for time-outs or for other processes.
 export RUST_TEST_THREADS ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
-.PHONY: run test test-times test-long check tools format openapi container container-static package
+.PHONY: run test test-times test-long check tools format openapi method-table container container-static package
 
 run:
 	@echo "Building Regente; the first time takes some minutes."
@@ -45,6 +46,9 @@ format:
 
 openapi:
 	$(CARGO) run --quiet --package regente -- openapi > openapi.json
+
+method-table: tools
+	REGENTE_WRITE_TABLE=1 $(CARGO) test --package regente --test it --quiet -- method_table::on_sqlite
 
 container:
 	$(ENGINE) build $(FORMAT) --file deploy/Containerfile --tag $(TAG) .

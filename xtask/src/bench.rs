@@ -14,6 +14,7 @@ mod machine;
 mod meter;
 mod open_loop;
 mod overload;
+mod payers;
 mod postgres;
 mod profile;
 mod reads;
@@ -114,6 +115,8 @@ pub(crate) enum Scenario {
     Overload,
     /// Many charges that wait for a provider
     SlowProvider,
+    /// Charges that wait for their payers: created, paid by notification, left unpaid
+    Payers,
     /// Deliveries of events while some endpoints hang, and two nodes that share them
     Webhooks,
     /// Where a charge's time goes: by thread, by function, and the pages that it writes
@@ -124,7 +127,7 @@ pub(crate) enum Scenario {
 
 impl Scenario {
     /// All scenarios in order; without `compare`, which needs a second binary.
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Charges,
         Self::Growth,
         Self::Latency,
@@ -133,6 +136,7 @@ impl Scenario {
         Self::Lean,
         Self::Overload,
         Self::SlowProvider,
+        Self::Payers,
         Self::Webhooks,
         Self::Profile,
     ];
@@ -148,6 +152,7 @@ impl Scenario {
             Self::Lean => "lean",
             Self::Overload => "overload",
             Self::SlowProvider => "slow-provider",
+            Self::Payers => "payers",
             Self::Webhooks => "webhooks",
             Self::Profile => "profile",
             Self::Compare => "compare",
@@ -165,6 +170,7 @@ impl Scenario {
             Self::Lean => "Memory, start and size",
             Self::Overload => "Overload",
             Self::SlowProvider => "Slow providers",
+            Self::Payers => "Charges that wait for their payers",
             Self::Webhooks => "Webhook deliveries",
             Self::Profile => "Where a charge's time goes",
             Self::Compare => "Two binaries in turns",
@@ -181,6 +187,7 @@ impl Scenario {
             Self::Lean => lean::measure(bench).await,
             Self::Overload => overload::measure(bench).await,
             Self::SlowProvider => slow_provider::measure(bench).await,
+            Self::Payers => payers::measure(bench).await,
             Self::Webhooks => webhooks::measure(bench).await,
             Self::Profile => profile::measure(bench).await,
             Self::Compare => compare::measure(bench).await,

@@ -39,6 +39,7 @@ pub(crate) struct Place {
     binary: PathBuf,
     folder: Arc<Folder>,
     settings: Vec<(String, String)>,
+    is_reachable: bool,
 }
 
 /// A folder that is removed with its last user, or kept.
@@ -79,13 +80,23 @@ impl Place {
             ("REGENTE_LOG__LEVEL", "error".to_owned()),
         ];
         let settings = settings.map(|(name, value)| (name.to_owned(), value)).to_vec();
-        Self { binary: binary.to_owned(), folder: Arc::new(folder), settings }
+        Self { binary: binary.to_owned(), folder: Arc::new(folder), settings, is_reachable: false }
     }
 
     /// Adds a setting as an environment variable; a later one overrides.
     pub(crate) fn with(mut self, name: &str, value: impl ToString) -> Self {
         self.settings.push((name.to_owned(), value.to_string()));
         self
+    }
+
+    /// Tells each service of the place its own address, so that providers can notify it.
+    pub(crate) fn reachable(self) -> Self {
+        Self { is_reachable: true, ..self }
+    }
+
+    /// Whether a service of the place knows its own address.
+    pub(crate) const fn is_reachable(&self) -> bool {
+        self.is_reachable
     }
 
     /// Uses a PostgreSQL database instead of a file.
@@ -110,7 +121,11 @@ impl Place {
     /// Copies the files and settings to a new place beside this one, removed with it. The files must be closed.
     pub(crate) fn copy(&self) -> Outcome<Self> {
         let parent = self.folder().parent().ok_or("a place without a folder around it")?;
-        let copy = Self { settings: self.settings.clone(), ..Self::passing(&self.binary, parent)? };
+        let copy = Self {
+            settings: self.settings.clone(),
+            is_reachable: self.is_reachable,
+            ..Self::passing(&self.binary, parent)?
+        };
         for entry in std::fs::read_dir(self.folder())? {
             let entry = entry?;
             if entry.file_type()?.is_file() {

@@ -116,16 +116,20 @@ impl Service {
 
     /// Creates a merchant with these providers; returns its id.
     pub(crate) async fn make_merchant(&self, account: &Account, providers: &Value) -> Outcome<String> {
-        let request = HTTP
-            .post(format!("{}/v1/merchants", self.url))
-            .json(&json!({ "mcc": "5812", "providers": providers }));
-        let answer: Value = signed(request, account).send().await?.error_for_status()?.json().await?;
+        let body = json!({ "mcc": "5812", "providers": providers });
+        let answer = self.post(account, "/v1/merchants", &body).await?;
         Ok(answer["id"].as_str().ok_or("no id of the merchant")?.to_owned())
     }
 
     /// The answer to a read.
     pub(crate) async fn get(&self, account: &Account, path: &str) -> Outcome<Value> {
         let request = HTTP.get(format!("{}{path}", self.url));
+        Ok(signed(request, account).send().await?.error_for_status()?.json().await?)
+    }
+
+    /// Creates an object; returns it.
+    pub(crate) async fn post(&self, account: &Account, path: &str, body: &Value) -> Outcome<Value> {
+        let request = HTTP.post(format!("{}{path}", self.url)).json(body);
         Ok(signed(request, account).send().await?.error_for_status()?.json().await?)
     }
 
@@ -172,7 +176,13 @@ fn signed(request: reqwest::RequestBuilder, account: &Account) -> reqwest::Reque
 fn run(place: &Place, role: Role, port: u16) -> Outcome<(Child, Duration)> {
     let begun = Instant::now();
     let mut process = match role {
-        Role::Serve => place.regente(&["serve", "--listen", &format!("127.0.0.1:{port}")]).spawn()?,
+        Role::Serve => {
+            let mut command = place.regente(&["serve", "--listen", &format!("127.0.0.1:{port}")]);
+            if place.is_reachable() {
+                command.env("REGENTE_SERVER__BASE_URL", format!("http://127.0.0.1:{port}"));
+            }
+            command.spawn()?
+        }
         // A worker has no address to ask.
         Role::Work => return Ok((place.regente(&["work"]).spawn()?, Duration::ZERO)),
     };
@@ -242,6 +252,13 @@ impl Simulator {
     /// Replaces its fault plan.
     pub(crate) async fn set_faults(&self, plan: &Value) -> Outcome {
         let request = HTTP.put(format!("{}/v1/faults", self.url)).json(plan);
+        request.send().await?.error_for_status()?;
+        Ok(())
+    }
+
+    /// Sends a message.
+    pub(crate) async fn post(&self, path: &str, message: &Value) -> Outcome {
+        let request = HTTP.post(format!("{}{path}", self.url)).json(message);
         request.send().await?.error_for_status()?;
         Ok(())
     }

@@ -125,6 +125,7 @@ pub async fn new_card(
         face: CardFace::of(&details.number, details.expiry),
         state,
         cvv_checked: false,
+        network_transaction_id: None,
         claim: None,
         unknown_members: Map::new(),
         version: 1,

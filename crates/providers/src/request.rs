@@ -217,6 +217,8 @@ pub struct Authorization {
     pub capture: CaptureMode,
     /// How it is paid, with the facts of that method: installments, recurrence.
     pub method: PaymentMethod,
+    /// The card network's id of the payment with which the cardholder agreed to this one, when the cardholder is away.
+    pub network_transaction_id: Option<String>,
     /// What is charged, in the clear.
     pub instrument: Instrument,
     /// Text on the buyer's statement.

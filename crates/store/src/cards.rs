@@ -18,7 +18,8 @@ const FORMAT: u32 = 1;
 
 macro_rules! columns {
     () => {
-        "id, client_id, customer_id, linked_at, fingerprint, status, private, key_id, doc, version, updated_at"
+        "id, client_id, customer_id, linked_at, fingerprint, status, private, key_id, doc, network_transaction_id, \
+         version, updated_at"
     };
 }
 
@@ -43,6 +44,10 @@ sql! {
     pub CONFIRM_CARD = "
         UPDATE cards SET status = :status, doc = :doc, version = version + 1, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND status IN ('pending', 'verifying', 'active')";
+    /// Keeps the card network's id of the payment that later ones of the card name. Nothing that is shown changes.
+    pub KEEP_NETWORK_TRANSACTION_ID = "
+        UPDATE cards SET network_transaction_id = :network_transaction_id
+        WHERE id = :id AND client_id = :client_id AND deleted_at IS NULL";
     /// Deletes a card whose check could not be made.
     pub DROP_CARD = "
         DELETE FROM cards WHERE id = :id AND client_id = :client_id AND status = 'verifying'";
@@ -54,12 +59,12 @@ sql! {
     /// rows stay for the charges that refer to them.
     pub ERASE_CARDS_OF_CUSTOMER = "
         UPDATE cards SET deleted_at = COALESCE(deleted_at, :now), pan = NULL, private = NULL, doc = :doc,
-            fingerprint = :fingerprint, version = version + 1
+            network_transaction_id = NULL, fingerprint = :fingerprint, version = version + 1
         WHERE client_id = :client_id AND customer_id = :customer_id AND fingerprint <> :fingerprint";
     /// Erases a card that is nobody's.
     pub ERASE_UNLINKED_CARD = "
         UPDATE cards SET deleted_at = COALESCE(deleted_at, :now), pan = NULL, private = NULL, doc = :doc,
-            fingerprint = :fingerprint, version = version + 1
+            network_transaction_id = NULL, fingerprint = :fingerprint, version = version + 1
         WHERE id = :id AND client_id = :client_id AND customer_id IS NULL AND status <> 'verifying'
           AND fingerprint <> :fingerprint";
     /// The ids of the cards of a customer, also of deleted ones.
@@ -166,6 +171,12 @@ pub fn settle(batch: &mut Batch, after: &Card) -> Result<(), StoreError> {
     let sql = if after.cvv_checked { &CONFIRM_CARD } else { &SETTLE_CARD };
     batch.push_at_most_one(sql, args! { id, client_id, status, doc: doc(after)?, updated_at });
     Ok(())
+}
+
+/// Keeps the card network's id of the payment with which the cardholder agreed to later ones.
+pub fn keep_network_transaction_id(batch: &mut Batch, id: CardId, network_transaction_id: &str) {
+    let client_id = batch.client_id();
+    batch.push_at_most_one(&KEEP_NETWORK_TRANSACTION_ID, args! { id, client_id, network_transaction_id });
 }
 
 /// Deletes a card whose check could not be made; it was never shown.
@@ -287,6 +298,7 @@ fn from_row(row: &Row) -> Result<StoredCard, StoreError> {
             face: doc.face,
             state,
             cvv_checked: doc.cvv_checked,
+            network_transaction_id: row.get("network_transaction_id")?,
             claim: doc.claim,
             unknown_members: doc.unknown,
             version: row.get("version")?,

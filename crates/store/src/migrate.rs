@@ -88,6 +88,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0020_wallet_payments",
         text: include_str!("../migrations/0020_wallet_payments.sql"),
     },
+    Migration {
+        version: 21,
+        name: "0021_network_transaction_ids",
+        text: include_str!("../migrations/0021_network_transaction_ids.sql"),
+    },
 ];
 
 /// The table of applied migrations.

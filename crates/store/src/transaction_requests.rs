@@ -22,8 +22,8 @@ macro_rules! columns {
     () => {
         "object_id, ordinal, client_id, id, object_kind, card_id, provider_id, provider_type, request_type, \
          status, amount, transaction_id, authorization_code, authorization_nsu, network_authorization_code, \
-         network_response_code, response_code, decline, duration_ms, follows, undone_transaction_id, sent_at, instructions, expires_at, \
-         authentication, analysis, due_at, probes, open_reason, given_up_at, actor, updated_at"
+         network_response_code, response_code, network_transaction_id, decline, duration_ms, follows, \
+         undone_transaction_id, sent_at, instructions, expires_at, authentication, analysis, due_at, probes, open_reason, given_up_at, actor, updated_at"
     };
 }
 
@@ -43,6 +43,7 @@ sql! {
             authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
             network_authorization_code = :network_authorization_code,
             network_response_code = :network_response_code, response_code = :response_code,
+            network_transaction_id = :network_transaction_id,
             decline = :decline, authentication = :authentication, duration_ms = :duration_ms, due_at = :due_at,
             given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
@@ -52,6 +53,7 @@ sql! {
             authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
             network_authorization_code = :network_authorization_code,
             network_response_code = :network_response_code, response_code = :response_code,
+            network_transaction_id = :network_transaction_id,
             instructions = :instructions, expires_at = :expires_at, authentication = :authentication,
             duration_ms = :duration_ms, due_at = :due_at, given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";

@@ -63,7 +63,7 @@ pub(crate) fn charges(
     connections: u32,
     seconds: u32,
 ) -> Outcome<Load> {
-    run(service, &charge_script(accounts)?, connections, seconds, Refusals::Fail)
+    requests(service, &charges_of(accounts)?, connections, seconds)
 }
 
 /// Charges at a service without room for all of them; counts those accepted.
@@ -73,19 +73,32 @@ pub(crate) fn charges_taken(
     connections: u32,
     seconds: u32,
 ) -> Outcome<Load> {
-    run(service, &charge_script(accounts)?, connections, seconds, Refusals::LeaveOut)
+    run(service, &script(&charges_of(accounts)?), connections, seconds, Refusals::LeaveOut)
 }
 
-fn charge_script(accounts: &[Account]) -> Outcome<String> {
-    let charges = accounts.iter().map(Charge::of).collect::<Outcome<Vec<_>>>()?;
+/// These requests in turn, each time with an idempotency key of its own.
+pub(crate) fn requests(
+    service: &Service,
+    charges: &[Charge],
+    connections: u32,
+    seconds: u32,
+) -> Outcome<Load> {
+    run(service, &script(charges), connections, seconds, Refusals::Fail)
+}
+
+fn charges_of(accounts: &[Account]) -> Outcome<Vec<Charge>> {
+    accounts.iter().map(Charge::of).collect()
+}
+
+fn script(charges: &[Charge]) -> String {
     let heads = lua_list(charges.iter().map(|charge| charge.head.as_str()));
     let tails = lua_list(charges.iter().map(|charge| charge.tail.as_str()));
-    Ok(format!(
+    format!(
         "local heads = {heads}\nlocal tails = {tails}\nlocal prefix = '{}-'\nlocal n = 0\n\
          request = function()\n  n = n + 1\n  local at = n % #heads + 1\n\
          return heads[at] .. prefix .. n .. tails[at]\nend\n",
         key_prefix()
-    ))
+    )
 }
 
 /// These reads in turn.

@@ -96,6 +96,8 @@ pub struct Card {
     pub state: CardState,
     /// Whether a provider has approved a check or a charge with its security code.
     pub cvv_checked: bool,
+    /// The card network's id of the payment with which the cardholder agreed to later ones.
+    pub network_transaction_id: Option<String>,
     /// The idempotency claim that waits for the check, in hexadecimal; removed once it has its answer.
     pub claim: Option<String>,
     /// Top-level members of the stored document that this release does not know; kept unchanged.

@@ -78,6 +78,9 @@ pub struct Approval {
     pub network_response_code: Option<String>,
     /// Response code of the provider.
     pub response_code: Option<String>,
+    /// The card network's id of the payment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network_transaction_id: Option<String>,
 }
 
 /// How a request ended.

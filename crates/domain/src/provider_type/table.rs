@@ -75,7 +75,7 @@ const ___: Ability = Ability::No;
 const ABILITIES: [(Type, [Ability; 10]); 24] = [
     //                        3-D     card   recur-  multi-    own       network  dispute  charge-  vendors  Pix in
     //                        Secure  check  rence   currency  analysis  tokens   notice   back              installments
-    (Type::Sandbox,          [YES,    YES,   ___,    YES,      YES,      ___,     ___,     ___,     YES,     YES]),
+    (Type::Sandbox,          [YES,    YES,   YES,    YES,      YES,      ___,     ___,     ___,     YES,     YES]),
     (Type::Adyen,            [YES,    ___,   ___,    YES,      YES,      YES,     YES,     YES,     YES,     ___]),
     (Type::Barte,            [YES,    ___,   YES,    ___,      YES,      ___,     YES,     YES,     ___,     ___]),
     (Type::Braintree,        [___,    ___,   ___,    YES,      YES,      ___,     ___,     YES,     ___,     ___]),

@@ -8,7 +8,7 @@ use regente_domain::card::Cvv;
 use regente_domain::card::record::{Card, SecurityCodeSent};
 use regente_domain::charge::attempt::{RequestType, TransactionRequest};
 use regente_domain::charge::authentication::LiabilityShift;
-use regente_domain::charge::{Charge, Means, PaymentSource, SecurityCode, StateName};
+use regente_domain::charge::{Charge, Means, PaymentSource, Recurrence, SecurityCode, StateName};
 use regente_domain::id::CardId;
 use regente_providers::authentication::ThreeDSecure;
 use regente_providers::request::{Authorization, CardDetails, Instrument, Operation};
@@ -198,6 +198,7 @@ impl Asking {
             currency: charge.currency,
             capture: charge.capture_in_effect(),
             method: charge.method.clone(),
+            network_transaction_id: self.network_transaction_id(),
             instrument: self.instrument.clone(),
             statement_descriptor: charge.references.statement_descriptor.clone(),
             order_id: charge.order_id.clone(),
@@ -208,6 +209,17 @@ impl Asking {
             liability_shift: authentication
                 .map_or(LiabilityShift::NotRequired, |authentication| authentication.liability_shift),
         })
+    }
+
+    /// The payment that a payment without the cardholder names, if its card has one and the provider takes it.
+    fn network_transaction_id(&self) -> Option<String> {
+        let is_taken = self.request.provider_type.capabilities().recurrence.is_yes();
+        match self.charge.method.recurrence().filter(|_| is_taken)? {
+            Recurrence::Initial => None,
+            Recurrence::Subsequent | Recurrence::Unscheduled => {
+                self.card.as_ref()?.network_transaction_id.clone()
+            }
+        }
     }
 
     /// Writes the outcome together with the next step.

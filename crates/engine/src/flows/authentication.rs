@@ -21,6 +21,7 @@ use regente_store::merchants::MerchantWithProviders;
 use serde_json::{Map, Value};
 
 use super::attempt::{CallResult, Found, SimulatorOverrides};
+use super::observed;
 use super::security_code::held_until;
 use crate::app::App;
 use crate::error::Error;
@@ -92,7 +93,7 @@ pub(super) async fn enroll(
     };
     let _running = app.in_flight.enter(request.id);
     let started = app.clock.machine();
-    let enrolled = app.authentication.enroll(Enrollment {
+    let enrollment = app.authentication.enroll(Enrollment {
         key: request.provider_key(),
         at: app.clock.of(request.client_id),
         server: *server,
@@ -106,7 +107,7 @@ pub(super) async fn enroll(
         merchant: shown_name(merchant),
         test_overrides: overrides.of_call(),
     });
-    let (outcome, authenticated) = match enrolled.await {
+    let (outcome, authenticated) = match observed::enrollment(app, request, enrollment).await {
         Enrolled::Decided(authenticated) => (charge.judge(&authenticated), authenticated),
         Enrolled::Challenge { .. } if *purpose == Asked::ShareData => {
             return Err(Error::internal("a challenge where data was only to be shared"));
@@ -147,7 +148,7 @@ pub(super) async fn look(app: &App, charge: &Charge, request: &TransactionReques
         at: app.clock.of(request.client_id),
         server: request.provider_type,
     };
-    match app.authentication.validate(validation).await {
+    match observed::validation(app, request, app.authentication.validate(validation)).await {
         Some(authenticated) => {
             let outcome = charge.judge(&authenticated);
             Found { authenticated: Some(Box::new(authenticated)), ..outcome.into() }

@@ -318,12 +318,15 @@ fn is_further_payment(charge: &Charge, requests: &[TransactionRequest], found: &
     }
 }
 
-/// Adds the provider's reference to an approval; the provider may have given it only with the instructions.
+/// Adds the ids of the provider and of the card network to an approval; they may have been given only with the
+/// instructions.
 fn with_reference(outcome: Outcome, awaited: &TransactionRequest) -> Outcome {
     match outcome {
         Outcome::Approved(mut approval) => {
             let given = || awaited.transaction_id().map(str::to_owned);
             approval.transaction_id = approval.transaction_id.or_else(given);
+            let named = || awaited.reference().and_then(|known| known.network_transaction_id.clone());
+            approval.network_transaction_id = approval.network_transaction_id.or_else(named);
             Outcome::Approved(approval)
         }
         Outcome::Open

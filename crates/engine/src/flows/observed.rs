@@ -2,7 +2,9 @@
 
 use futures_util::FutureExt;
 use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::authentication::{Authenticated, Found};
 use regente_providers::anti_fraud::{AnalysisFailure, Verdict};
+use regente_providers::authentication::Enrolled;
 use regente_providers::outcome::{Answer, Finding, Probe};
 use tracing::Instrument;
 
@@ -69,6 +71,40 @@ pub(super) fn feeding<'a>(
         Ok(()) => CallOutcome::Approved,
         Err(_) => CallOutcome::Unknown,
     })
+}
+
+/// Waits for the answer of a 3DS server and records it in metrics and traces.
+pub(super) fn enrollment<'a>(
+    app: &'a App,
+    request: &'a TransactionRequest,
+    enrollment: impl Future<Output = Enrolled> + Send + 'a,
+) -> impl Future<Output = Enrolled> + Send + 'a {
+    watch(app, request, CallKind::ToDo(request.request_type), enrollment, |enrolled| match enrolled {
+        Enrolled::Decided(authenticated) => of_authentication(authenticated),
+        Enrolled::Challenge { .. } => CallOutcome::Pending,
+    })
+}
+
+/// Waits until a 3DS server tells how a challenge has ended and records it in metrics and traces.
+pub(super) fn validation<'a>(
+    app: &'a App,
+    request: &'a TransactionRequest,
+    validation: impl Future<Output = Option<Authenticated>> + Send + 'a,
+) -> impl Future<Output = Option<Authenticated>> + Send + 'a {
+    watch(app, request, CallKind::WhatBecameOf, validation, |told| {
+        told.as_ref().map_or(CallOutcome::Pending, of_authentication)
+    })
+}
+
+const fn of_authentication(authenticated: &Authenticated) -> CallOutcome {
+    match authenticated.found {
+        Found::Authenticated | Found::Attempted | Found::NotEnrolled | Found::DataShared => {
+            CallOutcome::Approved
+        }
+        Found::ChallengeWanted => CallOutcome::Pending,
+        Found::Failed | Found::NotCompleted | Found::Error => CallOutcome::Declined,
+        Found::Unavailable => CallOutcome::Unknown,
+    }
 }
 
 const fn of_verdict(verdict: &Verdict) -> CallOutcome {

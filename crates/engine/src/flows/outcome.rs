@@ -5,7 +5,7 @@ use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, ChargeVerdict, SecurityCodeSent};
 use regente_domain::charge::analysis::Verdict;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
-use regente_domain::charge::{Charge, ChargeState, Held, PaymentSource};
+use regente_domain::charge::{Charge, ChargeState, Held, PaymentSource, Recurrence};
 use regente_domain::decline::CardVerdict;
 use regente_domain::id::CardId;
 use regente_domain::time::Timestamp;
@@ -127,6 +127,23 @@ fn outcome(
     let changed_card = card
         .zip(ended)
         .and_then(|(ChargedWith { card, code }, ended)| card.after_charge(verdict(after, ended, code), now));
+    let approval = ended.and_then(|ended| match &ended.outcome {
+        Outcome::Approved(approval) if ended.request_type.is_authorization() => Some(approval),
+        Outcome::Approved(_)
+        | Outcome::Open
+        | Outcome::Pending(_)
+        | Outcome::Accepted(_)
+        | Outcome::Declined(_)
+        | Outcome::NoEffect(_)
+        | Outcome::Analysed(_) => None,
+    });
+    if let (Some(Recurrence::Initial), Some(card_id), Some(id)) = (
+        after.method.recurrence(),
+        after.method.card_id(),
+        approval.and_then(|approval| approval.network_transaction_id.as_deref()),
+    ) {
+        cards::keep_network_transaction_id(&mut batch, card_id, id);
+    }
     let is_approved = ended.is_some_and(|ended| matches!(ended.outcome, Outcome::Approved(_)));
     if let Some(card) = changed_card
         && (after.state.is_settled() || is_approved)

@@ -29,7 +29,7 @@ use crate::authentication::{
     AuthenticationAdapter, AuthenticationServer, DeviceCollection, Enrolled, Enrollment, Proof, Setup,
     Validation,
 };
-use crate::outcome::{Finding, Pending, UnknownReason};
+use crate::outcome::{Approval, Finding, Pending, UnknownReason};
 use crate::provider::BoxFuture;
 use crate::request::{Authorization, Call, Operation, TestOverrides};
 
@@ -278,18 +278,18 @@ impl Sandbox {
         };
         Some(Box::pin(async move {
             let by_card = rules::judge(&call.operation, call.at, self.cvv_on_charge, &self.draws(call));
-            let entry = match by_card {
+            let (entry, approval) = match by_card {
                 // A card that is declined anyway is not authenticated.
                 Verdict::Decline(_) | Verdict::Silence | Verdict::Wait(_) | Verdict::Accept(_) => {
                     return Ok(by_card);
                 }
-                Verdict::Approve(_) => self.log.authenticate(entry).await?,
+                Verdict::Approve(approval) => (self.log.authenticate(entry).await?, approval),
             };
             Ok(match entry.found() {
-                None => Verdict::Wait(Box::new(hosted_challenge(call, authorization, return_url))),
+                None => Verdict::Wait(Box::new(hosted_challenge(call, authorization, approval, return_url))),
                 Some(authenticated) => match judge(&authenticated, authorization.liability_shift) {
                     Some(reason) => Verdict::Decline(refused(reason)),
-                    None => by_card,
+                    None => Verdict::Approve(approval),
                 },
             })
         }))
@@ -315,16 +315,22 @@ fn refused(reason: Reason) -> Decline {
     Decline { retryable: false, ..not_authenticated(reason) }
 }
 
-/// What the browser posts to the page of a payment provider. The page learns the amount from `paReq`.
-fn hosted_challenge(call: &Call, authorization: &Authorization, return_url: &str) -> Pending {
+/// What the browser posts to the page of a payment provider. The page learns the amount from `paReq`. `approval` is that
+/// of a cardholder who is authenticated.
+fn hosted_challenge(
+    call: &Call,
+    authorization: &Authorization,
+    approval: Approval,
+    return_url: &str,
+) -> Pending {
     let shown = json!({
         "amount": authorization.amount.minor_units(), "currency": authorization.currency.code(),
     });
     // The service and its simulator share the address: a return address is a page of the service.
     let base = return_url.split("/v1/").next().unwrap_or_default();
-    let approval = Draws::new(0, None, call.key).approval();
+    let Approval { transaction_id, network_transaction_id, .. } = approval;
     Pending {
-        reference: crate::outcome::Approval { transaction_id: approval.transaction_id, ..Default::default() },
+        reference: Approval { transaction_id, network_transaction_id, ..Approval::default() },
         instructions: Instructions::HostedChallenge {
             url: format!("{base}{STEP_UP_PATH}"),
             md: call.key.to_string(),

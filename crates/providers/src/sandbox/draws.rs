@@ -65,7 +65,13 @@ impl Draws {
             network_authorization_code: network_authorization,
             network_response_code: network_response,
             response_code: None,
+            network_transaction_id: None,
         }
+    }
+
+    /// The card network's id of a payment; it depends on the key of the call.
+    pub(super) fn network_transaction_id(&self) -> String {
+        words(&self.tag("network transaction id", self.call_key.as_bytes())).map(code)[..2].concat()
     }
 
     /// Letters and digits for an id of an instrument of payment; they depend on the key of the call.

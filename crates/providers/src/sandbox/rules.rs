@@ -54,7 +54,9 @@ pub(super) fn judge(operation: &Operation, at: Timestamp, cvv_on_charge: CvvRule
         },
         // Vouchers follow the same rules as credit and debit cards.
         Operation::Authorize(authorization) => match &authorization.instrument {
-            Instrument::Card(card) => by_card(authorization, card, cvv_on_charge, draws),
+            Instrument::Card(card) => {
+                named_by_network(authorization, by_card(authorization, card, cvv_on_charge, draws), draws)
+            }
             Instrument::Payer(_) => instructions::issue(authorization, at, draws),
             // No number of a wallet has a meaning (`docs/interface/sandbox.md#cards`).
             Instrument::Wallet(_) => Verdict::Approve(draws.approval()),
@@ -110,6 +112,23 @@ fn by_card(
         (CvvCheck::NotValidated, CvvRule::Ignored) | (CvvCheck::Validated | CvvCheck::NoCvv, _) => {
             by_last_digit(card, draws)
         }
+    }
+}
+
+/// Adds the card network's id to the approval of a payment that others follow, or that follows another one: a payment
+/// without the cardholder has the id of the one that it refers to (`docs/interface/sandbox.md#recurrence`).
+fn named_by_network(authorization: &Authorization, verdict: Verdict, draws: &Draws) -> Verdict {
+    match verdict {
+        Verdict::Approve(approval) if authorization.method.recurrence().is_some() => {
+            let referred_to = authorization.network_transaction_id.clone();
+            let id = referred_to.unwrap_or_else(|| draws.network_transaction_id());
+            Verdict::Approve(Approval { network_transaction_id: Some(id), ..approval })
+        }
+        Verdict::Approve(_)
+        | Verdict::Decline(_)
+        | Verdict::Wait(_)
+        | Verdict::Accept(_)
+        | Verdict::Silence => verdict,
     }
 }
 

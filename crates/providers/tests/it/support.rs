@@ -82,6 +82,7 @@ pub(crate) fn authorization(number: &str, cvv: Option<&str>) -> Authorization {
         merchant_mcc: None,
         proof: None,
         liability_shift: LiabilityShift::NotRequired,
+        network_transaction_id: None,
     }
 }
 

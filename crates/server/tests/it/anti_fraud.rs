@@ -1,5 +1,6 @@
 //! Risk analysis: every row of the options' matrix, and what follows a verdict (`docs/interface/charges.md#fraud-analysis`).
 
+mod authenticated;
 mod crashes;
 mod feeding;
 mod matrix;

@@ -1,6 +1,7 @@
 //! Charges by card: the answer, the stored records, and the provider that is called.
 
 pub(crate) mod pix;
+mod recurrence;
 pub(crate) mod routing;
 mod sources;
 mod test_cards;

@@ -37,6 +37,7 @@ mod idempotency;
 mod jobs;
 mod kill;
 mod merchants;
+mod method_table;
 mod metrics;
 mod notifications;
 mod openapi;

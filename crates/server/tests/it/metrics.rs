@@ -17,9 +17,10 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::cli::process::{LOOK_EVERY, Server};
-use crate::harness::{APPROVED, TestApp, charge_body, stories};
+use crate::harness::{APPROVED, TestApp, charge_body, stories, token_body};
 use crate::openapi::document::Document;
 use crate::reconcile::unknown::FileBooks;
+use crate::three_d_secure::{CHALLENGE_PASSES, FRICTIONLESS, REFUSED, three_d_secure};
 use crate::webhooks::receiver::Receiver;
 
 stories! {
@@ -382,6 +383,31 @@ async fn a_provider_that_is_left_out_is_on_the_page() {
     body["merchantId"] = merchant["id"].clone();
     assert_eq!(server.post("/v1/charges", &body).send().await.unwrap().status(), StatusCode::CREATED);
     assert_eq!(Page::read(port.address()).await.value(open), 1.0);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn questions_to_a_3ds_server_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (port, listen) = metrics_setting();
+    let server = Server::start(folder.path(), &["--set", &listen]).await;
+    let created = async |path: &str, body: &Value| {
+        let answer: Value = server.post(path, body).send().await.unwrap().json().await.unwrap();
+        answer
+    };
+    for (card, outcome) in [(FRICTIONLESS, "approved"), (REFUSED, "declined"), (CHALLENGE_PASSES, "pending")]
+    {
+        let source = created("/v1/tokens", &token_body(card)).await["tokenId"].clone();
+        let source = json!({ "sourceType": "token", "tokenId": source });
+        let setup = created("/v1/charges/3ds/setup", &source).await;
+        let mut body = server.charge("REGENTE_MERCHANT_ID", card.0);
+        body["paymentSource"] = source;
+        body["threeDSecure2"] = three_d_secure();
+        body["threeDSecure2"]["setupId"] = setup["id"].clone();
+        assert!(created("/v1/charges", &body).await["id"].is_string());
+        let page = Page::read(port.address()).await;
+        assert_eq!(page.value(&calls("3DS_authentication_enroll", outcome)), 1.0, "{outcome}");
+    }
     server.stop().await;
 }
 

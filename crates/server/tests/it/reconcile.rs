@@ -128,6 +128,7 @@ fn authorization(request: &TransactionRequest, card: (&str, &str)) -> Operation 
         merchant_mcc: None,
         proof: None,
         liability_shift: LiabilityShift::NotRequired,
+        network_transaction_id: None,
     })
 }
 

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::agreement::{Money, agree, is_nothing_open, nothing_besides, nothing_is_open};
 use crate::anti_fraud;
+use crate::apple_pay::by_click_to_pay;
 use crate::charges::text;
 use crate::harness::{Reply, TestApp, charge_body, request, sandbox};
 use crate::three_d_secure::{
@@ -72,6 +73,7 @@ struct Told {
     analyses: usize,
     notified: usize,
     challenges: usize,
+    wallets: usize,
     effects: usize,
 }
 
@@ -86,6 +88,7 @@ impl Told {
             && self.analyses > 0
             && self.notified > 0
             && self.challenges > 0
+            && self.wallets > 0
     }
 }
 
@@ -149,12 +152,14 @@ struct Sequence {
     dice: Dice,
     /// What becomes of notifications; apart, so that they change no seed's sequence.
     post: Dice,
+    /// Which charges are paid by wallet; apart for the same reason.
+    wallets: Dice,
     requests: u64,
 }
 
 impl Sequence {
     const fn new(seed: u64) -> Self {
-        Self { seed, dice: Dice(seed), post: Dice(!seed), requests: 0 }
+        Self { seed, dice: Dice(seed), post: Dice(!seed), wallets: Dice(seed.rotate_left(32)), requests: 0 }
     }
 
     async fn run(mut self, mut app: TestApp, told: &mut Told) -> TestApp {
@@ -172,6 +177,11 @@ impl Sequence {
             let mut body = self.charge(&merchant);
             if self.dice.one_in(3) {
                 self.authenticate(&app, &mut body).await;
+            } else if self.wallets.one_in(4) {
+                let wallet = by_click_to_pay(&merchant);
+                body["paymentMethod"] = wallet["paymentMethod"].clone();
+                body["paymentSource"] = wallet["paymentSource"].clone();
+                told.wallets += 1;
             }
             let (after, reply) = self.send(app, "/v1/charges", &body, told).await;
             app = after;

@@ -145,6 +145,7 @@ fn authorization(number: u128, capture: CaptureMode) -> Call {
         merchant_mcc: None,
         proof: None,
         liability_shift: LiabilityShift::NotRequired,
+        network_transaction_id: None,
     };
     call(number, Operation::Authorize(authorization))
 }

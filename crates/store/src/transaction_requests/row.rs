@@ -31,6 +31,7 @@ pub(super) fn known_args(ended: &TransactionRequest) -> Result<Args, StoreError>
         network_authorization_code: reference.network_authorization_code,
         network_response_code: reference.network_response_code,
         response_code: reference.response_code,
+        network_transaction_id: reference.network_transaction_id,
         duration_ms: millis(ended),
         authentication,
         updated_at: ended.updated_at,
@@ -178,5 +179,6 @@ fn reference(row: &Row) -> Result<Approval, StoreError> {
         network_authorization_code: row.get("network_authorization_code")?,
         network_response_code: row.get("network_response_code")?,
         response_code: row.get("response_code")?,
+        network_transaction_id: row.get("network_transaction_id")?,
     })
 }

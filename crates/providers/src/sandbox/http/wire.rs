@@ -58,6 +58,8 @@ enum OperationMessage {
         currency: Currency,
         capture: CaptureMode,
         method: PaymentMethod,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        network_transaction_id: Option<String>,
         instrument: InstrumentMessage,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         authentication: Option<AuthenticationMessage>,
@@ -388,6 +390,7 @@ impl OperationMessage {
                 currency: authorization.currency,
                 capture: authorization.capture,
                 method: authorization.method.clone(),
+                network_transaction_id: authorization.network_transaction_id.clone(),
                 instrument: InstrumentMessage::of(&authorization.instrument),
                 authentication: AuthenticationMessage::of(authorization),
             },
@@ -402,13 +405,22 @@ impl OperationMessage {
 
     fn understand(self) -> Result<Operation, MessageError> {
         Ok(match self {
-            Self::Authorization { amount, currency, capture, method, instrument, authentication } => {
+            Self::Authorization {
+                amount,
+                currency,
+                capture,
+                method,
+                network_transaction_id,
+                instrument,
+                authentication,
+            } => {
                 let (proof, liability_shift) = AuthenticationMessage::understand(authentication);
                 Operation::Authorize(Authorization {
                     amount: minor_units(amount)?,
                     currency,
                     capture,
                     method,
+                    network_transaction_id,
                     instrument: instrument.understand()?,
                     statement_descriptor: None,
                     order_id: None,

@@ -26,7 +26,11 @@ async fn dev_takes_the_tokens_that_its_own_keys_sign() {
     let server = Server::start(folder.path(), &[]).await;
     let client_id = server.value("REGENTE_CLIENT_ID").to_owned();
     let missing = run_on(folder.path(), &["dev", "apple-pay", "token", &client_id, "--amount", "1"]).await;
-    assert!(missing.complaint().contains("`regente dev apple-pay keys CLIENT_ID` makes it"), "{}", missing.stderr);
+    assert!(
+        missing.complaint().contains("`regente dev apple-pay keys CLIENT_ID` makes it"),
+        "{}",
+        missing.stderr
+    );
     let keys = ["dev", "apple-pay", "keys", &client_id];
     let made = run_on(folder.path(), &keys).await;
     assert_eq!(made.text(), run_on(folder.path(), &keys).await.text(), "what is there stays");
@@ -65,7 +69,10 @@ async fn keys_that_cannot_be_used_stop_the_start() {
     };
     let alone = regente(&["config", "--set", "apple_pay.merchants_dir=x"]);
     let complaint = run(&mut { alone }).await.complaint().to_owned();
-    assert!(complaint.contains("`apple_pay.merchants_dir` and `apple_pay.root_certificate_file` must be set together"));
+    assert!(
+        complaint
+            .contains("`apple_pay.merchants_dir` and `apple_pay.root_certificate_file` must be set together")
+    );
     let old = run(&mut regente(&["config", "--set", "apple_pay.token_age_seconds_max=86401"])).await;
     assert!(old.complaint().contains("must be 1 to 86400 seconds"), "{}", old.stderr);
 
