@@ -44,7 +44,7 @@ impl TestKeys {
     fn try_generate(now: Duration) -> Result<Self, rcgen::Error> {
         let authority = IsCa::Ca(BasicConstraints::Unconstrained);
         let root = CertifiedIssuer::self_signed(
-            certificate("Test Root CA", authority.clone(), &[], now),
+            certificate("Test Root CA", authority, &[], now),
             KeyPair::generate_for(&PKCS_ECDSA_P384_SHA384)?,
         )?;
         let issuer_mark = extension(ISSUER_MARK, Null.to_der());

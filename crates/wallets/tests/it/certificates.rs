@@ -99,7 +99,7 @@ fn a_signer_directly_under_the_root_is_not_trusted() {
     // A marked issuer comes along, but did not issue the signer's certificate.
     let shop = Shop::new();
     let ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let root = CertifiedIssuer::self_signed(params("Root", ca.clone(), None, TEN_YEARS), key()).unwrap();
+    let root = CertifiedIssuer::self_signed(params("Root", ca, None, TEN_YEARS), key()).unwrap();
     let issuer = params("Issuer", ca, Some(ISSUER_MARK), TEN_YEARS);
     let issuer = CertifiedIssuer::signed_by(issuer, key(), &root).unwrap();
     let device_key = key();

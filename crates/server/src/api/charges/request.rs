@@ -111,12 +111,12 @@ impl Paid {
     fn read(fields: &Fields<'_>, method: Method) -> Option<Self> {
         let source = fields.required("paymentSource");
         match method {
-            Method::ByCard(method) => {
+            Method::Card(method) => {
                 let source = source.object(|source| read_source(source, method.code_rule()));
                 source.map(|source| Self::ByCard(method, source))
             }
-            Method::ByPayer(method) => source.object(read_payer).map(|payer| Self::ByPayer(method, payer)),
-            Method::ByWallet(method) => {
+            Method::Payer(method) => source.object(read_payer).map(|payer| Self::ByPayer(method, payer)),
+            Method::Wallet(method) => {
                 let wallet = source.object(|source| read_wallet(source, &method));
                 wallet.map(|wallet| Self::ByWallet(method, wallet))
             }

@@ -122,11 +122,14 @@ async fn the_charge_must_be_what_the_payer_confirmed(app: TestApp) {
     assert_eq!(charged(&app, &body).await["status"], "authorized");
 }
 
+/// What is wrong about a token.
+type Change<'a> = &'a dyn Fn(&mut Value);
+
 async fn a_token_that_is_wrong_is_refused_by_its_member(app: TestApp) {
     let (app, shop) = open_shop(app).await;
     let merchant = single_merchant(&app).await;
     let other = shop.token(&app, 150);
-    let wrong: [(&str, &dyn Fn(&mut Value), &str); 8] = [
+    let wrong: [(&str, Change<'_>, &str); 8] = [
         ("version", &|token| token["version"] = json!("RSA_v1"), "must be `EC_v1`"),
         ("data", &|token| token["data"] = json!("%"), "must be base64"),
         ("signature", &|token| token["data"] = other["data"].clone(), "does not belong to this token"),

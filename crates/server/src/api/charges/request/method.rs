@@ -20,11 +20,11 @@ const ADDITIONAL_INFO_MAX: usize = 50;
 /// A payment method before its source is resolved.
 pub(super) enum Method {
     /// Paid by card.
-    ByCard(CardMethod),
+    Card(CardMethod),
     /// Paid by a payer who follows the instructions of a provider.
-    ByPayer(PayerMethod),
+    Payer(PayerMethod),
     /// Paid with what a wallet has handed out.
-    ByWallet(WalletMethod),
+    Wallet(WalletMethod),
 }
 
 /// A method that is paid by card.
@@ -189,13 +189,13 @@ pub(super) type MethodRead = (Method, Option<Map<String, Value>>);
 /// Reads the method, and the buyer of a voucher.
 pub(super) fn read_method(fields: &Fields<'_>) -> Option<MethodRead> {
     match fields.required("paymentType").one_of(METHODS)? {
-        Word::Credit => read_credit(fields).map(|method| (Method::ByCard(method), None)),
+        Word::Credit => read_credit(fields).map(|method| (Method::Card(method), None)),
         Word::Debit => {
             let installments = read_installments(fields);
-            installments.map(|installments| (Method::ByCard(CardMethod::Debit { installments }), None))
+            installments.map(|installments| (Method::Card(CardMethod::Debit { installments }), None))
         }
         Word::Voucher => read_voucher(fields),
-        Word::Pix => read_pix(fields).map(|method| (Method::ByPayer(method), None)),
+        Word::Pix => read_pix(fields).map(|method| (Method::Payer(method), None)),
         Word::ApplePay => by_wallet(fields, WalletMethod::ApplePay),
         Word::ClickToPay => by_wallet(fields, WalletMethod::ClickToPay),
     }
@@ -203,7 +203,7 @@ pub(super) fn read_method(fields: &Fields<'_>) -> Option<MethodRead> {
 
 fn by_wallet(fields: &Fields<'_>, method: fn(WalletPayment) -> WalletMethod) -> Option<MethodRead> {
     let installments = read_installments(fields)?;
-    Some((Method::ByWallet(method(WalletPayment { installments })), None))
+    Some((Method::Wallet(method(WalletPayment { installments })), None))
 }
 
 fn read_credit(fields: &Fields<'_>) -> Option<CardMethod> {
@@ -218,7 +218,7 @@ fn read_voucher(fields: &Fields<'_>) -> Option<MethodRead> {
     let items = read_free_items(fields.optional("items"));
     fields.optional("customer").object(check_buyer);
     let customer = fields.optional("customer").value().and_then(Value::as_object).cloned();
-    installments.map(|_| (Method::ByCard(CardMethod::Voucher { items }), customer))
+    installments.map(|_| (Method::Card(CardMethod::Voucher { items }), customer))
 }
 
 /// Checks the members of a voucher's buyer that are known; all are kept as sent.
