@@ -15,7 +15,7 @@ impl Currency {
 
     /// Parses an ISO 4217 code in upper case, as on the wire.
     pub fn parse(code: &str) -> Option<Self> {
-        let index = TABLE.binary_search_by(|(listed, _)| (*listed).cmp(code)).ok()?;
+        let index = TABLE.binary_search_by(|(listed, ..)| (*listed).cmp(code)).ok()?;
         u8::try_from(index).ok().map(Self)
     }
 
@@ -27,6 +27,11 @@ impl Currency {
     /// Decimal places of the minor unit (ISO 4217): 2 for BRL, 0 for currencies without one.
     pub fn exponent(self) -> u8 {
         TABLE[usize::from(self.0)].1
+    }
+
+    /// The ISO 4217 number, by which wallets name a currency.
+    pub fn number(self) -> u16 {
+        TABLE[usize::from(self.0)].2
     }
 
     /// Every currency, in the order of the codes.
@@ -70,23 +75,31 @@ impl<'de> Deserialize<'de> for Currency {
     }
 }
 
-/// Codes in ascending order for the binary search, each with its ISO 4217 exponent. HRK, MRO, STD and others are
-/// withdrawn but still accepted (`docs/interface/conventions.md#currencies`).
+/// Codes in ascending order for the binary search, each with its ISO 4217 exponent and number. HRK, MRO, STD and others
+/// are withdrawn but still accepted (`docs/interface/conventions.md#currencies`).
 #[rustfmt::skip]
-const TABLE: [(&str, u8); 135] = [
-    ("AED", 2), ("AFN", 2), ("ALL", 2), ("AMD", 2), ("ANG", 2), ("AOA", 2), ("ARS", 2), ("AUD", 2), ("AWG", 2),
-    ("AZN", 2), ("BAM", 2), ("BBD", 2), ("BDT", 2), ("BGN", 2), ("BIF", 0), ("BMD", 2), ("BND", 2), ("BOB", 2),
-    ("BRL", 2), ("BSD", 2), ("BWP", 2), ("BZD", 2), ("CAD", 2), ("CDF", 2), ("CHF", 2), ("CLP", 0), ("CNY", 2),
-    ("COP", 2), ("CRC", 2), ("CVE", 2), ("CZK", 2), ("DJF", 0), ("DKK", 2), ("DOP", 2), ("DZD", 2), ("EGP", 2),
-    ("ETB", 2), ("EUR", 2), ("FJD", 2), ("FKP", 2), ("GBP", 2), ("GEL", 2), ("GIP", 2), ("GMD", 2), ("GNF", 0),
-    ("GTQ", 2), ("GYD", 2), ("HKD", 2), ("HNL", 2), ("HRK", 2), ("HTG", 2), ("HUF", 2), ("IDR", 2), ("ILS", 2),
-    ("INR", 2), ("ISK", 0), ("JMD", 2), ("JPY", 0), ("KES", 2), ("KGS", 2), ("KHR", 2), ("KMF", 0), ("KRW", 0),
-    ("KYD", 2), ("KZT", 2), ("LAK", 2), ("LBP", 2), ("LKR", 2), ("LRD", 2), ("LSL", 2), ("MAD", 2), ("MDL", 2),
-    ("MGA", 2), ("MKD", 2), ("MMK", 2), ("MNT", 2), ("MOP", 2), ("MRO", 2), ("MUR", 2), ("MVR", 2), ("MWK", 2),
-    ("MXN", 2), ("MYR", 2), ("MZN", 2), ("NAD", 2), ("NGN", 2), ("NIO", 2), ("NOK", 2), ("NPR", 2), ("NZD", 2),
-    ("PAB", 2), ("PEN", 2), ("PGK", 2), ("PHP", 2), ("PKR", 2), ("PLN", 2), ("PYG", 0), ("QAR", 2), ("RON", 2),
-    ("RSD", 2), ("RUB", 2), ("RWF", 0), ("SAR", 2), ("SBD", 2), ("SCR", 2), ("SEK", 2), ("SGD", 2), ("SHP", 2),
-    ("SLL", 2), ("SOS", 2), ("SRD", 2), ("STD", 2), ("SZL", 2), ("THB", 2), ("TJS", 2), ("TOP", 2), ("TRY", 2),
-    ("TTD", 2), ("TWD", 2), ("TZS", 2), ("UAH", 2), ("UGX", 0), ("USD", 2), ("UYU", 2), ("UZS", 2), ("VND", 0),
-    ("VUV", 0), ("WST", 2), ("XAF", 0), ("XCD", 2), ("XOF", 0), ("XPF", 0), ("YER", 2), ("ZAR", 2), ("ZMW", 2),
+const TABLE: [(&str, u8, u16); 135] = [
+    ("AED", 2, 784), ("AFN", 2, 971), ("ALL", 2, 8), ("AMD", 2, 51), ("ANG", 2, 532), ("AOA", 2, 973), ("ARS", 2, 32),
+    ("AUD", 2, 36), ("AWG", 2, 533), ("AZN", 2, 944), ("BAM", 2, 977), ("BBD", 2, 52), ("BDT", 2, 50),
+    ("BGN", 2, 975), ("BIF", 0, 108), ("BMD", 2, 60), ("BND", 2, 96), ("BOB", 2, 68), ("BRL", 2, 986), ("BSD", 2, 44),
+    ("BWP", 2, 72), ("BZD", 2, 84), ("CAD", 2, 124), ("CDF", 2, 976), ("CHF", 2, 756), ("CLP", 0, 152),
+    ("CNY", 2, 156), ("COP", 2, 170), ("CRC", 2, 188), ("CVE", 2, 132), ("CZK", 2, 203), ("DJF", 0, 262),
+    ("DKK", 2, 208), ("DOP", 2, 214), ("DZD", 2, 12), ("EGP", 2, 818), ("ETB", 2, 230), ("EUR", 2, 978),
+    ("FJD", 2, 242), ("FKP", 2, 238), ("GBP", 2, 826), ("GEL", 2, 981), ("GIP", 2, 292), ("GMD", 2, 270),
+    ("GNF", 0, 324), ("GTQ", 2, 320), ("GYD", 2, 328), ("HKD", 2, 344), ("HNL", 2, 340), ("HRK", 2, 191),
+    ("HTG", 2, 332), ("HUF", 2, 348), ("IDR", 2, 360), ("ILS", 2, 376), ("INR", 2, 356), ("ISK", 0, 352),
+    ("JMD", 2, 388), ("JPY", 0, 392), ("KES", 2, 404), ("KGS", 2, 417), ("KHR", 2, 116), ("KMF", 0, 174),
+    ("KRW", 0, 410), ("KYD", 2, 136), ("KZT", 2, 398), ("LAK", 2, 418), ("LBP", 2, 422), ("LKR", 2, 144),
+    ("LRD", 2, 430), ("LSL", 2, 426), ("MAD", 2, 504), ("MDL", 2, 498), ("MGA", 2, 969), ("MKD", 2, 807),
+    ("MMK", 2, 104), ("MNT", 2, 496), ("MOP", 2, 446), ("MRO", 2, 478), ("MUR", 2, 480), ("MVR", 2, 462),
+    ("MWK", 2, 454), ("MXN", 2, 484), ("MYR", 2, 458), ("MZN", 2, 943), ("NAD", 2, 516), ("NGN", 2, 566),
+    ("NIO", 2, 558), ("NOK", 2, 578), ("NPR", 2, 524), ("NZD", 2, 554), ("PAB", 2, 590), ("PEN", 2, 604),
+    ("PGK", 2, 598), ("PHP", 2, 608), ("PKR", 2, 586), ("PLN", 2, 985), ("PYG", 0, 600), ("QAR", 2, 634),
+    ("RON", 2, 946), ("RSD", 2, 941), ("RUB", 2, 643), ("RWF", 0, 646), ("SAR", 2, 682), ("SBD", 2, 90),
+    ("SCR", 2, 690), ("SEK", 2, 752), ("SGD", 2, 702), ("SHP", 2, 654), ("SLL", 2, 694), ("SOS", 2, 706),
+    ("SRD", 2, 968), ("STD", 2, 678), ("SZL", 2, 748), ("THB", 2, 764), ("TJS", 2, 972), ("TOP", 2, 776),
+    ("TRY", 2, 949), ("TTD", 2, 780), ("TWD", 2, 901), ("TZS", 2, 834), ("UAH", 2, 980), ("UGX", 0, 800),
+    ("USD", 2, 840), ("UYU", 2, 858), ("UZS", 2, 860), ("VND", 0, 704), ("VUV", 0, 548), ("WST", 2, 882),
+    ("XAF", 0, 950), ("XCD", 2, 951), ("XOF", 0, 952), ("XPF", 0, 953), ("YER", 2, 886), ("ZAR", 2, 710),
+    ("ZMW", 2, 967),
 ];

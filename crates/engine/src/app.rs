@@ -9,6 +9,7 @@ use regente_providers::authentication::AuthenticationServers;
 use regente_providers::provider::Providers;
 use regente_store::Store;
 
+use crate::apple_pay::ApplePayKeys;
 use crate::calls::circuits::Circuits;
 use crate::calls::in_flight::InFlight;
 use crate::calls::merchants::Merchants;
@@ -38,6 +39,8 @@ pub struct Parts {
     pub authentication: AuthenticationServers,
     /// Where cardholders come back after a challenge.
     pub return_addresses: ReturnAddresses,
+    /// The Apple Pay keys of the accounts, where there are any.
+    pub apple_pay: Option<ApplePayKeys>,
     /// Anti-fraud providers.
     pub anti_fraud: AntiFraudProviders,
     /// Calls to addresses that users have registered.

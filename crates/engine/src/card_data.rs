@@ -1,11 +1,13 @@
 //! Card data between the wire, the vault and the provider. Only this module seals and opens it.
 
+pub mod wallets;
+
 use std::borrow::Cow;
 
 use regente_domain::card::record::{Card, CardFace, CardState};
 use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::id::{CardId, ClientId, TokenId};
-use regente_providers::request::{CardDetails, Instrument, PayerDetails};
+use regente_providers::request::{CardDetails, Instrument, PayerDetails, WalletDetails};
 use regente_store::cards::CardWithNumber;
 use regente_store::sealed::Sealed;
 use serde::{Deserialize, Serialize};
@@ -45,6 +47,16 @@ pub enum FundingSource {
     },
     /// A payer, who gets instructions.
     Payer(Box<PayerDetails>),
+    /// What a wallet has handed out. It is never stored in the clear or under a key of the vault: it pays once.
+    Wallet(Box<WalletFunding>),
+}
+
+/// A wallet's payment, opened and checked.
+pub struct WalletFunding {
+    /// What the provider is given.
+    pub details: WalletDetails,
+    /// What tells this payment from all others, where the wallet signs its payments: it pays one charge.
+    pub payment_digest: Option<[u8; 32]>,
 }
 
 /// A card that is stored together with its first charge.
@@ -74,6 +86,12 @@ impl FundingSource {
             Self::StoredCard { found, cvv } => (open_card(app, &found, cvv).await?, found.stored.card),
             Self::Payer(payer) => {
                 return Ok(OpenedSource { instrument: Instrument::Payer(payer), card: None });
+            }
+            Self::Wallet(wallet) => {
+                return Ok(OpenedSource {
+                    instrument: Instrument::Wallet(Box::new(wallet.details)),
+                    card: None,
+                });
             }
         };
         Ok(OpenedSource { instrument: Instrument::Card(details), card: Some(card) })

@@ -6,6 +6,7 @@
 
 pub mod accounts;
 pub mod app;
+pub mod apple_pay;
 pub mod audit;
 pub mod cache;
 pub mod caller;

@@ -16,7 +16,7 @@ use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use serde_json::{Map, Value};
 use uuid::Uuid;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::authentication::Proof;
 
@@ -252,6 +252,8 @@ pub enum Instrument {
     Card(CardDetails),
     /// A payer, who gets instructions.
     Payer(Box<PayerDetails>),
+    /// What a wallet has handed out for this payment.
+    Wallet(Box<WalletDetails>),
 }
 
 impl Instrument {
@@ -259,7 +261,7 @@ impl Instrument {
     pub const fn card(&self) -> Option<&CardDetails> {
         match self {
             Self::Card(card) => Some(card),
-            Self::Payer(_) => None,
+            Self::Payer(_) | Self::Wallet(_) => None,
         }
     }
 }
@@ -310,6 +312,48 @@ impl fmt::Debug for CardDetails {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CardDetails").finish_non_exhaustive()
     }
+}
+
+/// What a wallet has handed out, in the clear; it exists only while the call runs.
+#[derive(Clone)]
+pub enum WalletDetails {
+    /// A network token that was opened for this payment (Apple Pay).
+    NetworkToken(NetworkToken),
+    /// A checkout at the wallet, from which the provider fetches the card (Click to Pay).
+    ClickToPay(ClickToPayCheckout),
+}
+
+/// Omits everything.
+impl fmt::Debug for WalletDetails {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WalletDetails").finish_non_exhaustive()
+    }
+}
+
+/// A number that stands for a card on one device, with the proof that the device made this payment.
+#[derive(Clone)]
+pub struct NetworkToken {
+    /// The number, which is no card's.
+    pub number: CardNumber,
+    /// Month and year of its expiry.
+    pub expiry: Expiry,
+    /// The proof for the card network, in base64.
+    pub cryptogram: Zeroizing<String>,
+    /// The indicator of electronic commerce, where the network asks for one.
+    pub eci: Option<String>,
+}
+
+/// The references of a checkout at Click to Pay.
+#[derive(Clone, Default)]
+pub struct ClickToPayCheckout {
+    /// The merchant's application at the wallet.
+    pub dpa_id: String,
+    /// The checkout.
+    pub correlation_id: String,
+    /// The step of the checkout.
+    pub flow_id: String,
+    /// The merchant's transaction.
+    pub merchant_transaction_id: String,
 }
 
 /// A payer in the clear; it exists only while the call runs.

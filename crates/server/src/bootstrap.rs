@@ -187,6 +187,7 @@ async fn assemble(
         providers: Providers::with([payments]),
         authentication: AuthenticationServers::with(challenges.as_ref().map(SimulatedServer::adapter)),
         return_addresses,
+        apple_pay: config.apple_pay_keys()?,
         anti_fraud: AntiFraudProviders::with([risk]),
         outbound: Outbound::new(config.outbound_rules()?, SystemLookup),
         circuits: Circuits::new(settings.circuits, clock.clone()),

@@ -2,6 +2,7 @@
 
 mod backup;
 mod dev;
+mod dev_apple_pay;
 mod health;
 mod lists;
 mod operate;
@@ -59,9 +60,12 @@ enum Task {
     #[command(
         after_help = "The account's values are printed and written to DIR/dev.env; started again, they are the same."
     )]
+    #[command(args_conflicts_with_subcommands = true)]
     Dev {
         #[command(flatten)]
         listen: ListenArg,
+        #[command(subcommand)]
+        task: Option<DevTask>,
     },
     /// Serve the API, and run jobs beside it
     Serve {
@@ -168,6 +172,13 @@ struct ListenArg {
     /// Listen here; port 0 is any free one [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum DevTask {
+    /// Keys and tokens to try Apple Pay with
+    #[command(subcommand)]
+    ApplePay(dev_apple_pay::ApplePayTask),
 }
 
 /// What the simulator does.
@@ -350,7 +361,10 @@ fn is_broken_pipe(error: &std::io::Error) -> bool {
 impl Task {
     fn run(self, sources: &SourceArgs) -> Result<ExitCode, Failure> {
         match self {
-            Self::Dev { listen } => dev::dev(&sources.load(&listen)?),
+            Self::Dev { listen, task: None } => dev::dev(&sources.load(&listen)?),
+            Self::Dev { task: Some(DevTask::ApplePay(task)), .. } => {
+                dev_apple_pay::run(&sources.load_plain()?, task)
+            }
             Self::Serve { listen, migrate } => {
                 let migrations = if migrate { Migrations::Apply } else { Migrations::ApplyToSqlite };
                 run::serve(&sources.load(&listen)?, migrations)

@@ -4,6 +4,7 @@
 //! The name of a value contains its unit. The default stands beside the field. An unknown name is an error. No payment
 //! rule is defined here. Each section has a file with its settings and their conversion into the options of the product.
 
+mod apple_pay;
 mod bounds;
 mod card_testing;
 mod check;
@@ -25,6 +26,7 @@ use std::path::PathBuf;
 use regente_providers::request::Mode;
 use serde::{Deserialize, Serialize};
 
+pub use apple_pay::{ApplePayConfig, TEST_ROOT_MARK, TestKeyFiles};
 pub use card_testing::CardTestingConfig;
 pub use check::{DatabaseAddress, Place, SANDBOX_BOOKS_IN_MEMORY};
 pub use database::{CommitGroupsWord, DatabaseConfig};
@@ -62,6 +64,8 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// Limits on public keys.
     pub card_testing: CardTestingConfig,
+    /// Whose Apple Pay tokens are opened.
+    pub apple_pay: ApplePayConfig,
     /// How charges are carried out.
     pub charges: ChargesConfig,
     /// Purchases, which are paid with several cards.
@@ -90,6 +94,7 @@ impl Default for Config {
             sandbox: SandboxConfig::default(),
             limits: LimitsConfig::default(),
             card_testing: CardTestingConfig::default(),
+            apple_pay: ApplePayConfig::default(),
             charges: ChargesConfig::default(),
             purchases: PurchasesConfig::default(),
             routing: RoutingConfig::default(),

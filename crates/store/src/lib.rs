@@ -65,4 +65,5 @@ pub mod purchases;
 pub mod sealed;
 pub mod tokens;
 pub mod transaction_requests;
+pub mod wallet_payments;
 pub mod webhooks;

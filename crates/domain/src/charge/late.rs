@@ -43,10 +43,10 @@ impl Charge {
     }
 
     /// Whether both are the same payment. Whoever pays by himself may pay twice: each payment has an id of its own. An
-    /// authorization of a card is approved once.
+    /// authorization of a card or a wallet is approved once.
     fn is_same_payment(&self, known: &TransactionRequest, found: &TransactionRequest) -> bool {
         match self.method.source() {
-            PaymentSource::Card(_) => true,
+            PaymentSource::Card(_) | PaymentSource::Wallet => true,
             PaymentSource::Payer(_) => {
                 found.transaction_id().is_none() || found.transaction_id() == known.transaction_id()
             }

@@ -35,6 +35,10 @@ pub enum PaymentMethod {
     Drip(Box<Drip>),
     /// By PicPay, from a wallet.
     Picpay(Picpay),
+    /// By Apple Pay.
+    ApplePay(WalletPayment),
+    /// By Click to Pay.
+    ClickToPay(WalletPayment),
 }
 
 /// A payment by credit card.
@@ -87,6 +91,14 @@ pub struct Pix {
     pub items: Option<Box<Value>>,
 }
 
+/// A payment by wallet. What the wallet has handed out is sealed with the charge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WalletPayment {
+    /// Number of installments, 1 to [`INSTALLMENTS_MAX`].
+    pub installments: u8,
+}
+
 /// A text that the payer's bank shows, with its title.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdditionalInfo {
@@ -103,6 +115,8 @@ pub enum PaymentSource<'a> {
     Card(&'a CardSource),
     /// A payer who follows the instructions of a provider.
     Payer(&'a PayerSource),
+    /// What a wallet has handed out for this payment alone.
+    Wallet,
 }
 
 /// The payer of a method that is paid without a card.
@@ -153,6 +167,8 @@ impl PaymentMethod {
             Self::Nupay(_) => PaymentType::Nupay,
             Self::Drip(_) => PaymentType::Drip,
             Self::Picpay(_) => PaymentType::Picpay,
+            Self::ApplePay(_) => PaymentType::ApplePay,
+            Self::ClickToPay(_) => PaymentType::ClickToPay,
         }
     }
 
@@ -166,6 +182,7 @@ impl PaymentMethod {
             Self::Nupay(nupay) => PaymentSource::Payer(&nupay.source),
             Self::Drip(drip) => PaymentSource::Payer(&drip.source),
             Self::Picpay(Picpay { source }) => PaymentSource::Payer(source),
+            Self::ApplePay(_) | Self::ClickToPay(_) => PaymentSource::Wallet,
         }
     }
 
@@ -173,7 +190,22 @@ impl PaymentMethod {
     pub const fn card_id(&self) -> Option<CardId> {
         match self.source() {
             PaymentSource::Card(source) => Some(source.card_id()),
-            PaymentSource::Payer(_) => None,
+            PaymentSource::Payer(_) | PaymentSource::Wallet => None,
+        }
+    }
+
+    /// Whether a network token is charged in place of a card number.
+    pub const fn is_tokenized(&self) -> bool {
+        match self {
+            Self::ApplePay(_) => true,
+            Self::Credit(_)
+            | Self::Debit(_)
+            | Self::Voucher(_)
+            | Self::Pix(_)
+            | Self::Nupay(_)
+            | Self::Drip(_)
+            | Self::Picpay(_)
+            | Self::ClickToPay(_) => false,
         }
     }
 
@@ -182,16 +214,22 @@ impl PaymentMethod {
         match self {
             Self::Voucher(Voucher { items, .. }) | Self::Pix(Pix { items, .. }) => Some(items),
             Self::Drip(drip) => Some(&mut drip.items),
-            Self::Credit(_) | Self::Debit(_) | Self::Nupay(_) | Self::Picpay(_) => None,
+            Self::Credit(_)
+            | Self::Debit(_)
+            | Self::Nupay(_)
+            | Self::Picpay(_)
+            | Self::ApplePay(_)
+            | Self::ClickToPay(_) => None,
         }
     }
 
     /// Number of installments; 1 for methods without installments.
     pub const fn installments(&self) -> u8 {
         match self {
-            Self::Credit(Credit { installments, .. }) | Self::Debit(Debit { installments, .. }) => {
-                *installments
-            }
+            Self::Credit(Credit { installments, .. })
+            | Self::Debit(Debit { installments, .. })
+            | Self::ApplePay(WalletPayment { installments })
+            | Self::ClickToPay(WalletPayment { installments }) => *installments,
             Self::Voucher(_) | Self::Pix(_) | Self::Nupay(_) | Self::Drip(_) | Self::Picpay(_) => 1,
         }
     }
@@ -205,7 +243,9 @@ impl PaymentMethod {
             | Self::Pix(_)
             | Self::Nupay(_)
             | Self::Drip(_)
-            | Self::Picpay(_) => None,
+            | Self::Picpay(_)
+            | Self::ApplePay(_)
+            | Self::ClickToPay(_) => None,
         }
     }
 
@@ -213,7 +253,9 @@ impl PaymentMethod {
     /// moment later; for others the instructions must exist first.
     pub const fn is_announced_when_accepted(&self) -> bool {
         match self {
-            Self::Credit(_) | Self::Debit(_) | Self::Voucher(_) => true,
+            Self::Credit(_) | Self::Debit(_) | Self::Voucher(_) | Self::ApplePay(_) | Self::ClickToPay(_) => {
+                true
+            }
             Self::Pix(_) | Self::Nupay(_) | Self::Drip(_) | Self::Picpay(_) => false,
         }
     }
@@ -238,7 +280,9 @@ impl PaymentMethod {
                 | Self::Voucher(_)
                 | Self::Pix(_)
                 | Self::Drip(_)
-                | Self::Picpay(_),
+                | Self::Picpay(_)
+                | Self::ApplePay(_)
+                | Self::ClickToPay(_),
                 _,
             ) => Unapproved::Failed,
         }
@@ -255,19 +299,17 @@ pub enum Unapproved {
 }
 
 impl PaymentType {
-    /// The capture mode in effect: only credit cards can be reserved.
+    /// The capture mode in effect: only credit cards can be reserved, also those in a wallet.
     pub const fn capture(self, asked: CaptureMode) -> CaptureMode {
         match self {
-            Self::Credit => asked,
+            Self::Credit | Self::ApplePay | Self::ClickToPay => asked,
             Self::Debit
             | Self::Voucher
             | Self::Pix
             | Self::Boleto
             | Self::Nupay
             | Self::Drip
-            | Self::Picpay
-            | Self::ApplePay
-            | Self::ClickToPay => CaptureMode::Automatic,
+            | Self::Picpay => CaptureMode::Automatic,
         }
     }
 }

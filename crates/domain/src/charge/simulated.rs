@@ -106,7 +106,7 @@ impl Charge {
         let shown = self.state.status();
         let pays_by_himself = match self.method.source() {
             PaymentSource::Payer(_) => true,
-            PaymentSource::Card(_) => false,
+            PaymentSource::Card(_) | PaymentSource::Wallet => false,
         };
         match (&self.state, status) {
             // A cardholder answers a challenge; no tester answers it for him.

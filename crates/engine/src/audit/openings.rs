@@ -1,4 +1,4 @@
-//! The card numbers that a request opens from tokens. A stored card is opened after its transaction request is written,
+//! The card numbers that a request opens from tokens, its own or a wallet's. A stored card is opened after its transaction request is written,
 //! which records the opening. A token is opened before anything is written, because the card that it becomes is part of
 //! the first batch; so its record is in that batch, or in one of its own when the request is refused.
 
@@ -39,7 +39,16 @@ impl Openings {
 
     /// Notes that a token is opened. The record names it by half of its digest, since its id must not be stored.
     pub fn note(&self, token_digest: [u8; 32]) {
-        let object_id = half_of(&token_digest);
+        self.add("token.opened", "token", token_digest);
+    }
+
+    /// Notes that a wallet's payment is opened, by half of its digest.
+    pub fn note_wallet(&self, payment_digest: [u8; 32]) {
+        self.add("wallet_payment.opened", "wallet_payment", payment_digest);
+    }
+
+    fn add(&self, action: &'static str, object_kind: &'static str, digest: [u8; 32]) {
+        let object_id = half_of(&digest);
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         // A plan that is made again opens the same token.
         if entries.iter().any(|entry| entry.object_id == object_id) {
@@ -48,8 +57,8 @@ impl Openings {
         entries.push(AuditEntry {
             id: self.app.chance.id(self.app.clock.of(self.client_id)),
             actor: self.actor,
-            action: "token.opened",
-            object_kind: "token",
+            action,
+            object_kind,
             object_id,
             request_id: Some(self.request_id.as_str().to_owned()),
         });

@@ -104,7 +104,11 @@ impl InstructionsView {
             PaymentMethod::Picpay(_) => {
                 PicpayView::of(expiry(request), instructions?, addresses).map(Self::Picpay)
             }
-            PaymentMethod::Credit(_) | PaymentMethod::Debit(_) | PaymentMethod::Voucher(_) => None,
+            PaymentMethod::Credit(_)
+            | PaymentMethod::Debit(_)
+            | PaymentMethod::Voucher(_)
+            | PaymentMethod::ApplePay(_)
+            | PaymentMethod::ClickToPay(_) => None,
         }
     }
 }

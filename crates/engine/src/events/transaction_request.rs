@@ -122,7 +122,7 @@ impl TransactionRequestView {
             request_status: request.status().word(),
             request_status_reason: None,
             request_type: type_shown(request),
-            tokenized_payment: false,
+            tokenized_payment: method.is_tokenized() && !request.request_type.is_about_risk(),
             response_ts: request
                 .duration
                 .filter(|_| !is_authentication)

@@ -63,7 +63,8 @@ impl Prerequisites {
     pub(super) async fn of(app: &App, charge: &Charge) -> Result<Option<Self>, Error> {
         let source = match charge.method.source() {
             PaymentSource::Card(source) => stored_card(app, charge, source.card_id()).await?,
-            PaymentSource::Payer(_) => None,
+            // What a wallet has handed out is not kept in a form that could be opened: it is good for one payment.
+            PaymentSource::Payer(_) | PaymentSource::Wallet => None,
         };
         let merchant = route::merchant(app, charge.client_id, charge.merchant_id).await?;
         let (Some(source), Some(merchant)) = (source, merchant) else { return Ok(None) };

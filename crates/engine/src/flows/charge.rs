@@ -15,6 +15,7 @@ use regente_store::sealed::Sealed;
 use regente_store::transaction_requests::{self, ObjectKind};
 use regente_store::{
     Admission, Batch, Commit, Refusal, authentication_setups, cards, charges, events, purchases, tokens,
+    wallet_payments,
 };
 
 use super::asking::{self, Asking, Begun, Prerequisites};
@@ -24,7 +25,7 @@ pub use super::stored::{Created, Ran};
 use crate::app::App;
 use crate::audit::Openings;
 use crate::calls::circuits::CircuitProbes;
-use crate::card_data::FundingSource;
+use crate::card_data::{FundingSource, wallets};
 use crate::clock::MachineTime;
 use crate::error::Error;
 use crate::idempotency::{self, Claim, Claiming};
@@ -160,12 +161,16 @@ fn refused(new: &NewCharge, refusal: &Refusal) -> Error {
     if refusal.is(&purchases::UPDATE_PURCHASE) {
         // Another node moved the purchase: decide again.
         Error::busy()
+    } else if wallet_payments::is_repetition(refusal) {
+        wallets::paid_before()
     } else if refusal.is(&authentication_setups::CONSUME_AUTHENTICATION_SETUP) {
         setup_not_found()
     } else if refusal.is(&tokens::CONSUME_TOKEN) {
         Error::token_not_found(match new.source {
             FundingSource::NewCard(_) => TOKEN_PATH,
-            FundingSource::StoredCard { .. } | FundingSource::Payer(_) => CVV_TOKEN_PATH,
+            FundingSource::StoredCard { .. } | FundingSource::Payer(_) | FundingSource::Wallet(_) => {
+                CVV_TOKEN_PATH
+            }
         })
     } else {
         Error::internal(format!("the intent of a charge was refused by {}", refusal.statement))
@@ -205,8 +210,16 @@ fn intent(
         }
     }
     charges::insert(&mut batch, &new.charge, new.private.clone(), &new.actor)?;
-    if let FundingSource::NewCard(new) = &new.source {
-        cards::insert(&mut batch, &new.card, new.sealed.number.clone(), new.sealed.holder.clone())?;
+    match &new.source {
+        FundingSource::NewCard(new) => {
+            cards::insert(&mut batch, &new.card, new.sealed.number.clone(), new.sealed.holder.clone())?;
+        }
+        FundingSource::Wallet(wallet) => {
+            if let Some(digest) = wallet.payment_digest {
+                wallet_payments::insert(&mut batch, digest, new.charge.id, wallets::payment_kept_until(now));
+            }
+        }
+        FundingSource::StoredCard { .. } | FundingSource::Payer(_) => {}
     }
     if let Some(setup) = setup {
         transaction_requests::insert_ended(&mut batch, setup, ObjectKind::Charge, &new.actor)?;

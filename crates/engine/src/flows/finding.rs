@@ -314,7 +314,7 @@ impl Planned {
 fn is_further_payment(charge: &Charge, requests: &[TransactionRequest], found: &TransactionRequest) -> bool {
     let stored = requests.iter().find(|request| request.id == found.id);
     match charge.method.source() {
-        PaymentSource::Card(_) => false,
+        PaymentSource::Card(_) | PaymentSource::Wallet => false,
         PaymentSource::Payer(_) => stored.is_some_and(|stored| {
             stored.pending().is_some() || matches!(stored.outcome, Outcome::Approved(_))
         }),

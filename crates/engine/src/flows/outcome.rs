@@ -239,7 +239,7 @@ const fn probing_after(after: &Charge, told: &TransactionRequest) -> Probing {
         (PaymentSource::Payer(_), Outcome::Approved(_)) if told.request_type.is_authorization() => {
             Probing::GoesOn
         }
-        (PaymentSource::Payer(_) | PaymentSource::Card(_), _) => Probing::Ends,
+        (PaymentSource::Payer(_) | PaymentSource::Card(_) | PaymentSource::Wallet, _) => Probing::Ends,
     }
 }
 

@@ -138,7 +138,9 @@ impl PaymentPage {
             | PaymentMethod::Debit(_)
             | PaymentMethod::Voucher(_)
             | PaymentMethod::Pix(_)
-            | PaymentMethod::Picpay(_) => (None, None),
+            | PaymentMethod::Picpay(_)
+            | PaymentMethod::ApplePay(_)
+            | PaymentMethod::ClickToPay(_) => (None, None),
         };
         match decision {
             Decision::Pay => paid,

@@ -72,7 +72,7 @@ pub(super) fn follow(batch: &mut Batch, before: &Charge, step: &Step) {
 pub(super) const fn assumed(charge: &Charge) -> SecurityCode {
     match charge.method.source() {
         PaymentSource::Card(_) => SecurityCode::Needed,
-        PaymentSource::Payer(_) => SecurityCode::NotNeeded,
+        PaymentSource::Payer(_) | PaymentSource::Wallet => SecurityCode::NotNeeded,
     }
 }
 

@@ -12,7 +12,7 @@ use regente_domain::webhook::schedule::LISTENER_KEPT_FOR;
 use regente_store::accounts::Accounts;
 use regente_store::{
     Batch, Commit, authentication_setups, credentials, deliveries, events, held_security_codes, idempotency,
-    listeners, provider_notifications, tokens,
+    listeners, provider_notifications, tokens, wallet_payments,
 };
 
 use crate::app::App;
@@ -60,7 +60,7 @@ async fn page_of_keys(app: &App, AccountTime { accounts, now }: &AccountTime) ->
     delete_each(app, expired, |batch, digests| idempotency::purge(batch, digests, now, moved_after)).await
 }
 
-/// Deletes expired tokens, expired setups of authentications and expired held security codes.
+/// Deletes expired tokens, setups of authentications, held security codes and payments of wallets.
 pub(super) async fn tokens(app: &App) -> Result<Ended, Error> {
     let mut found = false;
     for AccountTime { accounts, now } in app.clock.times() {
@@ -70,6 +70,8 @@ pub(super) async fn tokens(app: &App) -> Result<Ended, Error> {
         let clients =
             authentication_setups::clients_with_expired(&app.store, &accounts, now, CLIENTS_MAX).await?;
         found |= purge(app, clients, |batch| authentication_setups::purge(batch, now, ROWS_MAX)).await?;
+        let clients = wallet_payments::clients_with_expired(&app.store, &accounts, now, CLIENTS_MAX).await?;
+        found |= purge(app, clients, |batch| wallet_payments::purge(batch, now, ROWS_MAX)).await?;
         let clients = tokens::clients_with_expired(&app.store, &accounts, now, CLIENTS_MAX).await?;
         found |= purge(app, clients, |batch| tokens::purge(batch, now, ROWS_MAX)).await?;
     }

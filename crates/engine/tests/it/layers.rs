@@ -21,6 +21,7 @@ const ENGINE: &[&str] = &[
     "outbound",
     "calls",
     "return_address",
+    "apple_pay",
     "app",
     "accounts",
     "audit",

@@ -37,7 +37,11 @@ pub(super) fn issue(
         PaymentMethod::Nupay(method) => nupay(authorization, method, at, page, draws),
         PaymentMethod::Drip(method) => drip(authorization, method, at, page, draws),
         PaymentMethod::Picpay(_) => picpay(authorization, at, page, draws),
-        PaymentMethod::Credit(_) | PaymentMethod::Debit(_) | PaymentMethod::Voucher(_) => {
+        PaymentMethod::Credit(_)
+        | PaymentMethod::Debit(_)
+        | PaymentMethod::Voucher(_)
+        | PaymentMethod::ApplePay(_)
+        | PaymentMethod::ClickToPay(_) => {
             Verdict::Decline(network_says(Decline::of(DeclinedCode::InvalidData), "sandbox no card"))
         }
     }

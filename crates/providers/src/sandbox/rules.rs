@@ -62,6 +62,8 @@ pub(super) fn judge(
                 named_by_network(authorization, by_card(authorization, card, cvv_on_charge, draws), draws)
             }
             Instrument::Payer(_) => instructions::issue(authorization, call.at, page, draws),
+            // No number of a wallet has a meaning (`docs/interface/sandbox.md#cards`).
+            Instrument::Wallet(_) => Verdict::Approve(draws.approval()),
         },
         Operation::Capture(follow_up) => by_amount(follow_up.amount, draws),
         Operation::Void(follow_up) => void(follow_up, draws),

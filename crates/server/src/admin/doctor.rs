@@ -279,7 +279,7 @@ async fn unknown_outcomes(store: &Store, clock: &Clock) -> Check {
 fn files(config: &Config) -> Check {
     const NAME: &str = "files";
     let mut private = vec![config.data_dir.join("dev.env")];
-    private.extend(config.secret_files().into_iter().map(|(_, path)| path.to_owned()));
+    private.extend(config.secret_files().into_iter().map(|(_, path)| path));
     private.extend(config.written_secrets.iter().filter_map(|secret| match &secret.place {
         WrittenIn::File(path) => Some(path.clone()),
         WrittenIn::Environment | WrittenIn::CommandLine => None,

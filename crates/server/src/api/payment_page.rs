@@ -121,7 +121,9 @@ async fn order(app: &App, page: &PaymentPage) -> Result<Order, Error> {
         | PaymentMethod::Debit(_)
         | PaymentMethod::Voucher(_)
         | PaymentMethod::Pix(_)
-        | PaymentMethod::Picpay(_) => None,
+        | PaymentMethod::Picpay(_)
+        | PaymentMethod::ApplePay(_)
+        | PaymentMethod::ClickToPay(_) => None,
     };
     Ok(Order {
         merchant: page.merchant.clone().filter(|merchant| !merchant.is_empty()),

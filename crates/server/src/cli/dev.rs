@@ -19,6 +19,7 @@ use crate::telemetry;
 pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
     let mut config = loaded.config.clone();
     config.outbound = config.outbound.with_own_machine();
+    config.apple_pay = config.apple_pay.or_test_keys(&config.data_dir);
     let config = &config;
     let _traces = telemetry::start_with_traces(&config.log)?;
     runtime()?.block_on(async {

@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 
 use regente_domain::circuit::CALLS_SEEN;
+use regente_engine::apple_pay::TOKEN_AGE_MAX;
 
 use super::Config;
 
@@ -20,6 +21,8 @@ const CACHE_MS: RangeInclusive<u64> = 0..=60_000;
 const CARD_TOKEN_LIFE_SECONDS: RangeInclusive<u64> = 1..=24 * 60 * 60;
 /// Up to one day, in seconds: rates and blocks of limits.
 const LIMIT_SECONDS: RangeInclusive<u64> = 1..=24 * 60 * 60;
+/// What was signed is refused a second time for longer than that.
+const TOKEN_AGE_SECONDS: RangeInclusive<u64> = 1..=TOKEN_AGE_MAX.as_secs();
 /// Up to ten years.
 const CLIENT_TOKEN_LIFE_SECONDS: RangeInclusive<u64> = 1..=10 * 365 * 24 * 60 * 60;
 /// Up to one year.
@@ -103,8 +106,9 @@ fn milliseconds(config: &Config) -> Vec<Bounded> {
 }
 
 fn seconds(config: &Config) -> Vec<Bounded> {
-    let Config { limits, card_testing, .. } = config;
+    let Config { limits, card_testing, apple_pay, .. } = config;
     vec![
+        ("apple_pay.token_age_seconds_max", apple_pay.token_age_seconds_max, TOKEN_AGE_SECONDS),
         ("card_testing.refusals_within_seconds", card_testing.refusals_within_seconds, LIMIT_SECONDS),
         ("card_testing.block_seconds", card_testing.block_seconds, LIMIT_SECONDS),
         ("limits.card_token_life_seconds", limits.card_token_life_seconds, CARD_TOKEN_LIFE_SECONDS),

@@ -155,7 +155,7 @@ fn is_base_url(text: &str) -> bool {
 
 /// The settings whose values have the right type and break a rule, each with the rule.
 pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
-    let Config { server, database, sandbox, charges, outbound, webhooks, log, .. } = config;
+    let Config { server, database, sandbox, apple_pay, charges, outbound, webhooks, log, .. } = config;
     let mut problems = Vec::new();
     let mut must = |holds: bool, key: &'static str, rule: &str| {
         if !holds {
@@ -168,6 +168,8 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     must(is_base, "server.base_url", "must be http:// or https:// with a host, without a slash at its end");
     let is_pair = server.tls_certificate_file.is_some() == server.tls_key_file.is_some();
     must(is_pair, "server.tls_key_file", "and `server.tls_certificate_file` must be set together");
+    let is_pair = apple_pay.root_certificate_file.is_some() == apple_pay.merchants_dir.is_some();
+    must(is_pair, "apple_pay.merchants_dir", "and `apple_pay.root_certificate_file` must be set together");
     let filter = EnvFilter::try_new(&log.level);
     must(filter.is_ok(), "log.level", "must be a level, or directives such as `info,regente=debug`");
     if let Some(Err(rule)) = database.url.as_ref().map(|url| DatabaseAddress::parse(url.expose())) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use regente_providers::request::Mode;
 use regente_store::{StoreOptions, Transport};
@@ -70,6 +70,12 @@ impl Config {
             }
             Place::File(_) => {}
         }
+        if self.trusts_test_tokens() {
+            reasons.push(
+                "`apple_pay.root_certificate_file` was made by `regente dev apple-pay keys`: anybody could sign payments"
+                    .to_owned(),
+            );
+        }
         if self.sandbox.url.is_some() {
             reasons.push("`sandbox.url` would send card numbers in the clear".to_owned());
         }
@@ -86,14 +92,15 @@ impl Config {
 
 impl Config {
     /// The files that settings name and that hold secrets, each with its setting.
-    pub fn secret_files(&self) -> Vec<(&'static str, &Path)> {
+    pub fn secret_files(&self) -> Vec<(&'static str, PathBuf)> {
         let files = [
             ("vault.kek_file", self.vault.kek_file.as_deref().filter(|_| self.vault.kek.is_none())),
             ("server.tls_key_file", self.server.tls_key_file.as_deref()),
             ("database.url_file", self.database.url_file.as_deref()),
             ("sandbox.key_file", self.sandbox.key_file.as_deref()),
         ];
-        files.into_iter().filter_map(|(key, path)| Some((key, path?))).collect()
+        let files = files.into_iter().filter_map(|(key, path)| Some((key, path?.to_owned())));
+        files.chain(self.apple_pay_key_files()).collect()
     }
 
     /// What is too weak about the connection to the database.

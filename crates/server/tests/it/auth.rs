@@ -107,6 +107,7 @@ impl Deployment {
             outbound: outbound(),
             store: self.store.clone(),
             vault: vault.unwrap(),
+            apple_pay: None,
             anti_fraud: AntiFraudProviders::with([sandbox.anti_fraud_adapter()]),
             providers: Providers::with([sandbox.into_adapter()]),
             authentication: AuthenticationServers::default(),

@@ -19,6 +19,7 @@ use regente_store::testing::{TestDatabase, run_script};
 use regente_store::{args, sql, tokens};
 use serde_json::{Value, json};
 
+use crate::apple_pay::open_shop;
 use crate::harness::{APPROVED, START, TestApp, charge_body, stories};
 use crate::openapi::records::{Records, put};
 use cards::{Canary, Fate};
@@ -57,10 +58,12 @@ async fn no_card_data_rests_anywhere(database: TestDatabase) {
     // A busy machine syncs the transaction log slowly, and only the cards that time out may time out.
     let app = app.with_sandbox_deadline(Duration::from_secs(1)).await;
     let app = app.with_books(TransactionLog::file(&books.path().join("books.db")).unwrap()).await;
+    let (app, shop) = open_shop(app).await;
     let mut story = Story::new(&app, disk.clone()).await;
     let merchants = story.listen().await;
     story.tokens_and_cards().await;
     story.charges().await;
+    story.wallets(&shop).await;
     story.analyses().await;
     story.purchases().await;
     story.notifications().await;

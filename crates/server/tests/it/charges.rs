@@ -6,6 +6,8 @@ pub(crate) mod redirects;
 pub(crate) mod routing;
 mod sources;
 mod test_cards;
+mod vouchers;
+mod wallets;
 
 use regente_domain::currency::Currency;
 use regente_store::{audit, events};

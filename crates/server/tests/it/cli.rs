@@ -1,5 +1,6 @@
 //! The command line of the real binary: settings, operators' commands with and without a server, doctor.
 
+mod apple_pay;
 mod explain;
 mod postgres;
 pub mod process;

@@ -27,6 +27,7 @@ use regente_domain::provider_type::ProviderType;
 use regente_domain::routing::Narrowed;
 use regente_domain::time::Timestamp;
 use regente_engine::app as engine;
+use regente_engine::apple_pay::ApplePayKeys;
 use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
 use regente_engine::calls::merchants::no_merchants;
@@ -61,6 +62,7 @@ use tokio::sync::{OnceCell, watch};
 use tower::ServiceExt;
 
 use self::payers::Payers;
+use crate::apple_pay::Shop;
 use crate::openapi::document::Document;
 
 /// The time at the start of every test.
@@ -122,6 +124,7 @@ pub struct TestApp {
     sandbox_deadline: Duration,
     room: Room,
     adapters: Adapters,
+    apple_pay: Option<(ApplePayKeys, Arc<Shop>)>,
     generation: u64,
     prepared: OnceCell<()>,
     database: TestDatabase,
@@ -205,6 +208,7 @@ impl TestApp {
             sandbox_deadline,
             room: Room::default(),
             adapters: Adapters::Simulator,
+            apple_pay: None,
             wire: &wire,
             names: &names,
         };
@@ -227,6 +231,7 @@ impl TestApp {
             sandbox_deadline,
             room: Room::default(),
             adapters: Adapters::Simulator,
+            apple_pay: None,
             generation: 1,
             prepared: OnceCell::new(),
             database,
@@ -265,6 +270,7 @@ impl TestApp {
             sandbox_deadline: self.sandbox_deadline,
             room: self.room,
             adapters: self.adapters,
+            apple_pay: self.apple_pay.as_ref().map(|(keys, _)| keys.clone()),
             wire: &self.wire,
             names: &self.names,
         }
@@ -298,6 +304,17 @@ impl TestApp {
     pub async fn with_sandbox_deadline(mut self, deadline: Duration) -> Self {
         self.sandbox_deadline = deadline;
         self.restart().await
+    }
+
+    /// The deployment with these Apple Pay keys, for which this shop has tokens made.
+    pub async fn with_apple_pay(mut self, keys: ApplePayKeys, shop: Arc<Shop>) -> Self {
+        self.apple_pay = Some((keys, shop));
+        self.restart().await
+    }
+
+    /// The shop that takes Apple Pay.
+    pub fn shop(&self) -> &Shop {
+        &self.apple_pay.as_ref().expect("a deployment with Apple Pay").1
     }
 
     /// The deployment after an upgrade, or after going back, to a release with these adapters.
@@ -756,6 +773,7 @@ struct Ground<'a> {
     sandbox_deadline: Duration,
     room: Room,
     adapters: Adapters,
+    apple_pay: Option<ApplePayKeys>,
     wire: &'a Wire,
     names: &'a Names,
 }
@@ -804,6 +822,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         sandbox_deadline,
         room,
         adapters,
+        apple_pay,
         wire,
         names,
     } = ground;
@@ -840,6 +859,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
             }
             Adapters::Missing => None,
         }),
+        apple_pay,
         anti_fraud: AntiFraudProviders::with(match adapters {
             Adapters::Simulator => {
                 Some((ProviderType::SandboxAntifraud, Box::new(sandbox) as Box<dyn AntiFraud>))

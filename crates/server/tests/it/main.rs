@@ -6,6 +6,7 @@ mod access_matrix;
 mod account_time;
 mod agreement;
 mod anti_fraud;
+mod apple_pay;
 mod auth;
 mod awaiting;
 mod backup;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::apple_pay::{by_apple_pay, by_click_to_pay, open_shop};
 use crate::charges::pix::{described, jose, pix_body};
 use crate::charges::text;
 use crate::harness::{APPROVED, BLOCKED, Reply, TestApp, charge_body, stories};
@@ -39,7 +40,7 @@ struct Charged {
 }
 
 /// The charges of the table, in its order.
-const METHODS: [Charged; 4] = [
+const METHODS: [Charged; 6] = [
     Charged { name: "credit", body: credit, declined: Some(|merchant| charge_body(merchant, BLOCKED)) },
     Charged {
         name: "debit",
@@ -52,7 +53,12 @@ const METHODS: [Charged; 4] = [
         declined: Some(|merchant| of_type("voucher", charge_body(merchant, BLOCKED))),
     },
     Charged { name: "pix", body: |merchant| pix_body(merchant, described(jose())), declined: None },
+    // Each charge has a token of its own.
+    Charged { name: APPLE_PAY, body: |merchant| by_apple_pay(merchant, Value::Null), declined: None },
+    Charged { name: "click_to_pay", body: by_click_to_pay, declined: None },
 ];
+
+const APPLE_PAY: &str = "apple_pay";
 
 fn credit(merchant: &str) -> Value {
     charge_body(merchant, APPROVED)
@@ -157,7 +163,7 @@ const STATUSES: [(&str, Operation); 5] = [
 ];
 
 async fn the_table_is_what_the_simulator_does(app: TestApp) {
-    let app = app.reachable().await;
+    let (app, _) = open_shop(app.reachable().await).await;
     let merchant = three_d_secure::merchant(&app).await;
     let mut page = HEAD.to_owned();
     for table in &TABLES {
@@ -196,6 +202,10 @@ async fn cell(
     body["capture"] = json!(before != Before::Reserved);
     if let Operation::Capture(Share::Refused) | Operation::Void(Share::Refused) = operation {
         body["amount"] = json!(991);
+    }
+    if method.name == APPLE_PAY {
+        let amount = body["amount"].as_u64().unwrap();
+        body["paymentSource"]["paymentData"] = app.shop().token(app, amount);
     }
     let mut charge = app.post("/v1/charges", &body).await.expect(201);
     let path = format!("/v1/charges/{}", text(&charge["id"]));

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use crate::agreement::{Money, agree, is_nothing_open, nothing_besides, nothing_is_open};
 use crate::anti_fraud;
+use crate::apple_pay::by_click_to_pay;
 use crate::charges::text;
 use crate::harness::{Reply, TestApp, charge_body, request, sandbox};
 use crate::three_d_secure::{
@@ -78,6 +79,7 @@ struct Told {
     notified: usize,
     challenges: usize,
     reversals: usize,
+    wallets: usize,
     effects: usize,
 }
 
@@ -93,6 +95,7 @@ impl Told {
             && self.notified > 0
             && self.challenges > 0
             && self.reversals > 0
+            && self.wallets > 0
     }
 }
 
@@ -156,6 +159,8 @@ struct Sequence {
     dice: Dice,
     /// What becomes of notifications, and what happens to payments; apart, so that they change no seed's sequence.
     post: Dice,
+    /// Which charges are paid by wallet; apart for the same reason.
+    wallets: Dice,
     requests: u64,
     /// What was told of payments; a provider sends it until it is answered.
     reversals: Vec<Notice>,
@@ -163,7 +168,8 @@ struct Sequence {
 
 impl Sequence {
     const fn new(seed: u64) -> Self {
-        Self { seed, dice: Dice(seed), post: Dice(!seed), requests: 0, reversals: Vec::new() }
+        let wallets = Dice(seed.rotate_left(32));
+        Self { seed, dice: Dice(seed), post: Dice(!seed), wallets, requests: 0, reversals: Vec::new() }
     }
 
     async fn run(mut self, mut app: TestApp, told: &mut Told) -> TestApp {
@@ -181,6 +187,11 @@ impl Sequence {
             let mut body = self.charge(&merchant);
             if self.dice.one_in(3) {
                 self.authenticate(&app, &mut body).await;
+            } else if self.wallets.one_in(4) {
+                let wallet = by_click_to_pay(&merchant);
+                body["paymentMethod"] = wallet["paymentMethod"].clone();
+                body["paymentSource"] = wallet["paymentSource"].clone();
+                told.wallets += 1;
             }
             let (after, reply) = self.send(app, "/v1/charges", &body, told).await;
             app = after;

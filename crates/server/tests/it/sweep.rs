@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
 use crate::anti_fraud;
+use crate::apple_pay::open_patient_shop;
 use crate::charges::text;
 use crate::follow_ups::announced;
 use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, request, sandbox, stories};
@@ -33,6 +34,8 @@ stories! {
     while_a_charge_is_repeated_at_once,
     while_a_refund_is_repeated_at_once,
     while_an_orphan_is_given_back,
+    while_a_wallet_is_charged,
+    while_a_wallet_goes_on_to_the_next_provider,
 }
 
 /// Everything is due by then.
@@ -209,6 +212,27 @@ fn made_by(merchant: &str, card: (&str, &str), capture: CaptureMode) -> Interrup
 async fn while_a_charge_is_made(app: TestApp) {
     let merchant = app.merchant().await;
     sweep(app, async |_: &TestApp| made_by(&merchant, APPROVED, CaptureMode::Automatic), 6).await;
+}
+
+async fn while_a_wallet_is_charged(app: TestApp) {
+    let merchant = app.merchant().await;
+    sweep_wallet(app, &merchant, 6).await;
+}
+
+/// What the wallet has handed out is gone with the process: the next provider is asked by the same process or not at all.
+async fn while_a_wallet_goes_on_to_the_next_provider(app: TestApp) {
+    let merchant = app.fallback_merchant().await;
+    sweep_wallet(app, &merchant, 10).await;
+}
+
+async fn sweep_wallet(app: TestApp, merchant: &str, steps_min: u64) {
+    let (app, shop) = open_patient_shop(app).await;
+    let prepare = async |app: &TestApp| Interrupted {
+        path: "/v1/charges".to_owned(),
+        body: shop.charge(app, merchant),
+        operation: Operation::Authorize,
+    };
+    sweep(app, prepare, steps_min).await;
 }
 
 async fn while_a_charge_goes_on_to_the_next_provider(app: TestApp) {

@@ -19,8 +19,8 @@ use zeroize::Zeroize;
 use crate::authentication::Proof;
 use crate::outcome::Finding;
 use crate::request::{
-    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, NotificationAddress,
-    Operation, PayerDetails, Verification,
+    Authorization, Call, CardDetails, ClickToPayCheckout, Credentials, FollowUp, Inquiry, Instrument, Mode,
+    NotificationAddress, Operation, PayerDetails, Verification, WalletDetails,
 };
 use crate::sandbox::{
     Assessed, CardholderAnswer, CardholderAsks, CardholderQuestion, Lookup, Recipient, RiskAsks,
@@ -98,12 +98,18 @@ struct FollowUpMessage {
 enum InstrumentMessage {
     Card(CardMessage),
     Payer(PayerMessage),
+    Wallet(WalletMessage),
 }
 
 /// The payer, of whom the simulator reads nothing.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PayerMessage {}
+
+/// What a wallet has handed out, of which the simulator reads nothing.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WalletMessage {}
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -490,6 +496,7 @@ impl InstrumentMessage {
         match instrument {
             Instrument::Card(card) => Self::Card(CardMessage::of(card)),
             Instrument::Payer(_) => Self::Payer(PayerMessage {}),
+            Instrument::Wallet(_) => Self::Wallet(WalletMessage {}),
         }
     }
 
@@ -497,6 +504,9 @@ impl InstrumentMessage {
         Ok(match self {
             Self::Card(card) => Instrument::Card(card.understand()?),
             Self::Payer(PayerMessage {}) => Instrument::Payer(Box::new(PayerDetails::unknown())),
+            Self::Wallet(WalletMessage {}) => {
+                Instrument::Wallet(Box::new(WalletDetails::ClickToPay(ClickToPayCheckout::default())))
+            }
         })
     }
 }

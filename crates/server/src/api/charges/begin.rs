@@ -76,7 +76,7 @@ fn tried_card(source: &FundingSource) -> Option<TriedCard> {
     match source {
         FundingSource::NewCard(new) => Some(TriedCard::from(&new.card)),
         FundingSource::StoredCard { found, .. } => Some(TriedCard::from(&found.stored.card)),
-        FundingSource::Payer(_) => None,
+        FundingSource::Payer(_) | FundingSource::Wallet(_) => None,
     }
 }
 

@@ -14,7 +14,7 @@ use self::redirects::{
     DripPayment, NewDripPayment, NewNupayPayment, NewPicpayPayment, NupayPayment, PicpayPayment,
 };
 use super::CardBody;
-use super::request::SourceType;
+use super::request::{SourceType, WALLET_SOURCE};
 use crate::api::customers::{DocumentBody, NewAddressBody, address_or_nothing};
 use crate::api::schema::tagged::tagged;
 use crate::api::schema::words;
@@ -29,6 +29,8 @@ tagged! {
         PaymentType::Nupay.word() => NewNupayPayment,
         PaymentType::Drip.word() => NewDripPayment,
         PaymentType::Picpay.word() => NewPicpayPayment,
+        PaymentType::ApplePay.word() => NewApplePayPayment,
+        PaymentType::ClickToPay.word() => NewClickToPayPayment,
     }
 
     /// With what it is paid.
@@ -36,6 +38,7 @@ tagged! {
         SourceType::Card.word() => NewCardSource,
         SourceType::Token.word() => NewTokenSource,
         SourceType::Customer.word() => NewCustomerSource,
+        WALLET_SOURCE => NewWalletSource,
     }
 
     /// How a charge is paid.
@@ -47,12 +50,15 @@ tagged! {
         PaymentType::Nupay.word() => NupayPayment,
         PaymentType::Drip.word() => DripPayment,
         PaymentType::Picpay.word() => PicpayPayment,
+        PaymentType::ApplePay.word() => ApplePayPayment,
+        PaymentType::ClickToPay.word() => ClickToPayPayment,
     }
 
     /// What a charge was paid with.
     pub PaymentSource by "sourceType" {
         SourceType::Card.word() => CardSource,
         SourceType::Customer.word() => CustomerSource,
+        WALLET_SOURCE => WalletSource,
     }
 }
 
@@ -102,6 +108,24 @@ struct NewPixPayment {
     additional_info: Option<Vec<AdditionalInfo>>,
     #[schema(max_items = 1000)]
     items: Option<Vec<Item>>,
+}
+
+/// By Apple Pay, with a card in the wallet.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+struct NewApplePayPayment {
+    #[schema(minimum = 1, maximum = 24, default = 1)]
+    installments: Option<i64>,
+}
+
+/// By Click to Pay, with a card in the wallet.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+struct NewClickToPayPayment {
+    #[schema(minimum = 1, maximum = 24, default = 1)]
+    installments: Option<i64>,
 }
 
 /// A text that the payer's bank shows, with its title.
@@ -180,6 +204,75 @@ struct NewCustomerSource {
     token_cvv: Option<Uuid>,
 }
 
+/// What a wallet has handed out: `paymentData` for `apple_pay`, `walletClickToPay` for `click_to_pay`.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+struct NewWalletSource {
+    /// Required for `click_to_pay`.
+    wallet_payment: Option<WalletPaymentWord>,
+    payment_data: Option<PaymentData>,
+    wallet_click_to_pay: Option<WalletClickToPay>,
+}
+
+/// How the wallet pays: with a credit card in it.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+enum WalletPaymentWord {
+    Credit,
+}
+
+/// An Apple Pay token, as the device has made it.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+struct PaymentData {
+    /// The encrypted payment, in base64.
+    #[schema(max_length = 16_384)]
+    data: String,
+    /// The device's signature, in base64.
+    #[schema(max_length = 16_384)]
+    signature: String,
+    header: PaymentDataHeader,
+    /// `EC_v1`.
+    version: String,
+}
+
+/// What is needed to verify and to decrypt an Apple Pay token.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+struct PaymentDataHeader {
+    /// The device's key of this payment, in base64.
+    #[schema(max_length = 255)]
+    ephemeral_public_key: String,
+    /// Names the merchant's key, in base64.
+    #[schema(max_length = 255)]
+    public_key_hash: Option<String>,
+    /// The device's id of the payment, hexadecimal. Needed when the device has signed one.
+    #[schema(max_length = 255)]
+    transaction_id: Option<String>,
+    /// A digest of the merchant's own data, hexadecimal. Needed when the device has signed one.
+    #[schema(max_length = 255)]
+    application_data: Option<String>,
+}
+
+/// A checkout at Click to Pay.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+struct WalletClickToPay {
+    #[schema(max_length = 255)]
+    dpa_id: String,
+    #[schema(max_length = 255)]
+    correlation_id: String,
+    #[schema(max_length = 255)]
+    flow_id: String,
+    #[schema(max_length = 255)]
+    merchant_transaction_id: String,
+}
+
 /// Who pays: the stored customer with this document, or with this e-mail address.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -230,6 +323,24 @@ struct VoucherPayment {
     customer: Option<Value>,
 }
 
+/// By Apple Pay.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
+struct ApplePayPayment {
+    #[schema(example = 1)]
+    installments: u8,
+}
+
+/// By Click to Pay.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
+struct ClickToPayPayment {
+    #[schema(example = 1)]
+    installments: u8,
+}
+
 /// By Pix.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -277,4 +388,14 @@ struct CardSource {
 #[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
 struct CustomerSource {
     customer_id: Uuid,
+}
+
+/// What a wallet has handed out, as it was sent; without it when it was erased.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
+struct WalletSource {
+    wallet_payment: Option<WalletPaymentWord>,
+    payment_data: Option<PaymentData>,
+    wallet_click_to_pay: Option<WalletClickToPay>,
 }

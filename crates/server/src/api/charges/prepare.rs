@@ -14,7 +14,7 @@ use regente_domain::routing::Needs;
 use regente_engine::audit::Openings;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::card_data::{
-    CvvSource, FundingSource, NewCard, TokenContents, new_card, open_token, seal_card,
+    CvvSource, FundingSource, NewCard, TokenContents, new_card, open_token, seal_card, wallets,
 };
 use regente_engine::error::Error;
 use regente_engine::flows::authentication::THREE_D_SECURE;
@@ -63,7 +63,7 @@ pub(super) async fn prepare(
     };
     let recurrence = match &request.paid {
         Paid::ByCard(method, _) => method.recurrence(),
-        Paid::ByPayer(..) => None,
+        Paid::ByPayer(..) | Paid::ByWallet(..) => None,
     };
     let (explanation, circuit_probes) =
         app.circuits.narrow(route_of(app, &merchant, &request, screening.as_deref())?);
@@ -85,6 +85,16 @@ pub(super) async fn prepare(
                 funding: FundingSource::Payer(Box::new(details)),
                 tokens: Vec::new(),
                 customer: Some(customer),
+            }
+        }
+        Paid::ByWallet(method, wallet) => {
+            let price = (request.amount, request.currency);
+            let funding = wallets::fund(app, caller.client_id, wallet, price, &openings)?;
+            Charged {
+                method: method.paid(),
+                funding: FundingSource::Wallet(Box::new(funding)),
+                tokens: Vec::new(),
+                customer,
             }
         }
     };
@@ -185,7 +195,7 @@ fn fingerprint_of(funding: &FundingSource) -> Option<Uuid> {
     match funding {
         FundingSource::NewCard(new) => Some(new.card.fingerprint),
         FundingSource::StoredCard { found, .. } => Some(found.stored.card.fingerprint),
-        FundingSource::Payer(_) => None,
+        FundingSource::Payer(_) | FundingSource::Wallet(_) => None,
     }
 }
 

@@ -3,12 +3,14 @@
 mod authentication;
 mod method;
 mod source;
+mod wallet;
 
 use regente_domain::charge::{CaptureMode, PaymentType, References};
 use regente_domain::currency::Currency;
 use regente_domain::id::{CustomerId, MerchantId, TokenId};
 use regente_domain::money::Amount;
 use regente_domain::text::chars_max;
+use regente_engine::card_data::wallets::Wallet;
 use regente_engine::flows::attempt::SANDBOX_FAULTS;
 use regente_engine::flows::authentication::THREE_D_SECURE;
 use regente_providers::authentication::ThreeDSecure;
@@ -17,11 +19,14 @@ use regente_providers::sandbox;
 use serde_json::{Map, Value, json};
 
 use self::authentication::read_address;
-pub(super) use self::method::{CardMethod, DRIP_BROWSER, NUPAY_RECIPIENTS, PayerMethod, VOUCHER_CUSTOMER};
+pub(super) use self::method::{
+    CardMethod, DRIP_BROWSER, NUPAY_RECIPIENTS, PayerMethod, VOUCHER_CUSTOMER, WalletMethod,
+};
 use self::method::{Method, read_method};
-pub(super) use self::source::{AddressRule, CardOwner, Payer, Source, SourceType};
+pub(super) use self::source::{AddressRule, CardOwner, Payer, Source, SourceType, WALLET_SOURCE};
 pub use self::source::{CodeRule, InlineCard, read_card, read_cvv, read_expiry};
 use self::source::{read_payer, read_source};
+use self::wallet::{read_wallet, shown};
 use crate::api::fields::{Field, Fields};
 
 /// The most bytes of one free-form JSON member.
@@ -30,6 +35,8 @@ const FREE_FORM_BYTES_MAX: usize = 16 * 1024;
 pub const FRAUD_ANALYSIS: &str = "fraudAnalysis";
 /// The member with what is in the cart.
 const CART_ITEMS: &str = "fraudAnalysis.cart.items";
+/// The member of the sealed data with what a wallet has handed out, as answers repeat it.
+pub const WALLET: &str = "wallet";
 /// Bytes of fraud analysis data.
 const FRAUD_ANALYSIS_BYTES_MAX: usize = 64 * 1024;
 /// Items of a cart.
@@ -55,7 +62,7 @@ pub struct ChargeRequest {
     pub authentication: Option<Box<ThreeDSecure>>,
     /// Statement text, description and references.
     pub references: References,
-    /// Personal data that is sealed: fraud analysis, and the buyer of a voucher.
+    /// Personal data that is sealed: fraud analysis, the buyer of a voucher, what a wallet has handed out.
     pub private: Map<String, Value>,
 }
 
@@ -65,6 +72,8 @@ pub enum Paid {
     ByCard(CardMethod, Source),
     /// By a payer who follows the instructions of a provider.
     ByPayer(PayerMethod, Payer),
+    /// With what a wallet has handed out.
+    ByWallet(WalletMethod, Wallet),
 }
 
 impl Paid {
@@ -73,6 +82,7 @@ impl Paid {
         match self {
             Self::ByCard(method, _) => method.payment_type(),
             Self::ByPayer(method, _) => method.payment_type(),
+            Self::ByWallet(method, _) => method.payment_type(),
         }
     }
 
@@ -81,6 +91,7 @@ impl Paid {
         match self {
             Self::ByCard(method, _) => method.installments(),
             Self::ByPayer(..) => 1,
+            Self::ByWallet(method, _) => method.installments(),
         }
     }
 
@@ -88,7 +99,7 @@ impl Paid {
     pub const fn token_id(&self) -> Option<TokenId> {
         match self {
             Self::ByCard(_, source) => source.token_id(),
-            Self::ByPayer(..) => None,
+            Self::ByPayer(..) | Self::ByWallet(..) => None,
         }
     }
 
@@ -97,7 +108,8 @@ impl Paid {
         match self {
             Self::ByPayer(PayerMethod::Nupay(_), _) => true,
             Self::ByPayer(PayerMethod::Pix { .. } | PayerMethod::Drip(_) | PayerMethod::Picpay, _)
-            | Self::ByCard(..) => false,
+            | Self::ByCard(..)
+            | Self::ByWallet(..) => false,
         }
     }
 
@@ -105,20 +117,26 @@ impl Paid {
         match self {
             Self::ByCard(CardMethod::Debit { .. }, _) => AuthenticationRule::Required,
             Self::ByCard(CardMethod::Credit { .. }, _) => AuthenticationRule::Optional,
-            Self::ByCard(CardMethod::Voucher { .. }, _) | Self::ByPayer(..) => AuthenticationRule::Impossible,
+            Self::ByCard(CardMethod::Voucher { .. }, _) | Self::ByPayer(..) | Self::ByWallet(..) => {
+                AuthenticationRule::Impossible
+            }
         }
     }
 
     fn read(fields: &Fields<'_>, method: Method) -> Option<Self> {
         let source = fields.required("paymentSource");
         match method {
-            Method::ByCard(method) => {
+            Method::Card(method) => {
                 let source = source.object(|source| read_source(source, method.code_rule()));
                 source.map(|source| Self::ByCard(method, source))
             }
-            Method::ByPayer(method) => {
+            Method::Payer(method) => {
                 let payer = source.object(|source| read_payer(source, method.address_rule()));
                 payer.map(|payer| Self::ByPayer(method, payer))
+            }
+            Method::Wallet(method) => {
+                let wallet = source.object(|source| read_wallet(source, &method));
+                wallet.map(|wallet| Self::ByWallet(method, wallet))
             }
         }
     }
@@ -182,6 +200,9 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     let data = authentication.as_deref().and_then(|data| serde_json::to_value(data).ok());
     private.extend(data.map(|data| (THREE_D_SECURE.to_owned(), data)));
     private.extend(fraud_analysis.map(|data| (FRAUD_ANALYSIS.to_owned(), Value::Object(data))));
+    if let Some(Paid::ByWallet(_, wallet)) = &paid {
+        private.insert(WALLET.to_owned(), shown(wallet));
+    }
     Some(ChargeRequest {
         merchant_id: merchant_id?,
         amount: amount?,

@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use self::redirects::{DripMethodView, NupayMethodView};
-use super::request::{DRIP_BROWSER, NUPAY_RECIPIENTS, SourceType, VOUCHER_CUSTOMER};
+use super::request::{DRIP_BROWSER, NUPAY_RECIPIENTS, SourceType, VOUCHER_CUSTOMER, WALLET, WALLET_SOURCE};
 use super::{methods, three_d_secure};
 use crate::api::schema::words;
 
@@ -121,6 +121,9 @@ pub struct PaymentSourceView {
     token_id: Option<TokenId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     customer_id: Option<Uuid>,
+    /// What a wallet has handed out; empty once it was erased.
+    #[serde(flatten)]
+    wallet: Map<String, Value>,
 }
 
 /// One call to a provider.
@@ -262,7 +265,7 @@ impl ChargeView {
             status: charge.state.status().word(),
             responsible_provider_type: charge.state.responsible().map(|provider| provider.code()),
             payment_method: PaymentMethodView::of(charge, private, instructions),
-            payment_source: PaymentSourceView::of(charge, caller),
+            payment_source: PaymentSourceView::of(charge, private, caller),
             fraud_analysis_metadata: private.get("fraudAnalysis").map(fraud_analysis_metadata),
             payment_flow: references.flow_metadata.map(|metadata| json!({ "metadata": metadata })),
             three_d_secure2: three_d_secure::shown(charge, private, requests),
@@ -316,6 +319,9 @@ impl PaymentMethodView {
                 customer: private.get(VOUCHER_CUSTOMER).cloned(),
                 ..bare
             },
+            PaymentMethod::ApplePay(wallet) | PaymentMethod::ClickToPay(wallet) => {
+                Self { installments: Some(wallet.installments), ..bare }
+            }
             PaymentMethod::Pix(pix) => Self {
                 expires_in: Some(pix.expires_in),
                 additional_info: (!pix.additional_info.is_empty()).then(|| pix.additional_info.clone()),
@@ -363,32 +369,32 @@ impl PaymentMethodView {
 }
 
 impl PaymentSourceView {
-    fn of(charge: &Charge, caller: &Caller) -> Self {
+    fn of(charge: &Charge, private: &Private, caller: &Caller) -> Self {
         match charge.method.source() {
             PaymentSource::Card(source) => Self::of_card(source, charge, caller),
             PaymentSource::Payer(_) => Self::of_customer(charge, caller),
+            PaymentSource::Wallet => {
+                let wallet = private.get(WALLET).and_then(Value::as_object).cloned();
+                Self { wallet: wallet.unwrap_or_default(), ..Self::bare(WALLET_SOURCE) }
+            }
         }
     }
 
     fn of_card(source: &CardSource, charge: &Charge, caller: &Caller) -> Self {
         match source {
-            CardSource::Card { card_id } => Self {
-                source_type: SourceType::Card.word(),
-                card_id: Some(*card_id),
-                token_id: None,
-                customer_id: None,
-            },
+            CardSource::Card { card_id } => {
+                Self { card_id: Some(*card_id), ..Self::bare(SourceType::Card.word()) }
+            }
             CardSource::Customer { .. } => Self::of_customer(charge, caller),
         }
     }
 
     fn of_customer(charge: &Charge, caller: &Caller) -> Self {
-        Self {
-            source_type: SourceType::Customer.word(),
-            card_id: None,
-            token_id: None,
-            customer_id: shown_customer(charge, caller),
-        }
+        Self { customer_id: shown_customer(charge, caller), ..Self::bare(SourceType::Customer.word()) }
+    }
+
+    fn bare(source_type: &'static str) -> Self {
+        Self { source_type, card_id: None, token_id: None, customer_id: None, wallet: Map::new() }
     }
 }
 

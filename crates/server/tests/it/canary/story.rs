@@ -7,6 +7,7 @@ mod providers;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request};
 use regente_store::testing::run_script;
+use regente_wallets::apple_pay::test_keys::Purchase;
 use serde_json::{Value, json};
 
 use super::cards::{Canary, Fate};
@@ -14,6 +15,7 @@ use super::places::Disk;
 use super::search::Search;
 use super::text;
 use crate::anti_fraud;
+use crate::apple_pay::{Shop, by_apple_pay, purchase};
 use crate::harness::payers::{Act, asking_payers};
 use crate::harness::{Client, Reply, TestApp, sandbox};
 use crate::openapi::records::{Records, put};
@@ -190,6 +192,22 @@ impl<'a> Story<'a> {
         let canary = self.canary(Fate::Approved);
         let voucher = json!({ "paymentType": "voucher", "items": [], "customer": { "name": "Ana" } });
         self.post("/v1/charges", &put(self.inline(&canary), "paymentMethod", voucher)).await.expect(201);
+    }
+
+    /// Tokens of a wallet: the number in them is the canary. Charged, refused for its amount, and used again.
+    pub async fn wallets(&mut self, shop: &Shop) {
+        for merchant in [self.merchant.clone(), self.fallback.clone()] {
+            let canary = self.canary(Fate::Approved);
+            let purchase = Purchase { device_account_number: &canary.number, ..purchase(self.app, 150) };
+            let body = by_apple_pay(&merchant, shop.token_for(self.app, &purchase));
+            let other = put(body.clone(), "amount", 151);
+            self.post("/v1/charges", &other).await.expect(400);
+            let charge = self.post_twice("/v1/charges", &canary.number, &body).await.expect(201);
+            assert_eq!(charge["status"], "authorized");
+            self.post("/v1/charges", &body).await.expect(400);
+            let path = format!("/v1/charges/{}/void", text(&charge["id"]));
+            self.post(&path, &json!({})).await.expect(201);
+        }
     }
 
     /// By the payment provider, by a 3DS server, and with a challenge, during which the security code is held.

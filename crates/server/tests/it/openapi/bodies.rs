@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::document::{Document, Operation};
 use super::mutation::{Mutation, mutations};
 use super::records::{Call, Records, address, customer_body, fresh_key, put, unique};
+use crate::apple_pay::{by_click_to_pay, open_shop};
 use crate::harness::{APPROVED, TestApp, sandbox, token_body};
 use crate::three_d_secure::three_d_secure;
 
@@ -160,16 +161,22 @@ async fn charges(records: &Records<'_>) -> Vec<Value> {
             "threeDSServerTransactionId": "4", "transStatus": "Y", "version": "2.2.0", "xid": "5",
         },
     });
-    sources
-        .into_iter()
-        .map(body)
-        .chain([by_voucher, by_pix, by_nupay, by_drip, authenticated, by_debit])
-        .collect()
+    let by_wallet = |wallet: Value| {
+        let mut body =
+            put(body(wallet["paymentSource"].clone()), "paymentMethod", wallet["paymentMethod"].clone());
+        body.as_object_mut().unwrap().shift_remove("fraudAnalysis");
+        body
+    };
+    let by_click_to_pay = by_wallet(by_click_to_pay(&merchant));
+    let by_apple_pay = by_wallet(records.app.shop().charge(records.app, &merchant));
+    let others =
+        [by_voucher, by_pix, by_nupay, by_drip, authenticated, by_debit, by_click_to_pay, by_apple_pay];
+    sources.into_iter().map(body).chain(others).collect()
 }
 
 #[tokio::test]
 async fn every_rule_of_a_body_is_kept_and_named() {
-    let app = TestApp::sqlite().await.reachable().await;
+    let (app, _) = open_shop(TestApp::sqlite().await.reachable().await).await;
     let records = Records { app: &app, client: &app.client };
     let document = Document::current();
     let mut untrue = Vec::new();

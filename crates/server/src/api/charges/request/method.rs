@@ -5,7 +5,7 @@ mod redirects;
 
 use regente_domain::charge::{
     AdditionalInfo, CardSource, Credit, Debit, EXPIRES_IN_SECONDS_MAX, INSTALLMENTS_MAX, PayerSource,
-    PaymentMethod, PaymentType, Picpay, Pix, Recurrence, Voucher,
+    PaymentMethod, PaymentType, Picpay, Pix, Recurrence, Voucher, WalletPayment,
 };
 use regente_domain::text::chars_max;
 use regente_providers::request::Mode;
@@ -28,9 +28,11 @@ const ADDITIONAL_INFO_MAX: usize = 50;
 /// A payment method before its source is resolved.
 pub(super) enum Method {
     /// Paid by card.
-    ByCard(CardMethod),
+    Card(CardMethod),
     /// Paid by a payer who follows the instructions of a provider.
-    ByPayer(PayerMethod),
+    Payer(PayerMethod),
+    /// Paid with what a wallet has handed out.
+    Wallet(WalletMethod),
 }
 
 /// A method that is paid by card.
@@ -71,6 +73,14 @@ pub enum PayerMethod {
     Drip(Box<DripBody>),
     /// By PicPay.
     Picpay,
+}
+
+/// A method that is paid by wallet.
+pub enum WalletMethod {
+    /// By Apple Pay.
+    ApplePay(WalletPayment),
+    /// By Click to Pay.
+    ClickToPay(WalletPayment),
 }
 
 impl CardMethod {
@@ -155,6 +165,31 @@ impl PayerMethod {
     }
 }
 
+impl WalletMethod {
+    /// The word of the interface.
+    pub const fn payment_type(&self) -> PaymentType {
+        match self {
+            Self::ApplePay(_) => PaymentType::ApplePay,
+            Self::ClickToPay(_) => PaymentType::ClickToPay,
+        }
+    }
+
+    /// Number of installments.
+    pub const fn installments(&self) -> u8 {
+        match self {
+            Self::ApplePay(payment) | Self::ClickToPay(payment) => payment.installments,
+        }
+    }
+
+    /// The method of the charge.
+    pub const fn paid(self) -> PaymentMethod {
+        match self {
+            Self::ApplePay(payment) => PaymentMethod::ApplePay(payment),
+            Self::ClickToPay(payment) => PaymentMethod::ClickToPay(payment),
+        }
+    }
+}
+
 /// The payment methods of this release.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Word {
@@ -165,6 +200,8 @@ enum Word {
     Nupay,
     Drip,
     Picpay,
+    ApplePay,
+    ClickToPay,
 }
 
 /// The methods by their words.
@@ -176,6 +213,8 @@ const METHODS: &[(&str, Word)] = &[
     (PaymentType::Nupay.word(), Word::Nupay),
     (PaymentType::Drip.word(), Word::Drip),
     (PaymentType::Picpay.word(), Word::Picpay),
+    (PaymentType::ApplePay.word(), Word::ApplePay),
+    (PaymentType::ClickToPay.word(), Word::ClickToPay),
 ];
 
 /// A method, with its members that name people: they are sealed, under these names.
@@ -184,17 +223,24 @@ pub(super) type MethodRead = (Method, Map<String, Value>);
 /// Reads the method, and its members that name people.
 pub(super) fn read_method(fields: &Fields<'_>, mode: Mode) -> Option<MethodRead> {
     match fields.required("paymentType").one_of(METHODS)? {
-        Word::Credit => read_credit(fields).map(|method| (Method::ByCard(method), Map::new())),
+        Word::Credit => read_credit(fields).map(|method| (Method::Card(method), Map::new())),
         Word::Debit => {
             let installments = read_installments(fields);
-            installments.map(|installments| (Method::ByCard(CardMethod::Debit { installments }), Map::new()))
+            installments.map(|installments| (Method::Card(CardMethod::Debit { installments }), Map::new()))
         }
         Word::Voucher => read_voucher(fields),
-        Word::Pix => read_pix(fields).map(|method| (Method::ByPayer(method), Map::new())),
+        Word::Pix => read_pix(fields).map(|method| (Method::Payer(method), Map::new())),
         Word::Nupay => redirects::read_nupay(fields, mode),
         Word::Drip => redirects::read_drip(fields, mode),
-        Word::Picpay => Some((Method::ByPayer(PayerMethod::Picpay), Map::new())),
+        Word::Picpay => Some((Method::Payer(PayerMethod::Picpay), Map::new())),
+        Word::ApplePay => by_wallet(fields, WalletMethod::ApplePay),
+        Word::ClickToPay => by_wallet(fields, WalletMethod::ClickToPay),
     }
+}
+
+fn by_wallet(fields: &Fields<'_>, method: fn(WalletPayment) -> WalletMethod) -> Option<MethodRead> {
+    let installments = read_installments(fields)?;
+    Some((Method::Wallet(method(WalletPayment { installments })), Map::new()))
 }
 
 fn read_credit(fields: &Fields<'_>) -> Option<CardMethod> {
@@ -207,9 +253,22 @@ fn read_voucher(fields: &Fields<'_>) -> Option<MethodRead> {
     let installments = read_installments(fields);
     fields.optional("recurrence").one_of(Recurrence::WORDS);
     let items = read_free_items(fields.optional("items"));
-    let customer = fields.optional("customer").raw_object(FREE_FORM_BYTES_MAX);
+    fields.optional("customer").object(check_buyer);
+    let customer = fields.optional("customer").value().and_then(Value::as_object).cloned();
     let private = customer.map(|data| (VOUCHER_CUSTOMER.to_owned(), Value::Object(data)));
-    installments.map(|_| (Method::ByCard(CardMethod::Voucher { items }), private.into_iter().collect()))
+    installments.map(|_| (Method::Card(CardMethod::Voucher { items }), private.into_iter().collect()))
+}
+
+/// Checks the members of a voucher's buyer that are known; all are kept as sent.
+fn check_buyer(fields: &Fields<'_>) -> Option<()> {
+    for name in ["name", "email", "phone", "identityType", "identity"] {
+        fields.optional(name).text(chars_max::NAME);
+    }
+    fields.optional("billingAddress").raw_object(FREE_FORM_BYTES_MAX);
+    if serde_json::to_string(fields.members()).map_or(0, |text| text.len()) > FREE_FORM_BYTES_MAX {
+        fields.problem_here(format!("must not be larger than {FREE_FORM_BYTES_MAX} bytes"));
+    }
+    Some(())
 }
 
 fn read_pix(fields: &Fields<'_>) -> Option<PayerMethod> {

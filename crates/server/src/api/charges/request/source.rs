@@ -86,7 +86,7 @@ impl InlineCard {
     }
 }
 
-/// The payment sources by `sourceType`.
+/// The payment sources that lead to a card, by `sourceType`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::api::charges) enum SourceType {
     /// A stored card or a card in the body.
@@ -113,6 +113,9 @@ impl SourceType {
         }
     }
 }
+
+/// `sourceType` of what a wallet has handed out.
+pub(in crate::api::charges) const WALLET_SOURCE: &str = "wallet";
 
 /// Who pays without a card.
 pub enum Payer {

@@ -58,7 +58,7 @@ pub(super) fn read_nupay(fields: &Fields<'_>, mode: Mode) -> Option<MethodRead> 
         fields.optional("recipients").array(0..=RECIPIENTS_MAX, |field| field.object(read_recipient));
     let recipients = recipients.map(|recipients| (NUPAY_RECIPIENTS.to_owned(), Value::Array(recipients)));
     let terms = NupayTerms { delay_to_auto_cancel: minutes?, order_url, return_url, cancel_url, tax_value };
-    Some((Method::ByPayer(PayerMethod::Nupay(terms)), recipients.into_iter().collect()))
+    Some((Method::Payer(PayerMethod::Nupay(terms)), recipients.into_iter().collect()))
 }
 
 /// Who gets a part of the money.
@@ -120,7 +120,7 @@ pub(super) fn read_drip(fields: &Fields<'_>, mode: Mode) -> Option<MethodRead> {
         cancel_redirect_url: read_address(fields.optional("cancelRedirectUrl"), mode),
     };
     let browser = browser.map(|browser| (DRIP_BROWSER.to_owned(), Value::Object(browser)));
-    Some((Method::ByPayer(PayerMethod::Drip(Box::new(body))), browser.into_iter().collect()))
+    Some((Method::Payer(PayerMethod::Drip(Box::new(body))), browser.into_iter().collect()))
 }
 
 /// The browser of the payer.

@@ -1,0 +1,94 @@
+//! Keys and tokens of `regente dev apple-pay`, and the settings that name keys.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::prepared;
+use super::process::{Server, mode, regente, run, run_on, set_mode};
+
+async fn token(folder: &Path, client_id: &str, more: &[&str]) -> Value {
+    let arguments = [&["dev", "apple-pay", "token", client_id, "--amount", "1500"], more].concat();
+    run_on(folder, &arguments).await.json()
+}
+
+fn charge(server: &Server, token: &Value, currency: &str) -> Value {
+    json!({
+        "merchantId": server.value("REGENTE_MERCHANT_ID"), "amount": 1500, "currency": currency, "capture": true,
+        "paymentMethod": { "paymentType": "apple_pay" },
+        "paymentSource": { "sourceType": "wallet", "paymentData": token },
+    })
+}
+
+#[tokio::test]
+async fn dev_takes_the_tokens_that_its_own_keys_sign() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let client_id = server.value("REGENTE_CLIENT_ID").to_owned();
+    let missing = run_on(folder.path(), &["dev", "apple-pay", "token", &client_id, "--amount", "1"]).await;
+    assert!(
+        missing.complaint().contains("`regente dev apple-pay keys CLIENT_ID` makes it"),
+        "{}",
+        missing.stderr
+    );
+    let keys = ["dev", "apple-pay", "keys", &client_id];
+    let made = run_on(folder.path(), &keys).await;
+    assert_eq!(made.text(), run_on(folder.path(), &keys).await.text(), "what is there stays");
+    let key = folder.path().join("apple-pay/merchants").join(&client_id).join("test.pem");
+    assert_eq!((mode(&key), mode(&folder.path().join("apple-pay/device.pem"))), (0o600, 0o600));
+
+    let sent = charge(&server, &token(folder.path(), &client_id, &[]).await, "BRL");
+    let refused = server.post("/v1/charges", &sent).send().await.unwrap();
+    assert_eq!(refused.status(), 400, "keys are read at the start");
+    server.stop().await;
+
+    let server = Server::start(folder.path(), &[]).await;
+    let made: Value = server.post("/v1/charges", &sent).send().await.unwrap().json().await.unwrap();
+    assert_eq!(made["status"], "authorized", "{made}");
+    let number = ["--currency", "USD", "--number", "4895370012000060", "--expiry", "01/2031"];
+    let sent = charge(&server, &token(folder.path(), &client_id, &number).await, "USD");
+    let made: Value = server.post("/v1/charges", &sent).send().await.unwrap().json().await.unwrap();
+    assert_eq!((&made["status"], &made["currency"]), (&json!("authorized"), &json!("USD")), "{made}");
+    let log = server.stop().await;
+    assert!(!log.contains("PRIVATE KEY") && !log.contains("4895370012000060"));
+}
+
+#[tokio::test]
+async fn keys_that_cannot_be_used_stop_the_start() {
+    let folder = prepared().await;
+    let client_id = super::new_client(folder.path()).await;
+    run_on(folder.path(), &["dev", "apple-pay", "keys", &client_id]).await.text();
+    let own = folder.path().join("apple-pay");
+    let key = own.join("merchants").join(&client_id).join("test.pem");
+    let serve = async |more: &[&str]| {
+        let root = format!("apple_pay.root_certificate_file={}", own.join("root.pem").display());
+        let merchants = format!("apple_pay.merchants_dir={}", own.join("merchants").display());
+        let mut command = regente(&["serve", "--set", &root, "--set", &merchants]);
+        command.args(more).arg("--data-dir").arg(folder.path());
+        run(&mut command).await.complaint().to_owned()
+    };
+    let alone = regente(&["config", "--set", "apple_pay.merchants_dir=x"]);
+    let complaint = run(&mut { alone }).await.complaint().to_owned();
+    assert!(
+        complaint
+            .contains("`apple_pay.merchants_dir` and `apple_pay.root_certificate_file` must be set together")
+    );
+    let old = run(&mut regente(&["config", "--set", "apple_pay.token_age_seconds_max=86401"])).await;
+    assert!(old.complaint().contains("must be 1 to 86400 seconds"), "{}", old.stderr);
+
+    let production = serve(&["--set", "mode=production", "--set", "server.listen=127.0.0.1:0"]).await;
+    assert!(production.contains("was made by `regente dev apple-pay keys`"), "{production}");
+    set_mode(&key, 0o644);
+    let production = serve(&["--set", "mode=production", "--set", "server.listen=127.0.0.1:0"]).await;
+    assert!(production.contains("test.pem can be read by others (mode 644)"), "{production}");
+
+    let text = std::fs::read_to_string(&key).unwrap();
+    let free = ["--set", "server.listen=127.0.0.1:0"];
+    std::fs::write(&key, text.split("-----BEGIN PRIVATE").next().unwrap()).unwrap();
+    let complaint = serve(&free).await;
+    assert!(complaint.contains("test.pem: holds no private key in PEM"), "{complaint}");
+    std::fs::write(&key, text).unwrap();
+    std::fs::write(own.join("merchants/stray.pem"), "").unwrap();
+    let complaint = serve(&free).await;
+    assert!(complaint.contains("stray.pem: must be a folder that is named by a client id"), "{complaint}");
+}

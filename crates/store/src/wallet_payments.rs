@@ -1,0 +1,57 @@
+//! Stores which payments of wallets were made, by the digest of what the wallet has signed. Each pays one charge.
+
+use regente_domain::id::{ChargeId, ClientId};
+use regente_domain::time::Timestamp;
+
+use crate::accounts::{self, Accounts};
+use crate::batch::Batch;
+use crate::error::Refusal;
+use crate::{Store, StoreError, args, sql};
+
+sql! {
+    /// Notes a payment; one that was made before refuses the batch.
+    pub INSERT_WALLET_PAYMENT = "
+        INSERT INTO wallet_payments (digest, client_id, charge_id, expires_at)
+        VALUES (:digest, :client_id, :charge_id, :expires_at)
+        ON CONFLICT (digest, client_id) DO NOTHING";
+    /// Clients with expired payments, except some.
+    pub CLIENTS_WITH_EXPIRED_WALLET_PAYMENTS = "
+        SELECT DISTINCT client_id FROM wallet_payments
+        WHERE expires_at <= :now AND client_id NOT IN EACH_UUID(:apart) LIMIT :limit";
+    /// Whether one client has such payments.
+    pub CLIENT_WITH_EXPIRED_WALLET_PAYMENTS = "
+        SELECT client_id FROM wallet_payments WHERE client_id = :client_id AND expires_at <= :now LIMIT 1";
+    /// Deletes expired payments of a client, a bounded number at once.
+    pub PURGE_WALLET_PAYMENTS = "
+        DELETE FROM wallet_payments WHERE client_id = :client_id AND digest IN (
+            SELECT digest FROM wallet_payments
+            WHERE client_id = :client_id AND expires_at <= :now LIMIT :limit)";
+}
+
+/// Notes that a charge is made of this payment. If one was made before, the batch is refused.
+pub fn insert(batch: &mut Batch, digest: [u8; 32], charge_id: ChargeId, expires_at: Timestamp) {
+    let client_id = batch.client_id();
+    batch.guard(&INSERT_WALLET_PAYMENT, args! { digest, client_id, charge_id, expires_at });
+}
+
+/// Whether a batch was refused because its payment was made before.
+pub fn is_repetition(refusal: &Refusal) -> bool {
+    refusal.is(&INSERT_WALLET_PAYMENT)
+}
+
+/// Clients with expired payments.
+pub async fn clients_with_expired(
+    store: &Store,
+    accounts: &Accounts,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<ClientId>, StoreError> {
+    let statements = (&CLIENTS_WITH_EXPIRED_WALLET_PAYMENTS, &CLIENT_WITH_EXPIRED_WALLET_PAYMENTS);
+    accounts::clients_with_expired(store, accounts, statements, now, limit).await
+}
+
+/// Deletes at most `limit` expired payments of the batch's client.
+pub fn purge(batch: &mut Batch, now: Timestamp, limit: i64) {
+    let client_id = batch.client_id();
+    batch.push_any(&PURGE_WALLET_PAYMENTS, args! { client_id, now, limit });
+}
