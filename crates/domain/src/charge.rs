@@ -250,10 +250,7 @@ impl Charge {
     /// Without the texts and objects that callers fill as they like, and which may name a person.
     #[must_use]
     pub fn without_free_text(&self) -> Self {
-        let mut method = self.method.clone();
-        if let Some(items) = method.items() {
-            *items = None;
-        }
+        let method = self.method.clone().without_free_text();
         Self { method, references: self.references.without_free_text(), ..self.clone() }
     }
 

@@ -1,10 +1,12 @@
 //! The payment method of a charge. Each variant holds its own facts and source, so that combinations that do not
 //! exist cannot be expressed. Providers are given it as it is.
 
+use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{CaptureMode, PaymentType, Recurrence};
+use crate::boleto::LateCharges;
 use crate::id::{CardId, CustomerId};
 
 /// Most installments that the interface accepts.
@@ -24,6 +26,8 @@ pub enum PaymentMethod {
     Voucher(Voucher),
     /// By Pix, the Brazilian instant payment.
     Pix(Pix),
+    /// By boleto, a payment slip that every Brazilian bank takes.
+    Boleto(Boleto),
 }
 
 /// A payment by credit card.
@@ -71,6 +75,25 @@ pub struct Pix {
     /// Texts that the payer's bank shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub additional_info: Vec<AdditionalInfo>,
+    /// `items`, as sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Box<Value>>,
+}
+
+/// A payment by boleto.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Boleto {
+    /// The payer.
+    pub source: PayerSource,
+    /// When it falls due, in São Paulo.
+    pub due: Date,
+    /// What the slip tells the payer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// What is added when it is paid late.
+    #[serde(default, skip_serializing_if = "LateCharges::is_none")]
+    pub late_charges: LateCharges,
     /// `items`, as sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Box<Value>>,
@@ -139,6 +162,7 @@ impl PaymentMethod {
             Self::Debit(_) => PaymentType::Debit,
             Self::Voucher(_) => PaymentType::Voucher,
             Self::Pix(_) => PaymentType::Pix,
+            Self::Boleto(_) => PaymentType::Boleto,
         }
     }
 
@@ -148,7 +172,9 @@ impl PaymentMethod {
             Self::Credit(Credit { source, .. })
             | Self::Debit(Debit { source, .. })
             | Self::Voucher(Voucher { source, .. }) => PaymentSource::Card(source),
-            Self::Pix(Pix { source, .. }) => PaymentSource::Payer(source),
+            Self::Pix(Pix { source, .. }) | Self::Boleto(Boleto { source, .. }) => {
+                PaymentSource::Payer(source)
+            }
         }
     }
 
@@ -163,7 +189,9 @@ impl PaymentMethod {
     /// The caller's free-form list of items, for methods that have one.
     pub const fn items(&mut self) -> Option<&mut Option<Box<Value>>> {
         match self {
-            Self::Voucher(Voucher { items, .. }) | Self::Pix(Pix { items, .. }) => Some(items),
+            Self::Voucher(Voucher { items, .. })
+            | Self::Pix(Pix { items, .. })
+            | Self::Boleto(Boleto { items, .. }) => Some(items),
             Self::Credit(_) | Self::Debit(_) => None,
         }
     }
@@ -174,7 +202,7 @@ impl PaymentMethod {
             Self::Credit(Credit { installments, .. }) | Self::Debit(Debit { installments, .. }) => {
                 *installments
             }
-            Self::Voucher(_) | Self::Pix(_) => 1,
+            Self::Voucher(_) | Self::Pix(_) | Self::Boleto(_) => 1,
         }
     }
 
@@ -182,8 +210,22 @@ impl PaymentMethod {
     pub const fn recurrence(&self) -> Option<Recurrence> {
         match self {
             Self::Credit(Credit { recurrence, .. }) => *recurrence,
-            Self::Debit(_) | Self::Voucher(_) | Self::Pix(_) => None,
+            Self::Debit(_) | Self::Voucher(_) | Self::Pix(_) | Self::Boleto(_) => None,
         }
+    }
+
+    /// Without the texts and objects that callers fill as they like, and which may name a person.
+    #[must_use]
+    pub fn without_free_text(mut self) -> Self {
+        if let Some(items) = self.items() {
+            *items = None;
+        }
+        match &mut self {
+            Self::Pix(pix) => pix.additional_info = Vec::new(),
+            Self::Boleto(boleto) => boleto.instructions = None,
+            Self::Credit(_) | Self::Debit(_) | Self::Voucher(_) => {}
+        }
+        self
     }
 
     /// Whether `transaction.pending` is announced when the charge is stored. A card charge is usually decided a
@@ -191,7 +233,7 @@ impl PaymentMethod {
     pub const fn is_announced_when_accepted(&self) -> bool {
         match self {
             Self::Credit(_) | Self::Debit(_) | Self::Voucher(_) => true,
-            Self::Pix(_) => false,
+            Self::Pix(_) | Self::Boleto(_) => false,
         }
     }
 }

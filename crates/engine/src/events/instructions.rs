@@ -3,7 +3,7 @@
 
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::instructions::Instructions;
-use regente_domain::charge::{PaymentMethod, Pix};
+use regente_domain::charge::{Boleto, PaymentMethod, Pix};
 use serde::Serialize;
 
 use crate::document_links::Addresses;
@@ -14,6 +14,8 @@ use crate::document_links::Addresses;
 pub enum InstructionsView {
     /// Of a Pix.
     Pix(PixView),
+    /// Of a boleto.
+    Boleto(BoletoView),
 }
 
 /// The code that a payer scans or copies.
@@ -35,13 +37,53 @@ pub struct QrCodeView {
     qr_code_image_url: Option<String>,
 }
 
+/// What a payer of a boleto needs.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BoletoView {
+    expires_date: String,
+    /// The bar code.
+    #[serde(flatten)]
+    pub barcode: BarcodeView,
+}
+
+/// The bar code of a boleto: the line to type, and the slip.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BarcodeView {
+    barcode_data: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    barcode_image_url: Option<String>,
+}
+
 impl InstructionsView {
     /// The instructions that a request gave the payer; `None` when it gave none, or none with a member of their own.
     pub fn of(method: &PaymentMethod, request: &TransactionRequest, addresses: &Addresses) -> Option<Self> {
         let instructions = &request.pending()?.instructions;
         match method {
             PaymentMethod::Pix(pix) => PixView::of(pix, instructions, addresses).map(Self::Pix),
+            PaymentMethod::Boleto(boleto) => {
+                BoletoView::of(boleto, instructions, addresses).map(Self::Boleto)
+            }
             PaymentMethod::Credit(_) | PaymentMethod::Debit(_) | PaymentMethod::Voucher(_) => None,
+        }
+    }
+}
+
+impl InstructionsView {
+    /// The code of a Pix.
+    pub fn qr_code(self) -> Option<QrCodeView> {
+        match self {
+            Self::Pix(pix) => Some(pix.code),
+            Self::Boleto(_) => None,
+        }
+    }
+
+    /// The bar code of a boleto.
+    pub fn barcode(self) -> Option<BarcodeView> {
+        match self {
+            Self::Boleto(boleto) => Some(boleto.barcode),
+            Self::Pix(_) => None,
         }
     }
 }
@@ -63,7 +105,29 @@ impl QrCodeView {
             Instructions::Redirect { .. }
             | Instructions::Challenge { .. }
             | Instructions::HostedChallenge { .. }
-            | Instructions::Barcode { .. } => None,
+            | Instructions::Boleto(_) => None,
+        }
+    }
+}
+
+impl BoletoView {
+    fn of(boleto: &Boleto, instructions: &Instructions, addresses: &Addresses) -> Option<Self> {
+        let barcode = BarcodeView::of(instructions, addresses)?;
+        Some(Self { expires_date: boleto.due.to_string(), barcode })
+    }
+}
+
+impl BarcodeView {
+    fn of(instructions: &Instructions, addresses: &Addresses) -> Option<Self> {
+        match instructions {
+            Instructions::Boleto(issued) => {
+                let barcode_image_url = addresses.slip.clone();
+                Some(Self { barcode_data: issued.barcode.line(), barcode_image_url })
+            }
+            Instructions::Redirect { .. }
+            | Instructions::Challenge { .. }
+            | Instructions::HostedChallenge { .. }
+            | Instructions::QrCode { .. } => None,
         }
     }
 }

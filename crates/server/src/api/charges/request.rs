@@ -1,6 +1,7 @@
 //! `POST /v1/charges`: parses the body into values that are always valid (`docs/interface/charges.md#creating`).
 
 mod authentication;
+mod boleto;
 mod method;
 mod source;
 

@@ -8,7 +8,7 @@ use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{Content, Ref, Required, ResponseBuilder};
 use uuid::Uuid;
 
-use crate::api::charges::methods::PixInstructions;
+use crate::api::charges::methods::{BoletoInstructions, PixInstructions};
 use crate::api::charges::three_d_secure::ThreeDsSchema;
 use crate::api::charges::view::{ProviderAuthorizationSchema, ProviderErrorSchema};
 use crate::api::purchases::view::PurchaseSchema;
@@ -207,9 +207,9 @@ struct TransactionRequestSnapshot {
     pix: Option<PixInstructions>,
     /// What it says about the authentication of the cardholder; absent where it says nothing.
     threeds: Option<ThreeDsSchema>,
-    /// Always null.
-    #[schema(value_type = Option<Object>, required = true)]
-    boleto: (),
+    /// The line and the slip of a boleto; null for other methods.
+    #[schema(required = true)]
+    boleto: Option<BoletoInstructions>,
     /// Always null.
     #[schema(value_type = Option<Object>, required = true)]
     fraud_analysis: (),

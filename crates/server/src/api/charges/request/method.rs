@@ -1,13 +1,16 @@
 //! The payment methods of a charge, as they are sent (`docs/interface/charges.md#payment-methods`). [`super::source`]
 //! reads what they are paid with.
 
+use jiff::civil::Date;
 use regente_domain::charge::{
     AdditionalInfo, CardSource, Credit, Debit, EXPIRES_IN_SECONDS_MAX, INSTALLMENTS_MAX, PayerSource,
     PaymentMethod, PaymentType, Pix, Recurrence, Voucher,
 };
 use regente_domain::text::chars_max;
+use regente_engine::error::Error;
 use serde_json::{Map, Value};
 
+use super::boleto::{NewBoleto, read_boleto};
 use super::source::CodeRule;
 use super::{FREE_FORM_BYTES_MAX, or_default};
 use crate::api::fields::{Field, Fields};
@@ -57,6 +60,8 @@ pub enum PayerMethod {
         /// `items`, as sent.
         items: Option<Value>,
     },
+    /// By boleto.
+    Boleto(NewBoleto),
 }
 
 impl CardMethod {
@@ -114,15 +119,28 @@ impl PayerMethod {
     pub const fn payment_type(&self) -> PaymentType {
         match self {
             Self::Pix { .. } => PaymentType::Pix,
+            Self::Boleto(_) => PaymentType::Boleto,
         }
     }
 
-    /// The method with its resolved payer.
-    pub fn paid_by(self, source: PayerSource) -> PaymentMethod {
+    /// Checks what depends on the day.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the member.
+    pub fn check(&self, today: Date) -> Result<(), Error> {
+        match self {
+            Self::Pix { .. } => Ok(()),
+            Self::Boleto(boleto) => boleto.check(today),
+        }
+    }
+
+    /// The method with its resolved payer, on this day.
+    pub fn paid_by(self, source: PayerSource, today: Date) -> PaymentMethod {
         match self {
             Self::Pix { expires_in, additional_info, items } => {
                 PaymentMethod::Pix(Pix { source, expires_in, additional_info, items: items.map(Box::new) })
             }
+            Self::Boleto(boleto) => PaymentMethod::Boleto(boleto.paid_by(source, today)),
         }
     }
 }
@@ -134,6 +152,7 @@ enum Word {
     Debit,
     Voucher,
     Pix,
+    Boleto,
 }
 
 /// The methods by their words.
@@ -142,6 +161,7 @@ const METHODS: &[(&str, Word)] = &[
     (PaymentType::Debit.word(), Word::Debit),
     (PaymentType::Voucher.word(), Word::Voucher),
     (PaymentType::Pix.word(), Word::Pix),
+    (PaymentType::Boleto.word(), Word::Boleto),
 ];
 
 /// A method, and the buyer of a voucher.
@@ -157,6 +177,9 @@ pub(super) fn read_method(fields: &Fields<'_>) -> Option<MethodRead> {
         }
         Word::Voucher => read_voucher(fields),
         Word::Pix => read_pix(fields).map(|method| (Method::ByPayer(method), None)),
+        Word::Boleto => {
+            read_boleto(fields).map(|boleto| (Method::ByPayer(PayerMethod::Boleto(boleto)), None))
+        }
     }
 }
 
@@ -206,14 +229,22 @@ fn read_free_items(field: Field<'_>) -> Option<Value> {
 
 /// Reads items whose members are known: checked, and kept as sent. Some clients send numbers as texts.
 fn read_items(field: Field<'_>) -> Option<Value> {
-    let item = |item: &Fields<'_>| {
+    field.array(0..=ITEMS_MAX, read_item).map(Value::Array)
+}
+
+/// As [`read_items`]; a single item may stand without an array.
+pub(super) fn read_item_or_items(field: Field<'_>) -> Option<Value> {
+    field.one_or_many(0..=ITEMS_MAX, read_item).map(Value::Array)
+}
+
+fn read_item(field: Field<'_>) -> Option<Value> {
+    field.object(|item| {
         item.optional("id").text(chars_max::LINE);
         item.optional("title").text(chars_max::LINE);
         item.optional("unitPrice").read(number);
         item.optional("quantity").read(number);
         Some(Value::Object(item.members().clone()))
-    };
-    field.array(0..=ITEMS_MAX, |field| field.object(item)).map(Value::Array)
+    })
 }
 
 /// A number of 0 or more, or its text.
