@@ -17,6 +17,7 @@ pub mod outcome;
 pub mod purchase;
 pub mod reconcile;
 mod reported;
+mod reversal;
 pub mod route;
 mod schedule;
 mod security_code;

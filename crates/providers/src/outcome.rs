@@ -87,6 +87,9 @@ pub struct Payment {
     pub reference: Approval,
     /// What was paid, in minor units.
     pub amount: Amount,
+    /// The provider's identifiers of its reversal, when the payer's bank has taken the payment back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reversal: Option<Approval>,
 }
 
 impl From<Finding> for Answer {

@@ -52,6 +52,8 @@ pub enum Staging {
     Refund,
     /// The provider refuses the refund that it had accepted.
     RefundRefusal,
+    /// The payer's bank takes the payment back, which the provider cannot refund.
+    Reversal,
 }
 
 impl SimulatedStatus {
@@ -107,6 +109,7 @@ impl Charge {
             {
                 Ok(Staging::Void)
             }
+            (ChargeState::Authorized { .. }, To::Voided) => Ok(Staging::Reversal),
             (ChargeState::RefundAccepted { .. }, To::Voided) => Ok(Staging::Refund),
             (ChargeState::RefundAccepted { .. }, To::Authorized) => Ok(Staging::RefundRefusal),
             (ChargeState::RefundAccepted { .. }, To::RefundPending) => Ok(Staging::Reached),

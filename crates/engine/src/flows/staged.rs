@@ -51,6 +51,7 @@ pub async fn reach(
                 instructed(app, &charge, &requests, Staged::Payment { amount: None }, actor).await?
             }
             Staging::Withdrawal => instructed(app, &charge, &requests, Staged::Withdrawal, actor).await?,
+            Staging::Reversal => instructed(app, &charge, &requests, Staged::Reversal, actor).await?,
             Staging::Refund => accepted(app, &charge, &requests, Staged::Refund, actor).await?,
             Staging::RefundRefusal => accepted(app, &charge, &requests, Staged::RefundRefusal, actor).await?,
             Staging::Void => void(app, &charge, actor).await?,

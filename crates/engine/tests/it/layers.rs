@@ -37,6 +37,7 @@ const ENGINE: &[&str] = &[
     "flows::authentication",
     "flows::schedule",
     "flows::outcome",
+    "flows::reversal",
     // A charge whose answer comes too late is a finding, and a finding may lead to the next provider.
     "flows::asking flows::charge flows::finding",
     "flows::challenge",

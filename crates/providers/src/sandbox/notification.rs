@@ -65,7 +65,10 @@ pub(super) fn word(what: &EventKind) -> String {
         EventKind::Outcome(Finding::Declined(_)) => "declined",
         EventKind::Outcome(Finding::Pending(_)) => "pending",
         EventKind::Outcome(Finding::Accepted(_)) => "accepted",
-        EventKind::Outcome(Finding::Paid(payments)) => return format!("paid-{}", payments.len()),
+        EventKind::Outcome(Finding::Paid(payments)) => {
+            let reversals = payments.iter().filter(|payment| payment.reversal.is_some()).count();
+            return format!("paid-{}-reversed-{reversals}", payments.len());
+        }
         EventKind::ChargedBack
         | EventKind::DisputeOpened
         | EventKind::DisputeWon

@@ -1,7 +1,9 @@
 //! What a payer or a bank does at the simulator without a call: it pays instructions, in time, late, twice or with another
 //! amount, or reports the result of a refund. Each is an entry of the transaction log.
 
+use regente_domain::boleto::IssuedBoleto;
 use regente_domain::decline::{Decline, DeclinedCode};
+use regente_domain::local_day;
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
@@ -10,7 +12,7 @@ use super::draws::Draws;
 use super::rules::network_says;
 use super::transaction_log::Recorded;
 use super::{Answered, Deed, Entry, Sandbox, TransactionLogError};
-use crate::outcome::{Approval, Finding, Payment};
+use crate::outcome::{Approval, Finding, Instructions, Payment, Pending};
 use crate::staged::{StageRefusal, Staged, StagedEvent};
 
 /// Namespace of the keys of what happens without a call.
@@ -35,6 +37,7 @@ impl Sandbox {
             Staged::Payment { amount } => self.pay(key, amount, at).await.map(drop),
             Staged::FurtherPayment { amount } => self.pay_again(key, amount, at).await.map(drop),
             Staged::Withdrawal => self.withdraw(key, at).await,
+            Staged::Reversal => self.reverse(key, at).await,
             Staged::Refund => {
                 let done = Draws::new(self.seed, None, key).approval();
                 self.report_void(key, at, Finding::Approved(done)).await
@@ -89,15 +92,15 @@ impl Sandbox {
         at: Timestamp,
     ) -> Result<Payment, StageRefusal> {
         let asked = instructed(history, key).ok_or(StageRefusal::NothingWaits)?;
-        let amount = amount.unwrap_or(asked.amount);
-        let payment_key = derived(key, &format!("payment {place}"));
+        let amount = amount.unwrap_or_else(|| owed(asked, at));
+        let payment_key = payment_key(key, place);
         let mut id = Draws::new(self.seed, None, payment_key).letters_and_digits("end-to-end id");
         id.truncate(END_TO_END_ID_CHARS - 1);
         let reference = Approval { transaction_id: Some(format!("E{id}")), ..Approval::default() };
         let deed = Deed::Payment { authorization_key: key };
         let finding = Finding::Approved(reference.clone());
         self.enter(payment_key, at, Answered { deed, amount, currency: asked.currency, finding }).await?;
-        Ok(Payment { reference, amount })
+        Ok(Payment { reference, amount, reversal: None })
     }
 
     async fn withdraw(&self, key: Uuid, at: Timestamp) -> Result<(), StageRefusal> {
@@ -108,7 +111,30 @@ impl Sandbox {
         let finding = Finding::Declined(Decline { retryable: false, ..refused });
         let (amount, currency) = (asked.amount, asked.currency);
         let deed = Deed::Withdrawal { authorization_key: key };
-        self.enter(derived(key, "withdrawal"), at, Answered { deed, amount, currency, finding }).await
+        self.enter(derived(key, "withdrawal"), at, Answered { deed, amount, currency, finding })
+            .await
+            .map(drop)
+    }
+
+    /// The payer's bank takes back the first payment of a boleto.
+    async fn reverse(&self, key: Uuid, at: Timestamp) -> Result<(), StageRefusal> {
+        let history = self.log.history(key).await.map_err(unanswered)?;
+        let asked = instructed(&history, key).filter(|asked| boleto(asked).is_some());
+        let paid = payments(&history).into_iter().next();
+        let (Some(asked), Some(Payment { amount, .. })) = (asked, paid) else {
+            return Err(StageRefusal::NothingWaits);
+        };
+        let reversal_key = reversal_key(payment_key(key, 0));
+        let finding = Finding::Approved(Draws::new(self.seed, None, reversal_key).approval());
+        let deed = Deed::Reversal { authorization_key: key };
+        let answered = Answered { deed, amount, currency: asked.currency, finding };
+        match self.enter(reversal_key, at, answered).await? {
+            Finding::Approved(_) => Ok(()),
+            // It was given back: nothing is left to take.
+            Finding::Declined(_) | Finding::Pending(_) | Finding::Paid(_) | Finding::Accepted(_) => {
+                Err(StageRefusal::NothingWaits)
+            }
+        }
     }
 
     /// Reports the result of an accepted void.
@@ -123,12 +149,13 @@ impl Sandbox {
         };
         let (amount, currency) = (void.amount, void.currency);
         let deed = Deed::VoidResult { authorization_key };
-        self.enter(result_key(key), at, Answered { deed, amount, currency, finding }).await
+        self.enter(result_key(key), at, Answered { deed, amount, currency, finding }).await.map(drop)
     }
 
-    async fn enter(&self, key: Uuid, at: Timestamp, answered: Answered) -> Result<(), StageRefusal> {
+    /// Writes the entry of a key, unless there is one, and returns what the log has.
+    async fn enter(&self, key: Uuid, at: Timestamp, answered: Answered) -> Result<Finding, StageRefusal> {
         match self.log.record(key, at, answered).await.map_err(unanswered)? {
-            Recorded::Answered(_) => Ok(()),
+            Recorded::Answered(finding) => Ok(finding),
             Recorded::ProbedBefore => Err(StageRefusal::NothingWaits),
         }
     }
@@ -165,22 +192,46 @@ fn instructed(history: &[Entry], key: Uuid) -> Option<&Answered> {
 }
 
 fn payments(history: &[Entry]) -> Vec<Payment> {
-    let paid = |answered: &Answered| match (&answered.deed, &answered.finding) {
-        (Deed::Payment { .. }, Finding::Approved(reference)) => {
-            Some(Payment { reference: reference.clone(), amount: answered.amount })
+    let approved = |entry: &Entry| match entry.answered().map(|answered| &answered.finding) {
+        Some(Finding::Approved(reference)) => Some(reference.clone()),
+        Some(Finding::Declined(_) | Finding::Pending(_) | Finding::Paid(_) | Finding::Accepted(_)) | None => {
+            None
         }
-        (
-            Deed::Authorization { .. }
-            | Deed::Verification { .. }
-            | Deed::Capture { .. }
-            | Deed::Void { .. }
-            | Deed::Payment { .. }
-            | Deed::Withdrawal { .. }
-            | Deed::VoidResult { .. },
-            _,
-        ) => None,
     };
-    history.iter().filter_map(Entry::answered).filter_map(paid).collect()
+    let reversal_of = |payment: &Entry| {
+        let key = reversal_key(payment.key);
+        history.iter().find(|entry| entry.key == key).and_then(approved)
+    };
+    let paid = |entry: &Entry| {
+        let payment = entry.answered().filter(|answered| matches!(answered.deed, Deed::Payment { .. }))?;
+        let (reference, amount) = (approved(entry)?, payment.amount);
+        Some(Payment { reference, amount, reversal: reversal_of(entry) })
+    };
+    history.iter().filter_map(paid).collect()
+}
+
+/// What the payer has to pay on the day of this time: for a boleto with interest and fine.
+fn owed(asked: &Answered, at: Timestamp) -> Amount {
+    let owed = boleto(asked)
+        .and_then(|boleto| boleto.late_charges.owed(asked.amount, boleto.due, local_day::day_of(at)));
+    owed.map_or(asked.amount, |owed| owed.total)
+}
+
+/// The boleto that an authorization has given the payer.
+fn boleto(asked: &Answered) -> Option<&IssuedBoleto> {
+    let Finding::Pending(pending) = &asked.finding else { return None };
+    let Pending { instructions: Instructions::Boleto(boleto), .. } = pending.as_ref() else { return None };
+    Some(boleto)
+}
+
+/// The key of the entry with the payment of this place, from 0.
+fn payment_key(key: Uuid, place: usize) -> Uuid {
+    derived(key, &format!("payment {place}"))
+}
+
+/// The key of the entry with the reversal of a payment.
+fn reversal_key(payment_key: Uuid) -> Uuid {
+    derived(payment_key, "reversal")
 }
 
 /// The key of the entry with the result of an accepted void.

@@ -46,6 +46,7 @@ pub struct Answered {
 const PAYMENT: &str = "payment";
 const WITHDRAWAL: &str = "withdrawal";
 const VOID_RESULT: &str = "void_result";
+const REVERSAL: &str = "reversal";
 
 /// An operation as it is logged, without card numbers, or what a payer or a bank did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +88,11 @@ pub enum Deed {
         /// The key of the authorization.
         authorization_key: Uuid,
     },
+    /// A payment is taken back by the payer's bank.
+    Reversal {
+        /// The key of the authorization.
+        authorization_key: Uuid,
+    },
 }
 
 /// Identifies a card; not enough to charge it.
@@ -108,7 +114,8 @@ impl Entry {
                 | Deed::Capture { .. }
                 | Deed::Void { .. }
                 | Deed::Withdrawal { .. }
-                | Deed::VoidResult { .. },
+                | Deed::VoidResult { .. }
+                | Deed::Reversal { .. },
             )
             | None => false,
         }
@@ -152,6 +159,7 @@ impl Deed {
             Self::Payment { .. } => PAYMENT,
             Self::Withdrawal { .. } => WITHDRAWAL,
             Self::VoidResult { .. } => VOID_RESULT,
+            Self::Reversal { .. } => REVERSAL,
         }
     }
 
@@ -170,6 +178,7 @@ impl Deed {
             (PAYMENT, None) => Self::Payment { authorization_key: authorization_key? },
             (WITHDRAWAL, None) => Self::Withdrawal { authorization_key: authorization_key? },
             (VOID_RESULT, None) => Self::VoidResult { authorization_key: authorization_key? },
+            (REVERSAL, None) => Self::Reversal { authorization_key: authorization_key? },
             (_, None) => return None,
         })
     }
@@ -183,7 +192,8 @@ impl Deed {
             | Self::Void { .. }
             | Self::Payment { .. }
             | Self::Withdrawal { .. }
-            | Self::VoidResult { .. } => None,
+            | Self::VoidResult { .. }
+            | Self::Reversal { .. } => None,
         }
     }
 
@@ -196,7 +206,8 @@ impl Deed {
             | Self::Void { .. }
             | Self::Payment { .. }
             | Self::Withdrawal { .. }
-            | Self::VoidResult { .. } => None,
+            | Self::VoidResult { .. }
+            | Self::Reversal { .. } => None,
         }
     }
 
@@ -208,7 +219,8 @@ impl Deed {
             | Self::Void { authorization_key }
             | Self::Payment { authorization_key }
             | Self::Withdrawal { authorization_key }
-            | Self::VoidResult { authorization_key } => Some(*authorization_key),
+            | Self::VoidResult { authorization_key }
+            | Self::Reversal { authorization_key } => Some(*authorization_key),
         }
     }
 }

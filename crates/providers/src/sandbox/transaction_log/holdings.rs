@@ -75,7 +75,8 @@ impl Holdings {
             | Deed::Capture { .. }
             | Deed::Void { .. }
             | Deed::Withdrawal { .. }
-            | Deed::VoidResult { .. } => {}
+            | Deed::VoidResult { .. }
+            | Deed::Reversal { .. } => {}
         }
         // A logged capture or void was possible when it was written, so it still is.
         if let Some(after) = self.after(answered).and_then(Result::ok) {
@@ -88,7 +89,8 @@ impl Holdings {
         let authorization_key = match answered.deed {
             Deed::Capture { authorization_key }
             | Deed::Void { authorization_key }
-            | Deed::VoidResult { authorization_key } => authorization_key,
+            | Deed::VoidResult { authorization_key }
+            | Deed::Reversal { authorization_key } => authorization_key,
             Deed::Authorization { .. }
             | Deed::Verification { .. }
             | Deed::Payment { .. }
@@ -140,7 +142,7 @@ impl Holding {
             Deed::Void { .. } | Deed::VoidResult { .. } if self.reserved > Amount::ZERO => {
                 self.release(amount)
             }
-            Deed::Void { .. } | Deed::VoidResult { .. } => self.refund(amount),
+            Deed::Void { .. } | Deed::VoidResult { .. } | Deed::Reversal { .. } => self.refund(amount),
         }
     }
 
