@@ -1,6 +1,7 @@
 //! A charge: one payment attempt of a buyer, tried at one or more providers. This module holds its facts and its
 //! transitions; [`next`] decides the next step. Each call to a provider is an [`attempt::TransactionRequest`].
 
+pub mod analysis;
 pub mod attempt;
 pub mod authentication;
 pub mod explanation;
@@ -27,6 +28,7 @@ use crate::provider_type::ProviderType;
 use crate::routing::{self, Hop};
 use crate::time::Timestamp;
 
+use analysis::{Progress, Screening};
 use attempt::{Asks, Place, RequestType, TransactionRequest};
 use authentication::Authentication;
 use explanation::{Explanation, Stopped};
@@ -107,6 +109,8 @@ pub struct Charge {
     pub state: ChargeState,
     /// What it demands of the authentication of its cardholder. Boxed, since few charges have it.
     pub authentication: Option<Box<Authentication>>,
+    /// What the merchant's anti-fraud provider has to do with it. Boxed, since few charges have one.
+    pub screening: Option<Box<Screening>>,
     /// The route that was chosen, and why.
     pub explanation: Explanation,
     /// The place in the route of the provider that was asked last, or will be asked first.
@@ -135,13 +139,20 @@ pub struct Transition {
 }
 
 impl Charge {
-    /// The capture mode in effect: only credit cards can be reserved (`docs/interface/charges.md#payment-methods`).
-    pub const fn capture_in_effect(&self) -> CaptureMode {
-        self.method.payment_type().capture(self.capture)
+    /// The capture mode in effect: only credit cards can be reserved (`docs/interface/charges.md#payment-methods`), and
+    /// an analysed charge is reserved alone until a verdict allows more.
+    pub fn capture_in_effect(&self) -> CaptureMode {
+        let asked = match &self.screening {
+            Some(screening) if screening.rules.is_some() && screening.progress != Progress::Cleared => {
+                CaptureMode::Manual
+            }
+            Some(_) | None => self.capture,
+        };
+        self.method.payment_type().capture(asked)
     }
 
     /// The type of a request that authorizes the charge.
-    pub const fn authorization_type(&self) -> RequestType {
+    pub fn authorization_type(&self) -> RequestType {
         match self.capture_in_effect() {
             CaptureMode::Automatic => RequestType::Authorization,
             CaptureMode::Manual => RequestType::PreAuthorization,
@@ -168,7 +179,7 @@ impl Charge {
     }
 
     /// The authorization to send to a provider of the route.
-    pub const fn authorization_at(&self, hop: Hop) -> Asks {
+    pub fn authorization_at(&self, hop: Hop) -> Asks {
         Asks {
             provider_id: hop.provider_id,
             provider_type: hop.provider_type,
@@ -218,13 +229,18 @@ impl Charge {
         Ok(failed)
     }
 
-    /// Adds a transaction request to the provider at `hop`.
+    /// Adds a transaction request to the provider at `hop`, after `requests`.
     ///
     /// # Errors
     /// [`NotPending`] when the charge has ended.
-    pub fn try_next(&self, hop: Hop, now: Timestamp) -> Result<Transition, NotPending> {
+    pub fn try_next(
+        &self,
+        requests: &[TransactionRequest],
+        hop: Hop,
+        now: Timestamp,
+    ) -> Result<Transition, NotPending> {
         self.must_be_pending()?;
-        let next = self.moved(ChargeState::Processing, now).with_one_more_request();
+        let next = self.moved(ChargeState::Processing, now).with_one_more_request().cleared_by(requests);
         Ok(Transition { charge: Self { position: hop.position, ..next }, announces: None })
     }
 

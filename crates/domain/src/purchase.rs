@@ -222,7 +222,9 @@ impl Purchase {
         match (self.operation_possible(), self.capture) {
             (Err(OperationRefusal::InvalidState), _) => Err(OperationRefusal::InvalidState),
             (_, CaptureMode::Automatic) => Err(OperationRefusal::IntentMismatch),
-            (Ok(Held::Reserved), CaptureMode::Manual) => Ok(self.apply(Change::CaptureRequested, now)),
+            (Ok(Held::Reserved | Held::JustReserved), CaptureMode::Manual) => {
+                Ok(self.apply(Change::CaptureRequested, now))
+            }
             (Ok(Held::Taken), CaptureMode::Manual) => Err(OperationRefusal::InvalidState),
             (Err(refusal), CaptureMode::Manual) => Err(refusal),
         }
@@ -235,7 +237,7 @@ impl Purchase {
     /// What [`OperationRefusal`] says.
     pub fn request_void(&self, seen: &[Seen], now: Timestamp) -> Result<Advance, OperationRefusal> {
         match self.operation_possible()? {
-            Held::Reserved => Ok(self.apply(Change::VoidRequested, now)),
+            Held::Reserved | Held::JustReserved => Ok(self.apply(Change::VoidRequested, now)),
             Held::Taken => {
                 let mut step = self.apply(Change::RefundRequested, now);
                 for (slot, seen) in step.purchase.slots.iter_mut().zip(seen) {

@@ -4,6 +4,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use regente_providers::anti_fraud::AntiFraudProviders;
 use regente_providers::authentication::AuthenticationServers;
 use regente_providers::provider::Providers;
 use regente_store::Store;
@@ -37,6 +38,8 @@ pub struct Parts {
     pub authentication: AuthenticationServers,
     /// Where cardholders come back after a challenge.
     pub return_addresses: ReturnAddresses,
+    /// Anti-fraud providers.
+    pub anti_fraud: AntiFraudProviders,
     /// Calls to addresses that users have registered.
     pub outbound: Outbound,
     /// Business and machine time.

@@ -1,6 +1,7 @@
 //! Operations that involve both the store and a provider. The API and the jobs call the same functions. Every flow that
 //! moves money writes the intent in one batch, calls the provider, and writes the outcome in another batch.
 
+pub mod anti_fraud;
 mod asking;
 pub mod attempt;
 pub mod authentication;
@@ -23,3 +24,4 @@ mod schedule;
 mod security_code;
 pub mod staged;
 mod step;
+mod stored;

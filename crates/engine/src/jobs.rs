@@ -3,6 +3,7 @@
 //! only its own queue.
 
 mod counters;
+mod feeding;
 mod job;
 mod kind;
 mod purge;

@@ -41,6 +41,8 @@ pub enum Kind {
     ProviderNotification,
     /// Deletes notifications of providers past their retention.
     PurgeNotifications,
+    /// Tells an anti-fraud provider of a charge that ended without an analysis.
+    FeedAntiFraud,
 }
 
 /// Whether every deployment always has exactly one job of a kind.
@@ -52,7 +54,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 14] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 15] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -67,6 +69,7 @@ const KINDS: [(Kind, &str, Queue, Recurs); 14] = [
     (Kind::EraseCustomer,     "erase_customer",     Queue::Housekeeping, Recurs::No),
     (Kind::ProviderNotification, "provider_notification", Queue::Notifications, Recurs::No),
     (Kind::PurgeNotifications, "purge_notifications", Queue::Housekeeping, Recurs::Yes),
+    (Kind::FeedAntiFraud,     "feed_anti_fraud",    Queue::Money,        Recurs::No),
 ];
 
 const _: () = {

@@ -4,15 +4,17 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use regente_domain::charge::PaymentMethod;
+use regente_domain::charge::{ChargeStatus, PaymentMethod};
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 use tokio::time::timeout;
 use uuid::Uuid;
 
+use crate::outcome::UnknownReason;
 use crate::provider::BoxFuture;
 use crate::request::{Credentials, Instrument, Mode, TestOverrides};
 
@@ -22,10 +24,13 @@ pub trait AntiFraud: Send + Sync {
     /// later answers [`Verdict::Pending`].
     fn analyse(&self, analysis: Analysis) -> BoxFuture<'_, Verdict>;
 
-    /// The verdict of an analysis that was pending.
-    fn result(&self, inquiry: AnalysisInquiry) -> BoxFuture<'_, Verdict>;
+    /// The verdict of an analysis that was pending; an error when the provider does not tell.
+    fn result(&self, inquiry: AnalysisInquiry) -> BoxFuture<'_, Result<Verdict, AnalysisFailure>>;
 
-    /// How long a caller waits for [`Self::analyse`] and for [`Self::result`].
+    /// Takes note of a charge that ended without an analysis, once per key.
+    fn feed(&self, feeding: Feeding) -> BoxFuture<'_, Result<(), AnalysisFailure>>;
+
+    /// How long a caller waits for each of them.
     fn deadline(&self) -> Duration;
 }
 
@@ -80,8 +85,32 @@ pub struct AnalysisInquiry {
     pub analyst: Analyst,
 }
 
+/// A charge that ended without an analysis.
+#[derive(Debug)]
+pub struct Feeding {
+    /// Our key of the feeding, the same on every repetition.
+    pub key: Uuid,
+    /// When it is sent, by the caller's clock.
+    pub at: Timestamp,
+    /// The provider that is told.
+    pub analyst: Analyst,
+    /// How the charge ended.
+    pub status: ChargeStatus,
+    /// What the merchant keeps, in minor units.
+    pub amount: Amount,
+    /// ISO 4217 currency of `amount`.
+    pub currency: Currency,
+    /// How the buyer pays.
+    pub method: PaymentMethod,
+    /// The merchant's own reference.
+    pub order_id: Option<String>,
+    /// `fraudAnalysis`, as the merchant sent it; empty when it sent none.
+    pub fraud_analysis: Map<String, Value>,
+}
+
 /// The result of an analysis. Only `Approved` and `Reproved` decide about the charge.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The risk is acceptable.
     Approved {
@@ -103,7 +132,8 @@ pub enum Verdict {
 }
 
 /// Why an analysis ended without a verdict.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AnalysisFailure {
     /// The provider did not answer within its deadline.
     TimedOut,
@@ -118,36 +148,73 @@ pub enum AnalysisFailure {
     },
 }
 
+impl AnalysisFailure {
+    /// An error that the provider reported.
+    pub fn reported(reason: &str) -> Self {
+        Self::Provider { reason: reason.to_owned(), message: "The analysis failed".to_owned() }
+    }
+
+    /// A call that brought no answer.
+    pub fn of(reason: UnknownReason) -> Self {
+        match reason {
+            UnknownReason::TimedOut => Self::TimedOut,
+            UnknownReason::ConnectionLost => Self::reported("connection_lost"),
+            UnknownReason::ProviderFailed => Self::reported("processing_error"),
+        }
+    }
+}
+
+/// An adapter and the provider type that it serves.
+pub type AntiFraudAdapter = (ProviderType, Box<dyn AntiFraud>);
+
 /// The anti-fraud adapters of this build, by provider type.
 pub struct AntiFraudProviders(HashMap<ProviderType, Box<dyn AntiFraud>>);
 
 impl AntiFraudProviders {
     /// Registers exactly these adapters.
-    pub fn with(adapters: impl IntoIterator<Item = (ProviderType, Box<dyn AntiFraud>)>) -> Self {
+    pub fn with(adapters: impl IntoIterator<Item = AntiFraudAdapter>) -> Self {
         Self(adapters.into_iter().collect())
     }
 
     /// Requests an analysis and waits no longer than the provider's deadline.
     pub async fn analyse(&self, analysis: Analysis) -> Verdict {
-        self.ask(analysis.analyst.provider_type, |adapter| adapter.analyse(analysis)).await
+        let asked = self.within_deadline(analysis.analyst.provider_type, |adapter| adapter.analyse(analysis));
+        asked.await.unwrap_or_else(Verdict::Failed)
     }
 
     /// Requests the result of a pending analysis and waits no longer than the provider's deadline.
-    pub async fn result(&self, inquiry: AnalysisInquiry) -> Verdict {
-        self.ask(inquiry.analyst.provider_type, |adapter| adapter.result(inquiry)).await
+    ///
+    /// # Errors
+    /// [`AnalysisFailure`]: the provider has not told whether there is a verdict.
+    pub async fn result(&self, inquiry: AnalysisInquiry) -> Result<Verdict, AnalysisFailure> {
+        let asked = self.within_deadline(inquiry.analyst.provider_type, |adapter| adapter.result(inquiry));
+        asked.await.flatten()
     }
 
-    async fn ask<'a>(
+    /// Tells the provider of a charge that it did not analyse and waits no longer than its deadline.
+    ///
+    /// # Errors
+    /// [`AnalysisFailure`]: the provider may not know of the charge.
+    pub async fn feed(&self, feeding: Feeding) -> Result<(), AnalysisFailure> {
+        let asked = self.within_deadline(feeding.analyst.provider_type, |adapter| adapter.feed(feeding));
+        asked.await.flatten()
+    }
+
+    /// How long an analysis may take at a provider of this type; zero without an adapter.
+    pub fn deadline(&self, provider_type: ProviderType) -> Duration {
+        self.0.get(&provider_type).map_or(Duration::ZERO, |adapter| adapter.deadline())
+    }
+
+    async fn within_deadline<'a, T>(
         &'a self,
         provider_type: ProviderType,
-        question: impl FnOnce(&'a dyn AntiFraud) -> BoxFuture<'a, Verdict>,
-    ) -> Verdict {
+        question: impl FnOnce(&'a dyn AntiFraud) -> BoxFuture<'a, T>,
+    ) -> Result<T, AnalysisFailure> {
         let Some(adapter) = self.0.get(&provider_type) else {
-            return Verdict::Failed(AnalysisFailure::NoAdapter);
+            return Err(AnalysisFailure::NoAdapter);
         };
-        match timeout(adapter.deadline(), question(adapter.as_ref())).await {
-            Ok(verdict) => verdict,
-            Err(_elapsed) => Verdict::Failed(AnalysisFailure::TimedOut),
-        }
+        timeout(adapter.deadline(), question(adapter.as_ref()))
+            .await
+            .map_err(|_elapsed| AnalysisFailure::TimedOut)
     }
 }

@@ -1,6 +1,7 @@
 //! The SANDBOX provider: a simulator that behaves like a provider over a network and has its own transaction log. It
 //! does not use the product's database; its log contains no card numbers and no security codes.
 
+mod anti_fraud;
 mod authentication;
 mod delivery;
 mod draws;
@@ -16,6 +17,7 @@ mod rules;
 mod silence;
 mod transaction_log;
 
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -31,6 +33,7 @@ use tokio::time::sleep;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
+pub use anti_fraud::{Assessed, Product, RiskAsks, RiskQuestion};
 pub use authentication::{
     CardholderAnswer, CardholderAsks, CardholderBooks, CardholderQuestion, Challenge, NotAChallenge,
     SimulatedServer,
@@ -45,8 +48,8 @@ pub use outbox::{Notice, Outbox, Recipient};
 pub use overrides::overrides;
 pub use rules::{CvvRule, REFUSED_AMOUNT_MINOR_UNITS};
 pub use transaction_log::{
-    Answered, AuthenticatedAt, AuthenticationEntry, CardTrace, Decision, Deed, Entry, Filter, Holding,
-    Holdings, Order, Record, Stored, TestCard, TransactionLog, TransactionLogError,
+    Analysed, AnalysisEntry, Answered, AuthenticatedAt, AuthenticationEntry, CardTrace, Decision, Deed,
+    Entry, Filter, Holding, Holdings, Order, Record, Stored, TestCard, TransactionLog, TransactionLogError,
 };
 
 use crate::notification::{
@@ -86,19 +89,29 @@ impl SandboxOptions {
     }
 }
 
-/// The simulator, in this process. Clones share its log and its fault plan.
+/// The simulator, in this process. Clones share it.
 #[derive(Clone)]
-pub struct Sandbox {
+pub struct Sandbox(Arc<Parts>);
+
+impl Deref for Sandbox {
+    type Target = Parts;
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// The parts of a [`Sandbox`].
+pub struct Parts {
     seed: u64,
     deadline: Duration,
     cvv_on_charge: CvvRule,
     card_hash_key: hmac::Key,
     log: TransactionLog,
-    plan: Arc<RwLock<OwnPlan>>,
-    counts: Arc<Counts>,
+    plan: RwLock<OwnPlan>,
+    counts: Counts,
     letterbox: Letterbox,
-    outbox: Arc<Mutex<Option<Outbox>>>,
-    recipients: Arc<Recipients>,
+    outbox: Mutex<Option<Outbox>>,
+    recipients: Recipients,
 }
 
 /// The parts of a probe that the simulator uses.
@@ -139,18 +152,18 @@ impl Sandbox {
     /// Creates a simulator that writes to this log.
     pub fn new(options: SandboxOptions, log: TransactionLog) -> Self {
         let (letterbox, outbox) = outbox::outbox();
-        Self {
+        Self(Arc::new(Parts {
             seed: options.seed,
             deadline: options.deadline,
             cvv_on_charge: options.cvv_on_charge,
             card_hash_key: hmac::Key::new(hmac::HMAC_SHA256, &options.card_hash_key),
             log,
-            plan: Arc::default(),
-            counts: Arc::default(),
+            plan: RwLock::default(),
+            counts: Counts::default(),
             letterbox,
-            outbox: Arc::new(Mutex::new(Some(outbox))),
-            recipients: Arc::default(),
-        }
+            outbox: Mutex::new(Some(outbox)),
+            recipients: Recipients::default(),
+        }))
     }
 
     /// The notifications that wait to be sent, for the one who sends them; `None` when somebody has them.
@@ -164,7 +177,7 @@ impl Sandbox {
     }
 
     /// The simulator's transaction log.
-    pub const fn transaction_log(&self) -> &TransactionLog {
+    pub fn transaction_log(&self) -> &TransactionLog {
         &self.log
     }
 

@@ -19,6 +19,7 @@ use regente_engine::clock::Clock;
 use regente_engine::outbound::{Outbound, SystemLookup};
 use regente_engine::return_address::ReturnAddresses;
 use regente_engine::vault::{Kek, Vault, VaultError};
+use regente_providers::anti_fraud::{AntiFraudAdapter, AntiFraudProviders};
 use regente_providers::authentication::AuthenticationServers;
 use regente_providers::provider::{Adapter, Providers};
 use regente_providers::request::Mode;
@@ -178,7 +179,7 @@ async fn assemble(
     let credentials = no_credentials(clock.clone(), life);
     let machine = clock.clone();
     let now: MonotonicClock = Arc::new(move || machine.machine().elapsed());
-    let Simulated { payments, challenges, log: simulator_log } = simulator(config, kek, &clock).await?;
+    let Simulated { payments, risk, challenges, log: simulator_log } = simulator(config, kek, &clock).await?;
     let return_addresses = ReturnAddresses::new(&derived::return_address_key(kek), settings.base_url.clone());
     let engine = engine::App::new(engine::Parts {
         store: store.clone(),
@@ -186,6 +187,7 @@ async fn assemble(
         providers: Providers::with([payments]),
         authentication: AuthenticationServers::with(challenges.as_ref().map(SimulatedServer::adapter)),
         return_addresses,
+        anti_fraud: AntiFraudProviders::with([risk]),
         outbound: Outbound::new(config.outbound_rules()?, SystemLookup),
         circuits: Circuits::new(settings.circuits, clock.clone()),
         merchants: no_merchants(clock.clone(), life),
@@ -224,6 +226,7 @@ pub async fn existing_simulator_log(config: &Config) -> Result<Option<Transactio
 /// The simulator's adapters, and its transaction log when it is in this process.
 struct Simulated {
     payments: Adapter,
+    risk: AntiFraudAdapter,
     /// The 3DS server: only in a sandbox that knows its own address.
     challenges: Option<SimulatedServer>,
     log: Option<TransactionLog>,
@@ -243,12 +246,14 @@ async fn simulator(config: &Config, kek: &Kek, clock: &Clock) -> Result<Simulate
             let sandbox = open_sandbox(config, place, derived::card_hash_key(kek), clock).await?;
             let log = Some(sandbox.transaction_log().clone());
             let challenges = challenges(Arc::new(sandbox.clone()));
-            Ok(Simulated { payments: sandbox.into_adapter(), challenges, log })
+            let risk = sandbox.anti_fraud_adapter();
+            Ok(Simulated { payments: sandbox.into_adapter(), risk, challenges, log })
         }
         Simulator::Remote(options) => {
             let remote = RemoteSandbox::new(options)?;
             let challenges = challenges(Arc::new(remote.clone()));
-            Ok(Simulated { payments: remote.into_adapter(), challenges, log: None })
+            let risk = remote.anti_fraud_adapter();
+            Ok(Simulated { payments: remote.into_adapter(), risk, challenges, log: None })
         }
     }
 }

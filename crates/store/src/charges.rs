@@ -296,6 +296,7 @@ fn from_row(row: &Row) -> Result<StoredCharge, StoreError> {
             requests: facts.requests,
             purchase_id: facts.purchase_id,
             authentication: facts.authentication,
+            screening: facts.screening,
             unknown_members: facts.unknown_members,
             version: row.get("version")?,
             updated_at: row.get("updated_at")?,

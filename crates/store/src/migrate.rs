@@ -82,6 +82,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0015_authentications",
         text: include_str!("../migrations/0015_authentications.sql"),
     },
+    Migration { version: 16, name: "0016_analyses", text: include_str!("../migrations/0016_analyses.sql") },
 ];
 
 /// The table of applied migrations.

@@ -4,6 +4,7 @@
 mod row;
 
 use regente_domain::actor::Actor;
+use regente_domain::charge::analysis::Verdict;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
 use regente_domain::charge::instructions::Pending;
 use regente_domain::decline::Decline;
@@ -12,7 +13,7 @@ use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
 pub(crate) use self::row::from_rows;
-use self::row::{Status, from_row, known_args};
+use self::row::{Status, from_row, known_args, millis};
 use crate::batch::Batch;
 use crate::value::{Args, Json};
 use crate::{Sql, Store, StoreError, args, sql};
@@ -22,7 +23,7 @@ macro_rules! columns {
         "object_id, ordinal, client_id, id, object_kind, card_id, provider_id, provider_type, request_type, \
          status, amount, transaction_id, authorization_code, authorization_nsu, network_authorization_code, \
          network_response_code, response_code, decline, duration_ms, follows, undone_transaction_id, sent_at, instructions, expires_at, \
-         authentication, due_at, probes, open_reason, given_up_at, actor, updated_at"
+         authentication, analysis, due_at, probes, open_reason, given_up_at, actor, updated_at"
     };
 }
 
@@ -54,11 +55,17 @@ sql! {
             instructions = :instructions, expires_at = :expires_at, authentication = :authentication,
             duration_ms = :duration_ms, due_at = :due_at, given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
-    /// Stops probing a request with instructions, an accepted one or a denied one: its outcome is known, or the schedule is over.
+    /// Ends a risk analysis with what it found; a pending one keeps a due date: the provider is asked for the verdict.
+    pub ANALYSE_TRANSACTION_REQUEST = "
+        UPDATE transaction_requests SET status = :status, transaction_id = :transaction_id, analysis = :analysis,
+            duration_ms = :duration_ms, due_at = :due_at, given_up_at = NULL, updated_at = :updated_at
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
+    /// Stops probing a request with instructions, an accepted one, a denied one or a pending analysis: its outcome is
+    /// known, or the schedule is over.
     pub STOP_PROBING_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = NULL, given_up_at = NULL
         WHERE object_id = :object_id AND id = :id AND client_id = :client_id
-          AND status IN ('awaiting_payer', 'processing', 'timeout')";
+          AND status IN ('awaiting_payer', 'processing', 'timeout', 'analysed')";
     /// Every request of one object, oldest first.
     pub TRANSACTION_REQUESTS_OF = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE object_id = :object_id AND client_id = :client_id ORDER BY ordinal");
@@ -161,7 +168,8 @@ pub struct StoredRequest {
     /// The card whose number was decrypted for it.
     pub card_id: Option<CardId>,
     /// When its probe is due; absent once the outcome is known. For a request with instructions, when the provider is
-    /// asked about the payer's action; for a denied one, when the provider is asked whether it still denies it.
+    /// asked about the payer's action; for a denied one, when the provider is asked whether it still denies it; for a
+    /// pending analysis, when it is asked for the verdict.
     pub due_at: Option<Timestamp>,
     /// Number of probes.
     pub probes: i64,
@@ -194,7 +202,19 @@ pub fn insert_ended(
     let begun = TransactionRequest { outcome: Outcome::Open, ..request.clone() };
     let beginning = Beginning { object_kind, card_id: None, due_at: request.updated_at, actor };
     insert(batch, &begun, beginning);
-    batch.push(&END_TRANSACTION_REQUEST, end_args(request, None)?);
+    match &request.outcome {
+        Outcome::Analysed(analysed) => {
+            batch.push(&ANALYSE_TRANSACTION_REQUEST, analysed_args(request, &analysed.verdict, None)?);
+        }
+        Outcome::Open
+        | Outcome::Pending(_)
+        | Outcome::Accepted(_)
+        | Outcome::Approved(_)
+        | Outcome::Declined(_)
+        | Outcome::NoEffect(_) => {
+            batch.push(&END_TRANSACTION_REQUEST, end_args(request, None)?);
+        }
+    }
     Ok(())
 }
 
@@ -278,6 +298,36 @@ pub fn instruct(
     Ok(())
 }
 
+/// Ends a risk analysis with what it found; the provider of a pending one is asked for the verdict at `due_at`. Guards
+/// the batch.
+pub fn analysed(
+    batch: &mut Batch,
+    ended: &TransactionRequest,
+    verdict: &Verdict,
+    due_at: Option<Timestamp>,
+) -> Result<(), StoreError> {
+    batch.guard(&ANALYSE_TRANSACTION_REQUEST, analysed_args(ended, verdict, due_at)?);
+    Ok(())
+}
+
+fn analysed_args(
+    ended: &TransactionRequest,
+    verdict: &Verdict,
+    due_at: Option<Timestamp>,
+) -> Result<Args, StoreError> {
+    Ok(args! {
+        object_id: ended.object_id,
+        ordinal: ended.ordinal,
+        client_id: ended.client_id,
+        status: Status::of(&ended.outcome).word(),
+        transaction_id: ended.transaction_id(),
+        analysis: json(verdict)?,
+        duration_ms: millis(ended),
+        due_at,
+        updated_at: ended.updated_at,
+    })
+}
+
 /// Whether the provider is asked again about a request with instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probing {
@@ -303,7 +353,8 @@ pub fn tell(
     insert_ended(batch, told, ObjectKind::Charge, actor)
 }
 
-/// Ends probing of a request with instructions, of an accepted one or of a denied one. Guards the batch.
+/// Ends probing of a request with instructions, of an accepted one, of a denied one or of a pending analysis. Guards the
+/// batch.
 pub fn stop_probing(batch: &mut Batch, client_id: ClientId, object_id: Uuid, id: TransactionRequestId) {
     batch.guard(&STOP_PROBING_TRANSACTION_REQUEST, args! { object_id, id, client_id });
 }

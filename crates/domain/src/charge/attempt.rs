@@ -11,6 +11,7 @@ use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
+use super::analysis::{Analysed, Failure, Verdict};
 use super::authentication::{Authenticated, not_authenticated};
 use super::instructions::Pending;
 use super::words::words;
@@ -36,6 +37,10 @@ words! {
         AuthenticationEnroll = "3DS_authentication_enroll",
         /// Ask a 3DS server how a challenge of the cardholder has ended.
         AuthenticationValidate = "3DS_authentication_validate",
+        /// Analyse the risk.
+        AntiFraud = "anti_fraud",
+        /// Tell the anti-fraud provider of a charge that it did not analyse.
+        AntiFraudFeeding = "anti_fraud_feeding",
     }
 }
 
@@ -92,6 +97,8 @@ pub enum Outcome {
     Declined(Decline),
     /// No answer came, and the provider confirmed that nothing happened.
     NoEffect(Decline),
+    /// The answer to a risk analysis.
+    Analysed(Box<Analysed>),
 }
 
 /// A transaction request: one operation at one provider.
@@ -219,7 +226,9 @@ impl TransactionRequest {
             | RequestType::Void
             | RequestType::ChargeBack
             | RequestType::AuthenticationSetup
-            | RequestType::AuthenticationEnroll => None,
+            | RequestType::AuthenticationEnroll
+            | RequestType::AntiFraud
+            | RequestType::AntiFraudFeeding => None,
         }
     }
 
@@ -231,13 +240,25 @@ impl TransactionRequest {
             Outcome::Accepted(_) => RequestStatus::Processing,
             Outcome::Declined(_) => RequestStatus::Failed,
             Outcome::NoEffect(_) => RequestStatus::Timeout,
+            Outcome::Analysed(analysed) => match &analysed.verdict {
+                Verdict::Pending | Verdict::Approved { .. } | Verdict::Reproved { decline: None, .. } => {
+                    RequestStatus::Success
+                }
+                Verdict::Reproved { decline: Some(_), .. }
+                | Verdict::Failed { failure: Failure::Reported, .. } => RequestStatus::Failed,
+                Verdict::Failed { failure: Failure::Unanswered, .. } => RequestStatus::Timeout,
+            },
         }
     }
 
-    /// The refusal, if it was declined or had no effect.
+    /// The refusal, if it was declined, had no effect, or is an analysis that ended the charge.
     pub const fn decline(&self) -> Option<&Decline> {
         match &self.outcome {
             Outcome::Declined(decline) | Outcome::NoEffect(decline) => Some(decline),
+            Outcome::Analysed(analysed) => match &analysed.verdict {
+                Verdict::Reproved { decline, .. } => decline.as_ref(),
+                Verdict::Pending | Verdict::Approved { .. } | Verdict::Failed { .. } => None,
+            },
             Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::Approved(_) => None,
         }
     }
@@ -249,6 +270,7 @@ impl TransactionRequest {
             Outcome::Pending(pending) => pending.reference.transaction_id.as_deref(),
             Outcome::Accepted(approval) | Outcome::Approved(approval) => approval.transaction_id.as_deref(),
             Outcome::Declined(decline) | Outcome::NoEffect(decline) => decline.transaction_id.as_deref(),
+            Outcome::Analysed(analysed) => analysed.reference.as_deref(),
         }
     }
 
@@ -257,7 +279,7 @@ impl TransactionRequest {
         match &self.outcome {
             Outcome::Pending(pending) => Some(&pending.reference),
             Outcome::Accepted(approval) | Outcome::Approved(approval) => Some(approval),
-            Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) => None,
+            Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) | Outcome::Analysed(_) => None,
         }
     }
 
@@ -269,7 +291,8 @@ impl TransactionRequest {
             | Outcome::Accepted(_)
             | Outcome::Approved(_)
             | Outcome::Declined(_)
-            | Outcome::NoEffect(_) => None,
+            | Outcome::NoEffect(_)
+            | Outcome::Analysed(_) => None,
         }
     }
 
@@ -291,20 +314,41 @@ impl RequestType {
             | Self::ChargeBack
             | Self::AuthenticationSetup
             | Self::AuthenticationEnroll
-            | Self::AuthenticationValidate => false,
+            | Self::AuthenticationValidate
+            | Self::AntiFraud
+            | Self::AntiFraudFeeding => false,
         }
     }
 
     /// Whether it is sent with the card in the clear.
     pub const fn opens_card(self) -> bool {
         match self {
-            Self::Authorization | Self::PreAuthorization | Self::ZeroDollar | Self::AuthenticationEnroll => {
-                true
-            }
+            Self::Authorization
+            | Self::PreAuthorization
+            | Self::ZeroDollar
+            | Self::AuthenticationEnroll
+            | Self::AntiFraud => true,
             Self::Capture
             | Self::Void
             | Self::ChargeBack
             | Self::AuthenticationSetup
+            | Self::AuthenticationValidate
+            | Self::AntiFraudFeeding => false,
+        }
+    }
+
+    /// Whether it goes to a provider of risk.
+    pub const fn is_about_risk(self) -> bool {
+        match self {
+            Self::AntiFraud | Self::AntiFraudFeeding => true,
+            Self::Authorization
+            | Self::PreAuthorization
+            | Self::ZeroDollar
+            | Self::Capture
+            | Self::Void
+            | Self::ChargeBack
+            | Self::AuthenticationSetup
+            | Self::AuthenticationEnroll
             | Self::AuthenticationValidate => false,
         }
     }

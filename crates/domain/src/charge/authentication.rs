@@ -211,7 +211,8 @@ impl Charge {
         };
         let failed = |stopped| Some(Next::Finish(Finish::Failed { by: server, stopped }));
         match (&last.outcome, means) {
-            (Outcome::Open | Outcome::Accepted(_), _) => Some(Next::AwaitOutcome),
+            // The answer of a 3DS server is neither accepted for later nor an analysis.
+            (Outcome::Open | Outcome::Accepted(_) | Outcome::Analysed(_), _) => Some(Next::AwaitOutcome),
             (Outcome::Pending(_), _) => match (expiry(last), &self.state) {
                 (until, ChargeState::AwaitingPayer { .. }) if now >= until => Some(Next::Expire),
                 (until, _) => Some(Next::AwaitPayer { by: server, until }),
@@ -276,7 +277,9 @@ impl RequestType {
             | Self::ZeroDollar
             | Self::Capture
             | Self::Void
-            | Self::ChargeBack => false,
+            | Self::ChargeBack
+            | Self::AntiFraud
+            | Self::AntiFraudFeeding => false,
         }
     }
 
@@ -290,7 +293,9 @@ impl RequestType {
             | Self::ZeroDollar
             | Self::Capture
             | Self::Void
-            | Self::ChargeBack => false,
+            | Self::ChargeBack
+            | Self::AntiFraud
+            | Self::AntiFraudFeeding => false,
         }
     }
 
@@ -305,7 +310,9 @@ impl RequestType {
             | Self::ZeroDollar
             | Self::Capture
             | Self::Void
-            | Self::ChargeBack => self,
+            | Self::ChargeBack
+            | Self::AntiFraud
+            | Self::AntiFraudFeeding => self,
         }
     }
 }

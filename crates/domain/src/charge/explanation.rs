@@ -82,5 +82,9 @@ words! {
         Expired = "expired",
         /// The cardholder was not authenticated, or the issuer is not liable and the merchant demands that.
         NotAuthenticated = "not_authenticated",
+        /// The analysis of the risk found it too high.
+        Reproved = "reproved",
+        /// The analysis of the risk failed, and the merchant wants no charge then.
+        AnalysisFailed = "analysis_failed",
     }
 }

@@ -8,7 +8,7 @@ use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
 use super::attempt::{Outcome, RequestType, TransactionRequest};
-use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, PaymentType, StateName, Transition};
+use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, NotPending, PaymentType, StateName, Transition};
 
 /// A follow-up of an authorization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,6 +43,8 @@ impl FollowUpKind {
 pub enum Held {
     /// A reservation.
     Reserved,
+    /// A reservation that was not announced: the analysis of the charge led to the operation at once.
+    JustReserved,
     /// Captured money.
     Taken,
 }
@@ -96,11 +98,36 @@ impl Charge {
         }
         self.must_be_able(operation, before, asked < self.amount, responsible)?;
         let open = OpenOperation { ordinal: self.requests, amount: asked, before };
+        Ok((self.opened(operation, responsible, open, now), open))
+    }
+
+    /// Opens the capture or void that the verdict on a reservation leads to, before the reservation was announced.
+    ///
+    /// # Errors
+    /// [`NotPending`] when the charge is not under way.
+    pub fn open_at_once(
+        &self,
+        operation: FollowUpKind,
+        responsible: ProviderType,
+        now: Timestamp,
+    ) -> Result<(Self, OpenOperation), NotPending> {
+        self.must_be_pending()?;
+        let open = OpenOperation { ordinal: self.requests, amount: self.amount, before: Held::JustReserved };
+        Ok((self.opened(operation, responsible, open, now), open))
+    }
+
+    fn opened(
+        &self,
+        operation: FollowUpKind,
+        responsible: ProviderType,
+        open: OpenOperation,
+        now: Timestamp,
+    ) -> Self {
         let state = match operation {
             FollowUpKind::Capture => ChargeState::CapturePending { responsible, open },
             FollowUpKind::Void => ChargeState::RefundPending { responsible, open },
         };
-        Ok((self.moved(state, now).with_one_more_request(), open))
+        self.moved(state, now).with_one_more_request()
     }
 
     /// Why a charge without an authorization cannot be captured or voided.
@@ -157,7 +184,9 @@ impl Charge {
         let (whole, part) = match (operation, held) {
             (FollowUpKind::Capture, _) => (true, can.can_capture_part(payment_type)),
             // A provider that captures in part can lower a reservation.
-            (FollowUpKind::Void, Held::Reserved) => (true, can.can_capture_part(payment_type)),
+            (FollowUpKind::Void, Held::Reserved | Held::JustReserved) => {
+                (true, can.can_capture_part(payment_type))
+            }
             (FollowUpKind::Void, Held::Taken) => {
                 (can.can_refund(payment_type), can.can_refund_part(payment_type))
             }
@@ -184,11 +213,13 @@ impl Charge {
                 // `open` refused amounts above the rest, and the amount does not change while an operation is open.
                 let rest = self.amount.minus(open.amount).unwrap_or(Amount::ZERO);
                 let (state, announces) = match (open.before, rest == Amount::ZERO) {
-                    (Held::Reserved, true) => {
+                    (Held::Reserved | Held::JustReserved, true) => {
                         (ChargeState::Canceled { responsible }, Some(ChargeEvent::Canceled))
                     }
                     // A lowered reservation is not announced (`docs/interface/charges.md#states`).
-                    (Held::Reserved, false) => (ChargeState::PreAuthorized { responsible }, None),
+                    (Held::Reserved | Held::JustReserved, false) => {
+                        (ChargeState::PreAuthorized { responsible }, None)
+                    }
                     (Held::Taken, true) => (ChargeState::Voided { responsible }, Some(ChargeEvent::Voided)),
                     (Held::Taken, false) => {
                         (ChargeState::Authorized { responsible }, Some(ChargeEvent::Voided))
@@ -212,11 +243,14 @@ impl Charge {
     /// The provider refused the open operation: the charge returns to its earlier state. `None` when none is open.
     pub fn withdraw(&self, now: Timestamp) -> Option<Transition> {
         let (responsible, open) = (self.state.responsible()?, self.state.open_operation()?);
-        let state = match open.before {
-            Held::Reserved => ChargeState::PreAuthorized { responsible },
-            Held::Taken => ChargeState::Authorized { responsible },
+        let (state, announces) = match open.before {
+            Held::Reserved => (ChargeState::PreAuthorized { responsible }, None),
+            Held::JustReserved => {
+                (ChargeState::PreAuthorized { responsible }, Some(ChargeEvent::PreAuthorized))
+            }
+            Held::Taken => (ChargeState::Authorized { responsible }, None),
         };
-        Some(self.transition(state, None, now))
+        Some(self.transition(state, announces, now))
     }
 
     /// The provider has accepted the open void and reports its result later. `None` when none is open.
@@ -232,7 +266,10 @@ impl Charge {
             ChargeState::RefundPending { open: OpenOperation { before: Held::Taken, .. }, .. } => {
                 Some(ChargeEvent::RefundPending)
             }
-            ChargeState::RefundPending { open: OpenOperation { before: Held::Reserved, .. }, .. }
+            ChargeState::RefundPending {
+                open: OpenOperation { before: Held::Reserved | Held::JustReserved, .. },
+                ..
+            }
             | ChargeState::RefundAccepted { .. }
             | ChargeState::CapturePending { .. }
             | ChargeState::Processing

@@ -24,7 +24,7 @@ impl Charge {
         let void = Next::Void { request: found.id };
         match &written.outcome {
             // Another node stores or has stored the same outcome.
-            Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_) => Next::Rest,
+            Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_) | Outcome::Analysed(_) => Next::Rest,
             // The charge went on without this money.
             Outcome::Declined(_) | Outcome::NoEffect(_) => void,
             Outcome::Pending(_) => {
@@ -104,9 +104,13 @@ impl Charge {
                     }
                     (None, Outcome::Open) => is_orphans,
                     (None, Outcome::Accepted(_) | Outcome::Approved(_))
-                    | (Some(_) | None, Outcome::Pending(_) | Outcome::Declined(_) | Outcome::NoEffect(_)) => {
-                        false
-                    }
+                    | (
+                        Some(_) | None,
+                        Outcome::Pending(_)
+                        | Outcome::Declined(_)
+                        | Outcome::NoEffect(_)
+                        | Outcome::Analysed(_),
+                    ) => false,
                 }
         })
     }

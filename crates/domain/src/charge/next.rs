@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 
 use super::attempt::{Outcome, TransactionRequest};
 use super::explanation::Stopped;
-use super::{Charge, ChargeState, OpenOperation};
+use super::{Charge, ChargeState, FollowUpKind, OpenOperation};
 
 /// How long a payer has when the provider does not say.
 pub const EXPIRES_AFTER: Duration = Duration::from_secs(15 * 60);
@@ -24,6 +24,8 @@ pub enum Next {
     Enroll,
     /// Ask this provider to authorize.
     Authorize(Hop),
+    /// Ask the anti-fraud provider about the risk.
+    Analyse,
     /// A request was sent and its outcome is unknown: the sender or the reconcile job finds it out.
     AwaitOutcome,
     /// The payer has instructions. The provider is asked about the outcome from time to time, and may notify.
@@ -39,6 +41,13 @@ pub enum Next {
     Void {
         /// The request to void.
         request: TransactionRequestId,
+    },
+    /// The verdict on the risk decides about the reservation: capture or void it.
+    FollowUp {
+        /// Capture or void.
+        kind: FollowUpKind,
+        /// The provider that holds the reservation.
+        at: ProviderType,
     },
     /// The provider has accepted the open void: wait for its result.
     AwaitRefund,
@@ -97,7 +106,9 @@ impl Charge {
             ChargeState::CapturePending { open, .. } | ChargeState::RefundPending { open, .. } => {
                 let request = requests.iter().find(|request| request.ordinal == open.ordinal);
                 match request.map(|request| &request.outcome) {
-                    None | Some(Outcome::Open | Outcome::Pending(_)) => Next::AwaitOutcome,
+                    None | Some(Outcome::Open | Outcome::Pending(_) | Outcome::Analysed(_)) => {
+                        Next::AwaitOutcome
+                    }
                     Some(Outcome::Accepted(_)) => Next::AwaitRefund,
                     Some(Outcome::Approved(_)) => Next::Finish(Finish::Settled),
                     Some(Outcome::Declined(_) | Outcome::NoEffect(_)) => Next::Finish(Finish::Withdrawn),
@@ -111,7 +122,8 @@ impl Charge {
                     | Outcome::Pending(_)
                     | Outcome::Accepted(_)
                     | Outcome::Declined(_)
-                    | Outcome::NoEffect(_),
+                    | Outcome::NoEffect(_)
+                    | Outcome::Analysed(_),
                 ) => Next::Finish(Finish::Withdrawn),
             },
             ChargeState::PreAuthorized { .. }
@@ -128,19 +140,16 @@ impl Charge {
     fn next_to_authorize(&self, requests: &[TransactionRequest], means: Means, now: Timestamp) -> Next {
         let Some(last) = requests.iter().rfind(|request| request.request_type.is_authorization()) else {
             let authenticate = self.next_to_authenticate(requests, means, now);
-            let authorize = || routing::at(&self.explanation, self.position).map(Next::Authorize);
-            return authenticate.or_else(authorize).unwrap_or(Next::Rest);
+            return authenticate.unwrap_or_else(|| self.next_to_begin(requests, means));
         };
         match &last.outcome {
             // No authorization is accepted without instructions.
-            Outcome::Open | Outcome::Accepted(_) => Next::AwaitOutcome,
+            Outcome::Open | Outcome::Accepted(_) | Outcome::Analysed(_) => Next::AwaitOutcome,
             Outcome::Pending(_) => match (expiry(last), &self.state) {
                 (until, ChargeState::AwaitingPayer { .. }) if now >= until => Next::Expire,
                 (until, _) => Next::AwaitPayer { by: last.provider_type, until },
             },
-            Outcome::Approved(_) => {
-                Next::Finish(Finish::Approved { by: last.provider_type, amount: last.amount })
-            }
+            Outcome::Approved(_) => self.next_after_approval(requests, last),
             Outcome::Declined(decline) | Outcome::NoEffect(decline) => {
                 match self.after_refusal(decline, means) {
                     Ok(hop) => Next::Authorize(hop),

@@ -13,6 +13,7 @@ use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
 use super::Charge;
+use super::analysis::Verdict;
 use super::attempt::{OpenReason, Outcome, RequestType, TransactionRequest};
 use super::explanation::{CircuitNote, Considered, Skipped, Stopped};
 use super::words::words;
@@ -76,6 +77,10 @@ words! {
         NoEffect = "no_effect",
         /// The provider issued instructions for the payer.
         Instructed = "instructed",
+        /// The analysis of the risk goes on; its verdict comes later.
+        VerdictPending = "verdict_pending",
+        /// The analysis of the risk ended without a verdict.
+        NoVerdict = "no_verdict",
         /// The provider accepted it and reports its result later.
         Accepted = "accepted",
         /// Unknown outcome.
@@ -130,6 +135,8 @@ pub struct TimelineStep {
     pub set_by_hand: bool,
     /// Whether it records the payer's action on an earlier request's instructions.
     pub of_payer: bool,
+    /// Whether it records the later verdict of an analysis.
+    pub of_analysis: bool,
     /// What followed it.
     pub then: Then,
 }
@@ -204,6 +211,12 @@ impl Teller<'_> {
             Outcome::Pending(_) => Ended::Instructed,
             Outcome::Accepted(_) => Ended::Accepted,
             Outcome::Open => Ended::Unknown,
+            Outcome::Analysed(analysed) => match analysed.verdict {
+                Verdict::Approved { .. } => Ended::Approved,
+                Verdict::Reproved { .. } => Ended::Declined,
+                Verdict::Pending => Ended::VerdictPending,
+                Verdict::Failed { .. } => Ended::NoVerdict,
+            },
         };
         TimelineStep {
             id: request.id,
@@ -216,12 +229,15 @@ impl Teller<'_> {
             began_at: request.id.created_at(),
             ended_at: (ended != Ended::Unknown).then_some(request.updated_at),
             probes: self.for_the_merchant(Some(asked.probes)).unwrap_or(0),
-            next_probe_at: self.for_the_merchant(asked.next_probe_at).filter(|_| ended == Ended::Unknown),
+            next_probe_at: self
+                .for_the_merchant(asked.next_probe_at)
+                .filter(|_| matches!(ended, Ended::Unknown | Ended::VerdictPending)),
             open_reason: self.for_the_merchant(asked.open_reason),
             given_up_at: self.for_the_merchant(asked.given_up_at),
             set_by_hand: asked.is_set_by_hand(),
             of_payer: request.request_type.is_authorization() && request.awaited().is_some(),
-            then: then(asked, ended, next),
+            of_analysis: request.is_later_verdict(),
+            then: then(asked, ended, next, self.charge.explanation.stopped),
         }
     }
 
@@ -247,7 +263,7 @@ impl Teller<'_> {
 
 impl Attempt {
     /// Whether a tester set it: such a request ends when it begins, so it has no duration and no probes.
-    const fn is_set_by_hand(&self) -> bool {
+    fn is_set_by_hand(&self) -> bool {
         !matches!(self.request.outcome, Outcome::Open)
             && self.request.duration.is_none()
             && self.open_reason.is_none()
@@ -257,7 +273,7 @@ impl Attempt {
     }
 }
 
-fn then(asked: &Attempt, ended: Ended, next: Option<&Attempt>) -> Then {
+fn then(asked: &Attempt, ended: Ended, next: Option<&Attempt>, stopped: Option<Stopped>) -> Then {
     let request_type = asked.request.request_type;
     let is_routed =
         request_type.is_authentication() || (request_type.is_authorization() && !asked.is_set_by_hand());
@@ -266,10 +282,19 @@ fn then(asked: &Attempt, ended: Ended, next: Option<&Attempt>) -> Then {
     });
     match ended {
         Ended::Unknown => Then::Waiting,
-        Ended::Instructed | Ended::Accepted if next.is_none() => Then::Waiting,
-        Ended::Approved | Ended::Instructed | Ended::Accepted => Then::Done,
+        Ended::Instructed | Ended::Accepted | Ended::VerdictPending if next.is_none() => Then::Waiting,
+        Ended::Declined | Ended::NoVerdict if has_stopped_the_charge(asked, stopped) => Then::Stopped,
+        Ended::Approved | Ended::Instructed | Ended::Accepted | Ended::VerdictPending | Ended::NoVerdict => {
+            Then::Done
+        }
         Ended::Declined | Ended::NoEffect if !is_routed => Then::Done,
         Ended::Declined | Ended::NoEffect if next_is_of_the_route => Then::NextAsked,
         Ended::Declined | Ended::NoEffect => Then::Stopped,
     }
+}
+
+/// Whether this analysis ended the charge.
+fn has_stopped_the_charge(asked: &Attempt, stopped: Option<Stopped>) -> bool {
+    asked.request.request_type == RequestType::AntiFraud
+        && matches!(stopped, Some(Stopped::Reproved | Stopped::AnalysisFailed))
 }

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use crate::charge::ChargeState;
+use crate::charge::analysis::Standing;
 use crate::decline::DeclinedCode;
 use crate::time::Timestamp;
 
@@ -19,6 +20,8 @@ pub struct Seen {
     pub state: Option<ChargeState>,
     /// Why it was refused.
     pub declined_code: Option<DeclinedCode>,
+    /// Where the analysis of its risk stands.
+    pub standing: Standing,
     /// Whether its undoing was just refused.
     pub is_undoing_refused: bool,
     /// Whether probing of its provider has ended without an outcome.
@@ -106,7 +109,12 @@ impl Purchase {
                 (Noted::Nothing, _) if now >= until => return Next::Note(Change::Abandoned),
                 (Noted::Nothing, _) => return Next::Authorize(index),
                 (_, Some(ChargeState::PreAuthorized { .. } | ChargeState::Authorized { .. })) => {
-                    return Next::Note(Change::SlotReserved(index));
+                    return match seen.standing {
+                        Standing::Free => Next::Note(Change::SlotReserved(index)),
+                        Standing::Undecided => waiting,
+                        // Nobody looks at single cards of a purchase: it is all or nothing.
+                        Standing::Held(_) => Next::Note(Change::SlotRefused(index, seen.declined_code)),
+                    };
                 }
                 (
                     _,

@@ -9,6 +9,7 @@ mod whole;
 
 use std::time::Duration;
 
+use regente_domain::charge::analysis::Standing;
 use regente_domain::charge::{CaptureMode, ChargeState, Held, OpenOperation, References, SecurityCode};
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{ChargeId, Id};
@@ -108,12 +109,24 @@ fn charge_states() -> [ChargeState; 10] {
 
 fn seen(state: ChargeState) -> Seen {
     let declined_code = Some(DeclinedCode::Generic);
-    Seen { state: Some(state), declined_code, is_undoing_refused: false, is_unanswered: false }
+    Seen {
+        state: Some(state),
+        declined_code,
+        standing: Standing::Free,
+        is_undoing_refused: false,
+        is_unanswered: false,
+    }
 }
 
 /// A card that has no charge yet.
 const fn unseen() -> Seen {
-    Seen { state: None, declined_code: None, is_undoing_refused: false, is_unanswered: false }
+    Seen {
+        state: None,
+        declined_code: None,
+        standing: Standing::Free,
+        is_undoing_refused: false,
+        is_unanswered: false,
+    }
 }
 
 /// Two cards that are charged.

@@ -68,6 +68,7 @@ fn charge(state: ChargeState, requests: i64, considered: Vec<Considered>) -> Cha
         requests,
         purchase_id: None,
         authentication: None,
+        screening: None,
         unknown_members: Map::new(),
         version: 1,
         updated_at: at(MADE_AT),

@@ -1,6 +1,7 @@
 //! A call to a provider as answers and events show it (`docs/interface/charges.md#transaction-requests`).
 
 use regente_domain::charge::PaymentMethod;
+use regente_domain::charge::analysis::Verdict;
 use regente_domain::charge::attempt::{RequestType, TransactionRequest};
 use regente_domain::charge::authentication::Authenticated;
 use regente_domain::decline::Decline;
@@ -8,6 +9,7 @@ use regente_domain::id::{ProviderId, TransactionRequestId};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use serde::Serialize;
+use serde_json::Number;
 use uuid::Uuid;
 
 use super::instructions::InstructionsView;
@@ -27,7 +29,8 @@ pub struct TransactionRequestView {
     provider_id: Option<ProviderId>,
     provider_type: &'static str,
     transaction_id: Option<String>,
-    amount: Amount,
+    /// Null for a verdict that came later.
+    amount: Option<Amount>,
     authorization_code: Option<String>,
     authorization_nsu: Option<String>,
     response_code: Option<String>,
@@ -40,6 +43,8 @@ pub struct TransactionRequestView {
     provider_error: Option<ProviderErrorView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     provider_authorization: Option<ProviderAuthorizationView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fraud_analysis: Option<FraudAnalysisView>,
     #[serde(flatten)]
     instructions: Option<InstructionsView>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,13 +69,21 @@ enum ThreeDsView {
     },
 }
 
+/// What a risk analysis found.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FraudAnalysisView {
+    score: Option<Number>,
+    status: &'static str,
+}
+
 /// The decline of a provider.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderErrorView {
     message: String,
-    /// One of the 24 declined codes.
-    declined_code: &'static str,
+    /// One of the 24 declined codes; null when nothing was declined.
+    declined_code: Option<&'static str>,
     /// Whether the next provider may be called.
     retryable: bool,
     network_denied_reason: Option<String>,
@@ -101,7 +114,7 @@ impl TransactionRequestView {
             provider_id: (!is_authentication).then_some(request.provider_id),
             provider_type: request.provider_type.code(),
             transaction_id: references.transaction_id,
-            amount: request.amount,
+            amount: (!request.is_later_verdict()).then_some(request.amount),
             authorization_code: references.authorization_code,
             authorization_nsu: references.authorization_nsu,
             response_code: references.response_code,
@@ -113,10 +126,14 @@ impl TransactionRequestView {
                 .duration
                 .filter(|_| !is_authentication)
                 .map(|duration| format!("{}ms", duration.as_millis())),
-            provider_error: request.decline().map(ProviderErrorView::of),
+            provider_error: ProviderErrorView::of_request(request),
             provider_authorization: has_codes.then_some(ProviderAuthorizationView {
                 network_authorization_code: references.network_authorization_code,
                 network_response_code: references.network_response_code,
+            }),
+            fraud_analysis: request.verdict().map(|verdict| FraudAnalysisView {
+                score: verdict.score().cloned(),
+                status: verdict.status().word(),
             }),
             instructions: InstructionsView::of(method, request, addresses),
             threeds: ThreeDsView::of(request),
@@ -151,7 +168,9 @@ impl ThreeDsView {
             | RequestType::ZeroDollar
             | RequestType::Capture
             | RequestType::Void
-            | RequestType::ChargeBack => None,
+            | RequestType::ChargeBack
+            | RequestType::AntiFraud
+            | RequestType::AntiFraudFeeding => None,
         }
     }
 }
@@ -172,16 +191,33 @@ fn key_shown(request: &TransactionRequest) -> Option<Uuid> {
         | RequestType::ZeroDollar
         | RequestType::AuthenticationSetup
         | RequestType::AuthenticationEnroll
-        | RequestType::AuthenticationValidate => Some(request.provider_key()),
+        | RequestType::AuthenticationValidate
+        | RequestType::AntiFraudFeeding => Some(request.provider_key()),
+        RequestType::AntiFraud => (!request.is_later_verdict()).then(|| request.provider_key()),
         RequestType::Capture | RequestType::Void | RequestType::ChargeBack => None,
     }
 }
 
 impl ProviderErrorView {
+    fn of_request(request: &TransactionRequest) -> Option<Self> {
+        match request.verdict() {
+            Some(Verdict::Failed { reason, message, .. }) => Some(Self {
+                message: message.clone(),
+                declined_code: None,
+                retryable: false,
+                network_denied_reason: Some(reason.clone()),
+                network_denied_message: Some(message.clone()),
+            }),
+            Some(Verdict::Pending | Verdict::Approved { .. } | Verdict::Reproved { .. }) | None => {
+                request.decline().map(Self::of)
+            }
+        }
+    }
+
     fn of(decline: &Decline) -> Self {
         Self {
             message: decline.message.clone(),
-            declined_code: decline.code.code(),
+            declined_code: Some(decline.code.code()),
             retryable: decline.retryable,
             network_denied_reason: decline.network_denied_reason.clone(),
             network_denied_message: decline.network_denied_message.clone(),

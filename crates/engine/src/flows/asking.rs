@@ -17,10 +17,11 @@ use regente_store::providers::Provider;
 use regente_store::{cards, charges};
 
 use super::attempt::{self, CallResult, SimulatorOverrides};
-use super::charge::{Ran, reread};
+use super::charge::Ran;
 use super::outcome::{self, ChargedWith, Written};
 use super::step::step;
-use super::{authentication, finding, route, security_code};
+use super::stored::reread;
+use super::{anti_fraud, authentication, finding, follow_up, route, security_code};
 use crate::app::App;
 use crate::calls::circuits::CircuitProbes;
 use crate::card_data::{FundingSource, OpenedSource};
@@ -106,6 +107,8 @@ pub(super) struct Begun {
 enum Concluded {
     /// Call the next provider.
     AskNext(Box<Asking>),
+    /// Send the capture or void that the verdict on the risk led to.
+    FollowUp(Box<Asking>),
     /// Call no further provider now.
     Ran(Box<Ran>),
 }
@@ -117,6 +120,7 @@ pub(super) async fn drive(app: &App, mut asking: Box<Asking>) -> Result<Box<Ran>
         // Boxed: data needed only before or after a call would enlarge every call in flight.
         match Box::pin(asking.conclude(app, asked)).await? {
             Concluded::AskNext(next) => asking = next,
+            Concluded::FollowUp(opened) => return opened.follow_up(app).await,
             Concluded::Ran(ran) => return Ok(ran),
         }
     }
@@ -151,9 +155,22 @@ impl Asking {
     }
 
     async fn ask(&self, app: &App) -> Result<CallResult, Error> {
-        if self.request.request_type == RequestType::AuthenticationEnroll {
-            // Boxed: it is rare and would enlarge every call in flight.
-            return Box::pin(self.enroll(app)).await;
+        match self.request.request_type {
+            // Boxed: they are rare and would enlarge every call in flight.
+            RequestType::AuthenticationEnroll => return Box::pin(self.enroll(app)).await,
+            RequestType::AntiFraud => {
+                let Self { charge, request, overrides, .. } = self;
+                return Box::pin(anti_fraud::analyse(app, charge, request, overrides)).await;
+            }
+            RequestType::Authorization
+            | RequestType::PreAuthorization
+            | RequestType::ZeroDollar
+            | RequestType::Capture
+            | RequestType::Void
+            | RequestType::ChargeBack
+            | RequestType::AuthenticationSetup
+            | RequestType::AuthenticationValidate
+            | RequestType::AntiFraudFeeding => {}
         }
         let is_asked = |provider: &&Provider| provider.id == self.request.provider_id;
         let Some(provider) = self.merchant.providers.iter().find(is_asked) else {
@@ -233,11 +250,18 @@ impl Asking {
         self.charge = step.charge;
         Ok(match step.next {
             Some(next) => {
+                let is_follow_up = self.charge.has_open(&next);
                 self.request = next;
-                Concluded::AskNext(self)
+                if is_follow_up { Concluded::FollowUp(self) } else { Concluded::AskNext(self) }
             }
             None => Concluded::Ran(Box::new(Ran { charge: self.charge, requests: self.ended })),
         })
+    }
+
+    async fn follow_up(self: Box<Self>, app: &App) -> Result<Box<Ran>, Error> {
+        let Self { charge, request, ended, overrides, actor, .. } = *self;
+        let sent = Box::pin(follow_up::send(app, charge, request, ended, &overrides, &actor));
+        sent.await.map(Box::new)
     }
 
     /// The security code to hold for a later provider, and whether one will be needed.

@@ -41,9 +41,9 @@ impl SimulatorOverrides {
         Self(sandbox::overrides(app.settings.mode, seed, faults))
     }
 
-    /// The overrides, if there are any.
-    pub(super) const fn given(&self) -> Option<&TestOverrides> {
-        self.0.as_ref()
+    /// The overrides as a call carries them.
+    pub(super) fn of_call(&self) -> Option<TestOverrides> {
+        self.0.clone()
     }
 
     /// The overrides of a request without a charge: only its seed.
@@ -282,15 +282,16 @@ async fn probe(
     Ok(observed::probe(app, request, app.providers.probe(inquiry)).await)
 }
 
-/// How long the answer to a request may take.
+/// How long the answer to a request is waited for.
 pub(super) fn deadline(app: &App, request: &TransactionRequest) -> Duration {
     match operation_kind(request) {
         Some(operation) => app.providers.deadline(request.provider_type, operation),
+        None if request.request_type.is_about_risk() => app.anti_fraud.deadline(request.provider_type),
         None => app.authentication.deadline(request.provider_type),
     }
 }
 
-/// The payment provider's operation of a request; `None` for one to a 3DS server.
+/// The payment provider's operation of a request; `None` for one to a 3DS server or a provider of risk.
 const fn operation_kind(request: &TransactionRequest) -> Option<OperationKind> {
     match request.request_type {
         RequestType::Authorization | RequestType::PreAuthorization => Some(OperationKind::Authorization),
@@ -299,7 +300,9 @@ const fn operation_kind(request: &TransactionRequest) -> Option<OperationKind> {
         RequestType::Void | RequestType::ChargeBack => Some(OperationKind::Void),
         RequestType::AuthenticationSetup
         | RequestType::AuthenticationEnroll
-        | RequestType::AuthenticationValidate => None,
+        | RequestType::AuthenticationValidate
+        | RequestType::AntiFraud
+        | RequestType::AntiFraudFeeding => None,
     }
 }
 
@@ -321,7 +324,7 @@ const fn why_open(reason: UnknownReason) -> OpenReason {
     }
 }
 
-/// The credentials of a provider in the clear.
+/// The merchant's credentials at a provider.
 pub(super) async fn credentials(app: &App, provider: &Provider) -> Result<Credentials, VaultError> {
     let binding = Binding::new(Purpose::ProviderCredentials, provider.client_id, provider.id.uuid());
     let plain = match app.vault.open(binding, &provider.credentials).await {

@@ -104,7 +104,7 @@ pub(super) async fn enroll(
         data: data.clone(),
         return_url,
         merchant: shown_name(merchant),
-        test_overrides: overrides.given().cloned(),
+        test_overrides: overrides.of_call(),
     });
     let (outcome, authenticated) = match enrolled.await {
         Enrolled::Decided(authenticated) => (charge.judge(&authenticated), authenticated),

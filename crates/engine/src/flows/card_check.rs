@@ -177,7 +177,11 @@ async fn settle(
         // This decline is about the merchant, not about the card.
         Outcome::Declined(decline) if decline.code == DeclinedCode::InvalidMerchant => Err(REFUSES_MERCHANT),
         Outcome::Declined(decline) => Ok(card.refuse(&decline.message, now)),
-        Outcome::NoEffect(_) | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::Open => Err(NO_ANSWER),
+        Outcome::NoEffect(_)
+        | Outcome::Pending(_)
+        | Outcome::Accepted(_)
+        | Outcome::Open
+        | Outcome::Analysed(_) => Err(NO_ANSWER),
     };
     match &settled {
         Ok(after) => {

@@ -9,7 +9,7 @@ use regente_domain::id::{ChargeId, ClientId};
 use regente_store::charges::{self, StoredCharge};
 
 use super::attempt::{self, SimulatorOverrides};
-use super::charge::provider_of;
+use super::stored::provider_of;
 use super::{authentication, finding};
 use crate::app::App;
 use crate::error::Error;
@@ -49,7 +49,7 @@ async fn carry_on(app: &App, stored: &StoredCharge, awaited: TransactionRequest)
     };
     match found.outcome {
         // The cardholder has not answered, or the answer is not known yet: the reconcile job asks again.
-        Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) => Ok(()),
+        Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::Analysed(_) => Ok(()),
         Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => {
             finding::take_all(app, &awaited, found, &Actor::Job(CARDHOLDER)).await
         }

@@ -11,7 +11,6 @@ use regente_domain::id::AuthenticationSetupId;
 use regente_domain::purchase::{self, Purchase};
 use regente_providers::authentication::ThreeDSecure;
 use regente_store::merchants::MerchantWithProviders;
-use regente_store::providers::Provider;
 use regente_store::sealed::Sealed;
 use regente_store::transaction_requests::{self, ObjectKind};
 use regente_store::{
@@ -21,13 +20,14 @@ use regente_store::{
 use super::asking::{self, Asking, Begun, Prerequisites};
 use super::attempt::SimulatorOverrides;
 use super::outcome;
+pub use super::stored::{Created, Ran};
 use crate::app::App;
 use crate::audit::Openings;
 use crate::calls::circuits::CircuitProbes;
 use crate::card_data::FundingSource;
 use crate::clock::MachineTime;
 use crate::error::Error;
-use crate::idempotency::{self, Claim, Claiming, Finished};
+use crate::idempotency::{self, Claim, Claiming};
 
 /// The member with the card token.
 pub const TOKEN_PATH: &str = "paymentSource.tokenId";
@@ -75,22 +75,6 @@ pub struct PurchaseStep {
     pub step: purchase::Advance,
     /// The sealed data after the charge has used up the security code: without the id of its token.
     pub private: Option<Sealed>,
-}
-
-/// The result of a new charge.
-pub enum Created {
-    /// The charge ran; it may still be pending.
-    Ran(Box<Ran>),
-    /// Another request with the same key came first; this is its answer.
-    Answered(Finished),
-}
-
-/// A charge with its requests, oldest first.
-pub struct Ran {
-    /// The charge.
-    pub charge: Charge,
-    /// Its requests, oldest first.
-    pub requests: Vec<TransactionRequest>,
 }
 
 /// Charges. Runs to its end even when the caller hangs up: call it in a task of its own. The charge keeps its place in
@@ -141,11 +125,17 @@ fn begin(
             *charge = begun;
             Ok((Some(setup), enroll))
         }
+        Next::Analyse => {
+            *charge = charge.clone().under_analysis();
+            let asks = charge.analysis().ok_or_else(|| Error::internal("an analysis that nobody makes"))?;
+            Ok((None, charge.begin_request(app.chance.id(now), asks, now)))
+        }
         Next::AwaitOutcome
         | Next::AwaitPayer { .. }
         | Next::AwaitRefund
         | Next::Expire
         | Next::Void { .. }
+        | Next::FollowUp { .. }
         | Next::Finish(_)
         | Next::Rest => Err(Error::internal("a charge without a route")),
     }
@@ -227,29 +217,4 @@ fn intent(
         events::charge_changed(&mut batch, app.chance.id(now), &new.charge, event, &new.actor);
     }
     Ok(batch)
-}
-
-/// The stored charge with its requests.
-pub async fn reread(app: &App, charge: &Charge) -> Result<Ran, Error> {
-    let (client_id, id) = (charge.client_id, charge.id);
-    let Some((stored, requests)) = charges::find_with_requests(&app.store, client_id, id).await? else {
-        return Err(Error::internal("a charge that is gone"));
-    };
-    let requests = requests.into_iter().map(|stored| stored.request).collect();
-    Ok(Ran { charge: stored.charge, requests })
-}
-
-/// The charge that a request belongs to.
-pub async fn charge_of(app: &App, request: &TransactionRequest) -> Result<Charge, Error> {
-    let id = regente_domain::id::Id::new(request.object_id);
-    let found = charges::find(&app.store, request.client_id, id).await?;
-    let found = found.ok_or_else(|| Error::internal("a transaction request without its charge"))?;
-    Ok(found.charge)
-}
-
-/// The provider of a request as it is configured now, even if it was deleted since.
-pub async fn provider_of(app: &App, request: &TransactionRequest) -> Result<Provider, Error> {
-    regente_store::providers::find(&app.store, request.client_id, request.provider_id)
-        .await?
-        .ok_or_else(|| Error::internal("a transaction request without its provider"))
 }

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, SecurityCodeSent};
-use regente_domain::charge::attempt::{Asks, Outcome, TransactionRequest, expired};
+use regente_domain::charge::attempt::{Asks, Outcome, RequestType, TransactionRequest, expired};
 use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::{Charge, ChargeState, Finish, Means, Next, PaymentSource};
 use regente_domain::id::Id;
@@ -18,7 +18,7 @@ use super::asking::{self, Asking, Begun, Prerequisites};
 use super::attempt::{Found, SimulatorOverrides};
 use super::outcome::{self, ChargedWith, Written};
 use super::step::{Step, step};
-use super::{reversal, security_code};
+use super::{anti_fraud, follow_up, reversal, security_code};
 use crate::app::App;
 use crate::error::Error;
 
@@ -173,6 +173,8 @@ impl Planned {
                 }
                 Next::Enroll
                 | Next::Authorize(_)
+                | Next::Analyse
+                | Next::FollowUp { .. }
                 | Next::AwaitOutcome
                 | Next::AwaitPayer { .. }
                 | Next::Void { .. }
@@ -227,6 +229,8 @@ impl Planned {
             next @ Next::Finish(_) => Self::tell(app, charge, requests, found, |_, _| next),
             Next::Enroll
             | Next::Authorize(_)
+            | Next::Analyse
+            | Next::FollowUp { .. }
             | Next::AwaitOutcome
             | Next::AwaitPayer { .. }
             | Next::AwaitRefund
@@ -276,7 +280,8 @@ impl Planned {
         Ok(Self { card: card.map(|stored| stored.card), ..self })
     }
 
-    /// Writes the plan and calls the next provider, if there is one.
+    /// Writes the plan and carries out what follows: the next provider, the analysis, or the capture or void that a
+    /// verdict leads to. The void of an orphaned authorization is left to the reconcile job.
     async fn carry_out(self, app: &App, actor: &Actor) -> Result<CarriedOut, Error> {
         let Self { before, requests, ended, step, card, prerequisites } = self;
         // Whether the caller gave a security code is not known any more.
@@ -286,10 +291,20 @@ impl Planned {
             Written::Elsewhere => return Ok(CarriedOut::LostRace),
             Written::NotYet => return Err(Error::unavailable()),
         }
-        let (Some(request), Some(prerequisites)) = (step.next, prerequisites) else {
+        let Some(request) = step.next else { return Ok(CarriedOut::Yes) };
+        let (overrides, started) = (SimulatorOverrides::of(app, &step.charge, None), app.clock.machine());
+        if step.charge.has_open(&request) {
+            follow_up::send(app, step.charge, request, requests, &overrides, actor).await?;
+            return Ok(CarriedOut::Yes);
+        }
+        let Some(prerequisites) = prerequisites else {
+            if request.request_type == RequestType::AntiFraud {
+                let asked = anti_fraud::analyse(app, &step.charge, &request, &overrides).await?;
+                let now = app.clock.of(request.client_id);
+                take(app, &request.end(asked.outcome, Some(asked.duration), now), actor).await?;
+            }
             return Ok(CarriedOut::Yes);
         };
-        let (overrides, started) = (SimulatorOverrides::of(app, &step.charge, None), app.clock.machine());
         let begun = Begun { charge: step.charge, request, ended: requests };
         let asking = Asking::begin(app, begun, prerequisites, overrides, *actor, started).await?;
         asking::drive(app, asking).await?;
@@ -318,6 +333,7 @@ fn with_reference(outcome: Outcome, awaited: &TransactionRequest) -> Outcome {
         | Outcome::Pending(_)
         | Outcome::Accepted(_)
         | Outcome::Declined(_)
-        | Outcome::NoEffect(_) => outcome,
+        | Outcome::NoEffect(_)
+        | Outcome::Analysed(_) => outcome,
     }
 }

@@ -14,9 +14,9 @@ use regente_store::transaction_requests::{self, StoredRequest};
 use regente_store::{Batch, Commit, charges};
 
 use super::attempt::{self, SimulatorOverrides};
-use super::charge::{Created, Ran, charge_of, provider_of, reread};
 use super::outcome::{self, Written};
 use super::step::{Step, step};
+use super::stored::{Created, Ran, charge_of, provider_of, reread};
 use crate::app::App;
 use crate::error::Error;
 use crate::idempotency::{self, Claim, Claiming};
@@ -77,7 +77,11 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
         };
         match idempotency::apply_claiming(&app, new.claim.as_ref(), intent).await? {
             Claiming::Overtaken(finished) => return Ok(Created::Answered(finished)),
-            Claiming::Ended(Commit::Applied) => return run(&app, &new, opened, request, requests).await,
+            Claiming::Ended(Commit::Applied) => {
+                let overrides = SimulatorOverrides::of(&app, &opened, new.seed);
+                let sent = send(&app, opened, request, requests, &overrides, &new.actor).await?;
+                return Ok(Created::Ran(Box::new(sent)));
+            }
             // Another node moved the purchase: decide again.
             Claiming::Ended(Commit::Refused(refusal)) if refusal.is(&purchases::HOLD_PURCHASE) => {
                 return Err(Error::busy());
@@ -90,33 +94,37 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
                 if !written.iter().any(|stored| stored.id == request.id) {
                     return Err(Error::unavailable());
                 }
-                return run(&app, &new, opened, request, requests).await;
+                let overrides = SimulatorOverrides::of(&app, &opened, new.seed);
+                let sent = send(&app, opened, request, requests, &overrides, &new.actor).await?;
+                return Ok(Created::Ran(Box::new(sent)));
             }
         }
     }
     Err(Error::busy())
 }
 
-async fn run(
+/// Sends a capture or void that is opened and stored, and writes its outcome. `requests` are the earlier ones, oldest
+/// first.
+pub(super) async fn send(
     app: &App,
-    new: &NewFollowUp,
     opened: Charge,
     request: TransactionRequest,
     mut requests: Vec<TransactionRequest>,
-) -> Result<Created, Error> {
+    overrides: &SimulatorOverrides,
+    actor: &Actor,
+) -> Result<Ran, Error> {
     let provider = provider_of(app, &request).await?;
     let operation = operation_of(&opened, &requests, &request)?;
-    let overrides = SimulatorOverrides::of(app, &opened, new.seed.clone());
-    let asked = attempt::ask(app, &provider, &request, &overrides, operation).await?;
+    let asked = attempt::ask(app, &provider, &request, overrides, operation).await?;
     let request = TransactionRequest { sent_at: asked.sent_at, ..request };
     if let Some(reason) = asked.open_reason {
-        outcome::leave_open(app, &opened, &request, reason, &new.actor).await;
+        outcome::leave_open(app, &opened, &request, reason, actor).await;
         requests.push(request);
-        return Ok(Created::Ran(Box::new(Ran { charge: opened, requests })));
+        return Ok(Ran { charge: opened, requests });
     }
     let ended = request.end(asked.outcome, Some(asked.duration), app.clock.of(request.client_id));
     let step = decide(app, &opened, &ended)?;
-    let ran = match outcome::write(app, &opened, Some(&ended), &step, None, &new.actor).await? {
+    Ok(match outcome::write(app, &opened, Some(&ended), &step, None, actor).await? {
         Written::ByUs => {
             requests.push(ended);
             Ran { charge: step.charge, requests }
@@ -126,8 +134,7 @@ async fn run(
             requests.push(request);
             Ran { charge: opened, requests }
         }
-    };
-    Ok(Created::Ran(Box::new(ran)))
+    })
 }
 
 /// Ends an operation after its caller is gone: the reconcile job has found out its outcome, or the provider has notified
@@ -229,7 +236,9 @@ fn operation_of(
         | RequestType::AuthenticationSetup
         | RequestType::AuthenticationEnroll
         | RequestType::AuthenticationValidate
-        | RequestType::ChargeBack => Err(Error::internal("a request that cannot be sent again")),
+        | RequestType::ChargeBack
+        | RequestType::AntiFraud
+        | RequestType::AntiFraudFeeding => Err(Error::internal("a request that cannot be sent again")),
     }
 }
 

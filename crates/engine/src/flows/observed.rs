@@ -2,6 +2,7 @@
 
 use futures_util::FutureExt;
 use regente_domain::charge::attempt::TransactionRequest;
+use regente_providers::anti_fraud::{AnalysisFailure, Verdict};
 use regente_providers::outcome::{Answer, Finding, Probe};
 use tracing::Instrument;
 
@@ -36,6 +37,47 @@ pub(super) fn probe<'a>(
         Probe::Absent => CallOutcome::Absent,
         Probe::Unknown => CallOutcome::Unknown,
     })
+}
+
+/// Waits for the answer to a risk analysis and records it in metrics and traces.
+pub(super) fn analysis<'a>(
+    app: &'a App,
+    request: &'a TransactionRequest,
+    analysis: impl Future<Output = Verdict> + Send + 'a,
+) -> impl Future<Output = Verdict> + Send + 'a {
+    watch(app, request, CallKind::ToDo(request.request_type), analysis, of_verdict)
+}
+
+/// Waits for the verdict of a pending analysis and records it in metrics and traces.
+pub(super) fn verdict<'a>(
+    app: &'a App,
+    request: &'a TransactionRequest,
+    result: impl Future<Output = Result<Verdict, AnalysisFailure>> + Send + 'a,
+) -> impl Future<Output = Result<Verdict, AnalysisFailure>> + Send + 'a {
+    watch(app, request, CallKind::WhatBecameOf, result, |told| {
+        told.as_ref().map_or(CallOutcome::Unknown, of_verdict)
+    })
+}
+
+/// Waits until a provider of risk has taken note of a charge and records it in metrics and traces.
+pub(super) fn feeding<'a>(
+    app: &'a App,
+    request: &'a TransactionRequest,
+    feeding: impl Future<Output = Result<(), AnalysisFailure>> + Send + 'a,
+) -> impl Future<Output = Result<(), AnalysisFailure>> + Send + 'a {
+    watch(app, request, CallKind::ToDo(request.request_type), feeding, |fed| match fed {
+        Ok(()) => CallOutcome::Approved,
+        Err(_) => CallOutcome::Unknown,
+    })
+}
+
+const fn of_verdict(verdict: &Verdict) -> CallOutcome {
+    match verdict {
+        Verdict::Approved { .. } => CallOutcome::Approved,
+        Verdict::Reproved { .. } => CallOutcome::Declined,
+        Verdict::Pending { .. } => CallOutcome::Pending,
+        Verdict::Failed(_) => CallOutcome::Unknown,
+    }
 }
 
 fn watch<'a, T: Send + 'a>(

@@ -35,7 +35,9 @@ pub(super) async fn settle(
             transaction_requests::end_accepted(&mut batch, ended, due_at)?;
             write(app, batch).await
         }
-        Outcome::Open | Outcome::Pending(_) => Err(Error::internal("a void that has not ended")),
+        Outcome::Open | Outcome::Pending(_) | Outcome::Analysed(_) => {
+            Err(Error::internal("a void that has not ended"))
+        }
     }
 }
 
@@ -60,7 +62,7 @@ pub(super) async fn report(
             let refusals = refused_voids(requests, accepted.follows);
             void_again(app, batch, charge, &counted, accepted, refusals, actor).await
         }
-        Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) => {
+        Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::Analysed(_) => {
             Err(Error::internal("a void that has not ended"))
         }
     }

@@ -3,8 +3,9 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, ChargeVerdict, SecurityCodeSent};
+use regente_domain::charge::analysis::Verdict;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
-use regente_domain::charge::{Charge, ChargeState, PaymentSource};
+use regente_domain::charge::{Charge, ChargeState, Held, PaymentSource};
 use regente_domain::decline::CardVerdict;
 use regente_domain::id::CardId;
 use regente_domain::time::Timestamp;
@@ -126,21 +127,25 @@ fn outcome(
     let changed_card = card
         .zip(ended)
         .and_then(|(ChargedWith { card, code }, ended)| card.after_charge(verdict(after, ended, code), now));
+    let is_approved = ended.is_some_and(|ended| matches!(ended.outcome, Outcome::Approved(_)));
     if let Some(card) = changed_card
-        && after.state.is_settled()
+        && (after.state.is_settled() || is_approved)
     {
         cards::settle(&mut batch, &card)?;
     }
     security_code::follow(&mut batch, before, step);
     let is_new_reservation = matches!(after.state, ChargeState::PreAuthorized { .. })
-        && matches!(
+        && (matches!(
             before.state,
             ChargeState::Processing | ChargeState::AwaitingPayer { .. } | ChargeState::Failed { .. }
-        );
+        ) || before.state.open_operation().is_some_and(|open| open.before == Held::JustReserved));
     // A purchase releases the reservations of all its cards together.
     if is_new_reservation && after.purchase_id.is_none() {
         let ends_at = now + app.settings.reservation_life;
         queue::enqueue(app, &mut batch, Kind::ExpireReservation, &after.id.to_string(), NO_PAYLOAD, ends_at);
+    }
+    if after.feeding().is_some() && before.feeding().is_none() {
+        queue::enqueue(app, &mut batch, Kind::FeedAntiFraud, &after.id.to_string(), NO_PAYLOAD, now);
     }
     // The driver of the purchase may have stopped waiting: wake the purchase.
     match actor {
@@ -165,9 +170,11 @@ fn verdict<'a>(after: &Charge, ended: &'a TransactionRequest, code: SecurityCode
             CardVerdict::Final => ChargeVerdict::Refused(&decline.message),
             CardVerdict::Open => ChargeVerdict::Silent,
         },
-        Outcome::NoEffect(_) | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::Open => {
-            ChargeVerdict::Silent
-        }
+        Outcome::NoEffect(_)
+        | Outcome::Pending(_)
+        | Outcome::Accepted(_)
+        | Outcome::Open
+        | Outcome::Analysed(_) => ChargeVerdict::Silent,
     }
 }
 
@@ -195,6 +202,11 @@ fn end(
         }
         (None, Outcome::NoEffect(_)) => {
             transaction_requests::end_denied(batch, ended, schedule::first_look_at_denied(ended))
+        }
+        (None, Outcome::Analysed(analysed)) => {
+            let is_pending = analysed.verdict == Verdict::Pending;
+            let due_at = is_pending.then(|| schedule::first_look(app, ended.client_id));
+            transaction_requests::analysed(batch, ended, &analysed.verdict, due_at)
         }
         (None, Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_)) => {
             transaction_requests::end(batch, ended)

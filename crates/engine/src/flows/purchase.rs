@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
+use regente_domain::charge::analysis::{AnalysisStatus, Standing};
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{CaptureMode, Charge, ChargeState, FollowUpKind};
 use regente_domain::decline::DeclinedCode;
@@ -306,6 +307,9 @@ impl Cards {
     /// Why the charge of a card was declined.
     pub fn declined_code(&self, slot: &Slot) -> Option<DeclinedCode> {
         let ran = self.ran(slot)?;
+        if let Standing::Held(AnalysisStatus::Reproved) = ran.charge.standing(&ran.requests) {
+            return Some(DeclinedCode::FraudSuspect);
+        }
         let is_failed = matches!(ran.charge.state, ChargeState::Failed { .. });
         let last = ran.requests.iter().rfind(|request| request.request_type.is_authorization())?;
         last.decline().filter(|_| is_failed).map(|decline| decline.code)
@@ -320,6 +324,10 @@ impl Cards {
         PurchaseView::of(purchase, &cards)
     }
 
+    fn standing(&self, slot: &Slot) -> Standing {
+        self.ran(slot).map_or(Standing::Free, |ran| ran.charge.standing(&ran.requests))
+    }
+
     fn ran(&self, slot: &Slot) -> Option<&Ran> {
         self.ran.iter().find(|ran| Some(ran.charge.id) == slot.charge_id)
     }
@@ -329,6 +337,7 @@ impl Cards {
         let seen = |(index, slot): (usize, &Slot)| Seen {
             state: self.charge(slot).map(|charge| charge.state.clone()),
             declined_code: self.declined_code(slot),
+            standing: self.standing(slot),
             is_undoing_refused: refused.contains(&index),
             is_unanswered: slot.charge_id.is_some_and(|id| self.unanswered.contains(&id)),
         };

@@ -1,10 +1,11 @@
 //! Finds out unknown outcomes, whether the process died, the provider did not answer, or the payer is waited for. A
 //! request comes here when it is due. An authorization is probed and never sent again; captures and voids are sent
-//! again under the same key. After the last scheduled look-up the operator is alerted, and the provider is asked again
+//! again under the same key, and a risk analysis is asked for its verdict. After the last scheduled look-up the operator is alerted, and the provider is asked again
 //! only when the operator requests it. An authorization that the provider has denied is probed a few times more: if the
 //! provider admits it later, the money is given back.
 
 use regente_domain::actor::Actor;
+use regente_domain::charge::analysis::Verdict;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest, never_arrived};
 use regente_domain::charge::{Charge, expiry};
 use regente_domain::id::Id;
@@ -14,8 +15,9 @@ use regente_store::transaction_requests::{self, Claim, ObjectKind, StoredRequest
 use regente_store::{Batch, Commit, held_security_codes};
 
 use super::attempt::{self, Found, SimulatorOverrides};
-use super::reported::{self, Follows, follows};
-use super::{authentication, charge, follow_up, outcome, schedule};
+use super::reported::{self, Way, way};
+use super::stored::{charge_of, provider_of};
+use super::{anti_fraud, authentication, follow_up, outcome, schedule};
 use crate::app::App;
 use crate::error::Error;
 
@@ -49,7 +51,7 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     let mut batch = Batch::new(stored.request.client_id);
     let (claim, sent_at) = match asks(stored) {
         Asking::SendsAgain => (Claim::ToSend { at: now }, now),
-        Asking::Probes => (Claim::ToProbe, stored.request.sent_at),
+        Asking::Probes | Asking::AsksForVerdict => (Claim::ToProbe, stored.request.sent_at),
     };
     transaction_requests::claim(&mut batch, stored, claim, due_again_at);
     match stored.request.outcome {
@@ -64,7 +66,8 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         | Outcome::Accepted(_)
         | Outcome::Approved(_)
         | Outcome::Declined(_)
-        | Outcome::NoEffect(_) => {}
+        | Outcome::NoEffect(_)
+        | Outcome::Analysed(_) => {}
     }
     match app.store.apply(batch).await? {
         Commit::Applied => {}
@@ -111,6 +114,10 @@ fn is_over(request: &TransactionRequest, found: &Outcome, is_last: bool, now: Ti
             Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::NoEffect(_),
         ) => is_last,
         (Outcome::NoEffect(_), Outcome::Approved(_) | Outcome::Declined(_)) => true,
+        (Outcome::Analysed(_), Outcome::Analysed(found)) => found.verdict == Verdict::Pending && is_last,
+        (Outcome::Pending(_) | Outcome::NoEffect(_), Outcome::Analysed(_)) | (Outcome::Analysed(_), _) => {
+            false
+        }
         (Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_) | Outcome::Declined(_), _) => false,
     }
 }
@@ -119,18 +126,22 @@ fn is_over(request: &TransactionRequest, found: &Outcome, is_last: bool, now: Ti
 async fn look(app: &App, stored: &StoredRequest) -> Result<Found, Error> {
     let _running = app.in_flight.enter(stored.request.id);
     if stored.request.request_type.is_authentication() {
-        let charge = charge::charge_of(app, &stored.request).await?;
+        let charge = charge_of(app, &stored.request).await?;
         return Ok(authentication::look(app, &charge, &stored.request).await);
     }
-    let provider = charge::provider_of(app, &stored.request).await?;
     let (charge, again): (Option<Charge>, Option<Operation>) = match (stored.object_kind, asks(stored)) {
         (ObjectKind::Card, _) => (None, None),
-        (ObjectKind::Charge, Asking::Probes) => (Some(charge::charge_of(app, &stored.request).await?), None),
+        (ObjectKind::Charge, Asking::AsksForVerdict) => {
+            let charge = charge_of(app, &stored.request).await?;
+            return Ok(anti_fraud::look(app, &charge, &stored.request).await?.into());
+        }
+        (ObjectKind::Charge, Asking::Probes) => (Some(charge_of(app, &stored.request).await?), None),
         (ObjectKind::Charge, Asking::SendsAgain) => {
             let (charge, operation) = follow_up::again(app, stored).await?;
             (Some(charge), Some(operation))
         }
     };
+    let provider = provider_of(app, &stored.request).await?;
     let overrides = charge.map(|charge| SimulatorOverrides::of(app, &charge, None)).unwrap_or_default();
     let finding_out = attempt::find_out(app, &provider, &stored.request, &overrides, again, never_arrived());
     Ok(finding_out.await?)
@@ -142,13 +153,16 @@ enum Asking {
     SendsAgain,
     /// The provider is probed by its key.
     Probes,
+    /// The provider of risk is asked for its verdict.
+    AsksForVerdict,
 }
 
 /// Only a capture or void is sent again, until the provider has answered it.
 const fn asks(stored: &StoredRequest) -> Asking {
-    match (follows(&stored.request), &stored.request.outcome) {
-        (Follows::Yes, Outcome::Open) => Asking::SendsAgain,
-        (Follows::Yes | Follows::No, _) => Asking::Probes,
+    match (way(&stored.request), &stored.request.outcome) {
+        (Way::FollowsUp, Outcome::Open) => Asking::SendsAgain,
+        (Way::Analyses, _) => Asking::AsksForVerdict,
+        (Way::Authorizes | Way::FollowsUp, _) => Asking::Probes,
     }
 }
 
@@ -193,7 +207,7 @@ async fn still_open(
 
 /// Sends the event for an open outcome, in case a crash prevented it.
 async fn announce(app: &App, stored: &StoredRequest) -> Result<(), Error> {
-    let charge = charge::charge_of(app, &stored.request).await?;
+    let charge = charge_of(app, &stored.request).await?;
     if let Some(batch) = outcome::announcement(app, &charge, &Actor::Job(schedule::RECONCILE)) {
         // A refusal means that the charge has moved and another event was sent.
         let _ = app.store.apply(batch).await?;

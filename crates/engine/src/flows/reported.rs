@@ -2,10 +2,11 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Outcome, RequestType, TransactionRequest};
+use regente_domain::id::Id;
 use regente_store::transaction_requests::{ObjectKind, StoredRequest};
 
 use super::attempt::Found;
-use super::{card_check, finding, follow_up};
+use super::{anti_fraud, card_check, finding, follow_up};
 use crate::app::App;
 use crate::error::Error;
 
@@ -25,7 +26,7 @@ pub(super) async fn apply(
         return Ok(());
     }
     let ended = |outcome| request.end(outcome, None, app.clock.of(request.client_id));
-    match (stored.object_kind, follows(request), &request.outcome) {
+    match (stored.object_kind, way(request), &request.outcome) {
         (ObjectKind::Card, _, Outcome::Open) => {
             card_check::recover(app, stored, ended(found.outcome), actor).await
         }
@@ -36,21 +37,41 @@ pub(super) async fn apply(
             | Outcome::Accepted(_)
             | Outcome::Approved(_)
             | Outcome::Declined(_)
-            | Outcome::NoEffect(_),
+            | Outcome::NoEffect(_)
+            | Outcome::Analysed(_),
         ) => Ok(()),
-        (ObjectKind::Charge, Follows::No, _) => finding::take_all(app, request, found, actor).await,
-        (ObjectKind::Charge, Follows::Yes, Outcome::Accepted(_)) => {
+        (ObjectKind::Charge, Way::Authorizes, _) => finding::take_all(app, request, found, actor).await,
+        (ObjectKind::Charge, Way::FollowsUp, Outcome::Accepted(_)) => {
             follow_up::report(app, request, found.outcome, actor).await
         }
         (
             ObjectKind::Charge,
-            Follows::Yes,
+            Way::FollowsUp,
             Outcome::Open
             | Outcome::Pending(_)
             | Outcome::Approved(_)
             | Outcome::Declined(_)
-            | Outcome::NoEffect(_),
+            | Outcome::NoEffect(_)
+            | Outcome::Analysed(_),
         ) => follow_up::recover(app, ended(found.outcome), actor).await,
+        (ObjectKind::Charge, Way::Analyses, _) => judge(app, request, ended(found.outcome), actor).await,
+    }
+}
+
+/// Applies what a risk analysis found. A pending one keeps its request: the verdict is recorded in one of its own.
+async fn judge(
+    app: &App,
+    request: &TransactionRequest,
+    ended: TransactionRequest,
+    actor: &Actor,
+) -> Result<(), Error> {
+    match (ended.verdict(), request.verdict()) {
+        (None, _) => Ok(()),
+        (Some(_), None) => finding::take(app, &ended, actor).await,
+        (Some(verdict), Some(_)) => {
+            let charge = (ended.client_id, Id::new(ended.object_id));
+            anti_fraud::take(app, charge, verdict, actor, |_| {}).await.map(drop)
+        }
     }
 }
 
@@ -62,20 +83,25 @@ pub(super) const fn says_nothing_new(request: &TransactionRequest, found: &Outco
     )
 }
 
-/// Whether a request captures or voids an earlier authorization.
-pub(super) enum Follows {
-    Yes,
-    No,
+/// What a request asks of its provider.
+pub(super) enum Way {
+    /// To authorize, to check a card, or to authenticate its holder.
+    Authorizes,
+    /// To capture or void an earlier authorization.
+    FollowsUp,
+    /// To analyse the risk.
+    Analyses,
 }
 
-pub(super) const fn follows(request: &TransactionRequest) -> Follows {
+pub(super) const fn way(request: &TransactionRequest) -> Way {
     match request.request_type {
         RequestType::Authorization
         | RequestType::PreAuthorization
         | RequestType::ZeroDollar
         | RequestType::AuthenticationSetup
         | RequestType::AuthenticationEnroll
-        | RequestType::AuthenticationValidate => Follows::No,
-        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => Follows::Yes,
+        | RequestType::AuthenticationValidate => Way::Authorizes,
+        RequestType::Capture | RequestType::Void | RequestType::ChargeBack => Way::FollowsUp,
+        RequestType::AntiFraud | RequestType::AntiFraudFeeding => Way::Analyses,
     }
 }

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use regente_domain::charge::analysis::{Feeding, Progress, Rules, Screening};
 use regente_domain::charge::explanation::Explanation;
+use regente_domain::charge::{CaptureMode, PaymentType};
 use regente_domain::id::{ClientId, MerchantId};
 use regente_domain::routing::{self, Candidate, Needs};
 use regente_providers::provider::Providers;
 use regente_store::StoreError;
 use regente_store::merchants::{self, MerchantWithProviders};
 use regente_store::providers::Provider;
+use serde_json::Map;
 
 use crate::app::App;
-use crate::error::Error;
 
 /// The merchant with its live providers; `None` when the account has no merchant with this id.
 pub async fn merchant(
@@ -31,18 +33,54 @@ pub async fn merchant(
     Ok(found)
 }
 
-/// Refuses risk data where the merchant has a provider that analyses it: no release so far asks such a provider, and to
-/// leave the analysis out without a word would take what the merchant wants held back
-/// (`docs/interface/charges.md#fraud-analysis`).
-///
-/// # Errors
-/// [`Error::Invalid`].
-pub fn refuse_analysis(merchant: &MerchantWithProviders) -> Result<(), Error> {
-    let analyses = |provider: &Provider| provider.provider_type.capabilities().anti_fraud.is_some();
-    if merchant.providers.iter().any(analyses) {
-        return Err(Error::invalid("fraudAnalysis", "is not available in this release"));
+/// Whether a charge comes with data for an analysis of its risk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RiskData {
+    /// It does: `fraudAnalysis` was sent.
+    Sent,
+    /// It does not.
+    Absent,
+}
+
+/// What the merchant's anti-fraud provider has to do with a charge: the first one by priority analyses credit cards that
+/// come with data, and may be told of every other charge (`docs/interface/charges.md#fraud-analysis`).
+pub fn screening(
+    app: &App,
+    merchant: &MerchantWithProviders,
+    payment_type: PaymentType,
+    data: RiskData,
+) -> Option<Box<Screening>> {
+    let analyses = |provider: &&Provider| {
+        provider.provider_type.capabilities().anti_fraud.is_some()
+            && app.settings.simulators.permit(provider.provider_type)
+    };
+    let found = merchant.providers.iter().filter(analyses);
+    let provider = found.min_by_key(|provider| (provider.priority, provider.id))?;
+    let none = Map::new();
+    let options = provider.options.as_ref().unwrap_or(&none);
+    let rules = (payment_type == PaymentType::Credit && data == RiskData::Sent).then(|| Rules::of(options));
+    let feeding = Feeding::of(options);
+    (rules.is_some() || feeding == Feeding::Wanted).then(|| {
+        Box::new(Screening {
+            provider_id: provider.id,
+            provider_type: provider.provider_type,
+            rules,
+            progress: Progress::NotAnalysed,
+            feeding,
+        })
+    })
+}
+
+/// The capture mode that the providers of a route must know: an analysed charge is reserved first.
+pub fn capture_needed(
+    screening: Option<&Screening>,
+    payment_type: PaymentType,
+    asked: CaptureMode,
+) -> CaptureMode {
+    match screening.and_then(|screening| screening.rules) {
+        Some(_) => CaptureMode::Manual,
+        None => payment_type.capture(asked),
     }
-    Ok(())
 }
 
 /// The route; `None` when no provider of the merchant can serve the charge.

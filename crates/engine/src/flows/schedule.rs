@@ -58,7 +58,11 @@ pub(super) fn next_look(app: &App, stored: &StoredRequest) -> Timestamp {
             let wait = reconciliation::next_look_at_denied(now.since(stored.request.updated_at));
             now + wait.unwrap_or(LAST_LOOK_WITHIN)
         }
-        Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_) | Outcome::Declined(_) => {
+        Outcome::Open
+        | Outcome::Accepted(_)
+        | Outcome::Approved(_)
+        | Outcome::Declined(_)
+        | Outcome::Analysed(_) => {
             now + reconciliation::due_again(&app.settings.reconcile_waits, stored.probes)
         }
     }
@@ -75,7 +79,11 @@ pub(super) fn is_last_look(app: &App, stored: &StoredRequest) -> bool {
             let denied_for = app.clock.of(stored.request.client_id).since(stored.request.updated_at);
             reconciliation::next_look_at_denied(denied_for).is_none()
         }
-        Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_) | Outcome::Declined(_) => {
+        Outcome::Open
+        | Outcome::Accepted(_)
+        | Outcome::Approved(_)
+        | Outcome::Declined(_)
+        | Outcome::Analysed(_) => {
             reconciliation::next_look(&app.settings.reconcile_waits, stored.probes).is_none()
         }
     }

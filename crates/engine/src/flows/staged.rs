@@ -9,9 +9,9 @@ use regente_providers::staged::{StageRefusal, Staged, StagedEvent};
 use regente_store::charges;
 
 use super::attempt::{self, SimulatorOverrides};
-use super::charge::{Ran, provider_of};
 use super::finding;
 use super::follow_up::{self, NewFollowUp};
+use super::stored::{Ran, provider_of};
 use crate::app::App;
 use crate::error::Error;
 
@@ -92,9 +92,11 @@ async fn accepted(
         outcome @ (Outcome::Approved(_) | Outcome::Declined(_)) => {
             follow_up::report(app, request, outcome, actor).await
         }
-        Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::NoEffect(_) => {
-            Err(Error::busy())
-        }
+        Outcome::Open
+        | Outcome::Pending(_)
+        | Outcome::Accepted(_)
+        | Outcome::NoEffect(_)
+        | Outcome::Analysed(_) => Err(Error::busy()),
     }
 }
 
@@ -111,7 +113,7 @@ async fn happens(
     let overrides = SimulatorOverrides::of(app, charge, None);
     let found = attempt::find_out(app, &provider, request, &overrides, None, never_arrived()).await?;
     match found.outcome {
-        Outcome::Open => Err(Error::busy()),
+        Outcome::Open | Outcome::Analysed(_) => Err(Error::busy()),
         Outcome::Pending(_)
         | Outcome::Accepted(_)
         | Outcome::Approved(_)

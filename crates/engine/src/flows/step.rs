@@ -1,7 +1,9 @@
 //! Plans one step of a charge: converts the result of [`Charge::next`] into the records to write.
 
-use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::charge::{Charge, ChargeEvent, Finish, Next, NotPending, SecurityCode, Transition};
+use regente_domain::charge::attempt::{Asks, TransactionRequest};
+use regente_domain::charge::{
+    Charge, ChargeEvent, Finish, Next, NotPending, SecurityCode, Transition, approved_authorization,
+};
 use regente_domain::time::Timestamp;
 use regente_store::sealed::Sealed;
 
@@ -14,7 +16,8 @@ pub(super) struct Step {
     pub charge: Charge,
     /// The event that the step announces.
     pub announces: Option<ChargeEvent>,
-    /// The request that is sent next: to the next provider, or the void of an orphaned authorization.
+    /// The request that is sent next: to the next provider, to the provider of risk, the capture or void that a verdict
+    /// leads to, or the void of an orphaned authorization.
     pub next: Option<TransactionRequest>,
     /// The security code that is held while the charge waits for its payer.
     pub security_code: Option<Sealed>,
@@ -39,7 +42,7 @@ pub(super) fn step(
     let now = app.clock.of(charge.client_id);
     let step = match next {
         Next::Authorize(hop) => {
-            let begun = charge.try_next(hop, now).map_err(not_pending)?;
+            let begun = charge.try_next(requests, hop, now).map_err(not_pending)?;
             let asks = begun.charge.authorization_at(hop);
             let request = begun.charge.begin_request(app.chance.id(now), asks, now);
             Step { next: Some(request), ..Step::of(begun) }
@@ -53,6 +56,23 @@ pub(super) fn step(
             };
             let (begun, void) = charge.void_orphan(app.chance.id(now), taken, now);
             Step { next: Some(void), ..Step::of(Transition { charge: begun, announces: None }) }
+        }
+        Next::Analyse => {
+            let begun = charge.begin_analysis(now).map_err(not_pending)?;
+            let Some(asks) = begun.analysis() else {
+                return Err(Error::internal("an analysis of a charge that nobody analyses"));
+            };
+            let request = begun.begin_request(app.chance.id(now), asks, now);
+            Step { next: Some(request), ..Step::of(Transition { charge: begun, announces: None }) }
+        }
+        Next::FollowUp { kind, at } => {
+            let Some(authorization) = approved_authorization(requests) else {
+                return Err(Error::internal("a verdict on a charge without a reservation"));
+            };
+            let (opened, open) = charge.open_at_once(kind, at, now).map_err(not_pending)?;
+            let asks = Asks::about(authorization, kind.request_type(), open.amount);
+            let request = opened.begin_request(app.chance.id(now), asks, now);
+            Step { next: Some(request), ..Step::of(Transition { charge: opened, announces: None }) }
         }
         Next::AwaitRefund => Step::of(charge.accept_refund(now).ok_or_else(no_operation)?),
         Next::Finish(finish) => Step::of(finished(charge, finish, now)?),

@@ -2,7 +2,7 @@
 
 use regente_store::jobs::Job;
 
-use super::{counters, purge, reservation, rotation};
+use super::{counters, feeding, purge, reservation, rotation};
 use crate::app::App;
 use crate::deliveries::{deleted, keys};
 use crate::error::Error;
@@ -28,6 +28,7 @@ pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error
         Kind::EraseCustomer => erasure::run(app, job).await,
         Kind::ProviderNotification => notification::settle(app, job).await,
         Kind::PurgeNotifications => purge::notifications(app).await,
+        Kind::FeedAntiFraud => feeding::feed(app, job).await,
     }
 }
 

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::request::{Call, Operation, OperationKind};
 
 use super::draws::{Draws, MILLION};
-use super::{CardholderQuestion, Lookup};
+use super::{CardholderQuestion, Lookup, RiskQuestion};
 
 mod counts;
 mod parse;
@@ -104,12 +104,13 @@ pub(super) enum Point {
 enum Subject {
     Call(OperationKind),
     Probe,
+    Analysis,
     Notification,
     Authentication,
 }
 
-/// The calls that a fault applies to: those that match every condition given. Probes, notifications and authentications
-/// match only when the condition names them; otherwise a plan for payments would also hide their outcomes.
+/// The calls that a fault applies to: those that match every condition given. Probes, risk analyses, notifications and
+/// authentications match only when the condition names them; otherwise a plan for payments would also hide their outcomes.
 #[derive(Clone, Debug, Default)]
 struct When {
     subject: Option<Subject>,
@@ -245,6 +246,17 @@ impl Occasion {
 
     pub(super) const fn cardholder(question: &CardholderQuestion) -> Self {
         Self::without_a_call(Subject::Authentication, question.key)
+    }
+
+    pub(super) fn analysis(question: &RiskQuestion) -> Self {
+        Self {
+            subject: Subject::Analysis,
+            amount: question.amount(),
+            currency: question.currency(),
+            last_digit: question.identity_digit(),
+            installments: None,
+            about: question.key,
+        }
     }
 
     pub(super) const fn probe(lookup: &Lookup) -> Self {

@@ -12,6 +12,6 @@ pub use views::{
     HoldingView, TotalView,
 };
 pub use wire::{
-    AnswerMessage, CallMessage, CardholderAnswerMessage, CardholderMessage, ErrorMessage, InquiryMessage,
-    MessageError, PROTOCOL, ProbeMessage, StagedAnswer, StagedMessage,
+    AnswerMessage, AssessedMessage, CallMessage, CardholderAnswerMessage, CardholderMessage, ErrorMessage,
+    InquiryMessage, MessageError, PROTOCOL, ProbeMessage, RiskMessage, StagedAnswer, StagedMessage,
 };

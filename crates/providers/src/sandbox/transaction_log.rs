@@ -1,6 +1,7 @@
 //! The simulator's transaction log: what it did, by our key. It makes repetitions idempotent and answers probes. It
 //! contains no card numbers, no security codes and nothing of the product's database.
 
+mod analyses;
 mod authentications;
 mod entry;
 mod file;
@@ -14,6 +15,7 @@ use regente_domain::time::Timestamp;
 use thiserror::Error;
 use uuid::Uuid;
 
+pub use analyses::{Analysed, AnalysisEntry};
 pub use authentications::{AuthenticationEntry, Decision, Place as AuthenticatedAt, TestCard};
 pub use entry::{Answered, CardTrace, Deed, Entry, Record};
 pub use holdings::{Holding, Holdings};
@@ -186,6 +188,30 @@ impl TransactionLog {
         match &self.0 {
             Place::Memory(memory) => Ok(memory.decide(key, decision, concluded)),
             Place::File(file) => file.decide(key, decision, concluded).await,
+        }
+    }
+
+    /// The entry of one key in the log of risk analyses.
+    pub async fn analysis(&self, key: Uuid) -> Result<Option<AnalysisEntry>, TransactionLogError> {
+        match &self.0 {
+            Place::Memory(memory) => Ok(memory.analysis(key)),
+            Place::File(file) => file.analysis(key).await,
+        }
+    }
+
+    /// All entries in the log of risk analyses, by key.
+    pub async fn analyses(&self) -> Result<Vec<AnalysisEntry>, TransactionLogError> {
+        match &self.0 {
+            Place::Memory(memory) => Ok(memory.analyses()),
+            Place::File(file) => file.analyses().await,
+        }
+    }
+
+    /// Adds an entry to the log of risk analyses, unless its key has one, and returns the entry of the key.
+    pub(super) async fn assess(&self, entry: AnalysisEntry) -> Result<AnalysisEntry, TransactionLogError> {
+        match &self.0 {
+            Place::Memory(memory) => Ok(memory.assess(entry)),
+            Place::File(file) => file.assess(entry).await,
         }
     }
 

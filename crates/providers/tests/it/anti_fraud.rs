@@ -6,7 +6,7 @@ use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_providers::anti_fraud::{
-    Analysis, AnalysisFailure, AnalysisInquiry, Analyst, AntiFraud, AntiFraudProviders, Verdict,
+    Analysis, AnalysisFailure, AnalysisInquiry, Analyst, AntiFraud, AntiFraudProviders, Feeding, Verdict,
 };
 use regente_providers::provider::BoxFuture;
 use regente_providers::request::{Credentials, Instrument, Mode};
@@ -30,12 +30,16 @@ impl AntiFraud for Later {
         })
     }
 
-    fn result(&self, inquiry: AnalysisInquiry) -> BoxFuture<'_, Verdict> {
+    fn result(&self, inquiry: AnalysisInquiry) -> BoxFuture<'_, Result<Verdict, AnalysisFailure>> {
         let known = inquiry.reference.as_deref() == Some("order 1");
         Box::pin(async move {
             sleep(self.delay).await;
-            if known { approved() } else { Verdict::Reproved { score: None } }
+            Ok(if known { approved() } else { Verdict::Reproved { score: None } })
         })
+    }
+
+    fn feed(&self, _: Feeding) -> BoxFuture<'_, Result<(), AnalysisFailure>> {
+        Box::pin(async { Ok(()) })
     }
 
     fn deadline(&self) -> Duration {
@@ -85,8 +89,8 @@ async fn a_product_that_decides_later_is_asked_again() {
     let Verdict::Pending { reference } = providers.analyse(analysis(ProviderType::Clearsale)).await else {
         panic!("not pending")
     };
-    assert_eq!(providers.result(inquiry(reference)).await, approved());
-    assert_eq!(providers.result(inquiry(None)).await, Verdict::Reproved { score: None });
+    assert_eq!(providers.result(inquiry(reference)).await, Ok(approved()));
+    assert_eq!(providers.result(inquiry(None)).await, Ok(Verdict::Reproved { score: None }));
 }
 
 #[tokio::test(start_paused = true)]
@@ -96,7 +100,7 @@ async fn a_verdict_that_does_not_come_in_time_is_a_failure() {
     let verdict = providers.analyse(analysis(ProviderType::Clearsale)).await;
     assert_eq!(verdict, Verdict::Failed(AnalysisFailure::TimedOut));
     assert_eq!(begin.elapsed(), DEADLINE);
-    assert_eq!(providers.result(inquiry(None)).await, Verdict::Failed(AnalysisFailure::TimedOut));
+    assert_eq!(providers.result(inquiry(None)).await, Err(AnalysisFailure::TimedOut), "it may still come");
     assert_eq!(begin.elapsed(), DEADLINE * 2);
 }
 

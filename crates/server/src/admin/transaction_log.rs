@@ -90,13 +90,19 @@ impl fmt::Display for Difference {
 /// Compares one charge. `money_of` returns what the log says about the authorization that a request made, `None` when
 /// none was approved.
 pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> Option<Money>) -> Comparison {
-    let requests = || charge.requests.iter().map(|stored| &stored.request);
+    // An anti-fraud provider moves no money.
+    let of_payment = |request: &&TransactionRequest| !request.request_type.is_about_risk();
+    let requests = || charge.requests.iter().map(|stored| &stored.request).filter(of_payment);
     let has_result =
         |accepted: &TransactionRequest| requests().any(|request| request.follows == Some(accepted.id));
     let is_under_way = |request: &TransactionRequest| match &request.outcome {
         Outcome::Open => true,
         Outcome::Accepted(_) => !has_result(request),
-        Outcome::Pending(_) | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => false,
+        Outcome::Pending(_)
+        | Outcome::Approved(_)
+        | Outcome::Declined(_)
+        | Outcome::NoEffect(_)
+        | Outcome::Analysed(_) => false,
     };
     if requests().any(is_under_way) {
         return Comparison::Waits;
@@ -139,7 +145,8 @@ fn is_in_the_log(request: &TransactionRequest) -> bool {
         | Outcome::Pending(_)
         | Outcome::Accepted(_)
         | Outcome::Declined(_)
-        | Outcome::NoEffect(_) => true,
+        | Outcome::NoEffect(_)
+        | Outcome::Analysed(_) => true,
     };
     was_given && request.provider_type == ProviderType::Sandbox
 }

@@ -1,5 +1,6 @@
 //! `/v1/charges`: charges by card (`docs/interface/charges.md`).
 
+pub mod anti_fraud;
 pub mod authentication;
 mod begin;
 pub mod explanation;
@@ -86,7 +87,7 @@ pub struct NewChargeBody {
     provider_reference_key: Option<String>,
     payment_method: methods::NewPaymentMethod,
     payment_source: methods::NewPaymentSource,
-    /// Data for risk analysis; stored sealed.
+    /// Data for risk analysis; stored sealed. Where the merchant has an anti-fraud provider, it analyses the charge.
     #[schema(value_type = Option<Object>)]
     fraud_analysis: Option<()>,
     /// Authentication of the cardholder; required for `debit`.

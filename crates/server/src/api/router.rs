@@ -40,6 +40,7 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(ListOf(Scope::Charges), routes!(charges::list)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::read_one, charges::status::set_status)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::authentication::create_setup)))
+        .merge(behind(Needs(Scope::Charges), routes!(charges::anti_fraud::set_verdict)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::operations::capture)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::operations::void)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::explanation::explain)))

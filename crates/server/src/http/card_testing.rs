@@ -166,7 +166,8 @@ impl Attempt {
             | Outcome::Pending(_)
             | Outcome::Accepted(_)
             | Outcome::Approved(_)
-            | Outcome::NoEffect(_) => false,
+            | Outcome::NoEffect(_)
+            | Outcome::Analysed(_) => false,
         });
         if is_refused {
             counts.key.refusals.fail(&buyer.key());

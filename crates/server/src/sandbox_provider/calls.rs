@@ -16,8 +16,8 @@ use futures_util::stream;
 use regente_providers::outcome::{Answer, Finding, Probe};
 use regente_providers::sandbox::Delivery;
 use regente_providers::sandbox::http::{
-    AnswerMessage, CallMessage, CardholderAnswerMessage, CardholderMessage, InquiryMessage, ProbeMessage,
-    StagedAnswer, StagedMessage,
+    AnswerMessage, AssessedMessage, CallMessage, CardholderAnswerMessage, CardholderMessage, InquiryMessage,
+    ProbeMessage, RiskMessage, StagedAnswer, StagedMessage,
 };
 use regente_providers::staged::StageRefusal;
 use serde::Serialize;
@@ -65,6 +65,18 @@ pub(super) async fn authenticate(
     let delivery = doing.await.map_err(|_panic| Refusal::failed())?;
     let body = |cardholder| json(&CardholderAnswerMessage { key, cardholder });
     Ok(deliver(delivery.map(body), &wire).await)
+}
+
+pub(super) async fn assess(
+    State(simulator): State<Simulator>,
+    Extension(wire): Extension<Wire>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Refusal> {
+    let question = RiskMessage::read(&body?)?;
+    let (key, sandbox) = (question.key, Arc::clone(&simulator.sandbox));
+    let doing = tokio::spawn(async move { sandbox.assess(&question).await });
+    let delivery = doing.await.map_err(|_panic| Refusal::failed())?;
+    Ok(deliver(delivery.map(|assessed| json(&AssessedMessage { key, assessed })), &wire).await)
 }
 
 /// What a tester stages. No fault applies to it.

@@ -47,7 +47,7 @@ export function describe(event: Schemas["Event"]): string {
   switch (event.object) {
     case "transaction": {
       const refusal = event.data.transactionRequests[0]?.providerError;
-      const code: Schemas["DeclinedCode"] | undefined = refusal?.declinedCode;
+      const code: Schemas["DeclinedCode"] | null | undefined = refusal?.declinedCode;
       return `${event.event}: ${event.data.status} ${code ?? ""}`;
     }
     case "purchase":

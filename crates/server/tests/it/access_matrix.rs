@@ -56,6 +56,7 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("POST /v1/charges/3ds/setup", Scope("charges")),
     ("GET /v1/charges/{id}", Scope("charges")),
     ("POST /v1/charges/{id}", Scope("charges")),
+    ("PATCH /v1/charges/{id}/antifraud", Scope("charges")),
     ("POST /v1/charges/{id}/capture", Scope("charges")),
     ("POST /v1/charges/{id}/void", Scope("charges")),
     ("GET /v1/charges/{id}/explanation", Scope("charges")),

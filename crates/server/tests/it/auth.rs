@@ -34,6 +34,7 @@ use regente_engine::jobs::forget_ended_credentials;
 use regente_engine::return_address::ReturnAddresses;
 use regente_engine::settings::{Mode, Settings};
 use regente_engine::vault::{Kek, Vault};
+use regente_providers::anti_fraud::AntiFraudProviders;
 use regente_providers::authentication::AuthenticationServers;
 use regente_providers::provider::Providers;
 use regente_providers::sandbox::{Sandbox, SandboxOptions, TransactionLog};
@@ -106,6 +107,7 @@ impl Deployment {
             outbound: outbound(),
             store: self.store.clone(),
             vault: vault.unwrap(),
+            anti_fraud: AntiFraudProviders::with([sandbox.anti_fraud_adapter()]),
             providers: Providers::with([sandbox.into_adapter()]),
             authentication: AuthenticationServers::default(),
             return_addresses: ReturnAddresses::new(&[1; 32], None),

@@ -61,6 +61,7 @@ async fn no_card_data_rests_anywhere(database: TestDatabase) {
     let merchants = story.listen().await;
     story.tokens_and_cards().await;
     story.charges().await;
+    story.analyses().await;
     story.purchases().await;
     story.notifications().await;
     story.what_is_refused().await;

@@ -8,7 +8,7 @@ use axum::http::{Method, Request};
 use serde_json::{Value, json};
 
 use crate::charges::{charged, single_merchant, text};
-use crate::harness::{APPROVED, Reply, TestApp, charge_body, request, sandbox, stories};
+use crate::harness::{APPROVED, Reply, TestApp, charge_body, request, stories};
 
 stories! {
     a_body_that_is_no_json_object_is_refused,
@@ -24,7 +24,6 @@ stories! {
     the_character_u_0000_is_refused,
     free_form_objects_are_bounded,
     ids_of_charges_that_are_not_there_are_not_found,
-    an_analysis_that_nobody_makes_is_refused,
 }
 
 const KEY: &str = "the key of every try";
@@ -317,19 +316,4 @@ async fn ids_of_charges_that_are_not_there_are_not_found(app: TestApp) {
     for id in ["x", "00000000-0000-4000-8000-000000000000", &theirs[12..47], "%00", "1e5"] {
         assert_eq!(app.get(&format!("/v1/charges/{id}")).await.expect(404), not_found, "{id}");
     }
-}
-
-/// As split rules are: to leave the analysis out would take money that the merchant wants held back.
-async fn an_analysis_that_nobody_makes_is_refused(app: TestApp) {
-    let merchant = single_merchant(&app).await;
-    let risk = json!({ "name": "Risk", "priority": 2, "credentials": { "type": "SANDBOX_ANTIFRAUD" } });
-    let analysing = app.merchant_with(json!([sandbox("Only", 1), risk])).await;
-    for data in [json!({}), json!({ "customer": { "identity": "11111111111" } })] {
-        let body = with(&analysing, |body| body["fraudAnalysis"] = data.clone());
-        let refused = refused(&app, &body).await;
-        assert_eq!(problems(&refused), ["fraudAnalysis is not available in this release"]);
-        let body = with(&merchant, |body| body["fraudAnalysis"] = data.clone());
-        assert_eq!(charged(&app, &body).await["status"], "authorized", "nobody could analyse it");
-    }
-    assert_eq!(charged(&app, &charge_body(&analysing, APPROVED)).await["status"], "authorized");
 }

@@ -39,6 +39,9 @@ use regente_engine::outbound::{Looked, Lookup, Outbound, Plain, Ports, Rules};
 use regente_engine::return_address::ReturnAddresses;
 use regente_engine::settings::{Mode, Settings};
 use regente_engine::vault::{Kek, Vault};
+use regente_providers::anti_fraud::{
+    Analysis, AnalysisFailure, AnalysisInquiry, AntiFraud, AntiFraudProviders, Feeding, Verdict,
+};
 use regente_providers::authentication::AuthenticationServers;
 use regente_providers::notification::{
     Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
@@ -600,6 +603,7 @@ impl Wire {
 }
 
 /// The simulator behind a wire and a fuse: the process may stop before a call is sent, and before its answer is read.
+#[derive(Clone)]
 struct Wired {
     sandbox: Sandbox,
     wire: Wire,
@@ -645,7 +649,7 @@ impl Provider for Wired {
     }
 
     fn deadline(&self, operation: OperationKind) -> Duration {
-        self.sandbox.deadline(operation)
+        Provider::deadline(&self.sandbox, operation)
     }
 
     fn probe_deadline(&self) -> Duration {
@@ -695,6 +699,39 @@ impl CardholderBooks for WiredBooks {
 
     fn answers_within(&self) -> Duration {
         self.sandbox.answers_within()
+    }
+}
+
+impl AntiFraud for Wired {
+    fn analyse(&self, analysis: Analysis) -> BoxFuture<'_, Verdict> {
+        Box::pin(async {
+            self.fuse.step().await;
+            let verdict = self.sandbox.analyse(analysis).await;
+            self.fuse.step().await;
+            verdict
+        })
+    }
+
+    fn result(&self, inquiry: AnalysisInquiry) -> BoxFuture<'_, Result<Verdict, AnalysisFailure>> {
+        Box::pin(async {
+            self.fuse.step().await;
+            let verdict = self.sandbox.result(inquiry).await;
+            self.fuse.step().await;
+            verdict
+        })
+    }
+
+    fn feed(&self, feeding: Feeding) -> BoxFuture<'_, Result<(), AnalysisFailure>> {
+        Box::pin(async {
+            self.fuse.step().await;
+            let fed = self.sandbox.feed(feeding).await;
+            self.fuse.step().await;
+            fed
+        })
+    }
+
+    fn deadline(&self) -> Duration {
+        AntiFraud::deadline(&self.sandbox)
     }
 }
 
@@ -788,7 +825,15 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         store,
         vault,
         providers: Providers::with(match adapters {
-            Adapters::Simulator => Some((ProviderType::Sandbox, Box::new(sandbox) as Box<dyn Provider>)),
+            Adapters::Simulator => {
+                Some((ProviderType::Sandbox, Box::new(sandbox.clone()) as Box<dyn Provider>))
+            }
+            Adapters::Missing => None,
+        }),
+        anti_fraud: AntiFraudProviders::with(match adapters {
+            Adapters::Simulator => {
+                Some((ProviderType::SandboxAntifraud, Box::new(sandbox) as Box<dyn AntiFraud>))
+            }
             Adapters::Missing => None,
         }),
         authentication: AuthenticationServers::with(challenges.as_ref().map(SimulatedServer::adapter)),

@@ -5,6 +5,7 @@
 mod access_matrix;
 mod account_time;
 mod agreement;
+mod anti_fraud;
 mod auth;
 mod awaiting;
 mod backup;

@@ -12,6 +12,7 @@ use regente_store::{Batch, Commit, transaction_requests};
 use serde_json::{Value, json};
 
 use crate::agreement::{Money, agree, is_nothing_open, nothing_besides, nothing_is_open};
+use crate::anti_fraud;
 use crate::charges::text;
 use crate::harness::{Reply, TestApp, charge_body, request, sandbox};
 use crate::three_d_secure::{
@@ -68,6 +69,7 @@ struct Told {
     crashes: usize,
     replays: usize,
     orphans: usize,
+    analyses: usize,
     notified: usize,
     challenges: usize,
     effects: usize,
@@ -81,6 +83,7 @@ impl Told {
             && self.crashes > 0
             && self.replays > 0
             && self.orphans > 0
+            && self.analyses > 0
             && self.notified > 0
             && self.challenges > 0
     }
@@ -155,7 +158,11 @@ impl Sequence {
     }
 
     async fn run(mut self, mut app: TestApp, told: &mut Told) -> TestApp {
-        let providers: Vec<Value> = (1..=1 + self.dice.below(3)).map(|place| self.provider(place)).collect();
+        let mut providers: Vec<Value> =
+            (1..=1 + self.dice.below(3)).map(|place| self.provider(place)).collect();
+        if self.dice.one_in(3) {
+            providers.push(self.analyst());
+        }
         let merchant = app.merchant_with(json!(providers)).await;
         // No earlier sequence has charges of this time.
         app.clock.advance(Duration::from_millis(1));
@@ -195,6 +202,8 @@ impl Sequence {
         }
         let mut money = Money::default();
         for charge in charges {
+            let is_analysis = |told: &String| told.starts_with("anti_fraud ");
+            told.analyses += anti_fraud::requests(charge).iter().filter(|told| is_analysis(told)).count();
             let of_charge = agree(&app.books, charge).await;
             told.orphans += usize::from(of_charge.effects > usize::from(charge["status"] != "failed"));
             money += of_charge;
@@ -341,11 +350,30 @@ impl Sequence {
         provider
     }
 
+    /// An anti-fraud provider with any options.
+    fn analyst(&mut self) -> Value {
+        let on_error = self.dice.below(3);
+        let timing = self.dice.below(3);
+        anti_fraud::risk(&json!({
+            "captureOnApproved": self.dice.one_in(2),
+            "refundOnReproved": self.dice.one_in(2),
+            "captureOnError": on_error == 1,
+            "refundOnError": on_error == 2,
+            "runBeforeCharge": timing == 1,
+            "productType": if timing == 2 { "ASYNC" } else { "SYNC" },
+            "sendAllCharges": self.dice.one_in(3),
+        }))
+    }
+
     fn charge(&mut self, merchant: &str) -> Value {
         let mut body = charge_body(merchant, self.dice.pick(&CARDS));
         let amount = if self.dice.one_in(10) { REFUSED_AMOUNT } else { 1 + self.dice.below(1000) };
         body["amount"] = json!(amount);
         body["capture"] = json!(self.dice.one_in(2));
+        if self.dice.one_in(2) {
+            let identity = format!("{}", 1_111_111_110 + self.dice.below(4));
+            body["fraudAnalysis"] = json!({ "customer": { "identity": identity } });
+        }
         if self.dice.one_in(2) {
             let mut faults = self.faults();
             // An orphaned authorization of this amount could never be given back.
@@ -382,7 +410,7 @@ impl Sequence {
             5 => json!({ "duplicate": true }),
             _ => json!({ "garbage": point }),
         };
-        let operation = self.dice.pick(&["authorization", "capture", "void", "probe"]);
+        let operation = self.dice.pick(&["authorization", "capture", "void", "probe", "anti_fraud"]);
         let is_decline_of_a_probe = operation == "probe" && then.get("decline").is_some();
         let then = if is_decline_of_a_probe { json!({ "timeout": point }) } else { then };
         let probability = self.dice.pick(&[0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]);

@@ -9,6 +9,7 @@ use regente_domain::charge::CaptureMode;
 use serde_json::{Value, json};
 
 use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
+use crate::anti_fraud;
 use crate::charges::text;
 use crate::follow_ups::announced;
 use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, request, sandbox, stories};
@@ -17,6 +18,10 @@ use crate::reconcile::denied::lying;
 stories! {
     while_a_charge_is_made,
     while_a_charge_goes_on_to_the_next_provider,
+    while_a_reserved_charge_is_analysed_and_captured,
+    while_a_reserved_charge_is_analysed_and_voided,
+    while_a_charge_is_analysed_first,
+    while_an_analysed_charge_is_recovered,
     while_a_charge_is_not_answered,
     while_a_charge_is_captured,
     while_a_part_is_captured,
@@ -209,6 +214,33 @@ async fn while_a_charge_is_made(app: TestApp) {
 async fn while_a_charge_goes_on_to_the_next_provider(app: TestApp) {
     let merchant = app.fallback_merchant().await;
     sweep(app, async |_: &TestApp| made_by(&merchant, APPROVED, CaptureMode::Manual), 10).await;
+}
+
+/// The creation of a charge that is analysed.
+fn analysed_by(merchant: &str, identity: &str) -> Interrupted {
+    let body = anti_fraud::analysed(merchant, identity, true);
+    Interrupted { path: "/v1/charges".to_owned(), body, operation: Operation::Authorize }
+}
+
+async fn while_a_reserved_charge_is_analysed_and_captured(app: TestApp) {
+    let merchant = anti_fraud::analysing(&app, &json!({ "captureOnApproved": true })).await;
+    sweep(app, async |_: &TestApp| analysed_by(&merchant, anti_fraud::APPROVED_RISK), 14).await;
+}
+
+async fn while_a_reserved_charge_is_analysed_and_voided(app: TestApp) {
+    let merchant = anti_fraud::analysing(&app, &json!({ "refundOnReproved": true })).await;
+    sweep(app, async |_: &TestApp| analysed_by(&merchant, anti_fraud::REPROVED), 14).await;
+}
+
+async fn while_a_charge_is_analysed_first(app: TestApp) {
+    let merchant = anti_fraud::analysing(&app, &json!({ "runBeforeCharge": true })).await;
+    sweep(app, async |_: &TestApp| analysed_by(&merchant, anti_fraud::APPROVED_RISK), 10).await;
+}
+
+async fn while_an_analysed_charge_is_recovered(app: TestApp) {
+    let merchant = anti_fraud::analysing(&app, &json!({ "captureOnApproved": true })).await;
+    let prepare = async |_: &TestApp| analysed_by(&merchant, anti_fraud::APPROVED_RISK);
+    sweep_with(app, prepare, 14, Recovery::Interrupted).await;
 }
 
 async fn while_a_charge_is_not_answered(app: TestApp) {

@@ -1,6 +1,7 @@
 //! Reads and writes the document of a charge: its members without a column. This release writes format 2, and also
 //! reads format 1, which holds the facts of every payment method in one place and has no position in the route.
 
+use regente_domain::charge::analysis::Screening;
 use regente_domain::charge::authentication::Authentication;
 use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{
@@ -53,6 +54,8 @@ struct Doc {
     purchase_id: Option<PurchaseId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     authentication: Option<Box<Authentication>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    screening: Option<Box<Screening>>,
     #[serde(flatten)]
     unknown: Map<String, Value>,
 }
@@ -78,6 +81,7 @@ pub(super) struct Facts {
     pub(super) customer_alias: Option<Id<of::CustomerAlias>>,
     pub(super) purchase_id: Option<PurchaseId>,
     pub(super) authentication: Option<Box<Authentication>>,
+    pub(super) screening: Option<Box<Screening>>,
     pub(super) unknown_members: Map<String, Value>,
 }
 
@@ -102,6 +106,7 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
         requests,
         purchase_id,
         authentication,
+        screening,
         unknown_members,
         version: _,
         updated_at: _,
@@ -116,6 +121,7 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
         && *customer_alias == after.customer_alias
         && *purchase_id == after.purchase_id
         && *authentication == after.authentication
+        && *screening == after.screening
         && *unknown_members == after.unknown_members
 }
 
@@ -140,6 +146,7 @@ pub(super) fn write(charge: &Charge) -> Result<Json, StoreError> {
         customer_alias: charge.customer_alias,
         purchase_id: charge.purchase_id,
         authentication: charge.authentication.clone(),
+        screening: charge.screening.clone(),
         unknown: charge.unknown_members.clone(),
     })
 }
@@ -170,6 +177,7 @@ pub(super) fn read(text: &str, payment_type: PaymentType) -> Option<Facts> {
         customer_alias: doc.customer_alias,
         purchase_id: doc.purchase_id,
         authentication: doc.authentication,
+        screening: doc.screening,
         unknown_members: doc.unknown,
     })
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use regente_domain::charge::analysis::Analysed;
 use regente_domain::charge::attempt::{Approval, OpenReason, Outcome, RequestType, TransactionRequest};
 use regente_domain::charge::instructions::Pending;
 use regente_domain::decline::Decline;
@@ -30,10 +31,15 @@ pub(super) fn known_args(ended: &TransactionRequest) -> Result<Args, StoreError>
         network_authorization_code: reference.network_authorization_code,
         network_response_code: reference.network_response_code,
         response_code: reference.response_code,
-        duration_ms: ended.duration.map(|duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
+        duration_ms: millis(ended),
         authentication,
         updated_at: ended.updated_at,
     })
+}
+
+/// How long the call took.
+pub(super) fn millis(ended: &TransactionRequest) -> Option<i64> {
+    ended.duration.map(|duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX))
 }
 
 pub(crate) fn from_rows(rows: Vec<Row>) -> Result<Vec<StoredRequest>, StoreError> {
@@ -91,11 +97,19 @@ pub(super) enum Status {
     Success,
     Failed,
     Timeout,
+    Analysed,
 }
 
 impl Status {
-    const ALL: [Self; 6] =
-        [Self::Running, Self::AwaitingPayer, Self::Processing, Self::Success, Self::Failed, Self::Timeout];
+    const ALL: [Self; 7] = [
+        Self::Running,
+        Self::AwaitingPayer,
+        Self::Processing,
+        Self::Success,
+        Self::Failed,
+        Self::Timeout,
+        Self::Analysed,
+    ];
 
     pub(super) const fn of(outcome: &Outcome) -> Self {
         match outcome {
@@ -105,6 +119,7 @@ impl Status {
             Outcome::Approved(_) => Self::Success,
             Outcome::Declined(_) => Self::Failed,
             Outcome::NoEffect(_) => Self::Timeout,
+            Outcome::Analysed(_) => Self::Analysed,
         }
     }
 
@@ -116,6 +131,7 @@ impl Status {
             Self::Success => "success",
             Self::Failed => "failed",
             Self::Timeout => "timeout",
+            Self::Analysed => "analysed",
         }
     }
 }
@@ -145,6 +161,12 @@ fn outcome(row: &Row) -> Result<Outcome, StoreError> {
         Status::Success => reference(row).map(Outcome::Approved),
         Status::Failed => decline().map(Outcome::Declined),
         Status::Timeout => decline().map(Outcome::NoEffect),
+        Status::Analysed => {
+            let analysis: Option<String> = row.get("analysis")?;
+            let verdict = analysis.and_then(|text| serde_json::from_str(&text).ok());
+            let verdict = verdict.ok_or_else(|| corrupt("analysis"))?;
+            Ok(Outcome::Analysed(Box::new(Analysed { reference: row.get("transaction_id")?, verdict })))
+        }
     }
 }
 

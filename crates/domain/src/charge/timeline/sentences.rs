@@ -81,6 +81,7 @@ fn step_line(charge: &Charge, timeline: &Timeline, place: usize) -> String {
             format!("The payer paid {provider} {}.", step.amount.shown_in(charge.currency))
         }
         (true, _) => format!("The payer did not pay {provider}; {}.", how_it_ended(step)),
+        (false, _) if step.of_analysis => format!("{provider} decided later: {}.", how_it_ended(step)),
         (false, _) => {
             format!("{provider} was asked {}; {}.", what_was_asked(charge, earlier, step), how_it_ended(step))
         }
@@ -105,6 +106,8 @@ fn what_was_asked(charge: &Charge, earlier: &[TimelineStep], step: &TimelineStep
         RequestType::AuthenticationSetup => "to prepare an authentication".to_owned(),
         RequestType::AuthenticationEnroll => "to authenticate the cardholder".to_owned(),
         RequestType::AuthenticationValidate => "how the challenge of the cardholder ended".to_owned(),
+        RequestType::AntiFraud => format!("to analyse the risk of {amount}"),
+        RequestType::AntiFraudFeeding => "to take note of the charge".to_owned(),
     }
 }
 
@@ -117,6 +120,9 @@ fn how_it_ended(step: &TimelineStep) -> String {
         (Ended::Approved, Some(reason)) => {
             format!("{}; asked again, it said that it was done", silence(reason))
         }
+        (Ended::Declined, _) if step.request_type == RequestType::AntiFraud => {
+            format!("it found the risk too high{}", after(took))
+        }
         (Ended::Declined, None) => format!("it refused{}{with}", after(took)),
         (Ended::Declined, Some(reason)) => format!("{}; asked again, it refused{with}", silence(reason)),
         (Ended::NoEffect, None) => {
@@ -126,6 +132,8 @@ fn how_it_ended(step: &TimelineStep) -> String {
         (Ended::NoEffect, Some(reason)) => {
             format!("{}; its books say that nothing happened", silence(reason))
         }
+        (Ended::VerdictPending, _) => format!("it decides later{}", after(took)),
+        (Ended::NoVerdict, _) => format!("it came to no verdict{}", after(took)),
         (Ended::Instructed, _) => format!("it gave the payer something to do{}", after(took)),
         (Ended::Accepted, None) => format!("it accepted{}, and reports the result later", after(took)),
         (Ended::Accepted, Some(reason)) => {
@@ -170,6 +178,9 @@ fn what_came_then(timeline: &Timeline, step: &TimelineStep) -> Option<&'static s
     match (step.then, timeline.stopped) {
         (Then::Done, _) => None,
         (Then::Waiting, _) if step.ended == Ended::Instructed => Some("Nobody else is asked until he has."),
+        (Then::Waiting, _) if step.ended == Ended::VerdictPending => {
+            Some("The verdict decides what follows.")
+        }
         (Then::Waiting, _) if step.request_type.is_authorization() => {
             Some("Nobody else is asked until it is known.")
         }
@@ -182,6 +193,8 @@ fn what_came_then(timeline: &Timeline, step: &TimelineStep) -> Option<&'static s
             Stopped::Interrupted => "It became known only when the buyer was gone, so nobody else was asked.",
             Stopped::Expired => "The payer did not pay in time.",
             Stopped::NotAuthenticated => "The cardholder was not authenticated as the merchant demands.",
+            Stopped::Reproved => "So nobody was asked for the money.",
+            Stopped::AnalysisFailed => "The merchant wants no charge without a verdict.",
         }),
     }
 }
@@ -202,7 +215,9 @@ fn taken(steps: &[TimelineStep]) -> Option<Amount> {
         | RequestType::ChargeBack
         | RequestType::AuthenticationSetup
         | RequestType::AuthenticationEnroll
-        | RequestType::AuthenticationValidate => false,
+        | RequestType::AuthenticationValidate
+        | RequestType::AntiFraud
+        | RequestType::AntiFraudFeeding => false,
     };
     steps.iter().find(takes).map(|step| step.amount)
 }
@@ -227,7 +242,7 @@ fn ending(charge: &Charge, steps: &[TimelineStep]) -> String {
         ChargeState::RefundPending { open, .. } => {
             let amount = open.amount.shown_in(charge.currency);
             match open.before {
-                Held::Reserved => {
+                Held::Reserved | Held::JustReserved => {
                     format!("{provider} was asked to release {amount}: the outcome is not known yet.")
                 }
                 Held::Taken => {

@@ -86,7 +86,11 @@ fn what_is_found_ends_the_charge_or_lets_it_go_on() {
             decline.network_denied_reason
         }
         Outcome::Approved(_) => None,
-        other @ (Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::NoEffect(_)) => {
+        other @ (Outcome::Open
+        | Outcome::Pending(_)
+        | Outcome::Accepted(_)
+        | Outcome::NoEffect(_)
+        | Outcome::Analysed(_)) => {
             panic!("{other:?}")
         }
     };

@@ -1,5 +1,6 @@
 //! What a purchase does about cards that are not given back yet: how long it goes on, and what begins it anew.
 
+use regente_domain::charge::analysis::Standing;
 use regente_domain::charge::{CaptureMode, ChargeState, Held, OpenOperation, References};
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
@@ -54,7 +55,13 @@ fn undoing(cause: UndoCause, failures: usize) -> Phase {
 }
 
 fn seen(state: ChargeState) -> Seen {
-    Seen { state: Some(state), declined_code: None, is_undoing_refused: false, is_unanswered: false }
+    Seen {
+        state: Some(state),
+        declined_code: None,
+        standing: Standing::Free,
+        is_undoing_refused: false,
+        is_unanswered: false,
+    }
 }
 
 fn reserved() -> Seen {

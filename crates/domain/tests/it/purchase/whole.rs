@@ -2,6 +2,7 @@
 //! and in the end every card is charged or none is.
 
 use proptest::prelude::*;
+use regente_domain::charge::analysis::Standing;
 use regente_domain::charge::{CaptureMode, ChargeState, Held};
 use regente_domain::purchase::{Advance, Change, Next, Noted, Phase, Purchase, Seen};
 use regente_domain::time::Timestamp;
@@ -61,6 +62,7 @@ impl World {
         let seen = |(index, state): (usize, &Option<ChargeState>)| Seen {
             state: state.clone(),
             declined_code: None,
+            standing: Standing::Free,
             is_undoing_refused: self.refused.contains(&index),
             is_unanswered: false,
         };
@@ -177,7 +179,7 @@ impl World {
                 Some(ChargeState::CapturePending { .. }) => ChargeState::PreAuthorized { responsible },
                 Some(ChargeState::RefundPending { open, .. }) if was_done => given_back(open.before),
                 Some(ChargeState::RefundPending { open, .. }) => match open.before {
-                    Held::Reserved => ChargeState::PreAuthorized { responsible },
+                    Held::Reserved | Held::JustReserved => ChargeState::PreAuthorized { responsible },
                     Held::Taken => ChargeState::Authorized { responsible },
                 },
                 Some(
@@ -232,7 +234,7 @@ impl World {
 
 const fn given_back(before: Held) -> ChargeState {
     match before {
-        Held::Reserved => ChargeState::Canceled { responsible: RESPONSIBLE },
+        Held::Reserved | Held::JustReserved => ChargeState::Canceled { responsible: RESPONSIBLE },
         Held::Taken => ChargeState::Voided { responsible: RESPONSIBLE },
     }
 }

@@ -74,9 +74,6 @@ async fn can_be_processed(app: &App, caller: &Caller, request: &NewPurchase) -> 
     let merchant = route::merchant(app, caller.client_id, request.merchant_id)
         .await?
         .ok_or(Error::ReferenceNotFound("merchantId"))?;
-    if request.fraud_analysis.is_some() {
-        route::refuse_analysis(&merchant)?;
-    }
     for payment in &request.payments {
         if route::choose(app, &merchant, &needs(payment.installments)).is_none() {
             return Err(Error::impossible("no provider available for paymentType credit"));

@@ -1,6 +1,7 @@
 //! Charges one card of a purchase. It reads everything that the charge needs from the database, so any node can do it.
 
 use regente_domain::card::record::CardState;
+use regente_domain::charge::analysis::Screening;
 use regente_domain::charge::{CardSource, Credit, PaymentMethod, PaymentType};
 use regente_domain::purchase::CURRENCY;
 use regente_domain::routing::Needs;
@@ -14,7 +15,8 @@ use super::{
     NewCharge, Private, PurchaseStep, Slot, StoredPurchase, Timestamp, TokenId, token_digest, tokens, write,
 };
 use crate::card_data::{FundingSource, TokenContents, open_token};
-use crate::flows::{charge, route};
+use crate::flows::charge;
+use crate::flows::route::{self, RiskData};
 use crate::queue::purchases::KIND;
 use crate::vault::{Binding, Purpose};
 
@@ -67,7 +69,12 @@ async fn prepare(
     };
     let (explanation, circuit_probes) = app.circuits.narrow(explanation);
     let now = app.clock.of(client_id);
-    let charge = charge_of(app, stored, slot, now).routed(explanation);
+    let data = match private.fraud_analysis {
+        Some(_) => RiskData::Sent,
+        None => RiskData::Absent,
+    };
+    let screening = route::screening(app, &merchant, PaymentType::Credit, data);
+    let charge = charge_of(app, stored, slot, screening, now).routed(explanation);
     let step = purchase.apply(Change::SlotBegun(index, charge.id), now);
     let without_code = match cvv_token {
         Some(_) => Some(private.seal(app, client_id, purchase.id)?),
@@ -100,7 +107,13 @@ pub const fn needs(installments: u8) -> Needs {
     }
 }
 
-fn charge_of(app: &App, stored: &StoredPurchase, slot: &Slot, now: Timestamp) -> Charge {
+fn charge_of(
+    app: &App,
+    stored: &StoredPurchase,
+    slot: &Slot,
+    screening: Option<Box<Screening>>,
+    now: Timestamp,
+) -> Charge {
     let purchase = &stored.purchase;
     Charge {
         id: app.chance.id(now),
@@ -110,6 +123,7 @@ fn charge_of(app: &App, stored: &StoredPurchase, slot: &Slot, now: Timestamp) ->
         customer_alias: purchase.customer_alias.map(|alias| Id::new(alias.uuid())),
         order_id: purchase.order_id.clone(),
         purchase_id: Some(purchase.id),
+        screening,
         method: PaymentMethod::Credit(Credit {
             source: CardSource::Card { card_id: slot.card_id },
             installments: slot.installments,

@@ -39,12 +39,13 @@ const THEN_MEMBERS: [&str; 11] = [
     "lose",
 ];
 
-const SUBJECTS: [(&str, Subject); 7] = [
+const SUBJECTS: [(&str, Subject); 8] = [
     ("authorization", Subject::Call(OperationKind::Authorization)),
     ("zero_dollar", Subject::Call(OperationKind::ZeroDollar)),
     ("capture", Subject::Call(OperationKind::Capture)),
     ("void", Subject::Call(OperationKind::Void)),
     ("probe", Subject::Probe),
+    ("anti_fraud", Subject::Analysis),
     ("notification", Subject::Notification),
     ("authentication", Subject::Authentication),
 ];
@@ -115,7 +116,7 @@ fn fault(reader: &mut Reader, value: &Value, at: &Place) -> Result<Fault, Proble
         (Some(Subject::Notification), false) => {
             Err(place.must("be something that can happen to a notification"))
         }
-        (Some(Subject::Call(_) | Subject::Authentication) | None, false) => {
+        (Some(Subject::Call(_) | Subject::Analysis | Subject::Authentication) | None, false) => {
             Err(place.must("be something that can happen to a call"))
         }
     }
@@ -125,11 +126,13 @@ const fn can_happen(subject: Option<Subject>, then: &Then) -> bool {
     match (subject, then) {
         (Some(Subject::Notification), Then::Delay(_) | Then::Duplicate | Then::Forge | Then::Lose)
         | (Some(Subject::Probe), Then::Deny(_))
-        | (Some(Subject::Call(_) | Subject::Authentication) | None, Then::Decline(_)) => true,
+        | (Some(Subject::Call(_) | Subject::Analysis | Subject::Authentication) | None, Then::Decline(_)) => {
+            true
+        }
         (Some(Subject::Notification), _)
         | (_, Then::Deny(_) | Then::Decline(_) | Then::Forge | Then::Lose) => false,
         (
-            Some(Subject::Call(_) | Subject::Probe | Subject::Authentication) | None,
+            Some(Subject::Call(_) | Subject::Probe | Subject::Analysis | Subject::Authentication) | None,
             Then::Delay(_)
             | Then::Timeout(_)
             | Then::Reset(_)
@@ -149,7 +152,7 @@ fn when(reader: &mut Reader, value: &Value, at: &Place) -> Result<When, Problems
         Some(Subject::Probe) => Some("should not exist: a probe has none"),
         Some(Subject::Notification) => Some("should not exist: a notification has none"),
         Some(Subject::Authentication) => Some("should not exist: an authentication has none"),
-        Some(Subject::Call(_)) | None => None,
+        Some(Subject::Call(_) | Subject::Analysis) | None => None,
     };
     if let Some(rule) = without {
         for name in WHEN_MEMBERS_OF_CALLS.iter().filter(|name| members.contains_key(**name)) {

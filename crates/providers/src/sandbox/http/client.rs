@@ -17,15 +17,19 @@ use zeroize::Zeroizing;
 
 use super::views::{EntryView, HOLDINGS_LIMIT_MAX, HoldingPage};
 use super::wire::{
-    AnswerMessage, CallMessage, CardholderAnswerMessage, CardholderMessage, ErrorMessage, InquiryMessage,
-    ProbeMessage, StagedAnswer, StagedMessage,
+    AnswerMessage, AssessedMessage, CallMessage, CardholderAnswerMessage, CardholderMessage, ErrorMessage,
+    InquiryMessage, ProbeMessage, RiskMessage, StagedAnswer, StagedMessage,
+};
+use crate::anti_fraud::{
+    Analysis, AnalysisFailure, AnalysisInquiry, AntiFraud, AntiFraudAdapter, Feeding, Verdict,
 };
 use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe, UnknownReason};
 use crate::provider::{Adapter, BoxFuture, Provider};
 use crate::request::{Call, Inquiry, OperationKind};
 use crate::sandbox::{
-    CardholderAnswer, CardholderBooks, CardholderQuestion, Entry, Holding, Options, notification, silence,
+    Assessed, CardholderAnswer, CardholderBooks, CardholderQuestion, Entry, Holding, Options, RiskQuestion,
+    notification, silence,
 };
 use crate::staged::{StageRefusal, StagedEvent};
 
@@ -107,6 +111,11 @@ impl RemoteSandbox {
         (ProviderType::Sandbox, Box::new(self))
     }
 
+    /// The client as the adapter of the simulator of risk analysis.
+    pub fn anti_fraud_adapter(&self) -> AntiFraudAdapter {
+        (ProviderType::SandboxAntifraud, Box::new(self.clone()))
+    }
+
     /// The log entry of one key.
     pub async fn entry(&self, key: Uuid) -> Result<Option<Entry>, RemoteError> {
         match self.ask::<EntryView>(self.http.get(self.url(&format!("v1/entries/{key}")))).await {
@@ -152,6 +161,20 @@ impl RemoteSandbox {
             Ok(answer.found.map_or(Probe::Absent, Probe::Found))
         } else {
             Err(RemoteError::Answer)
+        }
+    }
+
+    async fn send_question(&self, question: &RiskQuestion) -> Assessed {
+        match self.post::<AssessedMessage>("v1/analyses", &RiskMessage::of(question)).await {
+            Ok(answer) if answer.key == question.key => answer.assessed,
+            Ok(_) => Assessed::Failed(AnalysisFailure::of(RemoteError::Answer.reason())),
+            Err(error) => {
+                tracing::warn!(
+                    key = %question.key, error = %Chain(&error),
+                    "the simulator did not answer a question about a risk"
+                );
+                Assessed::Failed(AnalysisFailure::of(error.reason()))
+            }
         }
     }
 
@@ -308,6 +331,27 @@ impl CardholderBooks for RemoteSandbox {
     }
 
     fn answers_within(&self) -> Duration {
+        self.deadline
+    }
+}
+
+impl AntiFraud for RemoteSandbox {
+    fn analyse(&self, analysis: Analysis) -> BoxFuture<'_, Verdict> {
+        let question = RiskQuestion::from(analysis);
+        Box::pin(async move { self.send_question(&question).await.verdict() })
+    }
+
+    fn result(&self, inquiry: AnalysisInquiry) -> BoxFuture<'_, Result<Verdict, AnalysisFailure>> {
+        let question = RiskQuestion::from(inquiry);
+        Box::pin(async move { self.send_question(&question).await.told() })
+    }
+
+    fn feed(&self, feeding: Feeding) -> BoxFuture<'_, Result<(), AnalysisFailure>> {
+        let question = RiskQuestion::from(feeding);
+        Box::pin(async move { self.send_question(&question).await.noted() })
+    }
+
+    fn deadline(&self) -> Duration {
         self.deadline
     }
 }

@@ -22,7 +22,10 @@ use crate::request::{
     Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, Operation,
     PayerDetails, Verification,
 };
-use crate::sandbox::{CardholderAnswer, CardholderAsks, CardholderQuestion, Lookup, Recipient, overrides};
+use crate::sandbox::{
+    Assessed, CardholderAnswer, CardholderAsks, CardholderQuestion, Lookup, Recipient, RiskAsks,
+    RiskQuestion, overrides,
+};
 use crate::staged::{Staged, StagedEvent};
 
 /// The protocol version. A message with another version is refused.
@@ -173,6 +176,30 @@ pub struct CardholderAnswerMessage {
     pub cardholder: CardholderAnswer,
 }
 
+/// Request to `POST /v1/analyses`.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RiskMessage {
+    protocol: u32,
+    key: Uuid,
+    at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seed: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    faults: Option<Value>,
+    asks: RiskAsks,
+}
+
+/// The answer to a question about a risk.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AssessedMessage {
+    /// The key of the analysis or feeding.
+    pub key: Uuid,
+    /// The answer.
+    pub assessed: Assessed,
+}
+
 /// Request to `POST /v1/staged`.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -284,6 +311,32 @@ impl CardholderMessage {
             key: message.key,
             at: message.at,
             test_overrides: overrides::overrides(Mode::Sandbox, None, message.faults),
+            asks: message.asks,
+        })
+    }
+}
+
+impl RiskMessage {
+    /// The message for a question.
+    pub fn of(question: &RiskQuestion) -> Self {
+        let test_overrides = question.test_overrides.as_ref();
+        Self {
+            protocol: PROTOCOL,
+            key: question.key,
+            at: question.at,
+            seed: overrides::seed(test_overrides).map(str::to_owned),
+            faults: overrides::faults(test_overrides).cloned(),
+            asks: question.asks.clone(),
+        }
+    }
+
+    /// Parses the body of a request.
+    pub fn read(body: &[u8]) -> Result<RiskQuestion, MessageError> {
+        let message: Self = read(body)?;
+        Ok(RiskQuestion {
+            key: message.key,
+            at: message.at,
+            test_overrides: overrides::overrides(Mode::Sandbox, message.seed, message.faults),
             asks: message.asks,
         })
     }

@@ -8,9 +8,12 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-use super::{AuthenticationEntry, Decision, Entry, Filter, Order, Stored, TransactionLogError};
+use super::{
+    AnalysisEntry, AuthenticationEntry, Decision, Entry, Filter, Order, Stored, TransactionLogError,
+};
 use crate::outcome::Finding;
 
+mod analyses;
 mod authentications;
 mod rows;
 
@@ -34,6 +37,9 @@ enum Request {
     Authenticate(Box<AuthenticationEntry>, Reply<AuthenticationEntry>),
     Authentication(Uuid, Reply<Option<AuthenticationEntry>>),
     Decide(Uuid, Decision, Box<Finding>, Reply<Option<AuthenticationEntry>>),
+    Assess(Box<AnalysisEntry>, Reply<AnalysisEntry>),
+    Analysis(Uuid, Reply<Option<AnalysisEntry>>),
+    Analyses(Reply<Vec<AnalysisEntry>>),
 }
 
 /// Selects a page: which entries, in which order, after which position, and how many at most.
@@ -104,6 +110,18 @@ impl File {
         self.ask(|reply| Request::Decide(key, decision, Box::new(concluded), reply)).await
     }
 
+    pub(super) async fn assess(&self, entry: AnalysisEntry) -> Result<AnalysisEntry, TransactionLogError> {
+        self.ask(|reply| Request::Assess(Box::new(entry), reply)).await
+    }
+
+    pub(super) async fn analysis(&self, key: Uuid) -> Result<Option<AnalysisEntry>, TransactionLogError> {
+        self.ask(|reply| Request::Analysis(key, reply)).await
+    }
+
+    pub(super) async fn analyses(&self) -> Result<Vec<AnalysisEntry>, TransactionLogError> {
+        self.ask(Request::Analyses).await
+    }
+
     async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, TransactionLogError> {
         let (reply, answer) = oneshot::channel();
         self.0.send(request(reply)).await.map_err(|_closed| TransactionLogError::Closed)?;
@@ -144,6 +162,15 @@ fn keep(mut connection: Connection, mut requests: mpsc::Receiver<Request>) {
                 Request::Decide(key, decision, concluded, reply) => {
                     put_all(&mut connection, std::mem::take(&mut puts));
                     let _ = reply.send(authentications::decide(&mut connection, key, decision, &concluded));
+                }
+                Request::Assess(entry, reply) => {
+                    let _ = reply.send(analyses::put(&connection, &entry));
+                }
+                Request::Analysis(key, reply) => {
+                    let _ = reply.send(analyses::find(&connection, key));
+                }
+                Request::Analyses(reply) => {
+                    let _ = reply.send(analyses::all(&connection));
                 }
             }
             next = if puts.len() < GROUP_ENTRIES_MAX { requests.try_recv().ok() } else { None };

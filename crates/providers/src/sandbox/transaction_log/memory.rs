@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::holdings::settle;
 use crate::outcome::Finding;
 
-use super::{AuthenticationEntry, Decision, Entry, Filter, Order, Record, Stored};
+use super::{AnalysisEntry, AuthenticationEntry, Decision, Entry, Filter, Order, Record, Stored};
 
 /// Entries in order of arrival, with the positions of each key and of each authorization's captures and voids.
 #[derive(Default)]
@@ -21,6 +21,7 @@ struct Pages {
     places: BTreeMap<Uuid, usize>,
     follow_ups: BTreeMap<Uuid, Vec<usize>>,
     authentications: BTreeMap<Uuid, AuthenticationEntry>,
+    analyses: BTreeMap<Uuid, AnalysisEntry>,
 }
 
 impl Memory {
@@ -104,6 +105,18 @@ impl Memory {
             answered.finding = concluded;
         }
         Some(decided)
+    }
+
+    pub(super) fn assess(&self, entry: AnalysisEntry) -> AnalysisEntry {
+        self.pages().analyses.entry(entry.key).or_insert(entry).clone()
+    }
+
+    pub(super) fn analysis(&self, key: Uuid) -> Option<AnalysisEntry> {
+        self.pages().analyses.get(&key).cloned()
+    }
+
+    pub(super) fn analyses(&self) -> Vec<AnalysisEntry> {
+        self.pages().analyses.values().cloned().collect()
     }
 
     pub(super) fn entries(&self) -> Vec<Entry> {

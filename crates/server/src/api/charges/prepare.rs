@@ -3,6 +3,7 @@
 
 use regente_domain::card::Cvv;
 use regente_domain::card::record::CardState;
+use regente_domain::charge::analysis::Screening;
 use regente_domain::charge::authentication::{
     Authentication, Authenticator, LiabilityShift, Purpose as Purpose3ds,
 };
@@ -21,7 +22,7 @@ use regente_engine::flows::authentication::THREE_D_SECURE;
 use regente_engine::flows::charge::{CVV_TOKEN_PATH, NewCharge, TOKEN_PATH, setup_not_found};
 use regente_engine::flows::customers::payer::{self, PRINTED_PAYER, PayingCustomer, PrintedPayer};
 use regente_engine::flows::customers::{ResolvedCustomer, find_matching, resolve_customer};
-use regente_engine::flows::route;
+use regente_engine::flows::route::{self, RiskData};
 use regente_engine::idempotency::Claim;
 use regente_engine::vault::{Binding, Purpose, token_digest};
 use regente_providers::authentication::ThreeDSecure;
@@ -50,9 +51,11 @@ pub(super) async fn prepare(
     let merchant = route::merchant(app, caller.client_id, request.merchant_id)
         .await?
         .ok_or(Error::ReferenceNotFound("merchantId"))?;
-    if request.private.contains_key(FRAUD_ANALYSIS) {
-        route::refuse_analysis(&merchant)?;
-    }
+    let data = match request.private.contains_key(FRAUD_ANALYSIS) {
+        true => RiskData::Sent,
+        false => RiskData::Absent,
+    };
+    let screening = route::screening(app, &merchant, request.paid.payment_type(), data);
     let customer = match request.customer_id {
         Some(id) => {
             Some(resolve_customer(app, caller, id).await?.ok_or(Error::ReferenceNotFound("customerId"))?)
@@ -63,7 +66,8 @@ pub(super) async fn prepare(
         Paid::ByCard(method, _) => method.recurrence(),
         Paid::ByPayer(..) => None,
     };
-    let (explanation, circuit_probes) = app.circuits.narrow(route_of(app, &merchant, &request)?);
+    let (explanation, circuit_probes) =
+        app.circuits.narrow(route_of(app, &merchant, &request, screening.as_deref())?);
     let Charged { method, funding, tokens, customer } = match request.paid {
         Paid::ByCard(method, source) => {
             let carded = resolve_source(app, caller, source, &openings).await?;
@@ -114,6 +118,7 @@ pub(super) async fn prepare(
         customer_alias: customer.as_ref().and_then(alias_of),
         order_id: request.order_id,
         purchase_id: None,
+        screening,
         method,
         amount: request.amount,
         original_amount: request.amount,
@@ -216,13 +221,14 @@ fn route_of(
     app: &App,
     merchant: &MerchantWithProviders,
     request: &ChargeRequest,
+    screening: Option<&Screening>,
 ) -> Result<Explanation, Error> {
     let payment_type = request.paid.payment_type();
     let needs = Needs {
         payment_type,
         currency: request.currency,
         installments: request.paid.installments(),
-        capture: payment_type.capture(request.capture),
+        capture: route::capture_needed(screening, payment_type, request.capture),
     };
     route::choose(app, merchant, &needs).ok_or_else(|| {
         Error::impossible(format!("no provider available for paymentType {}", payment_type.word()))

@@ -121,7 +121,9 @@ async fn plan(
     let Transition { charge: after, announces } = before.simulate(status, now).map_err(refused)?;
     let requests = transaction_requests::of_object(&app.store, before.client_id, before.id.uuid()).await?;
     let mut requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
-    let Some(last) = requests.last() else {
+    // The provider of the payment, where one was asked.
+    let of_payment = requests.iter().rfind(|request| !request.request_type.is_about_risk());
+    let Some(last) = of_payment.or(requests.last()) else {
         return Err(Error::internal("a charge without a transaction request"));
     };
     let (actor, told) = (caller.actor(), told(app, before, &after, last, status));

@@ -160,8 +160,9 @@ pub struct TransactionRequestSchema {
     provider_type: &'static str,
     #[schema(required = true)]
     transaction_id: Option<String>,
-    #[schema(value_type = i64, example = 150)]
-    amount: Amount,
+    /// Null for a verdict on the risk that came later.
+    #[schema(value_type = Option<i64>, example = 150, required = true)]
+    amount: Option<Amount>,
     #[schema(required = true)]
     authorization_code: Option<String>,
     #[schema(required = true)]
@@ -179,6 +180,7 @@ pub struct TransactionRequestSchema {
     response_ts: Option<String>,
     provider_error: Option<ProviderErrorSchema>,
     provider_authorization: Option<ProviderAuthorizationSchema>,
+    fraud_analysis: Option<FraudAnalysisSchema>,
     /// The code of a Pix.
     pix: Option<methods::PixInstructions>,
     /// The line and the slip of a boleto.
@@ -187,14 +189,27 @@ pub struct TransactionRequestSchema {
     threeds: Option<three_d_secure::ThreeDsSchema>,
 }
 
+/// What a risk analysis found.
+#[derive(ToSchema)]
+#[schema(as = FraudAnalysisResult, rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes an answer for the OpenAPI document; the engine writes it")]
+pub struct FraudAnalysisSchema {
+    /// On the provider's own scale; null without a verdict.
+    #[schema(value_type = Option<f64>, example = 85, required = true)]
+    score: Option<()>,
+    #[schema(value_type = words::AnalysisStatus, example = "approved")]
+    status: &'static str,
+}
+
 /// What a provider refused with.
 #[derive(ToSchema)]
 #[schema(as = ProviderError, rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes an answer for the OpenAPI document; the engine writes it")]
 pub struct ProviderErrorSchema {
     message: String,
-    #[schema(value_type = words::DeclinedCode, example = "try_again")]
-    declined_code: &'static str,
+    /// Null when nothing was declined: a risk analysis that failed.
+    #[schema(value_type = Option<words::DeclinedCode>, example = "try_again", required = true)]
+    declined_code: Option<&'static str>,
     /// Whether the next provider may be asked.
     retryable: bool,
     #[schema(required = true)]

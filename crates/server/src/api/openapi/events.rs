@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::api::charges::methods::{BoletoInstructions, PixInstructions};
 use crate::api::charges::three_d_secure::ThreeDsSchema;
-use crate::api::charges::view::{ProviderAuthorizationSchema, ProviderErrorSchema};
+use crate::api::charges::view::{FraudAnalysisSchema, ProviderAuthorizationSchema, ProviderErrorSchema};
 use crate::api::purchases::view::PurchaseSchema;
 use crate::api::schema::tagged::tagged;
 use crate::api::schema::words;
@@ -181,8 +181,9 @@ struct TransactionRequestSnapshot {
     provider_type: (),
     #[schema(required = true)]
     transaction_id: Option<String>,
-    #[schema(example = 150)]
-    amount: i64,
+    /// Null for a verdict on the risk that came later.
+    #[schema(example = 150, required = true)]
+    amount: Option<i64>,
     #[schema(required = true)]
     authorization_code: Option<String>,
     #[schema(required = true)]
@@ -210,7 +211,6 @@ struct TransactionRequestSnapshot {
     /// The line and the slip of a boleto; null for other methods.
     #[schema(required = true)]
     boleto: Option<BoletoInstructions>,
-    /// Always null.
-    #[schema(value_type = Option<Object>, required = true)]
-    fraud_analysis: (),
+    #[schema(required = true)]
+    fraud_analysis: Option<FraudAnalysisSchema>,
 }

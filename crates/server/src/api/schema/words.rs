@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use regente_domain::card::{self, record};
-use regente_domain::charge::{self, attempt, explanation, timeline};
+use regente_domain::charge::{self, analysis, attempt, explanation, timeline};
 use regente_domain::country;
 use regente_domain::currency;
 use regente_domain::merchant;
@@ -36,6 +36,10 @@ closed_lists! {
     RequestType = listed(attempt::RequestType::WORDS).chain([PENDING]);
     /// How a request to a provider ended.
     RequestStatus = listed(attempt::RequestStatus::WORDS);
+    /// What a risk analysis found.
+    AnalysisStatus = listed(analysis::AnalysisStatus::WORDS);
+    /// What a tester may set as the verdict of a pending risk analysis.
+    SettableVerdict = listed(analysis::SimulatedVerdict::WORDS);
     /// Why the outcome of a request was not known at once.
     OpenReason = listed(attempt::OpenReason::WORDS);
     /// Why a provider was left out.

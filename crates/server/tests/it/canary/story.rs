@@ -13,6 +13,7 @@ use super::cards::{Canary, Fate};
 use super::places::Disk;
 use super::search::Search;
 use super::text;
+use crate::anti_fraud;
 use crate::harness::payers::{Act, asking_payers};
 use crate::harness::{Client, Reply, TestApp, sandbox};
 use crate::openapi::records::{Records, put};
@@ -217,6 +218,24 @@ impl<'a> Story<'a> {
         let mut body = put(self.charge(source), "threeDSecure2", three_d_secure());
         body["threeDSecure2"]["setupId"] = setup["id"].clone();
         body
+    }
+
+    /// Charges whose data for the risk analysis have a number that no answer shows. They wait for a verdict, so that the data
+    /// are opened more than once.
+    pub async fn analyses(&mut self) {
+        let options = json!({ "captureOnApproved": true, "productType": "ASYNC", "sendAllCharges": true });
+        let analysing = anti_fraud::analysing(self.app, &options).await;
+        for identity in [anti_fraud::APPROVED_RISK, anti_fraud::PENDING] {
+            let (canary, hidden) = (self.canary(Fate::Approved), self.canary(Fate::Approved).number);
+            let mut body = put(self.inline(&canary), "merchantId", analysing.clone());
+            body["fraudAnalysis"] =
+                json!({ "customer": { "identity": identity, "browser": { "hostName": hidden } } });
+            let charge = self.post_twice("/v1/charges", &canary.number, &body).await.expect(201);
+            assert_eq!(charge["status"], "pre_authorized");
+        }
+        let canary = self.canary(Fate::Approved);
+        let body = put(self.inline(&canary), "merchantId", analysing);
+        self.post("/v1/charges", &body).await.expect(201);
     }
 
     /// Refused requests: nothing of them is repeated or stored.

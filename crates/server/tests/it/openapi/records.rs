@@ -64,6 +64,7 @@ impl Records<'_> {
             "POST /v1/charges/3ds/setup" => none.with(put(example(), "tokenId", self.token(APPROVED).await)),
             "GET /v1/charges/{id}" | "GET /v1/charges/{id}/explanation" => Call::of(&self.charge().await),
             "POST /v1/charges/{id}" => Call::of(&self.charge().await).with(example()),
+            "PATCH /v1/charges/{id}/antifraud" => Call::of(&self.pending_analysis().await).with(example()),
             "POST /v1/charges/{id}/capture" => Call::of(&self.reserved().await).with(example()),
             "POST /v1/charges/{id}/void" => Call::of(&self.charge().await).with(example()),
             "GET /v1/merchants/{id}" | "DELETE /v1/merchants/{id}" => Call::of(&self.merchant().await),
@@ -147,6 +148,15 @@ impl Records<'_> {
     /// A pre-authorized charge.
     async fn reserved(&self) -> String {
         let body = put(crate::harness::charge_body(&self.merchant().await, APPROVED), "capture", false);
+        text(&self.make("/v1/charges", &body).await["id"])
+    }
+
+    /// A pre-authorized charge whose risk analysis is pending.
+    async fn pending_analysis(&self) -> String {
+        let risk = crate::anti_fraud::risk(&json!({ "captureOnApproved": true }));
+        let body = json!({ "mcc": "5812", "providers": [sandbox("Main", 1), risk] });
+        let merchant = text(&self.make("/v1/merchants", &body).await["id"]);
+        let body = crate::anti_fraud::analysed(&merchant, crate::anti_fraud::PENDING, true);
         text(&self.make("/v1/charges", &body).await["id"])
     }
 

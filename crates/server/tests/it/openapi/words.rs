@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use regente_domain::card::Brand;
 use regente_domain::card::record::CardStatus;
+use regente_domain::charge::analysis::{AnalysisStatus, SimulatedVerdict};
 use regente_domain::charge::attempt::{OpenReason, RequestStatus, RequestType};
 use regente_domain::charge::explanation::{CircuitNote, Skipped, Stopped};
 use regente_domain::charge::timeline::{Ended, Then};
@@ -37,6 +38,7 @@ fn lists() -> BTreeMap<&'static str, Words> {
     let sent = || events().into_iter().chain(["ping"]).collect();
     BTreeMap::from([
         ("CardBrand", Brand::ALL.map(Brand::name).into_iter().chain(["Unknown"]).collect()),
+        ("AnalysisStatus", of(AnalysisStatus::WORDS)),
         ("CardStatus", of(CardStatus::WORDS)),
         ("ChargeStatus", of(ChargeStatus::WORDS)),
         ("CircuitNote", of(CircuitNote::WORDS)),
@@ -60,6 +62,7 @@ fn lists() -> BTreeMap<&'static str, Words> {
         ("ScopeWord", with("*", Scope::ALL.map(Scope::word).to_vec())),
         ("SentEventName", sent()),
         ("SettableStatus", of(SimulatedStatus::WORDS)),
+        ("SettableVerdict", of(SimulatedVerdict::WORDS)),
         ("SkipReason", of(Skipped::WORDS)),
         ("SortOrder", vec!["ASC", "DESC"]),
         ("StepOutcome", of(Ended::WORDS)),

@@ -4,7 +4,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::{AMOUNTS, body, send};
-use crate::harness::{APPROVED, Client, TestApp, sandbox, stories};
+use crate::harness::{APPROVED, Client, TestApp, stories};
 
 stories! {
     each_rule_has_its_code,
@@ -14,10 +14,8 @@ stories! {
     what_the_body_names_must_be_there,
     whoever_may_not_ask_is_told_nothing_else,
     the_key_is_looked_up_after_the_rules_and_before_the_records,
-    an_analysis_that_nobody_makes_is_refused,
 }
 
-const NO_ANALYSIS: &str = "fraudAnalysis is not available in this release";
 const NOBODYS_ID: &str = "3f1c1b1e-2a7b-4a57-9d35-000000000000";
 
 /// The code and the details of a refused body.
@@ -193,14 +191,4 @@ async fn the_key_is_looked_up_after_the_rules_and_before_the_records(app: TestAp
     app.delete(&format!("/v1/merchants/{merchant}")).await.expect(204);
     let again = app.post_with_key("/v1/purchases", "one", &good).await;
     assert_eq!((again.status, again.bytes), (first.status, first.bytes));
-}
-
-async fn an_analysis_that_nobody_makes_is_refused(app: TestApp) {
-    let risk =
-        json!({ "name": "Risk", "priority": 2, "credentials": { "type": "KONDUTO", "secretKey": "k" } });
-    let merchant = app.merchant_with(json!([sandbox("Only", 1), risk])).await;
-    let good = body(&app, &merchant, &[APPROVED, APPROVED], true).await;
-    let (code, details) = refusal(&app, &with(&good, "/fraudAnalysis", json!({ "sla": 5 }))).await;
-    assert_eq!((code.as_str(), details), ("invalid_request", vec![NO_ANALYSIS.to_owned()]));
-    send(&app, "/v1/purchases", &good).await.expect(202);
 }

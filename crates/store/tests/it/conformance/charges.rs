@@ -108,6 +108,7 @@ fn charge(n: u128) -> Charge {
         requests: 1,
         purchase_id: None,
         authentication: None,
+        screening: None,
         unknown_members: Map::new(),
         version: 1,
         updated_at: TEST_TIME,

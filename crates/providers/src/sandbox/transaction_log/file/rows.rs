@@ -13,7 +13,7 @@ use crate::outcome::Finding;
 
 use super::super::holdings::settle;
 use super::super::{Answered, CardTrace, Deed, Entry, Order, Record, Stored, TransactionLogError};
-use super::{Window, authentications};
+use super::{Window, analyses, authentications};
 
 /// Value of `application_id` ("SBOX"): another database is not mistaken for the log.
 const APPLICATION: i64 = 0x5342_4f58;
@@ -104,6 +104,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, TransactionLogError> {
     let state = application_of(&transaction)?;
     if state == (APPLICATION, FORMAT) {
         authentications::create(&transaction)?;
+        analyses::create(&transaction)?;
     }
     transaction.commit()?;
     match state {

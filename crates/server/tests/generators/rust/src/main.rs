@@ -36,7 +36,7 @@ fn new_charge() -> NewCharge {
 fn is_paid(event: &TransactionEvent) -> bool {
     let last = event.data.transaction_requests.first();
     let refusal = last.and_then(|request| request.provider_error.as_ref());
-    let is_final = refusal.is_some_and(|refusal| refusal.declined_code == DeclinedCode::StolenCard);
+    let is_final = refusal.is_some_and(|refusal| refusal.declined_code == Some(DeclinedCode::StolenCard));
     event.event == TransactionEventWord::Authorized && event.data.status == ChargeStatus::Authorized && !is_final
 }
 

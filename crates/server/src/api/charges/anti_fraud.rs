@@ -1,0 +1,89 @@
+//! `PATCH /v1/charges/{id}/antifraud`: sets the verdict of a pending risk analysis by hand, in the sandbox only
+//! (`docs/interface/sandbox.md#risk-analysis`).
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use regente_domain::charge::analysis::SimulatedVerdict;
+use regente_domain::id::ChargeId;
+use regente_engine::audit;
+use regente_engine::caller::{Caller, RequestId};
+use regente_engine::document_links::Addresses;
+use regente_engine::error::Error;
+use regente_engine::flows::anti_fraud;
+use regente_engine::flows::charge::Ran;
+use regente_providers::request::Mode;
+use regente_store::Batch;
+use utoipa::ToSchema;
+
+use super::view::ChargeView;
+use super::{find, open_private};
+use crate::api::fields::Body;
+use crate::api::path::{Path, path_id};
+use crate::api::schema::words;
+use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+
+/// The verdict to set.
+#[derive(ToSchema)]
+#[schema(as = NewAntiFraudStatus, example = json!({ "status": "approved" }))]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct AntiFraudBody {
+    #[schema(value_type = words::SettableVerdict)]
+    status: String,
+}
+
+/// Sets the verdict of a pending risk analysis, in the sandbox.
+///
+/// The verdict is added as a second `anti_fraud` request, and the options of the anti-fraud provider say what follows:
+/// the charge is captured, voided, or stays as it is. In production there is no such operation.
+#[utoipa::path(
+    patch,
+    path = "/v1/charges/{id}/antifraud",
+    operation_id = "setChargeAntiFraud",
+    tag = "Charges",
+    params(("id" = Uuid, Path, description = "The charge.")),
+    request_body(content = AntiFraudBody, content_type = "application/json"),
+    responses(
+        (status = 200, description = "The charge, also when the provider refused what followed.", body = ChargeView),
+        (status = 404, description = "There is no such charge, or this is production.", body = ErrorEnvelope),
+        (status = 409, description = "Another operation on the charge is under way.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn set_verdict(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path(id): Path<String>,
+    body: Body,
+) -> Result<Response, ApiError> {
+    if app.settings.mode == Mode::Production {
+        return Err(Error::NotFound.into());
+    }
+    let charge_id: ChargeId = path_id(&id)?;
+    let verdict = body.read(|fields| fields.required("status").one_of(SimulatedVerdict::WORDS))?;
+    let stored = find(&app, &caller, charge_id).await?;
+    let admission = app.store.admit(caller.client_id)?;
+    let (flow_app, author) = (app.clone(), caller.clone());
+    let taking = app.in_flight.run(async move {
+        let _admission = admission;
+        let (app, caller) = (flow_app, author);
+        let verdict = anti_fraud::simulated(verdict);
+        let audited = |batch: &mut Batch| {
+            audit::record(&app, batch, &caller, &request_id, "charge.antifraud_set", charge_id.uuid());
+        };
+        let charge = (caller.client_id, charge_id);
+        anti_fraud::take(&app, charge, &verdict, &caller.actor(), audited).await
+    });
+    let Some(Ran { charge, requests }) = taking.await? else {
+        return Err(Error::impossible("charge has no pending anti-fraud analysis").into());
+    };
+    let (private, addresses) = (open_private(&app, &stored).await?, Addresses::of(&app, &charge).await?);
+    let view = ChargeView::of(&charge, &private, &addresses, &requests, &caller);
+    Ok(axum::Json(view).into_response())
+}
