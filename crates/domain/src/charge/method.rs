@@ -178,6 +178,14 @@ impl PaymentMethod {
         }
     }
 
+    /// The boleto, if it is one.
+    pub const fn boleto(&self) -> Option<&Boleto> {
+        match self {
+            Self::Boleto(boleto) => Some(boleto),
+            Self::Credit(_) | Self::Debit(_) | Self::Voucher(_) | Self::Pix(_) => None,
+        }
+    }
+
     /// The id of the charged card, for methods that charge one.
     pub const fn card_id(&self) -> Option<CardId> {
         match self.source() {

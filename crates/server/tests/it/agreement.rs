@@ -86,7 +86,8 @@ pub async fn agree(books: &TransactionLog, charge: &Value) -> Money {
         }
         let Some(holding) = books.holding(key.parse().unwrap()).await.unwrap() else { continue };
         let of_key = |request: &&Value| request["idempotencyKey"] == key;
-        if requests.iter().filter(of_key).any(is_approved) {
+        // What was paid for a charge that had failed is given back.
+        if status != "failed" && requests.iter().filter(of_key).any(is_approved) {
             booked += Money::of(&holding);
         } else {
             let left = (holding.reserved.minor_units(), holding.kept().minor_units());

@@ -3,6 +3,8 @@
 //!
 //! `REGENTE_SEEDS=2000` runs that many seeds; `REGENTE_FIRST_SEED=17 REGENTE_SEEDS=1` repeats one.
 
+mod payers;
+
 use std::time::Duration;
 
 use axum::http::Method;
@@ -72,6 +74,8 @@ struct Told {
     analyses: usize,
     notified: usize,
     challenges: usize,
+    payments: usize,
+    reversals: usize,
     effects: usize,
 }
 
@@ -86,6 +90,8 @@ impl Told {
             && self.analyses > 0
             && self.notified > 0
             && self.challenges > 0
+            && self.payments > 0
+            && self.reversals > 0
     }
 }
 
@@ -170,7 +176,10 @@ impl Sequence {
         let mut ids = Vec::new();
         for _ in 0..1 + self.dice.below(3) {
             let mut body = self.charge(&merchant);
-            if self.dice.one_in(3) {
+            let by_payer = self.dice.one_in(3);
+            if by_payer {
+                self.pay_without_card(&app, &mut body);
+            } else if self.dice.one_in(3) {
                 self.authenticate(&app, &mut body).await;
             }
             let (after, reply) = self.send(app, "/v1/charges", &body, told).await;
@@ -184,14 +193,18 @@ impl Sequence {
                 app = self.challenge(app, &charge).await;
             }
             for _ in 0..self.dice.below(7) {
-                app = self.operate(app, &id, told).await;
+                if by_payer && !self.dice.one_in(3) {
+                    self.happen(&app, &id, told).await;
+                } else {
+                    app = self.operate(app, &id, told).await;
+                }
                 self.notify(&app, told).await;
             }
             ids.push(id);
         }
-        resolve(&app).await;
+        resolve(&app, &merchant).await;
         nothing_is_open(&app).await;
-        let page = app.get(&format!("/v1/charges?merchantId={merchant}&limit=100")).await.expect(200);
+        let page = page_of(&app, &merchant).await;
         let charges = page["items"].as_array().unwrap();
         for id in ids {
             assert!(
@@ -418,9 +431,15 @@ impl Sequence {
     }
 }
 
-/// Advances the clock until no outcome is unknown and no provider is asked again about what it has denied. Requests that were given up are retried, as by an operator.
-async fn resolve(app: &TestApp) {
+async fn page_of(app: &TestApp, merchant: &str) -> Value {
+    app.get(&format!("/v1/charges?merchantId={merchant}&limit=100")).await.expect(200)
+}
+
+/// Advances the clock until no outcome is unknown, no payer is waited for, and no provider is asked again about what it has
+/// denied. Requests that were given up are retried, as by an operator, and accepted refunds are confirmed.
+async fn resolve(app: &TestApp, merchant: &str) {
     for _ in 0..LATERS_MAX {
+        payers::confirm_refunds(app, &page_of(app, merchant).await["items"]).await;
         let given_up = transaction_requests::given_up(&app.app.store, 100).await.unwrap();
         for stored in &given_up {
             let mut batch = Batch::new(stored.request.client_id);

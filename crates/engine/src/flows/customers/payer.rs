@@ -46,16 +46,9 @@ pub const PRINTED_PAYER: &str = "payer";
 impl PrintedPayer {
     /// The payer, if the documents of this method name one.
     pub fn of(method: &PaymentMethod, payer: &PayerDetails) -> Option<Self> {
-        match method {
-            PaymentMethod::Boleto(_) => {
-                let PayerDetails { name, email: _, phone_number: _, document, address } = payer.clone();
-                Some(Self { name, document, address })
-            }
-            PaymentMethod::Credit(_)
-            | PaymentMethod::Debit(_)
-            | PaymentMethod::Voucher(_)
-            | PaymentMethod::Pix(_) => None,
-        }
+        method.boleto()?;
+        let PayerDetails { name, email: _, phone_number: _, document, address } = payer.clone();
+        Some(Self { name, document, address })
     }
 }
 

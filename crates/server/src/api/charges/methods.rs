@@ -100,10 +100,10 @@ struct NewPixPayment {
 #[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
 struct NewBoletoPayment {
     /// When it falls due, in São Paulo: today or later. In 7 days by default.
-    #[schema(format = Date, pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+    #[schema(format = Date)]
     expires_date: Option<String>,
-    /// What the slip tells the payer; `\\n` begins a line.
-    #[schema(min_length = 1, max_length = 255, pattern = "[^ ]")]
+    /// What the slip tells the payer; a line feed begins a line.
+    #[schema(min_length = 1, max_length = 255)]
     instructions: Option<String>,
     /// What each day costs a late payer: an `amount`, or a `percentage` of the boleto a month.
     interest: Option<LateCharge>,

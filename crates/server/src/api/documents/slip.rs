@@ -5,7 +5,6 @@ use jiff::civil::Date;
 use regente_documents::slip::{Party, Slip};
 use regente_documents::{DrawError, Mark};
 use regente_domain::boleto::IssuedBoleto;
-use regente_domain::charge::PaymentMethod;
 use regente_domain::customer::{Address, Document, normal_number};
 use regente_domain::local_day::day_of;
 use regente_domain::money::Amount;
@@ -50,13 +49,7 @@ impl PrintedSlip {
             Some(printed) => Payer::of(serde_json::from_value(printed).map_err(Error::internal)?),
             None => Payer::default(),
         };
-        let instructions = match &charge.method {
-            PaymentMethod::Boleto(boleto) => boleto.instructions.clone(),
-            PaymentMethod::Credit(_)
-            | PaymentMethod::Debit(_)
-            | PaymentMethod::Voucher(_)
-            | PaymentMethod::Pix(_) => None,
-        };
+        let instructions = charge.method.boleto().and_then(|boleto| boleto.instructions.clone());
         Ok(Self {
             beneficiary: beneficiary.unwrap_or_default(),
             payer,

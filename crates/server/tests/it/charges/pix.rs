@@ -1,8 +1,8 @@
 //! Charges that are paid by Pix (`docs/interface/charges.md#pix`): created, shown, replayed and listed.
 
-mod crashes;
-mod notified;
-mod paid;
+pub(crate) mod crashes;
+pub(crate) mod notified;
+pub(crate) mod paid;
 mod refunds;
 
 use axum::http::Method;

@@ -123,6 +123,20 @@ async fn charges(records: &Records<'_>) -> Vec<Value> {
     });
     let mut by_pix = put(body(payer), "paymentMethod", pix);
     by_pix.as_object_mut().unwrap().shift_remove("customerId");
+    let boletos = [
+        json!({
+            "paymentType": "boleto", "expiresDate": "2030-12-31", "instructions": "Pay at any bank",
+            "interest": { "days": 1, "amount": 100 }, "fine": { "days": 2, "percentage": 2 },
+            "items": [{ "id": "1", "title": "Shoe", "unitPrice": 150, "quantity": "1" }],
+        }),
+        json!({ "paymentType": "boleto", "interest": { "percentage": 1 }, "fine": { "amount": 200 } }),
+    ];
+    let by_boleto = boletos.map(|boleto| {
+        let payer = json!({ "sourceType": "customer", "customer": unique(customer_body()) });
+        let mut body = put(body(payer), "paymentMethod", boleto);
+        body.as_object_mut().unwrap().shift_remove("customerId");
+        body
+    });
     let by_voucher = put(body(voucher), "paymentMethod", method);
     let card = records.card().await;
     let setup = json!({ "sourceType": "card", "cardId": card });
@@ -139,7 +153,12 @@ async fn charges(records: &Records<'_>) -> Vec<Value> {
             "threeDSServerTransactionId": "4", "transStatus": "Y", "version": "2.2.0", "xid": "5",
         },
     });
-    sources.into_iter().map(body).chain([by_voucher, by_pix, authenticated, by_debit]).collect()
+    sources
+        .into_iter()
+        .map(body)
+        .chain([by_voucher, by_pix, authenticated, by_debit])
+        .chain(by_boleto)
+        .collect()
 }
 
 #[tokio::test]

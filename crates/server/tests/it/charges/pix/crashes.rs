@@ -19,10 +19,16 @@ stories! {
 }
 
 /// More steps than any of these flows has.
-const STEPS_MAX: u64 = 200;
+pub(crate) const STEPS_MAX: u64 = 200;
 
 /// Sends a request and stops the process after so many steps; whether the request was answered.
-async fn stopped_at(app: TestApp, steps: u64, path: &str, key: &str, body: &Value) -> (TestApp, bool) {
+pub(crate) async fn stopped_at(
+    app: TestApp,
+    steps: u64,
+    path: &str,
+    key: &str,
+    body: &Value,
+) -> (TestApp, bool) {
     app.fuse.arm(steps);
     let headers = [("X-Idempotency-Key", key)];
     let mut pending = app.begin(request(&app.client, Method::POST, path, &headers, Some(body)));
@@ -41,7 +47,7 @@ async fn stopped_at(app: TestApp, steps: u64, path: &str, key: &str, body: &Valu
 }
 
 /// Lets time pass and stops the process after so many steps; whether all jobs were done.
-async fn stopped_in_jobs(app: TestApp, steps: u64) -> (TestApp, bool) {
+pub(crate) async fn stopped_in_jobs(app: TestApp, steps: u64) -> (TestApp, bool) {
     app.fuse.arm(steps);
     let fuse = app.fuse.clone();
     let is_done = tokio::select! {
@@ -66,7 +72,7 @@ async fn paid(app: &TestApp, merchant: &str) -> Value {
 }
 
 /// How many requests of this type and status the charge has.
-fn count(charge: &Value, kind: &str, status: &str) -> usize {
+pub(crate) fn count(charge: &Value, kind: &str, status: &str) -> usize {
     requests(charge)
         .iter()
         .filter(|(own_kind, own_status, _)| (*own_kind, *own_status) == (kind, status))

@@ -23,37 +23,37 @@ stories! {
     a_lost_answer_is_found_with_its_code,
 }
 
-pub(super) const MINUTE: Duration = Duration::from_secs(60);
-pub(super) const HOUR: Duration = Duration::from_secs(3600);
+pub(crate) const MINUTE: Duration = Duration::from_secs(60);
+pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 
 /// A Pix of 150 that awaits its payer.
-pub(super) async fn awaiting(app: &TestApp) -> Value {
+pub(crate) async fn awaiting(app: &TestApp) -> Value {
     let body = pix_body(&single_merchant(app).await, described(jose()));
     app.post("/v1/charges", &body).await.expect(201)
 }
 
-pub(super) async fn stored(app: &TestApp, charge: &Value) -> Vec<TransactionRequest> {
+pub(crate) async fn stored(app: &TestApp, charge: &Value) -> Vec<TransactionRequest> {
     let id = text(&charge["id"]).parse().unwrap();
     let stored = transaction_requests::of_object(&app.app.store, app.client_id(), id).await.unwrap();
     stored.into_iter().map(|stored| stored.request).collect()
 }
 
 /// Something happens at the simulator to the request with this place.
-pub(super) async fn happens(app: &TestApp, charge: &Value, place: usize, what: Staged) {
+pub(crate) async fn happens(app: &TestApp, charge: &Value, place: usize, what: Staged) {
     let request = stored(app, charge).await.remove(place);
     let event = StagedEvent { key: request.provider_key(), at: app.clock.deployment(), what };
     app.app.providers.stage(request.provider_type, event).await.unwrap();
 }
 
-pub(super) const PAYS: Staged = Staged::Payment { amount: None };
-const PAYS_AGAIN: Staged = Staged::FurtherPayment { amount: None };
+pub(crate) const PAYS: Staged = Staged::Payment { amount: None };
+pub(crate) const PAYS_AGAIN: Staged = Staged::FurtherPayment { amount: None };
 
-pub(super) async fn read(app: &TestApp, charge: &Value) -> Value {
+pub(crate) async fn read(app: &TestApp, charge: &Value) -> Value {
     app.get(&format!("/v1/charges/{}", text(&charge["id"]))).await.expect(200)
 }
 
 /// Type, status and amount of each request, newest first.
-pub(super) fn requests(charge: &Value) -> Vec<(&str, &str, i64)> {
+pub(crate) fn requests(charge: &Value) -> Vec<(&str, &str, i64)> {
     let requests = charge["transactionRequests"].as_array().unwrap();
     let told = |request: &'_ Value| request["amount"].as_i64().unwrap();
     requests
@@ -63,12 +63,12 @@ pub(super) fn requests(charge: &Value) -> Vec<(&str, &str, i64)> {
 }
 
 /// The simulator's books hold what the charge says, and nothing besides.
-pub(super) async fn agrees(app: &TestApp, charge: &Value) {
+pub(crate) async fn agrees(app: &TestApp, charge: &Value) {
     agree_on_all(&app.books, &[without_instructions(charge)]).await;
 }
 
 /// The simulator's books hold what the charge says.
-pub(super) async fn agrees_with(app: &TestApp, charge: &Value) {
+pub(crate) async fn agrees_with(app: &TestApp, charge: &Value) {
     agree(&app.books, &without_instructions(charge)).await;
 }
 
@@ -211,7 +211,7 @@ async fn what_is_paid_after_a_withdrawal_is_given_back(app: TestApp) {
 }
 
 /// The provider notifies the service of what has become of a request.
-pub(super) async fn notify(app: &TestApp, request: &TransactionRequest) {
+pub(crate) async fn notify(app: &TestApp, request: &TransactionRequest) {
     use regente_engine::flows::{attempt, finding};
     let providers = regente_store::providers::find(&app.app.store, request.client_id, request.provider_id);
     let provider = providers.await.unwrap().unwrap();

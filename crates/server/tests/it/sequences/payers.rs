@@ -1,0 +1,102 @@
+//! Charges without a card: what their payers and banks do, drawn like everything else.
+
+use std::time::Duration;
+
+use regente_domain::charge::attempt::{Outcome, RequestType, TransactionRequest};
+use regente_domain::local_day::day_of;
+use regente_domain::money::Amount;
+use regente_providers::staged::{Staged, StagedEvent};
+use regente_store::transaction_requests;
+use serde_json::{Value, json};
+
+use super::{Dice, REFUSED_AMOUNT, Sequence, Told};
+use crate::charges::pix::{described, jose};
+use crate::charges::text;
+use crate::harness::TestApp;
+
+impl Sequence {
+    /// Makes a Pix or a boleto of the body. Each expires before the sequence is over.
+    pub(super) fn pay_without_card(&mut self, app: &TestApp, body: &mut Value) {
+        let today = day_of(app.clock.deployment());
+        body["paymentMethod"] = match self.dice.one_in(2) {
+            true => json!({ "paymentType": "pix", "expiresIn": 60 + self.dice.below(7200) }),
+            false => json!({
+                "paymentType": "boleto", "expiresDate": today.to_string(),
+                "interest": { "days": 1, "amount": 1000 + self.dice.below(10) }, "fine": { "days": 2, "amount": 2000 },
+            }),
+        };
+        body["paymentSource"] = described(jose());
+        // What is paid once more is given back, and the simulator never gives this amount back. Late payers pay more.
+        if body["amount"] == json!(REFUSED_AMOUNT) {
+            body["amount"] = json!(REFUSED_AMOUNT + 1);
+        }
+    }
+
+    /// Something happens at the simulator to one of the requests of a charge.
+    pub(super) async fn happen(&mut self, app: &TestApp, id: &str, told: &mut Told) {
+        if self.dice.one_in(4) {
+            let hours = self.dice.pick(&[1, 30, 100]);
+            app.later(Duration::from_secs(hours * 3600)).await;
+        }
+        let requests = requests(app, id).await;
+        let what = self.what();
+        let waits = |request: &&TransactionRequest| match what {
+            Staged::Payment { .. }
+            | Staged::FurtherPayment { .. }
+            | Staged::Withdrawal
+            | Staged::Reversal => request.pending().is_some(),
+            Staged::Refund | Staged::RefundRefusal => matches!(request.outcome, Outcome::Accepted(_)),
+        };
+        let Some(request) = requests.iter().rfind(waits) else { return };
+        let is_done = stage(app, request, what).await;
+        match what {
+            Staged::Payment { .. } | Staged::FurtherPayment { .. } => told.payments += usize::from(is_done),
+            Staged::Reversal => told.reversals += usize::from(is_done),
+            Staged::Withdrawal | Staged::Refund | Staged::RefundRefusal => {}
+        }
+    }
+
+    fn what(&mut self) -> Staged {
+        let amount = if self.dice.one_in(4) { another(&mut self.dice) } else { None };
+        match self.dice.below(10) {
+            0..=3 => Staged::Payment { amount },
+            4 => Staged::FurtherPayment { amount },
+            5 => Staged::Withdrawal,
+            6 | 7 => Staged::Reversal,
+            8 => Staged::Refund,
+            _ => Staged::RefundRefusal,
+        }
+    }
+}
+
+/// Another amount than what is asked, and none that the simulator refuses to give back.
+fn another(dice: &mut Dice) -> Option<Amount> {
+    let drawn = 1 + dice.below(REFUSED_AMOUNT - 1);
+    Amount::new(i64::try_from(drawn).unwrap())
+}
+
+/// Confirms what providers have accepted to refund.
+pub(super) async fn confirm_refunds(app: &TestApp, charges: &Value) {
+    for charge in charges.as_array().unwrap() {
+        let requests = requests(app, text(&charge["id"])).await;
+        let is_told = |void: &TransactionRequest| requests.iter().any(|told| told.follows == Some(void.id));
+        for void in &requests {
+            let is_accepted =
+                void.request_type == RequestType::Void && matches!(void.outcome, Outcome::Accepted(_));
+            if is_accepted && !is_told(void) {
+                stage(app, void, Staged::Refund).await;
+            }
+        }
+    }
+}
+
+async fn requests(app: &TestApp, id: &str) -> Vec<TransactionRequest> {
+    let stored = transaction_requests::of_object(&app.app.store, app.client_id(), id.parse().unwrap()).await;
+    stored.unwrap().into_iter().map(|stored| stored.request).collect()
+}
+
+/// Whether it happened.
+async fn stage(app: &TestApp, request: &TransactionRequest, what: Staged) -> bool {
+    let event = StagedEvent { key: request.provider_key(), at: app.clock.deployment(), what };
+    app.app.providers.stage(request.provider_type, event).await.is_ok()
+}
