@@ -26,8 +26,8 @@ pub enum PaymentMethod {
     Voucher(Voucher),
     /// By Pix, the Brazilian instant payment.
     Pix(Pix),
-    /// By boleto, a payment slip that every Brazilian bank takes.
-    Boleto(Boleto),
+    /// By boleto, a payment slip that every Brazilian bank takes. Boxed to keep a charge in flight small.
+    Boleto(Box<Boleto>),
 }
 
 /// A payment by credit card.
@@ -172,9 +172,8 @@ impl PaymentMethod {
             Self::Credit(Credit { source, .. })
             | Self::Debit(Debit { source, .. })
             | Self::Voucher(Voucher { source, .. }) => PaymentSource::Card(source),
-            Self::Pix(Pix { source, .. }) | Self::Boleto(Boleto { source, .. }) => {
-                PaymentSource::Payer(source)
-            }
+            Self::Pix(Pix { source, .. }) => PaymentSource::Payer(source),
+            Self::Boleto(boleto) => PaymentSource::Payer(&boleto.source),
         }
     }
 
@@ -197,9 +196,8 @@ impl PaymentMethod {
     /// The caller's free-form list of items, for methods that have one.
     pub const fn items(&mut self) -> Option<&mut Option<Box<Value>>> {
         match self {
-            Self::Voucher(Voucher { items, .. })
-            | Self::Pix(Pix { items, .. })
-            | Self::Boleto(Boleto { items, .. }) => Some(items),
+            Self::Voucher(Voucher { items, .. }) | Self::Pix(Pix { items, .. }) => Some(items),
+            Self::Boleto(boleto) => Some(&mut boleto.items),
             Self::Credit(_) | Self::Debit(_) => None,
         }
     }

@@ -140,7 +140,7 @@ impl PayerMethod {
             Self::Pix { expires_in, additional_info, items } => {
                 PaymentMethod::Pix(Pix { source, expires_in, additional_info, items: items.map(Box::new) })
             }
-            Self::Boleto(boleto) => PaymentMethod::Boleto(boleto.paid_by(source, today)),
+            Self::Boleto(boleto) => PaymentMethod::Boleto(Box::new(boleto.paid_by(source, today))),
         }
     }
 }
