@@ -192,9 +192,10 @@ impl Sequence {
                 told.challenges += 1;
                 app = self.challenge(app, &charge).await;
             }
+            let mut may_happen = by_payer;
             for _ in 0..self.dice.below(7) {
-                if by_payer && !self.dice.one_in(3) {
-                    self.happen(&app, &id, told).await;
+                if may_happen && !self.dice.one_in(3) {
+                    may_happen = self.happen(&app, &id, told).await;
                 } else {
                     app = self.operate(app, &id, told).await;
                 }

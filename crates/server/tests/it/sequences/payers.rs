@@ -6,7 +6,7 @@ use regente_domain::charge::attempt::{Outcome, RequestType, TransactionRequest};
 use regente_domain::local_day::day_of;
 use regente_domain::money::Amount;
 use regente_providers::staged::{Staged, StagedEvent};
-use regente_store::transaction_requests;
+use regente_store::transaction_requests::{self, StoredRequest};
 use serde_json::{Value, json};
 
 use super::{Dice, REFUSED_AMOUNT, Sequence, Told};
@@ -32,28 +32,30 @@ impl Sequence {
         }
     }
 
-    /// Something happens at the simulator to one of the requests of a charge.
-    pub(super) async fn happen(&mut self, app: &TestApp, id: &str, told: &mut Told) {
+    /// Something happens at the simulator to one of the requests of a charge that it is still asked about: of anything later
+    /// only notifications tell, and those of a sequence may get lost. Answers whether anything may still happen.
+    pub(super) async fn happen(&mut self, app: &TestApp, id: &str, told: &mut Told) -> bool {
         if self.dice.one_in(4) {
             let hours = self.dice.pick(&[1, 30, 100]);
             app.later(Duration::from_secs(hours * 3600)).await;
         }
         let requests = requests(app, id).await;
         let what = self.what();
-        let waits = |request: &&TransactionRequest| match what {
+        let waits = |stored: &&StoredRequest| match what {
             Staged::Payment { .. }
             | Staged::FurtherPayment { .. }
             | Staged::Withdrawal
-            | Staged::Reversal => request.pending().is_some(),
-            Staged::Refund | Staged::RefundRefusal => matches!(request.outcome, Outcome::Accepted(_)),
+            | Staged::Reversal => stored.request.pending().is_some() && stored.due_at.is_some(),
+            Staged::Refund | Staged::RefundRefusal => matches!(stored.request.outcome, Outcome::Accepted(_)),
         };
-        let Some(request) = requests.iter().rfind(waits) else { return };
-        let is_done = stage(app, request, what).await;
+        let Some(stored) = requests.iter().rfind(waits) else { return true };
+        let is_done = stage(app, &stored.request, what).await;
         match what {
             Staged::Payment { .. } | Staged::FurtherPayment { .. } => told.payments += usize::from(is_done),
             Staged::Reversal => told.reversals += usize::from(is_done),
             Staged::Withdrawal | Staged::Refund | Staged::RefundRefusal => {}
         }
+        what != Staged::Withdrawal
     }
 
     fn what(&mut self) -> Staged {
@@ -79,6 +81,7 @@ fn another(dice: &mut Dice) -> Option<Amount> {
 pub(super) async fn confirm_refunds(app: &TestApp, charges: &Value) {
     for charge in charges.as_array().unwrap() {
         let requests = requests(app, text(&charge["id"])).await;
+        let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
         let is_told = |void: &TransactionRequest| requests.iter().any(|told| told.follows == Some(void.id));
         for void in &requests {
             let is_accepted =
@@ -90,9 +93,8 @@ pub(super) async fn confirm_refunds(app: &TestApp, charges: &Value) {
     }
 }
 
-async fn requests(app: &TestApp, id: &str) -> Vec<TransactionRequest> {
-    let stored = transaction_requests::of_object(&app.app.store, app.client_id(), id.parse().unwrap()).await;
-    stored.unwrap().into_iter().map(|stored| stored.request).collect()
+async fn requests(app: &TestApp, id: &str) -> Vec<StoredRequest> {
+    transaction_requests::of_object(&app.app.store, app.client_id(), id.parse().unwrap()).await.unwrap()
 }
 
 /// Whether it happened.
