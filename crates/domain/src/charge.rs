@@ -12,7 +12,7 @@ mod method;
 mod next;
 pub mod reconciliation;
 pub mod reservation;
-mod reversal;
+mod taken_back;
 mod simulated;
 mod state;
 pub mod timeline;
@@ -36,7 +36,7 @@ pub use follow_up::{FollowUpKind, FollowUpRefusal, Held, OpenOperation, approved
 pub use late::refused_voids;
 pub use method::*;
 pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
-pub use reversal::{AfterReversal, TakenBack};
+pub use taken_back::{AfterReversal, TakenBack};
 pub use simulated::{SimulatedStatus, Staging, StatusRefusal};
 pub use state::{ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode, StateFacts, StateName};
 pub use words::{CaptureMode, ChargeEvent, ChargeStatus, PaymentType, Recurrence};

@@ -18,7 +18,7 @@ pub mod outcome;
 pub mod purchase;
 pub mod reconcile;
 mod reported;
-mod reversal;
+mod taken_back;
 pub mod route;
 mod schedule;
 mod security_code;

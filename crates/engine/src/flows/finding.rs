@@ -18,7 +18,7 @@ use super::asking::{self, Asking, Begun, Prerequisites};
 use super::attempt::{Found, SimulatorOverrides};
 use super::outcome::{self, ChargedWith, Written};
 use super::step::{Step, step};
-use super::{anti_fraud, follow_up, reversal, security_code};
+use super::{anti_fraud, follow_up, security_code, taken_back};
 use crate::app::App;
 use crate::error::Error;
 
@@ -68,12 +68,12 @@ pub async fn take_all(
     found: Found,
     actor: &Actor,
 ) -> Result<(), Error> {
-    let taken_back = found.taken_back.clone();
+    let payments = found.taken_back.clone();
     for ended in found.ended(request, app.clock.of(request.client_id)) {
         take(app, &ended, actor).await?;
     }
-    for payment in &taken_back {
-        reversal::take(app, request, payment, actor).await?;
+    for payment in &payments {
+        taken_back::take(app, request, payment, actor).await?;
     }
     Ok(())
 }

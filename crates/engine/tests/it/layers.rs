@@ -37,7 +37,7 @@ const ENGINE: &[&str] = &[
     "flows::authentication",
     "flows::schedule",
     "flows::outcome",
-    "flows::reversal",
+    "flows::taken_back",
     "flows::stored",
     "flows::orphaned",
     "flows::follow_up",
