@@ -12,9 +12,9 @@ mod method;
 mod next;
 pub mod reconciliation;
 pub mod reservation;
-mod taken_back;
 mod simulated;
 mod state;
+mod taken_back;
 pub mod timeline;
 pub(crate) mod words;
 
@@ -36,9 +36,9 @@ pub use follow_up::{FollowUpKind, FollowUpRefusal, Held, OpenOperation, approved
 pub use late::refused_voids;
 pub use method::*;
 pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
-pub use taken_back::{AfterReversal, TakenBack};
 pub use simulated::{SimulatedStatus, Staging, StatusRefusal};
 pub use state::{ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode, StateFacts, StateName};
+pub use taken_back::{AfterReversal, TakenBack};
 pub use words::{CaptureMode, ChargeEvent, ChargeStatus, PaymentType, Recurrence};
 
 /// The texts and references of a charge; no decision depends on them.
