@@ -2,7 +2,11 @@
 //! late.
 
 mod charges;
+mod issued;
 mod line;
+mod term;
 
-pub use charges::{Fine, FineRate, Interest, InterestRate, LateCharges, Owed};
+pub use charges::{Fine, FineRate, Interest, InterestRate, LATE_DAYS_MAX, LateCharges, Owed};
+pub use issued::IssuedBoleto;
 pub use line::{BankCode, Barcode, BarcodeFacts, Digits, FreeField, NotABarcode};
+pub use term::{awaited_until, latest_due_date, usual_due_date};

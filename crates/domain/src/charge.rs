@@ -15,6 +15,7 @@ pub mod reservation;
 pub mod reversal;
 mod simulated;
 mod state;
+mod taken_back;
 pub mod timeline;
 pub(crate) mod words;
 
@@ -38,6 +39,7 @@ pub use method::*;
 pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
 pub use simulated::{SimulatedStatus, Staging, StatusRefusal};
 pub use state::{ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode, StateFacts, StateName};
+pub use taken_back::{AfterTakingBack, TakenBack};
 pub use words::{CaptureMode, ChargeEvent, ChargeStatus, PaymentType, Recurrence};
 
 /// The texts and references of a charge; no decision depends on them.
@@ -277,10 +279,7 @@ impl Charge {
     /// Without the texts and objects that callers fill as they like, and which may name a person.
     #[must_use]
     pub fn without_free_text(&self) -> Self {
-        let mut method = self.method.clone();
-        if let Some(items) = method.items() {
-            *items = None;
-        }
+        let method = self.method.clone().without_free_text();
         Self { method, references: self.references.without_free_text(), ..self.clone() }
     }
 

@@ -65,7 +65,7 @@ impl Timestamp {
         self.to_jiff().strftime("%Y-%m-%d %H:%M:%S +0000").to_string()
     }
 
-    fn to_jiff(self) -> jiff::Timestamp {
+    pub(crate) fn to_jiff(self) -> jiff::Timestamp {
         jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
     }
 }

@@ -43,6 +43,8 @@ impl LinkedCharge {
 pub struct Addresses {
     /// Of the picture of its code; `None` when the service does not know its own address.
     pub qr_code: Option<String>,
+    /// Of its slip, likewise.
+    pub slip: Option<String>,
 }
 
 impl Addresses {
@@ -54,7 +56,10 @@ impl Addresses {
         };
         let keys = app.vault.client_keys(charge.client_id).await?;
         let link = LinkedCharge { client_id: charge.client_id, charge_id: charge.id }.link(&keys);
-        Ok(Self { qr_code: Some(format!("{service}/qr/{link}.png")) })
+        Ok(Self {
+            qr_code: Some(format!("{service}/qr/{link}.png")),
+            slip: Some(format!("{service}/boleto/{link}.pdf")),
+        })
     }
 }
 

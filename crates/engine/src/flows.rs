@@ -26,3 +26,4 @@ mod security_code;
 pub mod staged;
 mod step;
 mod stored;
+mod taken_back;

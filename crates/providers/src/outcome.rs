@@ -95,6 +95,9 @@ pub struct Payment {
     pub reference: Approval,
     /// What was paid, in minor units.
     pub amount: Amount,
+    /// The provider's identifiers of that, when the payer's bank has taken the payment back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_back: Option<Approval>,
 }
 
 impl From<Finding> for Answer {

@@ -38,6 +38,8 @@ pub enum Staged {
     Refusal,
     /// The provider withdraws the instructions of an authorization that nobody has paid.
     Withdrawal,
+    /// The payer's bank takes back the first payment of a boleto.
+    TakenBack,
     /// The provider has carried out the void that it had accepted.
     Refund,
     /// The provider refuses the void that it had accepted.

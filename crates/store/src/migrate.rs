@@ -83,16 +83,20 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         text: include_str!("../migrations/0015_authentications.sql"),
     },
     Migration { version: 16, name: "0016_analyses", text: include_str!("../migrations/0016_analyses.sql") },
-    Migration { version: 18, name: "0018_wallets", text: include_str!("../migrations/0018_wallets.sql") },
     Migration {
-        version: 20,
-        name: "0020_wallet_payments",
-        text: include_str!("../migrations/0020_wallet_payments.sql"),
+        version: 17,
+        name: "0017_payer_pages",
+        text: include_str!("../migrations/0017_payer_pages.sql"),
     },
     Migration {
-        version: 21,
-        name: "0021_network_transaction_ids",
-        text: include_str!("../migrations/0021_network_transaction_ids.sql"),
+        version: 18,
+        name: "0018_wallet_payments",
+        text: include_str!("../migrations/0018_wallet_payments.sql"),
+    },
+    Migration {
+        version: 19,
+        name: "0019_network_transaction_ids",
+        text: include_str!("../migrations/0019_network_transaction_ids.sql"),
     },
 ];
 

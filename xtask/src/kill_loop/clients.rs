@@ -327,6 +327,9 @@ fn charge_body(caller: &Caller, dice: &mut Dice, key: &str) -> Value {
         let identity = format!("1111111111{}", dice.pick(&[0, 1, 1, 1, 2, 3]));
         body["fraudAnalysis"] = json!({ "customer": { "identity": identity } });
     }
+    if body["paymentMethod"]["paymentType"] == "nupay" {
+        body["fraudAnalysis"]["cart"] = json!({ "items": [{ "name": "Shoe" }] });
+    }
     body
 }
 
@@ -341,14 +344,19 @@ fn by_card(dice: &mut Dice) -> (Value, Value) {
 
 /// A payment method whose payer gets instructions, with its source.
 fn by_payer(dice: &mut Dice) -> (Value, Value) {
-    let method = *dice.pick(&["pix"]);
+    let method = *dice.pick(&["pix", "pix", "boleto", "nupay", "drip", "picpay"]);
     let method = match method {
         "pix" => json!({ "paymentType": "pix", "expiresIn": EXPIRES_IN_SECONDS }),
+        "nupay" => json!({ "paymentType": "nupay", "delayToAutoCancel": EXPIRES_IN_SECONDS / 60 }),
         other => json!({ "paymentType": other }),
     };
     let customer = json!({
         "name": "Jose Bonifacio", "phoneNumber": "21988899990", "email": "jose@example.com",
         "document": { "type": "cpf", "number": "72912053013" },
+        "address": {
+            "street": "Rua A", "streetNumber": "9", "zipCode": "01310100", "country": "BR", "state": "SP",
+            "city": "Sao Paulo", "district": "Centro",
+        },
     });
     (method, json!({ "sourceType": "customer", "customer": customer }))
 }

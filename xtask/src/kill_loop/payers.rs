@@ -78,8 +78,12 @@ impl Payers {
         let what = match entry.outcome {
             EntryOutcome::Accepted if self.dice.one_in(4) => Staged::RefundRefusal,
             EntryOutcome::Accepted => Staged::Refund,
-            _ if self.dice.one_in(8) => Staged::Withdrawal,
-            _ => Staged::Payment { amount: self.amount(entry) },
+            EntryOutcome::Pending if self.dice.one_in(8) => Staged::Withdrawal,
+            EntryOutcome::Pending if self.dice.one_in(8) => Staged::Refusal,
+            EntryOutcome::Pending
+            | EntryOutcome::Approved
+            | EntryOutcome::Declined
+            | EntryOutcome::ProbedBeforeArrival => Staged::Payment { amount: self.amount(entry) },
         };
         self.stage(simulator, entry.key, what).await?;
         if let Staged::Payment { .. } = what

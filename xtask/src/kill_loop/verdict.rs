@@ -59,6 +59,8 @@ pub(super) async fn examine(
         *by_status.entry(status.to_owned()).or_insert(0) += 1;
         let (held, taken, effects) = match status {
             "authorized" | "voided" => (0, amount, 1),
+            // A payer has refused: nothing was ever reserved.
+            "canceled" if !was_reserved(charge) => (0, 0, 0),
             "pre_authorized" | "canceled" => (amount, 0, 1),
             "failed" => (0, 0, 0),
             _ => (-1, -1, 0),
@@ -130,6 +132,11 @@ async fn unkept_promises(
         }
     }
     broken
+}
+
+fn was_reserved(charge: &Value) -> bool {
+    let reserves = |request: &Value| request["requestType"] == "pre_authorization";
+    charge["transactionRequests"].as_array().is_some_and(|requests| requests.iter().any(reserves))
 }
 
 /// The provider keys of a charge's authorizations.

@@ -77,10 +77,17 @@ pub struct Owed {
     pub total: Amount,
 }
 
+/// The last day after the due date on which interest or a fine may begin.
+pub const LATE_DAYS_MAX: u16 = 365;
 /// Days of the month of [`InterestRate::PercentagePerMonth`].
 const DAYS_OF_MONTH: i128 = 30;
 
 impl LateCharges {
+    /// Whether nothing is added.
+    pub const fn is_none(&self) -> bool {
+        self.interest.is_none() && self.fine.is_none()
+    }
+
     /// What is owed for a boleto of `principal` that fell due on `due` and is paid on `paid_on`. Parts of a cent are
     /// rounded to the nearest one, halves up, once for the interest of all days and once for the fine. `None` when the
     /// sum is more than an [`Amount`] holds.

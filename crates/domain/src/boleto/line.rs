@@ -146,6 +146,12 @@ impl Barcode {
         line
     }
 
+    /// The bank that issues the boleto.
+    pub fn bank(&self) -> BankCode {
+        let [first, second, third, ..] = self.0.0;
+        Digits([first, second, third])
+    }
+
     /// The line as it is printed: `34191.10121 34567.880058 71234.570001 6 16670000012345`.
     pub fn printed_line(&self) -> String {
         let line = self.line();
@@ -167,18 +173,11 @@ impl Barcode {
     /// before `today` or less than 6,000 after.
     pub fn facts(&self, today: Date) -> BarcodeFacts {
         let code = &self.0.0;
-        let mut bank = [0; 3];
-        bank.copy_from_slice(&code[0..3]);
         let mut free_field = [0; 25];
         free_field.copy_from_slice(&code[19..44]);
         let factor = number_of(&code[5..9]);
         let amount = Amount::new(number_of(&code[9..19])).unwrap_or_default();
-        BarcodeFacts {
-            bank: Digits(bank),
-            due: due_of(factor, today),
-            amount,
-            free_field: Digits(free_field),
-        }
+        BarcodeFacts { bank: self.bank(), due: due_of(factor, today), amount, free_field: Digits(free_field) }
     }
 }
 

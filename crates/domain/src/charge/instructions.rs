@@ -1,8 +1,9 @@
-//! Instructions that a provider issues for the payer: pay a QR code, pay a line, go to an address. The interface
+//! Instructions that a provider issues for the payer: pay a QR code, pay a boleto, go to an address. The interface
 //! decides how to show them.
 
 use serde::{Deserialize, Serialize};
 
+use crate::boleto::IssuedBoleto;
 use crate::time::Timestamp;
 
 use super::attempt::Approval;
@@ -42,11 +43,8 @@ pub enum Instructions {
         /// The content of the code as text, not a picture.
         data: String,
     },
-    /// The payer pays a boleto line.
-    Barcode {
-        /// The digits to type.
-        line: String,
-    },
+    /// The payer pays a boleto.
+    Boleto(Box<IssuedBoleto>),
 }
 
 impl Instructions {
@@ -54,7 +52,7 @@ impl Instructions {
     pub const fn is_challenge(&self) -> bool {
         match self {
             Self::Challenge { .. } | Self::HostedChallenge { .. } => true,
-            Self::Redirect { .. } | Self::QrCode { .. } | Self::Barcode { .. } => false,
+            Self::Redirect { .. } | Self::QrCode { .. } | Self::Boleto(_) => false,
         }
     }
 }

@@ -56,6 +56,8 @@ pub enum Staging {
     RefundRefusal,
     /// The payer's bank takes the payment back.
     ChargeBack,
+    /// The payer's bank takes the payment back, which the provider cannot refund.
+    TakenBack,
 }
 
 impl SimulatedStatus {
@@ -142,6 +144,12 @@ impl Charge {
             (ChargeState::Authorized { .. }, To::ChargedBack) => Ok(Staging::ChargeBack),
             (ChargeState::ChargedBack { .. }, To::ChargedBack) if before == Some(Staging::ChargeBack) => {
                 Ok(Staging::Reached)
+            }
+            (ChargeState::Authorized { .. }, To::Voided)
+                if self.method.boleto().is_some()
+                    && before.is_none_or(|before| before == Staging::Payment) =>
+            {
+                Ok(Staging::TakenBack)
             }
             (ChargeState::RefundAccepted { .. }, To::Voided) => Ok(Staging::Refund),
             (ChargeState::RefundAccepted { .. }, To::Authorized) => Ok(Staging::RefundRefusal),

@@ -1,4 +1,5 @@
-//! Boletos: the digits, and the money of late payers.
+//! Boletos: the digits, the days, and the money of late payers.
 
 mod charges;
 mod line;
+mod term;

@@ -3,7 +3,7 @@
 
 use regente_domain::charge::attempt::{Outcome, PaidAs, RequestType, TransactionRequest};
 use regente_domain::charge::instructions::Instructions;
-use regente_domain::charge::{Drip, Nupay, PaymentMethod, Pix, expiry};
+use regente_domain::charge::{Boleto, Drip, Nupay, PaymentMethod, Pix, expiry};
 use regente_domain::time::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -16,6 +16,8 @@ use crate::document_links::Addresses;
 pub enum InstructionsView {
     /// Of a Pix.
     Pix(PixView),
+    /// Of a boleto.
+    Boleto(BoletoView),
     /// Of a NuPay.
     Nupay(NupayView),
     /// Of a Drip.
@@ -93,12 +95,34 @@ pub struct QrCodeView {
     qr_code_image_url: Option<String>,
 }
 
+/// What a payer of a boleto needs.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BoletoView {
+    expires_date: String,
+    /// The bar code.
+    #[serde(flatten)]
+    pub barcode: BarcodeView,
+}
+
+/// The bar code of a boleto: the line to type, and the slip.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BarcodeView {
+    barcode_data: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    barcode_image_url: Option<String>,
+}
+
 impl InstructionsView {
     /// What a request says of its payment method; `None` when it says nothing.
     pub fn of(method: &PaymentMethod, request: &TransactionRequest, addresses: &Addresses) -> Option<Self> {
         let instructions = request.pending().map(|pending| &pending.instructions);
         match method {
             PaymentMethod::Pix(pix) => PixView::of(pix, instructions?, addresses).map(Self::Pix),
+            PaymentMethod::Boleto(boleto) => {
+                BoletoView::of(boleto, instructions?, addresses).map(Self::Boleto)
+            }
             PaymentMethod::Nupay(nupay) => NupayView::of(nupay, request).map(Self::Nupay),
             PaymentMethod::Drip(drip) => DripView::of(drip, instructions?).map(Self::Drip),
             PaymentMethod::Picpay(_) => {
@@ -129,6 +153,24 @@ impl PicpayView {
     fn of(expires_at: Timestamp, instructions: &Instructions, addresses: &Addresses) -> Option<Self> {
         let code = QrCodeView::of(instructions, addresses)?;
         Some(Self { expires_in: expires_at.as_millis().div_euclid(1000), code })
+    }
+}
+
+impl InstructionsView {
+    /// The code of a Pix.
+    pub fn qr_code(self) -> Option<QrCodeView> {
+        match self {
+            Self::Pix(pix) => Some(pix.code),
+            Self::Boleto(_) | Self::Nupay(_) | Self::Drip(_) | Self::Picpay(_) => None,
+        }
+    }
+
+    /// The bar code of a boleto.
+    pub fn barcode(self) -> Option<BarcodeView> {
+        match self {
+            Self::Boleto(boleto) => Some(boleto.barcode),
+            Self::Pix(_) | Self::Nupay(_) | Self::Drip(_) | Self::Picpay(_) => None,
+        }
     }
 }
 
@@ -177,7 +219,7 @@ fn page(instructions: &Instructions) -> Option<&str> {
         Instructions::QrCode { .. }
         | Instructions::Challenge { .. }
         | Instructions::HostedChallenge { .. }
-        | Instructions::Barcode { .. } => None,
+        | Instructions::Boleto(_) => None,
     }
 }
 
@@ -191,7 +233,29 @@ impl QrCodeView {
             Instructions::Redirect { .. }
             | Instructions::Challenge { .. }
             | Instructions::HostedChallenge { .. }
-            | Instructions::Barcode { .. } => None,
+            | Instructions::Boleto(_) => None,
+        }
+    }
+}
+
+impl BoletoView {
+    fn of(boleto: &Boleto, instructions: &Instructions, addresses: &Addresses) -> Option<Self> {
+        let barcode = BarcodeView::of(instructions, addresses)?;
+        Some(Self { expires_date: boleto.due.to_string(), barcode })
+    }
+}
+
+impl BarcodeView {
+    fn of(instructions: &Instructions, addresses: &Addresses) -> Option<Self> {
+        match instructions {
+            Instructions::Boleto(issued) => {
+                let barcode_image_url = addresses.slip.clone();
+                Some(Self { barcode_data: issued.barcode.line(), barcode_image_url })
+            }
+            Instructions::Redirect { .. }
+            | Instructions::Challenge { .. }
+            | Instructions::HostedChallenge { .. }
+            | Instructions::QrCode { .. } => None,
         }
     }
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::{
     Approval, OpenReason, Outcome, RequestType, TransactionRequest, unanswered,
 };
 use regente_domain::charge::authentication::Authenticated;
+use regente_domain::charge::{Charge, TakenBack};
 use regente_domain::decline::Decline;
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
@@ -117,13 +117,22 @@ pub struct Found {
     pub paid_again: Vec<Payment>,
     /// What has happened to the payment since, in order.
     pub reversals: Vec<Reversal>,
+    /// The payments among them that were taken back.
+    pub taken_back: Vec<TakenBack>,
     /// What a 3DS server has answered.
     pub authenticated: Option<Box<Authenticated>>,
 }
 
 impl From<Outcome> for Found {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, amount: None, paid_again: Vec::new(), reversals: Vec::new(), authenticated: None }
+        Self {
+            outcome,
+            amount: None,
+            paid_again: Vec::new(),
+            reversals: Vec::new(),
+            taken_back: Vec::new(),
+            authenticated: None,
+        }
     }
 }
 
@@ -139,9 +148,10 @@ impl Found {
                 if payments.is_empty() {
                     return Outcome::Open.into();
                 }
-                let Payment { reference, amount } = payments.remove(0);
+                let taken_back = payments.iter().filter_map(taken_back).collect();
+                let Payment { reference, amount, taken_back: _ } = payments.remove(0);
                 let outcome = Outcome::Approved(reference);
-                Self { amount: Some(amount), paid_again: payments, ..outcome.into() }
+                Self { amount: Some(amount), paid_again: payments, taken_back, ..outcome.into() }
             }
             Finding::Reversed { taken, reversals } => Self { reversals, ..Self::of(request, *taken) },
         }
@@ -149,7 +159,7 @@ impl Found {
 
     /// The request with its outcome, once for each payment.
     pub fn ended(self, request: &TransactionRequest, now: Timestamp) -> Vec<TransactionRequest> {
-        let Self { outcome, amount, paid_again, reversals: _, authenticated } = self;
+        let Self { outcome, amount, paid_again, reversals: _, taken_back: _, authenticated } = self;
         let authenticated = authenticated.or_else(|| request.authenticated.clone());
         let with = |outcome, amount| {
             let authenticated = authenticated.clone();
@@ -160,6 +170,11 @@ impl Found {
         let again = again.map(|payment| with(Outcome::Approved(payment.reference), payment.amount));
         [first].into_iter().chain(again).collect()
     }
+}
+
+fn taken_back(payment: &Payment) -> Option<TakenBack> {
+    let reference = payment.taken_back.clone()?;
+    Some(TakenBack { transaction_id: payment.reference.transaction_id.clone(), reference })
 }
 
 /// Finds out the outcome of a request, once: sends `again` under the request's own key where that is allowed, otherwise

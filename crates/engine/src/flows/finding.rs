@@ -17,9 +17,8 @@ use regente_store::{cards, charges};
 use super::asking::{self, Asking, Begun, Prerequisites};
 use super::attempt::{Found, SimulatorOverrides};
 use super::outcome::{self, ChargedWith, Written};
-use super::security_code;
 use super::step::{Step, step};
-use super::{anti_fraud, follow_up};
+use super::{anti_fraud, follow_up, security_code, taken_back};
 use crate::app::App;
 use crate::error::Error;
 
@@ -62,15 +61,19 @@ pub async fn notified(app: &App, request: &TransactionRequest, found: impl Into<
     take_all(app, request, found, &Actor::Job(NOTIFICATION)).await
 }
 
-/// Applies what a provider says of an authorization: its outcome, and every payment of its payer.
+/// Applies what a provider says of an authorization: its outcome, every payment of its payer, and what was taken back.
 pub async fn take_all(
     app: &App,
     request: &TransactionRequest,
     found: Found,
     actor: &Actor,
 ) -> Result<(), Error> {
+    let payments = found.taken_back.clone();
     for ended in found.ended(request, app.clock.of(request.client_id)) {
         take(app, &ended, actor).await?;
+    }
+    for payment in &payments {
+        taken_back::take(app, request, payment, actor).await?;
     }
     Ok(())
 }

@@ -77,9 +77,7 @@ fn leads_to(request: &TransactionRequest, link: &str) -> bool {
         Some(Instructions::Redirect { url }) => url,
         Some(Instructions::QrCode { data }) => data,
         Some(
-            Instructions::Challenge { .. }
-            | Instructions::HostedChallenge { .. }
-            | Instructions::Barcode { .. },
+            Instructions::Challenge { .. } | Instructions::HostedChallenge { .. } | Instructions::Boleto(_),
         )
         | None => return false,
     };
@@ -138,6 +136,7 @@ impl PaymentPage {
             | PaymentMethod::Debit(_)
             | PaymentMethod::Voucher(_)
             | PaymentMethod::Pix(_)
+            | PaymentMethod::Boleto(_)
             | PaymentMethod::Picpay(_)
             | PaymentMethod::ApplePay(_)
             | PaymentMethod::ClickToPay(_) => (None, None),

@@ -49,13 +49,16 @@ pub async fn reach(
             Staging::Reached => return Ok(Reached::AtProvider(Box::new(Ran { charge, requests }))),
             Staging::ByHand => return Ok(Reached::ByHand),
             // What was set by hand is not at the provider, and what follows it is set by hand too.
-            Staging::Capture | Staging::Void | Staging::ChargeBack if !is_at_provider(&requests) => {
+            Staging::Capture | Staging::Void | Staging::ChargeBack | Staging::TakenBack
+                if !is_at_provider(&requests) =>
+            {
                 return Ok(Reached::ByHand);
             }
             Staging::Payment => {
                 instructed(app, &charge, &requests, Staged::Payment { amount: None }, actor).await?
             }
             Staging::Withdrawal => instructed(app, &charge, &requests, Staged::Withdrawal, actor).await?,
+            Staging::TakenBack => instructed(app, &charge, &requests, Staged::TakenBack, actor).await?,
             Staging::Refund => accepted(app, &charge, &requests, Staged::Refund, actor).await?,
             Staging::RefundRefusal => accepted(app, &charge, &requests, Staged::RefundRefusal, actor).await?,
             Staging::Capture => follow_up(app, &charge, FollowUpKind::Capture, actor).await?,

@@ -38,6 +38,7 @@ const ENGINE: &[&str] = &[
     "flows::authentication",
     "flows::schedule",
     "flows::outcome",
+    "flows::taken_back",
     "flows::stored",
     "flows::orphaned",
     "flows::follow_up",

@@ -80,6 +80,12 @@ impl Draws {
         hex::encode(self.tag(what, self.call_key.as_bytes()))
     }
 
+    /// The same with digits alone.
+    pub(super) fn digits<const N: usize>(&self, what: &str) -> String {
+        let tag = self.tag(what, self.call_key.as_bytes());
+        tag.as_ref().iter().take(N).map(|byte| char::from(b'0' + byte % 10)).collect()
+    }
+
     fn tag(&self, what: &str, about: &[u8]) -> hmac::Tag {
         let mut context = hmac::Context::with_key(&self.hmac_key);
         context.update(what.as_bytes());

@@ -75,7 +75,10 @@ pub(super) fn word(what: &EventKind) -> String {
         EventKind::Outcome(Finding::Declined(_)) => "declined",
         EventKind::Outcome(Finding::Pending(_)) => "pending",
         EventKind::Outcome(Finding::Accepted(_)) => "accepted",
-        EventKind::Outcome(Finding::Paid(payments)) => return format!("paid-{}", payments.len()),
+        EventKind::Outcome(Finding::Paid(payments)) => {
+            let taken_back = payments.iter().filter(|payment| payment.taken_back.is_some()).count();
+            return format!("paid-{}-taken-back-{taken_back}", payments.len());
+        }
         EventKind::Outcome(Finding::Reversed { reversals, .. }) => {
             return format!("reversed-{}", reversals.len());
         }

@@ -1,7 +1,9 @@
 //! What a payer or a bank does at the simulator without a call: it pays instructions, in time, late, twice or with another
 //! amount, or reports the result of a refund. Each is an entry of the transaction log.
 
+use regente_domain::boleto::IssuedBoleto;
 use regente_domain::decline::{Decline, DeclinedCode, RefusedBy};
+use regente_domain::local_day;
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
@@ -38,6 +40,7 @@ impl Sandbox {
             Staged::FurtherPayment { amount } => self.told(key, self.pay_again(key, amount, at)).await,
             Staged::Refusal => self.told(key, self.refuse(key, at)).await,
             Staged::Withdrawal => self.told(key, self.withdraw(key, at)).await,
+            Staged::TakenBack => self.told(key, self.take_back(key, at)).await,
             Staged::Refund => {
                 let done = Draws::new(self.seed, None, key).approval();
                 self.told(key, self.report_void(key, at, Finding::Approved(done))).await
@@ -105,7 +108,7 @@ impl Sandbox {
         at: Timestamp,
     ) -> Result<Payment, StageRefusal> {
         let (asked, pending) = instructed(history, key).ok_or(StageRefusal::NothingWaits)?;
-        let amount = amount.unwrap_or(asked.amount);
+        let amount = amount.unwrap_or_else(|| owed(asked, at));
         let payment_key = act_key(key, place);
         let reference = payment_reference(pending, &Draws::new(self.seed, None, payment_key));
         let deed = Deed::Payment { authorization_key: key };
@@ -117,7 +120,7 @@ impl Sandbox {
             | Finding::Pending(_)
             | Finding::Paid(_)
             | Finding::Accepted(_)
-            | Finding::Reversed { .. } => Ok(Payment { reference, amount }),
+            | Finding::Reversed { .. } => Ok(Payment { reference, amount, taken_back: None }),
         }
     }
 
@@ -150,6 +153,29 @@ impl Sandbox {
         let deed = Deed::Withdrawal { authorization_key: key };
         let entered = Answered { deed, amount, currency, finding };
         self.enter(derived(key, "withdrawal"), at, entered).await.map(drop)
+    }
+
+    /// The payer's bank takes back the first payment of a boleto.
+    async fn take_back(&self, key: Uuid, at: Timestamp) -> Result<(), StageRefusal> {
+        let history = self.log.history(key).await.map_err(unanswered)?;
+        let asked = instructed(&history, key).filter(|(asked, _)| boleto(asked).is_some());
+        let paid = payments(&history).into_iter().next();
+        let (Some((asked, _)), Some(Payment { amount, .. })) = (asked, paid) else {
+            return Err(StageRefusal::NothingWaits);
+        };
+        let own_key = taken_back_key(act_key(key, 0));
+        let finding = Finding::Approved(Draws::new(self.seed, None, own_key).approval());
+        let deed = Deed::TakenBack { authorization_key: key };
+        let answered = Answered { deed, amount, currency: asked.currency, finding };
+        match self.enter(own_key, at, answered).await? {
+            Finding::Approved(_) => Ok(()),
+            // It was given back: nothing is left to take.
+            Finding::Declined(_)
+            | Finding::Pending(_)
+            | Finding::Paid(_)
+            | Finding::Accepted(_)
+            | Finding::Reversed { .. } => Err(StageRefusal::NothingWaits),
+        }
     }
 
     /// Reports the result of an accepted void.
@@ -229,7 +255,7 @@ fn payment_reference(pending: &Pending, draws: &Draws) -> Approval {
         Instructions::Redirect { .. }
         | Instructions::Challenge { .. }
         | Instructions::HostedChallenge { .. }
-        | Instructions::Barcode { .. } => draws.approval().transaction_id,
+        | Instructions::Boleto(_) => draws.approval().transaction_id,
     };
     Approval { transaction_id, paid_as: pending.reference.paid_as.clone(), ..Approval::default() }
 }
@@ -246,23 +272,46 @@ fn after_payer(history: &[Entry]) -> Option<Finding> {
 }
 
 fn payments(history: &[Entry]) -> Vec<Payment> {
-    let paid = |answered: &Answered| match (&answered.deed, &answered.finding) {
-        (Deed::Payment { .. }, Finding::Approved(reference)) => {
-            Some(Payment { reference: reference.clone(), amount: answered.amount })
-        }
-        (
-            Deed::Authorization { .. }
-            | Deed::Verification { .. }
-            | Deed::Capture { .. }
-            | Deed::Void { .. }
-            | Deed::Payment { .. }
-            | Deed::Withdrawal { .. }
-            | Deed::VoidResult { .. }
-            | Deed::Reversal { .. },
-            _,
-        ) => None,
+    let approved = |entry: &Entry| match entry.answered().map(|answered| &answered.finding) {
+        Some(Finding::Approved(reference)) => Some(reference.clone()),
+        Some(
+            Finding::Declined(_)
+            | Finding::Pending(_)
+            | Finding::Paid(_)
+            | Finding::Accepted(_)
+            | Finding::Reversed { .. },
+        )
+        | None => None,
     };
-    history.iter().filter_map(Entry::answered).filter_map(paid).collect()
+    let taken_back = |payment: &Entry| {
+        let key = taken_back_key(payment.key);
+        history.iter().find(|entry| entry.key == key).and_then(approved)
+    };
+    let paid = |entry: &Entry| {
+        let payment = entry.answered().filter(|answered| matches!(answered.deed, Deed::Payment { .. }))?;
+        let (reference, amount) = (approved(entry)?, payment.amount);
+        Some(Payment { reference, amount, taken_back: taken_back(entry) })
+    };
+    history.iter().filter_map(paid).collect()
+}
+
+/// What the payer has to pay on the day of this time: for a boleto with interest and fine.
+fn owed(asked: &Answered, at: Timestamp) -> Amount {
+    let owed = boleto(asked)
+        .and_then(|boleto| boleto.late_charges.owed(asked.amount, boleto.due, local_day::day_of(at)));
+    owed.map_or(asked.amount, |owed| owed.total)
+}
+
+/// The boleto that an authorization has given the payer.
+fn boleto(asked: &Answered) -> Option<&IssuedBoleto> {
+    let Finding::Pending(pending) = &asked.finding else { return None };
+    let Pending { instructions: Instructions::Boleto(boleto), .. } = pending.as_ref() else { return None };
+    Some(boleto)
+}
+
+/// The key of the entry with which a payment is taken back.
+fn taken_back_key(payment_key: Uuid) -> Uuid {
+    derived(payment_key, "taken back")
 }
 
 /// The key of the entry with what the payer does, by its place from 0.

@@ -203,6 +203,7 @@ async fn view_with(
     Ok(ChargeView::of(&stored.charge, &private, &addresses, &requests, caller))
 }
 
+/// The personal data of a charge, opened.
 pub(super) async fn open_private(app: &App, stored: &StoredCharge) -> Result<Private, Error> {
     let Some(sealed) = &stored.private else { return Ok(Map::new()) };
     let binding = Binding::new(Purpose::ChargeData, stored.charge.client_id, stored.charge.id.uuid());

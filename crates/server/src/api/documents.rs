@@ -1,5 +1,7 @@
-//! Pictures of codes, for payers who have no key: whoever has the link sees the document
+//! Pictures of codes and slips, for payers who have no key: whoever has the link sees the document
 //! (`docs/interface/charges.md#documents`).
+
+mod slip;
 
 use std::time::Duration;
 
@@ -7,16 +9,16 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use regente_documents::{DrawError, Mark, qr};
-use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::instructions::Instructions;
 use regente_engine::document_links;
 use regente_engine::error::Error;
 use regente_providers::request::Mode;
-use regente_store::charges;
+use regente_store::charges::{self, StoredCharge};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
+use self::slip::PrintedSlip;
 use super::path::Path;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
@@ -32,7 +34,7 @@ const RETRY_AFTER_BUSY: Duration = Duration::from_secs(2);
 
 static DRAWING: Semaphore = Semaphore::const_new(DRAWN_AT_ONCE_MAX);
 
-/// The headers of every document. Pictures are shown on pages of others, and refer to nothing themselves.
+/// The headers of every document. Documents are shown on pages of others, and refer to nothing themselves.
 const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=300")),
     (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'")),
@@ -54,6 +56,12 @@ enum Format {
 #[expect(dead_code, reason = "describes the file for the OpenAPI document")]
 struct Picture(Vec<u8>);
 
+/// A PDF file.
+#[derive(ToSchema)]
+#[schema(value_type = String, format = Binary)]
+#[expect(dead_code, reason = "describes the file for the OpenAPI document")]
+struct Pdf(Vec<u8>);
+
 /// Shows the QR code of a charge as a picture.
 ///
 /// No key is needed: the file's name cannot be guessed. It is in `qrCodeImageUrl` of the charge, and ends with `.png`;
@@ -73,17 +81,8 @@ pub async fn qr_code(
     Path(file): Path<String>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let PeerAddress(address) = app.limits.proxies.peer_of(&request);
-    let stranger = RateKey::Authentication(address.into());
-    app.limiters.strangers.check(&stranger)?;
-    let Some((format, text)) = find_qr_code(&app, &file).await? else {
-        app.limiters.strangers.fail(&stranger);
-        return Err(Error::NotFound.into());
-    };
-    let mark = match app.settings.mode {
-        Mode::Sandbox => Mark::Sandbox,
-        Mode::Production => Mark::None,
-    };
+    let (format, text) = unless_guessed(&app, stranger(&app, &request), find_qr_code(&app, &file)).await?;
+    let mark = mark(&app);
     let drawn = draw(move || {
         let picture = qr::picture(&text, mark)?;
         match format {
@@ -92,6 +91,32 @@ pub async fn qr_code(
         }
     });
     Ok((HEADERS, [(header::CONTENT_TYPE, format.content_type())], drawn.await?).into_response())
+}
+
+/// Shows the slip of a boleto as a PDF file.
+///
+/// No key is needed: the file's name cannot be guessed. It is in `barcodeImageUrl` of the charge. The slip has the bar code
+/// with the line to type, payer and beneficiary, what late payers owe, and a Pix code; in the sandbox `SANDBOX` stands
+/// across it. An address that asks for too many files that do not exist waits, like one with wrong keys.
+#[utoipa::path(
+    get, path = "/boleto/{file}", tag = "Documents", operation_id = "readSlip",
+    params(("file" = String, Path, description = "The name in `barcodeImageUrl`: 64 characters and `.pdf`.")),
+    responses(
+        (status = 200, description = "The slip.", content((Pdf = "application/pdf"))),
+        (status = 404, description = "The name is not ours, or the charge has no slip.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+)]
+pub async fn slip(
+    State(app): State<App>,
+    Path(file): Path<String>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let slip = unless_guessed(&app, stranger(&app, &request), find_slip(&app, &file)).await?;
+    let mark = mark(&app);
+    let drawn = draw(move || slip.pdf(mark)).await?;
+    Ok((HEADERS, [(header::CONTENT_TYPE, HeaderValue::from_static("application/pdf"))], drawn)
+        .into_response())
 }
 
 impl Format {
@@ -103,6 +128,32 @@ impl Format {
     }
 }
 
+fn stranger(app: &App, request: &Request) -> RateKey {
+    let PeerAddress(address) = app.limits.proxies.peer_of(request);
+    RateKey::Authentication(address.into())
+}
+
+/// What a file's name stands for. A stranger who names too many files that do not exist waits.
+async fn unless_guessed<T>(
+    app: &App,
+    stranger: RateKey,
+    finding: impl Future<Output = Result<Option<T>, Error>>,
+) -> Result<T, ApiError> {
+    app.limiters.strangers.check(&stranger)?;
+    let found = finding.await?;
+    if found.is_none() {
+        app.limiters.strangers.fail(&stranger);
+    }
+    Ok(found.ok_or(Error::NotFound)?)
+}
+
+fn mark(app: &App) -> Mark {
+    match app.settings.mode {
+        Mode::Sandbox => Mark::Sandbox,
+        Mode::Production => Mark::None,
+    }
+}
+
 /// The code of the charge that a file's name stands for.
 async fn find_qr_code(app: &App, file: &str) -> Result<Option<(Format, String)>, Error> {
     let (link, format) = match file.rsplit_once('.') {
@@ -110,35 +161,43 @@ async fn find_qr_code(app: &App, file: &str) -> Result<Option<(Format, String)>,
         Some((link, "svg")) => (link, Format::Svg),
         Some(_) | None => return Ok(None),
     };
+    let Some(Instructed { instructions, .. }) = find(app, link).await? else { return Ok(None) };
+    Ok(match instructions {
+        Instructions::QrCode { data } => Some((format, data)),
+        Instructions::Redirect { .. }
+        | Instructions::Challenge { .. }
+        | Instructions::HostedChallenge { .. }
+        | Instructions::Boleto(_) => None,
+    })
+}
+
+/// The slip of the charge that a file's name stands for.
+async fn find_slip(app: &App, file: &str) -> Result<Option<PrintedSlip>, Error> {
+    let Some((link, "pdf")) = file.rsplit_once('.') else { return Ok(None) };
+    let Some(Instructed { stored, instructions }) = find(app, link).await? else { return Ok(None) };
+    match instructions {
+        Instructions::Boleto(issued) => PrintedSlip::of(app, stored, *issued).await.map(Some),
+        Instructions::Redirect { .. }
+        | Instructions::Challenge { .. }
+        | Instructions::HostedChallenge { .. }
+        | Instructions::QrCode { .. } => Ok(None),
+    }
+}
+
+/// A charge with what a provider told its payer to do.
+struct Instructed {
+    stored: StoredCharge,
+    instructions: Instructions,
+}
+
+/// The charge that a link names, with its newest instructions, also when it has been paid or has expired since: a page
+/// that shows a document stays whole.
+async fn find(app: &App, link: &str) -> Result<Option<Instructed>, Error> {
     let Some(linked) = document_links::open(app, link).await? else { return Ok(None) };
     let found = charges::find_with_requests(&app.store, linked.client_id, linked.charge_id).await?;
-    let Some((_, requests)) = found else { return Ok(None) };
-    Ok(documents_of(requests.iter().map(|stored| &stored.request))
-        .qr_code
-        .map(|text| (format, text.to_owned())))
-}
-
-/// The documents of a charge, from what a provider told the payer to do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Documents<'a> {
-    /// The text of the QR code.
-    qr_code: Option<&'a str>,
-}
-
-/// The documents by the newest instructions of a charge, also when it has been paid or has expired since: a page that
-/// shows the picture stays whole.
-fn documents_of<'a>(oldest_first: impl DoubleEndedIterator<Item = &'a TransactionRequest>) -> Documents<'a> {
-    let newest = oldest_first.rev().find_map(TransactionRequest::pending);
-    match newest.map(|pending| &pending.instructions) {
-        Some(Instructions::QrCode { data }) => Documents { qr_code: Some(data) },
-        Some(
-            Instructions::Redirect { .. }
-            | Instructions::Challenge { .. }
-            | Instructions::HostedChallenge { .. }
-            | Instructions::Barcode { .. },
-        )
-        | None => Documents::default(),
-    }
+    let Some((stored, requests)) = found else { return Ok(None) };
+    let newest = requests.iter().rev().find_map(|stored| stored.request.pending());
+    Ok(newest.map(|pending| Instructed { stored, instructions: pending.instructions.clone() }))
 }
 
 /// Draws beside the other work of the server.

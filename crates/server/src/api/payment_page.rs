@@ -121,6 +121,7 @@ async fn order(app: &App, page: &PaymentPage) -> Result<Order, Error> {
         | PaymentMethod::Debit(_)
         | PaymentMethod::Voucher(_)
         | PaymentMethod::Pix(_)
+        | PaymentMethod::Boleto(_)
         | PaymentMethod::Picpay(_)
         | PaymentMethod::ApplePay(_)
         | PaymentMethod::ClickToPay(_) => None,

@@ -59,6 +59,7 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::ping)))
         .routes(routes!(notifications::receive))
         .routes(routes!(documents::qr_code))
+        .routes(routes!(documents::slip))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
 }

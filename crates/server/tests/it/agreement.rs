@@ -88,7 +88,9 @@ pub async fn agree(books: &TransactionLog, charge: &Value) -> Money {
         }
         let Some(holding) = books.holding(key.parse().unwrap()).await.unwrap() else { continue };
         let of_key = |request: &&Value| request["idempotencyKey"] == key;
-        if requests.iter().filter(of_key).any(is_approved) {
+        // What was paid for a charge that had failed, or that its payer had refused, is given back.
+        let has_failed = status == "failed" || (status == "canceled" && !was_reserved(charge));
+        if !has_failed && requests.iter().filter(of_key).any(is_approved) {
             booked += Money::of(&holding);
         } else {
             let left = (holding.reserved.minor_units(), holding.kept().minor_units());

@@ -1,5 +1,6 @@
 //! Charges by card: the answer, the stored records, and the provider that is called.
 
+pub(crate) mod boleto;
 pub(crate) mod pix;
 mod recurrence;
 pub(crate) mod redirects;

@@ -3,7 +3,7 @@
 
 mod check_digits;
 mod documents;
-mod erasure;
+pub(crate) mod erasure;
 mod matching;
 
 use axum::http::Method;

@@ -1,6 +1,8 @@
 //! The documents of charges, which payers see without a key (`docs/interface/charges.md#documents`). That the pictures
 //! are what they should be is tested where they are drawn.
 
+mod slip;
+
 use axum::body::Body;
 use axum::http::Request;
 use base64::Engine;
@@ -38,7 +40,11 @@ async fn pix(app: &TestApp, email: &str) -> (String, String) {
 
 /// Asks like a payer's browser: without an account and a key.
 async fn ask(app: &TestApp, file: &str) -> Reply {
-    app.send(Request::builder().uri(format!("/qr/{file}")).body(Body::empty()).unwrap()).await
+    open(app, &format!("/qr/{file}")).await
+}
+
+async fn open(app: &TestApp, path: &str) -> Reply {
+    app.send(Request::builder().uri(path).body(Body::empty()).unwrap()).await
 }
 
 async fn a_payer_sees_the_code_without_a_key(app: TestApp) {

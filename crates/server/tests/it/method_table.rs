@@ -8,7 +8,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::apple_pay::{by_apple_pay, by_click_to_pay, open_shop};
+use crate::charges::boleto::boleto_body;
 use crate::charges::pix::{described, jose, pix_body};
+use crate::charges::redirects::{drip, nupay_body, picpay};
 use crate::charges::text;
 use crate::harness::{APPROVED, BLOCKED, Reply, TestApp, charge_body, stories};
 use crate::three_d_secure::{self, FRICTIONLESS};
@@ -40,7 +42,7 @@ struct Charged {
 }
 
 /// The charges of the table, in its order.
-const METHODS: [Charged; 6] = [
+const METHODS: [Charged; 10] = [
     Charged { name: "credit", body: credit, declined: Some(|merchant| charge_body(merchant, BLOCKED)) },
     Charged {
         name: "debit",
@@ -53,6 +55,10 @@ const METHODS: [Charged; 6] = [
         declined: Some(|merchant| of_type("voucher", charge_body(merchant, BLOCKED))),
     },
     Charged { name: "pix", body: |merchant| pix_body(merchant, described(jose())), declined: None },
+    Charged { name: "boleto", body: boleto, declined: None },
+    Charged { name: "nupay", body: nupay_body, declined: None },
+    Charged { name: "drip", body: drip::body, declined: None },
+    Charged { name: "picpay", body: picpay::body, declined: None },
     // Each charge has a token of its own.
     Charged { name: APPLE_PAY, body: |merchant| by_apple_pay(merchant, Value::Null), declined: None },
     Charged { name: "click_to_pay", body: by_click_to_pay, declined: None },
@@ -70,6 +76,13 @@ fn debit(merchant: &str) -> Value {
 
 fn voucher(merchant: &str) -> Value {
     of_type("voucher", charge_body(merchant, APPROVED))
+}
+
+/// Due in a week, whatever day it is by then.
+fn boleto(merchant: &str) -> Value {
+    let mut body = boleto_body(merchant, described(jose()));
+    body["paymentMethod"].as_object_mut().unwrap().shift_remove("expiresDate");
+    body
 }
 
 fn of_type(payment_type: &str, mut body: Value) -> Value {

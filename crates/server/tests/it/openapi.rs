@@ -26,7 +26,8 @@ stories! {
 }
 
 /// Operations without a key.
-pub const OPEN_TO_ALL: [&str; 4] = ["/health/live", "/health/ready", NOTIFICATIONS, "/qr/{file}"];
+pub const OPEN_TO_ALL: [&str; 5] =
+    ["/health/live", "/health/ready", NOTIFICATIONS, "/qr/{file}", "/boleto/{file}"];
 /// It has the provider's signature instead; `notifications.rs` has its stories.
 const NOTIFICATIONS: &str = "/providers/{providerId}/notifications";
 

@@ -3,6 +3,8 @@
 //!
 //! `REGENTE_SEEDS=2000` runs that many seeds; `REGENTE_FIRST_SEED=17 REGENTE_SEEDS=1` repeats one.
 
+mod payers;
+
 use std::time::Duration;
 
 use axum::http::Method;
@@ -78,6 +80,8 @@ struct Told {
     analyses: usize,
     notified: usize,
     challenges: usize,
+    payments: usize,
+    taken_back: usize,
     reversals: usize,
     wallets: usize,
     effects: usize,
@@ -94,6 +98,8 @@ impl Told {
             && self.analyses > 0
             && self.notified > 0
             && self.challenges > 0
+            && self.payments > 0
+            && self.taken_back > 0
             && self.reversals > 0
             && self.wallets > 0
     }
@@ -162,6 +168,8 @@ struct Sequence {
     /// Which charges are paid by wallet; apart for the same reason.
     wallets: Dice,
     requests: u64,
+    /// How often the process has stopped. The simulator in it has forgotten then whom to notify of earlier calls.
+    stops: u64,
     /// What was told of payments; a provider sends it until it is answered.
     reversals: Vec<Notice>,
 }
@@ -169,7 +177,15 @@ struct Sequence {
 impl Sequence {
     const fn new(seed: u64) -> Self {
         let wallets = Dice(seed.rotate_left(32));
-        Self { seed, dice: Dice(seed), post: Dice(!seed), wallets, requests: 0, reversals: Vec::new() }
+        Self {
+            seed,
+            dice: Dice(seed),
+            post: Dice(!seed),
+            wallets,
+            requests: 0,
+            stops: 0,
+            reversals: Vec::new(),
+        }
     }
 
     async fn run(mut self, mut app: TestApp, told: &mut Told) -> TestApp {
@@ -185,7 +201,10 @@ impl Sequence {
         let mut ids = Vec::new();
         for _ in 0..1 + self.dice.below(3) {
             let mut body = self.charge(&merchant);
-            if self.dice.one_in(3) {
+            let by_payer = self.dice.one_in(3);
+            if by_payer {
+                self.pay_without_card(&app, &mut body);
+            } else if self.dice.one_in(3) {
                 self.authenticate(&app, &mut body).await;
             } else if self.wallets.one_in(4) {
                 let wallet = by_click_to_pay(&merchant);
@@ -193,6 +212,7 @@ impl Sequence {
                 body["paymentSource"] = wallet["paymentSource"].clone();
                 told.wallets += 1;
             }
+            let stops = self.stops;
             let (after, reply) = self.send(app, "/v1/charges", &body, told).await;
             app = after;
             told.charges += 1;
@@ -203,14 +223,21 @@ impl Sequence {
                 told.challenges += 1;
                 app = self.challenge(app, &charge).await;
             }
+            let mut may_happen = by_payer;
             for _ in 0..self.dice.below(7) {
-                app = self.operate(app, &id, told).await;
+                if may_happen && !self.dice.one_in(3) {
+                    may_happen = self.happen(&app, &id, told).await;
+                } else {
+                    app = self.operate(app, &id, told).await;
+                }
                 self.notify(&app, told).await;
-                self.reverse(&app, &id, told).await;
+                if self.stops == stops {
+                    self.reverse(&app, &id, told).await;
+                }
             }
             ids.push(id);
         }
-        resolve(&app).await;
+        resolve(&app, &merchant).await;
         for notice in &self.reversals {
             app.deliver(notice).await.expect(200);
         }
@@ -218,8 +245,10 @@ impl Sequence {
         for _ in 0..2 {
             app.later(LATER).await;
         }
+        // What was told late may have led to something that the provider is still asked about.
+        resolve(&app, &merchant).await;
         nothing_is_open(&app).await;
-        let page = app.get(&format!("/v1/charges?merchantId={merchant}&limit=100")).await.expect(200);
+        let page = page_of(&app, &merchant).await;
         let charges = page["items"].as_array().unwrap();
         for id in ids {
             assert!(
@@ -272,6 +301,7 @@ impl Sequence {
         };
         app.fuse.disarm();
         if is_stopped {
+            self.stops += 1;
             app = app.restart().await;
         }
         app
@@ -388,6 +418,7 @@ impl Sequence {
         app.fuse.disarm();
         if reply.is_none() {
             told.crashes += 1;
+            self.stops += 1;
             app = app.restart().await;
             pending.abort();
             if self.dice.one_in(2) {
@@ -481,9 +512,15 @@ impl Sequence {
     }
 }
 
-/// Advances the clock until no outcome is unknown and no provider is asked again about what it has denied. Requests that were given up are retried, as by an operator.
-async fn resolve(app: &TestApp) {
+async fn page_of(app: &TestApp, merchant: &str) -> Value {
+    app.get(&format!("/v1/charges?merchantId={merchant}&limit=100")).await.expect(200)
+}
+
+/// Advances the clock until no outcome is unknown, no payer is waited for, and no provider is asked again about what it has
+/// denied. Requests that were given up are retried, as by an operator, and accepted refunds are confirmed.
+async fn resolve(app: &TestApp, merchant: &str) {
     for _ in 0..LATERS_MAX {
+        payers::confirm_refunds(app, &page_of(app, merchant).await["items"]).await;
         let given_up = transaction_requests::given_up(&app.app.store, 100).await.unwrap();
         for stored in &given_up {
             let mut batch = Batch::new(stored.request.client_id);

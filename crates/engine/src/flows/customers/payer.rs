@@ -2,10 +2,13 @@
 //! found or created by the cases of `docs/interface/customers.md#matching` and never updated. A payment uses the data
 //! that was sent with it, or with its alias.
 
+use regente_domain::charge::PaymentMethod;
+use regente_domain::customer::{Address, Document};
 use regente_domain::id::{CustomerId, Id};
 use regente_providers::request::PayerDetails;
 use regente_store::customers::{self, INSERT_CUSTOMER};
 use regente_store::{Batch, Commit};
+use serde::{Deserialize, Serialize};
 
 use super::record::open_alias;
 use super::{Customer, Found, NewCustomer, OnMatch, ResolvedCustomer, check_digits, plan};
@@ -22,6 +25,31 @@ pub struct PayingCustomer {
     pub customer: ResolvedCustomer,
     /// What a provider is told.
     pub details: PayerDetails,
+}
+
+/// What a document says of the payer, as it is sealed with the charge: what the provider was told, whatever the customer is
+/// called later.
+#[derive(Serialize, Deserialize)]
+pub struct PrintedPayer {
+    /// The name; empty when it is not known.
+    pub name: String,
+    /// The document, or the word that means none.
+    pub document: Document,
+    /// The address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<Address>,
+}
+
+/// The member of the sealed data of a charge with a [`PrintedPayer`].
+pub const PRINTED_PAYER: &str = "payer";
+
+impl PrintedPayer {
+    /// The payer, if the documents of this method name one.
+    pub fn of(method: &PaymentMethod, payer: &PayerDetails) -> Option<Self> {
+        method.boleto()?;
+        let PayerDetails { name, email: _, phone_number: _, document, address } = payer.clone();
+        Some(Self { name, document, address })
+    }
 }
 
 /// The customer of the caller's account with this id or alias.

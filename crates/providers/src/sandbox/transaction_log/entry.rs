@@ -46,6 +46,7 @@ pub struct Answered {
 const PAYMENT: &str = "payment";
 const WITHDRAWAL: &str = "withdrawal";
 const VOID_RESULT: &str = "void_result";
+const TAKEN_BACK: &str = "taken_back";
 
 /// An operation as it is logged, without card numbers, or what a payer or a bank did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +95,11 @@ pub enum Deed {
         /// What happens.
         kind: ReversalKind,
     },
+    /// A payment is taken back by the payer's bank.
+    TakenBack {
+        /// The key of the authorization.
+        authorization_key: Uuid,
+    },
 }
 
 /// Identifies a card; not enough to charge it.
@@ -116,6 +122,7 @@ impl Entry {
                 | Deed::Void { .. }
                 | Deed::Withdrawal { .. }
                 | Deed::VoidResult { .. }
+                | Deed::TakenBack { .. }
                 | Deed::Reversal { .. },
             )
             | None => false,
@@ -161,6 +168,7 @@ impl Deed {
             Self::Withdrawal { .. } => WITHDRAWAL,
             Self::VoidResult { .. } => VOID_RESULT,
             Self::Reversal { kind, .. } => kind.word(),
+            Self::TakenBack { .. } => TAKEN_BACK,
         }
     }
 
@@ -179,6 +187,7 @@ impl Deed {
             (PAYMENT, None) => Self::Payment { authorization_key: authorization_key? },
             (WITHDRAWAL, None) => Self::Withdrawal { authorization_key: authorization_key? },
             (VOID_RESULT, None) => Self::VoidResult { authorization_key: authorization_key? },
+            (TAKEN_BACK, None) => Self::TakenBack { authorization_key: authorization_key? },
             (word, None) => {
                 let kind = ReversalKind::parse(word)?;
                 Self::Reversal { authorization_key: authorization_key?, kind }
@@ -196,6 +205,7 @@ impl Deed {
             | Self::Payment { .. }
             | Self::Withdrawal { .. }
             | Self::VoidResult { .. }
+            | Self::TakenBack { .. }
             | Self::Reversal { .. } => None,
         }
     }
@@ -210,6 +220,7 @@ impl Deed {
             | Self::Payment { .. }
             | Self::Withdrawal { .. }
             | Self::VoidResult { .. }
+            | Self::TakenBack { .. }
             | Self::Reversal { .. } => None,
         }
     }
@@ -223,6 +234,7 @@ impl Deed {
             | Self::Payment { authorization_key }
             | Self::Withdrawal { authorization_key }
             | Self::VoidResult { authorization_key }
+            | Self::TakenBack { authorization_key }
             | Self::Reversal { authorization_key, .. } => Some(*authorization_key),
         }
     }

@@ -78,6 +78,7 @@ impl Holdings {
             | Deed::Void { .. }
             | Deed::Withdrawal { .. }
             | Deed::VoidResult { .. }
+            | Deed::TakenBack { .. }
             | Deed::Reversal { .. } => {}
         }
         // What is logged was possible when it was written, so it still is.
@@ -92,6 +93,7 @@ impl Holdings {
             Deed::Capture { authorization_key }
             | Deed::Void { authorization_key }
             | Deed::VoidResult { authorization_key }
+            | Deed::TakenBack { authorization_key }
             | Deed::Reversal { authorization_key, .. } => authorization_key,
             Deed::Authorization { .. }
             | Deed::Verification { .. }
@@ -145,7 +147,7 @@ impl Holding {
             Deed::Void { .. } | Deed::VoidResult { .. } if self.reserved > Amount::ZERO => {
                 self.release(amount)
             }
-            Deed::Void { .. } | Deed::VoidResult { .. } => self.refund(amount),
+            Deed::Void { .. } | Deed::VoidResult { .. } | Deed::TakenBack { .. } => self.refund(amount),
             Deed::Reversal { kind, .. } => self.reverse(kind, amount),
         }
     }

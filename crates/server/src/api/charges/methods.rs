@@ -6,7 +6,7 @@ mod redirects;
 use regente_domain::charge::PaymentType;
 use serde_json::Value;
 use utoipa::ToSchema;
-use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Schema, Type};
+use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Ref, Schema, Type};
 use uuid::Uuid;
 
 pub use self::redirects::{DripInstructions, NupayDetails, PicpayInstructions};
@@ -31,6 +31,7 @@ tagged! {
         PaymentType::Picpay.word() => NewPicpayPayment,
         PaymentType::ApplePay.word() => NewApplePayPayment,
         PaymentType::ClickToPay.word() => NewClickToPayPayment,
+        PaymentType::Boleto.word() => NewBoletoPayment,
     }
 
     /// With what it is paid.
@@ -52,6 +53,7 @@ tagged! {
         PaymentType::Picpay.word() => PicpayPayment,
         PaymentType::ApplePay.word() => ApplePayPayment,
         PaymentType::ClickToPay.word() => ClickToPayPayment,
+        PaymentType::Boleto.word() => BoletoPayment,
     }
 
     /// What a charge was paid with.
@@ -126,6 +128,52 @@ struct NewApplePayPayment {
 struct NewClickToPayPayment {
     #[schema(minimum = 1, maximum = 24, default = 1)]
     installments: Option<i64>,
+}
+
+/// By boleto, a payment slip. The payer gets a line to type, and the slip.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+struct NewBoletoPayment {
+    /// When it falls due, in São Paulo: today or later. In 7 days by default.
+    #[schema(format = Date)]
+    expires_date: Option<String>,
+    /// What the slip tells the payer; a line feed begins a line.
+    #[schema(min_length = 1, max_length = 255)]
+    instructions: Option<String>,
+    /// What each day costs a late payer: an `amount`, or a `percentage` of the boleto a month.
+    interest: Option<LateCharge>,
+    /// What a late payer owes once: an `amount`, or a `percentage` of the boleto.
+    fine: Option<LateCharge>,
+    /// The items, or one item.
+    #[schema(schema_with = item_or_items)]
+    items: Option<Vec<Item>>,
+}
+
+/// What a late payer owes: an `amount` or a `percentage`, not both. 0 counts as not sent.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+struct LateCharge {
+    /// The day after the due date from which it is owed: 1 is the day after, and 0 means the same.
+    #[schema(minimum = 0, maximum = 365, default = 0)]
+    days: Option<i64>,
+    #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
+    amount: Option<i64>,
+    /// In percent, with at most two decimals.
+    #[schema(minimum = 0, maximum = 100)]
+    percentage: Option<f64>,
+}
+
+/// Items, or one item.
+fn item_or_items() -> Schema {
+    let item = || Ref::from_schema_name(Item::name());
+    OneOfBuilder::new()
+        .item(ArrayBuilder::new().items(item()).max_items(Some(1000)))
+        .item(item())
+        .item(ObjectBuilder::new().schema_type(Type::Null))
+        .description(Some("The items, or one item."))
+        .into()
 }
 
 /// A text that the payer's bank shows, with its title.
@@ -356,6 +404,39 @@ struct PixPayment {
     qr_code_data: Option<String>,
     /// The code as a picture; absent when the service does not know its own address.
     qr_code_image_url: Option<String>,
+}
+
+/// By boleto.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
+struct BoletoPayment {
+    /// When it falls due.
+    #[schema(format = Date, example = "2030-12-31")]
+    expires_date: String,
+    instructions: Option<String>,
+    interest: Option<LateCharge>,
+    fine: Option<LateCharge>,
+    #[schema(value_type = Option<Vec<Object>>)]
+    items: Option<Value>,
+    /// The line to type, 47 digits; absent until a provider has issued it.
+    barcode_data: Option<String>,
+    /// The slip as a PDF file; absent when the service does not know its own address.
+    barcode_image_url: Option<String>,
+}
+
+/// What a payer of a boleto needs.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
+pub struct BoletoInstructions {
+    /// When it falls due.
+    #[schema(format = Date, example = "2030-12-31")]
+    expires_date: String,
+    /// The line to type, 47 digits.
+    barcode_data: String,
+    /// The slip as a PDF file; absent when the service does not know its own address.
+    barcode_image_url: Option<String>,
 }
 
 /// The code of a Pix, to scan or to copy.

@@ -10,6 +10,7 @@ use regente_domain::charge::authentication::{
 use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{CardSource, Charge, ChargeState, PayerSource, PaymentMethod, Recurrence};
 use regente_domain::id::{CardId, Id, TokenId, of};
+use regente_domain::local_day::day_of;
 use regente_domain::routing::Needs;
 use regente_engine::audit::Openings;
 use regente_engine::caller::{Caller, RequestId};
@@ -19,7 +20,7 @@ use regente_engine::card_data::{
 use regente_engine::error::Error;
 use regente_engine::flows::authentication::THREE_D_SECURE;
 use regente_engine::flows::charge::{CVV_TOKEN_PATH, NewCharge, TOKEN_PATH, setup_not_found};
-use regente_engine::flows::customers::payer::{self, PayingCustomer};
+use regente_engine::flows::customers::payer::{self, PRINTED_PAYER, PayingCustomer, PrintedPayer};
 use regente_engine::flows::customers::{ResolvedCustomer, find_matching, resolve_customer};
 use regente_engine::flows::route::{self, RiskData};
 use regente_engine::idempotency::Claim;
@@ -78,10 +79,12 @@ pub(super) async fn prepare(
             }
         }
         Paid::ByPayer(method, payer) => {
+            let today = day_of(app.clock.of(caller.client_id));
+            method.check(today)?;
             let PayingCustomer { customer, details } =
                 resolve_payer(app, caller, request_id, customer, payer, method.address_rule()).await?;
             Charged {
-                method: method.paid_by(PayerSource { customer_id: customer.real_id }),
+                method: method.paid_by(PayerSource { customer_id: customer.real_id }, today),
                 funding: FundingSource::Payer(Box::new(details)),
                 tokens: Vec::new(),
                 customer: Some(customer),
@@ -104,10 +107,16 @@ pub(super) async fn prepare(
     };
     let now = app.clock.of(caller.client_id);
     let id = app.chance.id(now);
-    let private = match request.private.is_empty() {
+    let mut private = request.private;
+    if let FundingSource::Payer(payer) = &funding
+        && let Some(printed) = PrintedPayer::of(&method, payer)
+    {
+        private.insert(PRINTED_PAYER.to_owned(), serde_json::to_value(printed).map_err(Error::internal)?);
+    }
+    let private = match private.is_empty() {
         true => None,
         false => {
-            let plain = serde_json::to_vec(&request.private).map_err(Error::internal)?;
+            let plain = serde_json::to_vec(&private).map_err(Error::internal)?;
             Some(app.vault.seal(Binding::new(Purpose::ChargeData, caller.client_id, id.uuid()), &plain))
         }
     };

@@ -1,6 +1,7 @@
 //! `POST /v1/charges`: parses the body into values that are always valid (`docs/interface/charges.md#creating`).
 
 mod authentication;
+mod boleto;
 mod method;
 mod source;
 mod wallet;
@@ -107,7 +108,10 @@ impl Paid {
     const fn needs_cart(&self) -> bool {
         match self {
             Self::ByPayer(PayerMethod::Nupay(_), _) => true,
-            Self::ByPayer(PayerMethod::Pix { .. } | PayerMethod::Drip(_) | PayerMethod::Picpay, _)
+            Self::ByPayer(
+                PayerMethod::Pix { .. } | PayerMethod::Boleto(_) | PayerMethod::Drip(_) | PayerMethod::Picpay,
+                _,
+            )
             | Self::ByCard(..)
             | Self::ByWallet(..) => false,
         }

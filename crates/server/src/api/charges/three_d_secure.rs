@@ -66,7 +66,7 @@ fn auth_data(request: &TransactionRequest) -> Option<Value> {
         Instructions::HostedChallenge { url, md, pa_req, term_url } => {
             ("AUTHORIZATION", json!({ "url": url, "md": md, "paReq": pa_req, "termUrl": term_url }))
         }
-        Instructions::Redirect { .. } | Instructions::QrCode { .. } | Instructions::Barcode { .. } => {
+        Instructions::Redirect { .. } | Instructions::QrCode { .. } | Instructions::Boleto(_) => {
             return None;
         }
     };

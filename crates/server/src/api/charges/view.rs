@@ -2,18 +2,20 @@
 
 mod redirects;
 
+use regente_domain::boleto::{Fine, FineRate, Interest, InterestRate};
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::authentication::newest_answer;
 use regente_domain::charge::{AdditionalInfo, CardSource, Charge, PaymentMethod, PaymentSource};
 use regente_domain::id::{CardId, ChargeId, ClientId, MerchantId, ProviderId, TokenId, TransactionRequestId};
 use regente_domain::money::Amount;
+use regente_domain::percentage::Percentage;
 use regente_domain::time::Timestamp;
 use regente_engine::caller::{Authority, Caller};
 use regente_engine::document_links::Addresses;
-use regente_engine::events::instructions::{InstructionsView, PicpayView, QrCodeView};
+use regente_engine::events::instructions::{BarcodeView, InstructionsView, PicpayView, QrCodeView};
 use regente_engine::events::transaction_request::TransactionRequestView;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -108,6 +110,27 @@ pub struct PaymentMethodView {
     drip: Option<DripMethodView>,
     #[serde(flatten)]
     picpay: Option<PicpayView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interest: Option<LateChargeView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fine: Option<LateChargeView>,
+    #[serde(flatten)]
+    barcode: Option<BarcodeView>,
+}
+
+/// Interest or a fine of a boleto that is paid late.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LateChargeView {
+    days: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    amount: Option<Amount>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    percentage: Option<Number>,
 }
 
 /// What a charge was paid with; [`methods::PaymentSource`] describes it.
@@ -178,6 +201,8 @@ pub struct TransactionRequestSchema {
     drip: Option<methods::DripInstructions>,
     /// The code of a PicPay.
     picpay: Option<methods::PicpayInstructions>,
+    /// The line and the slip of a boleto.
+    boleto: Option<methods::BoletoInstructions>,
     /// What it says about the authentication of the cardholder.
     threeds: Option<three_d_secure::ThreeDsSchema>,
 }
@@ -306,6 +331,11 @@ impl PaymentMethodView {
             nupay: None,
             drip: None,
             picpay: None,
+            expires_date: None,
+            instructions: None,
+            interest: None,
+            fine: None,
+            barcode: None,
         };
         match &charge.method {
             PaymentMethod::Credit(credit) => Self {
@@ -326,20 +356,26 @@ impl PaymentMethodView {
                 expires_in: Some(pix.expires_in),
                 additional_info: (!pix.additional_info.is_empty()).then(|| pix.additional_info.clone()),
                 items: pix.items.as_deref().cloned(),
-                code: match instructions {
-                    Some(InstructionsView::Pix(pix)) => Some(pix.code),
-                    Some(
-                        InstructionsView::Nupay(_) | InstructionsView::Drip(_) | InstructionsView::Picpay(_),
-                    )
-                    | None => None,
-                },
+                code: instructions.and_then(InstructionsView::qr_code),
+                ..bare
+            },
+            PaymentMethod::Boleto(boleto) => Self {
+                expires_date: Some(boleto.due.to_string()),
+                instructions: boleto.instructions.clone(),
+                interest: boleto.late_charges.interest.map(LateChargeView::of_interest),
+                fine: boleto.late_charges.fine.map(LateChargeView::of_fine),
+                items: boleto.items.as_deref().cloned(),
+                barcode: instructions.and_then(InstructionsView::barcode),
                 ..bare
             },
             PaymentMethod::Drip(drip) => {
                 let payment_url = match instructions {
                     Some(InstructionsView::Drip(given)) => Some(given.payment_url),
                     Some(
-                        InstructionsView::Pix(_) | InstructionsView::Nupay(_) | InstructionsView::Picpay(_),
+                        InstructionsView::Pix(_)
+                        | InstructionsView::Boleto(_)
+                        | InstructionsView::Nupay(_)
+                        | InstructionsView::Picpay(_),
                     )
                     | None => None,
                 };
@@ -354,7 +390,10 @@ impl PaymentMethodView {
                 picpay: match instructions {
                     Some(InstructionsView::Picpay(given)) => Some(given),
                     Some(
-                        InstructionsView::Pix(_) | InstructionsView::Nupay(_) | InstructionsView::Drip(_),
+                        InstructionsView::Pix(_)
+                        | InstructionsView::Boleto(_)
+                        | InstructionsView::Nupay(_)
+                        | InstructionsView::Drip(_),
                     )
                     | None => None,
                 },
@@ -366,6 +405,29 @@ impl PaymentMethodView {
             },
         }
     }
+}
+
+impl LateChargeView {
+    fn of_interest(Interest { days, rate }: Interest) -> Self {
+        match rate {
+            InterestRate::AmountPerDay(amount) => Self { days, amount: Some(amount), percentage: None },
+            InterestRate::PercentagePerMonth(percentage) => {
+                Self { days, amount: None, percentage: number(percentage) }
+            }
+        }
+    }
+
+    fn of_fine(Fine { days, rate }: Fine) -> Self {
+        match rate {
+            FineRate::Amount(amount) => Self { days, amount: Some(amount), percentage: None },
+            FineRate::Percentage(percentage) => Self { days, amount: None, percentage: number(percentage) },
+        }
+    }
+}
+
+/// The percentage as a JSON number with its own decimals.
+fn number(percentage: Percentage) -> Option<Number> {
+    percentage.to_string().parse().ok()
 }
 
 impl PaymentSourceView {

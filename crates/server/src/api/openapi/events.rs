@@ -8,7 +8,9 @@ use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{Content, Ref, Required, ResponseBuilder};
 use uuid::Uuid;
 
-use crate::api::charges::methods::{DripInstructions, NupayDetails, PicpayInstructions, PixInstructions};
+use crate::api::charges::methods::{
+    BoletoInstructions, DripInstructions, NupayDetails, PicpayInstructions, PixInstructions,
+};
 use crate::api::charges::three_d_secure::ThreeDsSchema;
 use crate::api::charges::view::{FraudAnalysisSchema, ProviderAuthorizationSchema, ProviderErrorSchema};
 use crate::api::purchases::view::PurchaseSchema;
@@ -214,9 +216,9 @@ struct TransactionRequestSnapshot {
     picpay: Option<PicpayInstructions>,
     /// What it says about the authentication of the cardholder; absent where it says nothing.
     threeds: Option<ThreeDsSchema>,
-    /// Always null.
-    #[schema(value_type = Option<Object>, required = true)]
-    boleto: (),
+    /// The line and the slip of a boleto; null for other methods.
+    #[schema(required = true)]
+    boleto: Option<BoletoInstructions>,
     #[schema(required = true)]
     fraud_analysis: Option<FraudAnalysisSchema>,
 }

@@ -1,5 +1,5 @@
 //! The personal data of payers is never stored in the clear: a payer in the body goes through everything that is done with
-//! a Pix, and the test then searches all values, files and the log for him.
+//! a Pix and a boleto, and the test then searches all values, files and the log for him.
 
 use std::time::Duration;
 
@@ -10,11 +10,13 @@ use regente_store::testing::TestDatabase;
 use serde_json::{Value, json};
 
 use super::places::{Disk, Log};
+use crate::charges::boleto::boleto_body;
 use crate::charges::pix::{described, pix_body};
 use crate::charges::redirects::pages::{decides, notifications_arrive};
 use crate::charges::redirects::{nupay_body, nupay_page};
 use crate::charges::{single_merchant, text};
-use crate::harness::{ADDRESS, TestApp};
+use crate::documents::link;
+use crate::harness::{ADDRESS, Client, TestApp};
 use crate::three_d_secure::visit;
 
 /// What must be nowhere.
@@ -85,6 +87,7 @@ async fn no_payer_rests_anywhere(database: TestDatabase) {
     let mut wrong = body.clone();
     wrong["paymentMethod"]["expiresIn"] = json!(0);
     app.post("/v1/charges", &wrong).await.expect(400);
+    by_boleto(&app, &page, &merchant, &body["paymentSource"]).await;
     let path = format!("/v1/charges/{}", text(&charge["id"]));
     app.post(&path, &json!({ "status": "authorized" })).await.expect(200);
     app.post(&format!("{path}/void"), &json!({})).await.expect(201);
@@ -112,4 +115,15 @@ async fn no_payer_rests_anywhere(database: TestDatabase) {
     }
     let seen = app.get(&format!("/v1/customers/{}", text(&charge["customerId"]))).await.expect(200);
     assert_eq!(seen["email"], "valdomira@example.com", "it is there for whoever may see it");
+}
+
+/// A boleto whose slip names the payer; it is paid, and the bank takes the settlement back.
+async fn by_boleto(app: &TestApp, page: &Client, merchant: &str, payer: &Value) {
+    let body = boleto_body(merchant, payer.clone());
+    let charge = app.post_with_key("/v1/charges", "a boleto", &body).await.expect(201);
+    app.call(page, Method::POST, "/v1/charges", &[], Some(&body)).await.expect(201);
+    let link = link(app, &app.client, text(&charge["id"])).await;
+    assert_eq!(app.get(&format!("/boleto/{link}.pdf")).await.status, 200);
+    let path = format!("/v1/charges/{}", text(&charge["id"]));
+    app.post(&path, &json!({ "status": "voided" })).await.expect(200);
 }

@@ -1,7 +1,7 @@
 //! Charges that are paid by Pix (`docs/interface/charges.md#pix`): created, shown, replayed and listed.
 
 pub(crate) mod crashes;
-mod notified;
+pub(crate) mod notified;
 pub(crate) mod paid;
 mod refunds;
 mod reversed;

@@ -2,10 +2,10 @@
 //! (`docs/interface/charges.md#nupay`, `#drip`, `#picpay`).
 
 mod crashes;
-mod drip;
+pub(crate) mod drip;
 mod nupay;
 pub(crate) mod pages;
-mod picpay;
+pub(crate) mod picpay;
 
 use serde_json::{Value, json};
 
@@ -16,6 +16,12 @@ use crate::harness::{Reply, TestApp};
 /// Where the merchant wants payers to go on.
 pub(crate) const PAID_AT: &str = "https://shop.example/ok?order=1&step=2";
 pub(crate) const REFUSED_AT: &str = "https://shop.example/no";
+
+/// A complete address of a payer.
+pub(crate) fn address() -> Value {
+    json!({ "street": "Rua A", "streetNumber": "9", "zipCode": "01310100", "country": "BR", "state": "SP",
+        "city": "Sao Paulo", "district": "Centro" })
+}
 
 /// The body of a NuPay of 150 with every member that the page needs.
 pub(crate) fn nupay_body(merchant: &str) -> Value {

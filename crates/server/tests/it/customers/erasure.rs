@@ -182,7 +182,7 @@ async fn ask(app: &TestApp, client_id: ClientId, customer: &str) -> Result<Erase
     }
 }
 
-async fn erase(app: &TestApp, customer: &str) -> ErasedPerson {
+pub(crate) async fn erase(app: &TestApp, customer: &str) -> ErasedPerson {
     ask(app, app.client_id(), customer).await.unwrap()
 }
 

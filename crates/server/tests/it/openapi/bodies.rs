@@ -145,6 +145,20 @@ async fn charges(records: &Records<'_>) -> Vec<Value> {
     let source = json!({ "sourceType": "customer", "customer": payer });
     let mut by_drip = put(body(source), "paymentMethod", drip);
     by_drip.as_object_mut().unwrap().shift_remove("customerId");
+    let boletos = [
+        json!({
+            "paymentType": "boleto", "expiresDate": "2030-12-31", "instructions": "Pay at any bank",
+            "interest": { "days": 1, "amount": 100 }, "fine": { "days": 2, "percentage": 2 },
+            "items": [{ "id": "1", "title": "Shoe", "unitPrice": 150, "quantity": "1" }],
+        }),
+        json!({ "paymentType": "boleto", "interest": { "percentage": 1 }, "fine": { "amount": 200 } }),
+    ];
+    let by_boleto = boletos.map(|boleto| {
+        let payer = json!({ "sourceType": "customer", "customer": unique(customer_body()) });
+        let mut body = put(body(payer), "paymentMethod", boleto);
+        body.as_object_mut().unwrap().shift_remove("customerId");
+        body
+    });
     let by_voucher = put(body(voucher), "paymentMethod", method);
     let card = records.card().await;
     let setup = json!({ "sourceType": "card", "cardId": card });
@@ -171,7 +185,7 @@ async fn charges(records: &Records<'_>) -> Vec<Value> {
     let by_apple_pay = by_wallet(records.app.shop().charge(records.app, &merchant));
     let others =
         [by_voucher, by_pix, by_nupay, by_drip, authenticated, by_debit, by_click_to_pay, by_apple_pay];
-    sources.into_iter().map(body).chain(others).collect()
+    sources.into_iter().map(body).chain(others).chain(by_boleto).collect()
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::document::{Document, Operation};
+use crate::charges::boleto::boleto_body;
 use crate::charges::pix::{described, payer, pix_body};
 use crate::harness::{APPROVED, Client, TestApp, sandbox, token_body};
 
@@ -49,7 +50,8 @@ impl Records<'_> {
             "POST /v1/auth" | "POST /v1/tokens" | "POST /v1/merchants" => none.with(example()),
             "GET /v1/cards" | "GET /v1/customers" | "GET /v1/charges" | "GET /v1/merchants" => none,
             "GET /health/live" | "GET /health/ready" => none,
-            "GET /qr/{file}" => Call::of(&format!("{}.png", self.link().await)),
+            "GET /qr/{file}" => Call::of(&format!("{}.png", self.link(pix_body).await)),
+            "GET /boleto/{file}" => Call::of(&format!("{}.pdf", self.link(boleto_body).await)),
             "DELETE /v1/auth/{publicKey}" => Call::of(&self.client_token().await),
             "POST /v1/cards" => none.with(put(example(), "tokenId", self.token(APPROVED).await)),
             "GET /v1/cards/{id}" | "DELETE /v1/cards/{id}" => Call::of(&self.card().await),
@@ -186,9 +188,9 @@ impl Records<'_> {
         text(&self.make("/v1/charges", &body).await["id"])
     }
 
-    /// A link to the documents of a Pix.
-    async fn link(&self) -> String {
-        let body = pix_body(&self.merchant().await, described(payer("link@example.com", "72912053013")));
+    /// A link to the documents of a charge that is paid without a card.
+    async fn link(&self, body: fn(&str, Value) -> Value) -> String {
+        let body = body(&self.merchant().await, described(payer("link@example.com", "72912053013")));
         let charge = text(&self.make("/v1/charges", &body).await["id"]);
         crate::documents::link(self.app, self.client, &charge).await
     }

@@ -183,7 +183,7 @@ fn has_format(name: &str, text: &str) -> bool {
             let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
             shape == "0000-00-00T00:00:00.000Z"
         }
-        "date" => text.parse::<jiff::civil::Date>().is_ok(),
+        "date" => regente_domain::time::parse_date(text).is_some(),
         "email" => text.contains('@'),
         // Formats of numbers; `type` checks that it is a number.
         "int32" | "int64" | "double" => true,

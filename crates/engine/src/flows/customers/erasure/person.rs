@@ -41,7 +41,8 @@ pub(super) enum Mention {
 }
 
 /// Members of records and events that callers fill as they like.
-const FREE_TEXT: [&str; 5] = ["description", "metadata", "flowMetadata", "appInfo", "items"];
+const FREE_TEXT: [&str; 7] =
+    ["description", "metadata", "flowMetadata", "appInfo", "items", "instructions", "additionalInfo"];
 
 impl Person {
     /// The person of a hidden customer. Of one whose data is erased, only the ids are known.

@@ -3,16 +3,19 @@
 
 mod redirects;
 
+use jiff::civil::Date;
 use regente_domain::charge::{
     AdditionalInfo, CardSource, Credit, Debit, EXPIRES_IN_SECONDS_MAX, INSTALLMENTS_MAX, PayerSource,
     PaymentMethod, PaymentType, Picpay, Pix, Recurrence, Voucher, WalletPayment,
 };
 use regente_domain::text::chars_max;
+use regente_engine::error::Error;
 use regente_providers::request::Mode;
 use serde_json::{Map, Value};
 
 pub(in crate::api::charges) use self::redirects::{DRIP_BROWSER, NUPAY_RECIPIENTS};
 use self::redirects::{DripBody, NupayTerms};
+use super::boleto::{NewBoleto, read_boleto};
 use super::source::{AddressRule, CodeRule};
 use super::{FREE_FORM_BYTES_MAX, or_default};
 use crate::api::fields::{Field, Fields};
@@ -67,6 +70,8 @@ pub enum PayerMethod {
         /// `items`, as sent.
         items: Option<Value>,
     },
+    /// By boleto.
+    Boleto(NewBoleto),
     /// By NuPay.
     Nupay(NupayTerms),
     /// By Drip.
@@ -138,6 +143,7 @@ impl PayerMethod {
     pub const fn payment_type(&self) -> PaymentType {
         match self {
             Self::Pix { .. } => PaymentType::Pix,
+            Self::Boleto(_) => PaymentType::Boleto,
             Self::Nupay(_) => PaymentType::Nupay,
             Self::Drip(_) => PaymentType::Drip,
             Self::Picpay => PaymentType::Picpay,
@@ -148,16 +154,28 @@ impl PayerMethod {
     pub const fn address_rule(&self) -> AddressRule {
         match self {
             Self::Drip(_) => AddressRule::Complete,
-            Self::Pix { .. } | Self::Nupay(_) | Self::Picpay => AddressRule::Optional,
+            Self::Pix { .. } | Self::Boleto(_) | Self::Nupay(_) | Self::Picpay => AddressRule::Optional,
         }
     }
 
-    /// The method with its resolved payer.
-    pub fn paid_by(self, source: PayerSource) -> PaymentMethod {
+    /// Checks what depends on the day.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the member.
+    pub fn check(&self, today: Date) -> Result<(), Error> {
+        match self {
+            Self::Pix { .. } | Self::Nupay(_) | Self::Drip(_) | Self::Picpay => Ok(()),
+            Self::Boleto(boleto) => boleto.check(today),
+        }
+    }
+
+    /// The method with its resolved payer, on this day.
+    pub fn paid_by(self, source: PayerSource, today: Date) -> PaymentMethod {
         match self {
             Self::Pix { expires_in, additional_info, items } => {
                 PaymentMethod::Pix(Pix { source, expires_in, additional_info, items: items.map(Box::new) })
             }
+            Self::Boleto(boleto) => PaymentMethod::Boleto(Box::new(boleto.paid_by(source, today))),
             Self::Nupay(terms) => terms.paid_by(source),
             Self::Drip(body) => body.paid_by(source),
             Self::Picpay => PaymentMethod::Picpay(Picpay { source }),
@@ -202,6 +220,7 @@ enum Word {
     Picpay,
     ApplePay,
     ClickToPay,
+    Boleto,
 }
 
 /// The methods by their words.
@@ -215,6 +234,7 @@ const METHODS: &[(&str, Word)] = &[
     (PaymentType::Picpay.word(), Word::Picpay),
     (PaymentType::ApplePay.word(), Word::ApplePay),
     (PaymentType::ClickToPay.word(), Word::ClickToPay),
+    (PaymentType::Boleto.word(), Word::Boleto),
 ];
 
 /// A method, with its members that name people: they are sealed, under these names.
@@ -230,6 +250,9 @@ pub(super) fn read_method(fields: &Fields<'_>, mode: Mode) -> Option<MethodRead>
         }
         Word::Voucher => read_voucher(fields),
         Word::Pix => read_pix(fields).map(|method| (Method::Payer(method), Map::new())),
+        Word::Boleto => {
+            read_boleto(fields).map(|boleto| (Method::Payer(PayerMethod::Boleto(boleto)), Map::new()))
+        }
         Word::Nupay => redirects::read_nupay(fields, mode),
         Word::Drip => redirects::read_drip(fields, mode),
         Word::Picpay => Some((Method::Payer(PayerMethod::Picpay), Map::new())),
@@ -303,14 +326,22 @@ fn read_free_items(field: Field<'_>) -> Option<Value> {
 
 /// Reads items whose members are known: checked, and kept as sent. Some clients send numbers as texts.
 fn read_items(field: Field<'_>) -> Option<Value> {
-    let item = |item: &Fields<'_>| {
+    field.array(0..=ITEMS_MAX, read_item).map(Value::Array)
+}
+
+/// As [`read_items`]; a single item may stand without an array.
+pub(super) fn read_item_or_items(field: Field<'_>) -> Option<Value> {
+    field.one_or_many(0..=ITEMS_MAX, read_item).map(Value::Array)
+}
+
+fn read_item(field: Field<'_>) -> Option<Value> {
+    field.object(|item| {
         item.optional("id").text(chars_max::LINE);
         item.optional("title").text(chars_max::LINE);
         item.optional("unitPrice").read(number);
         item.optional("quantity").read(number);
         Some(Value::Object(item.members().clone()))
-    };
-    field.array(0..=ITEMS_MAX, |field| field.object(item)).map(Value::Array)
+    })
 }
 
 /// A number of 0 or more, or its text.

@@ -18,12 +18,12 @@ stories! {
 }
 
 /// The notices that wait at the simulator.
-fn notices<const N: usize>(app: &TestApp) -> [Notice; N] {
+pub(crate) fn notices<const N: usize>(app: &TestApp) -> [Notice; N] {
     app.wire.notices().try_into().expect("as many notifications as things that happened")
 }
 
 /// They arrive, in this order, and are applied. Nobody probes.
-async fn arrive(app: &TestApp, notices: &[&Notice]) {
+pub(crate) async fn arrive(app: &TestApp, notices: &[&Notice]) {
     for notice in notices {
         app.deliver(notice).await.expect(200);
     }

@@ -47,7 +47,7 @@ pub(crate) async fn happens(app: &TestApp, charge: &Value, place: usize, what: S
 }
 
 pub(crate) const PAYS: Staged = Staged::Payment { amount: None };
-const PAYS_AGAIN: Staged = Staged::FurtherPayment { amount: None };
+pub(crate) const PAYS_AGAIN: Staged = Staged::FurtherPayment { amount: None };
 
 pub(crate) async fn read(app: &TestApp, charge: &Value) -> Value {
     app.get(&format!("/v1/charges/{}", text(&charge["id"]))).await.expect(200)

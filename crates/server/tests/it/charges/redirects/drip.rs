@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::pages::{decides, leads_to, notifications_arrive};
-use super::{PAID_AT, REFUSED_AT, set, stopped, void};
+use super::{PAID_AT, REFUSED_AT, address, set, stopped, void};
 use crate::charges::pix::paid::{HOUR, MINUTE, PAYS, agrees, agrees_with, happens, read, requests};
 use crate::charges::pix::{described, jose};
 use crate::charges::{newest, single_merchant, text};
@@ -22,13 +22,8 @@ stories! {
     no_provider_takes_it,
 }
 
-fn address() -> Value {
-    json!({ "street": "Rua A", "streetNumber": "9", "zipCode": "01310100", "country": "BR", "state": "SP",
-        "city": "Sao Paulo", "district": "Centro" })
-}
-
 /// The body of a Drip of 150 that expires in 10 minutes.
-fn body(merchant: &str) -> Value {
+pub(crate) fn body(merchant: &str) -> Value {
     let mut payer = jose();
     payer["address"] = address();
     json!({

@@ -21,7 +21,7 @@ stories! {
     every_status_is_set_at_the_simulator,
 }
 
-fn body(merchant: &str) -> Value {
+pub(crate) fn body(merchant: &str) -> Value {
     json!({
         "merchantId": merchant, "amount": 150, "currency": "BRL",
         "paymentMethod": { "paymentType": "picpay" }, "paymentSource": described(jose()),

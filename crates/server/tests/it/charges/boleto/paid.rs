@@ -1,0 +1,236 @@
+//! What payers of boletos do: they pay in time, late, twice, another amount, or not at all.
+
+use std::time::Duration;
+
+use regente_domain::money::Amount;
+use regente_domain::time::Timestamp;
+use regente_providers::staged::Staged;
+use serde_json::{Value, json};
+
+use super::super::pix::paid::{
+    HOUR, MINUTE, PAYS, PAYS_AGAIN, agrees, happens, notify, read, requests, stored,
+};
+use super::super::pix::{described, jose};
+use super::super::{newest, single_merchant, text};
+use super::{boleto_body, with_late_charges};
+use crate::follow_ups::announced;
+use crate::harness::{TestApp, stories};
+
+stories! {
+    a_payment_in_time_settles_the_boleto,
+    who_pays_late_pays_interest_and_fine,
+    a_due_date_without_banking_moves_to_the_next_business_day,
+    another_amount_is_what_the_merchant_has,
+    nobody_pays_and_the_charge_expires_after_three_business_days,
+    a_payment_after_the_expiry_counts,
+    what_is_paid_twice_is_given_back_once,
+    what_is_paid_after_a_withdrawal_is_given_back,
+    a_boleto_is_neither_captured_nor_voided,
+    a_lost_answer_is_found_with_its_line,
+}
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// A boleto of 150.00 that falls due on 2026-03-30 and awaits its payer.
+pub(super) async fn awaiting(app: &TestApp) -> Value {
+    let body = boleto_body(&single_merchant(app).await, described(jose()));
+    app.post("/v1/charges", &body).await.expect(201)
+}
+
+/// Lets time pass until then.
+async fn until(app: &TestApp, then: &str) {
+    let then = Timestamp::parse(then).unwrap();
+    app.later(then.since(app.clock.deployment())).await;
+}
+
+async fn a_payment_in_time_settles_the_boleto(app: TestApp) {
+    let charge = awaiting(&app).await;
+    // The due date ends in São Paulo, three hours after it does in UTC.
+    until(&app, "2026-03-31T02:59:00Z").await;
+    assert_eq!(read(&app, &charge).await, charge, "a payer who is away changes nothing");
+    happens(&app, &charge, 0, PAYS).await;
+    happens(&app, &charge, 0, PAYS).await;
+    app.later(DAY).await;
+    let paid = read(&app, &charge).await;
+    assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(15000)), "{paid:#}");
+    assert_eq!(requests(&paid), [("authorization", "success", 15000), ("pending", "success", 15000)]);
+    assert_eq!(paid["paymentMethod"], charge["paymentMethod"], "the line is still shown");
+    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "authorized"]);
+    agrees(&app, &paid).await;
+    app.later(14 * DAY).await;
+    assert_eq!(read(&app, &charge).await, paid);
+}
+
+async fn who_pays_late_pays_interest_and_fine(app: TestApp) {
+    let merchant = single_merchant(&app).await;
+    let fixed = json!({ "days": 1, "amount": 100 });
+    let monthly = json!({ "days": 1, "percentage": 3 });
+    let fine = json!({ "days": 2, "percentage": 2 });
+    // Paid on 2026-03-30, 03-31 and 04-01: the due date, and one and two days later. 3 % a month are 15 a day.
+    let cases = [
+        ("2026-03-31T02:59:59Z", &fixed, 15000),
+        ("2026-03-31T03:00:00Z", &fixed, 15100),
+        ("2026-03-31T12:00:00Z", &monthly, 15015),
+        ("2026-04-01T12:00:00Z", &fixed, 15000 + 200 + 300),
+        ("2026-04-01T13:00:00Z", &monthly, 15000 + 30 + 300),
+    ];
+    let mut charges = Vec::new();
+    for (_, interest, _) in &cases {
+        let body = boleto_body(&merchant, described(jose()));
+        let body = with_late_charges(body, Value::clone(interest), fine.clone());
+        charges.push(app.post("/v1/charges", &body).await.expect(201));
+    }
+    for ((when, _, _), charge) in cases.iter().zip(&charges) {
+        until(&app, when).await;
+        happens(&app, charge, 0, PAYS).await;
+    }
+    app.later(DAY).await;
+    for ((when, _, amount), charge) in cases.iter().zip(&charges) {
+        let paid = read(&app, charge).await;
+        assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(amount)), "{when}");
+        assert_eq!(paid["originalAmount"], 15000);
+        assert_eq!(requests(&paid)[0], ("authorization", "success", *amount));
+    }
+}
+
+async fn a_due_date_without_banking_moves_to_the_next_business_day(app: TestApp) {
+    let body = boleto_body(&single_merchant(&app).await, described(jose()));
+    let mut body = with_late_charges(body, json!({ "days": 1, "amount": 100 }), Value::Null);
+    // A Saturday.
+    body["paymentMethod"]["expiresDate"] = json!("2026-03-28");
+    let [monday, tuesday, never] = [
+        app.post("/v1/charges", &body).await.expect(201),
+        app.post("/v1/charges", &body).await.expect(201),
+        app.post("/v1/charges", &body).await.expect(201),
+    ];
+    until(&app, "2026-03-30T20:00:00Z").await;
+    happens(&app, &monday, 0, PAYS).await;
+    until(&app, "2026-03-31T20:00:00Z").await;
+    happens(&app, &tuesday, 0, PAYS).await;
+    until(&app, "2026-04-03T02:59:59Z").await;
+    assert_eq!(read(&app, &monday).await["amount"], 15000, "in time");
+    assert_eq!(read(&app, &tuesday).await["amount"], 15300, "three days late");
+    assert_eq!(read(&app, &never).await["status"], "pending");
+    app.later(Duration::from_secs(1)).await;
+    assert_eq!(read(&app, &never).await["status"], "failed");
+}
+
+async fn another_amount_is_what_the_merchant_has(app: TestApp) {
+    for amount in [14900, 16000] {
+        let charge = awaiting(&app).await;
+        happens(&app, &charge, 0, Staged::Payment { amount: Amount::new(amount) }).await;
+        app.later(HOUR).await;
+        let paid = read(&app, &charge).await;
+        assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(amount)));
+        assert_eq!(paid["originalAmount"], 15000);
+        assert_eq!(requests(&paid), [("authorization", "success", amount), ("pending", "success", 15000)]);
+    }
+}
+
+async fn nobody_pays_and_the_charge_expires_after_three_business_days(app: TestApp) {
+    let mut body = boleto_body(&single_merchant(&app).await, described(jose()));
+    // A Tuesday. Friday 2026-04-03 is Good Friday, so the third business day is Monday 2026-04-06.
+    body["paymentMethod"]["expiresDate"] = json!("2026-03-31");
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    until(&app, "2026-04-07T02:59:59Z").await;
+    assert_eq!(read(&app, &charge).await["status"], "pending");
+    app.later(Duration::from_secs(1)).await;
+    let failed = read(&app, &charge).await;
+    assert_eq!(failed["status"], "failed");
+    assert_eq!(requests(&failed), [("authorization", "failed", 15000), ("pending", "success", 15000)]);
+    assert_eq!(newest(&failed)["providerError"]["declinedCode"], "generic");
+    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "failed"]);
+    agrees(&app, &failed).await;
+}
+
+async fn a_payment_after_the_expiry_counts(app: TestApp) {
+    let charge = awaiting(&app).await;
+    until(&app, "2026-04-03T04:00:00Z").await;
+    assert_eq!(read(&app, &charge).await["status"], "failed");
+    happens(&app, &charge, 0, PAYS).await;
+    app.later(2 * DAY).await;
+    let paid = read(&app, &charge).await;
+    assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(15000)), "{paid:#}");
+    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "failed", "authorized"]);
+    agrees(&app, &paid).await;
+}
+
+async fn what_is_paid_twice_is_given_back_once(app: TestApp) {
+    let charge = awaiting(&app).await;
+    happens(&app, &charge, 0, PAYS).await;
+    app.later(MINUTE).await;
+    happens(&app, &charge, 0, PAYS_AGAIN).await;
+    // Found by the looks until the boleto expires; the void is sent by the reconcile job.
+    app.later(2 * DAY).await;
+    let twice = read(&app, &charge).await;
+    assert_eq!((&twice["status"], &twice["amount"]), (&json!("authorized"), &json!(15000)), "{twice:#}");
+    assert_eq!(
+        requests(&twice),
+        [
+            ("void", "success", 15000),
+            ("authorization", "success", 15000),
+            ("authorization", "success", 15000),
+            ("pending", "success", 15000),
+        ],
+        "the second payment and its return have requests of their own"
+    );
+    let undone = stored(&app, &charge).await.remove(3);
+    let second = &twice["transactionRequests"][1]["transactionId"];
+    assert_ne!(second, &twice["transactionRequests"][2]["transactionId"], "each payment has its own id");
+    assert_eq!(undone.undone_transaction_id.as_deref(), second.as_str(), "the second payment is given back");
+    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "authorized", "probe_void"]);
+    agrees(&app, &twice).await;
+}
+
+async fn what_is_paid_after_a_withdrawal_is_given_back(app: TestApp) {
+    let charge = awaiting(&app).await;
+    happens(&app, &charge, 0, Staged::Withdrawal).await;
+    app.later(MINUTE).await;
+    assert_eq!(read(&app, &charge).await["status"], "failed");
+    happens(&app, &charge, 0, PAYS).await;
+    let request = stored(&app, &charge).await.remove(0);
+    notify(&app, &request).await;
+    app.later(DAY).await;
+    let late = read(&app, &charge).await;
+    assert_eq!((&late["status"], requests(&late)[0]), (&json!("failed"), ("void", "success", 15000)));
+    let holding = app.books.holding(request.provider_key()).await.unwrap().unwrap();
+    assert_eq!(holding.kept().minor_units(), 0, "nothing is kept");
+}
+
+async fn a_boleto_is_neither_captured_nor_voided(app: TestApp) {
+    let charge = awaiting(&app).await;
+    let id = text(&charge["id"]);
+    let refused = async |operation: &str, body: Value, message: &str| {
+        let answer = app.post(&format!("/v1/charges/{id}/{operation}"), &body).await.expect(400);
+        assert_eq!(answer["error"]["message"], message);
+        assert_eq!(answer["error"]["type"], "invalid_request_error");
+    };
+    refused("capture", json!({}), "charge cannot be captured in status pending").await;
+    refused("void", json!({}), "charge cannot be voided in status pending").await;
+    happens(&app, &charge, 0, PAYS).await;
+    app.later(HOUR).await;
+    let paid = read(&app, &charge).await;
+    assert_eq!(paid["status"], "authorized");
+    refused("capture", json!({}), "charge cannot be captured in status authorized").await;
+    refused("void", json!({}), "charge with paymentType boleto cannot be voided").await;
+    refused("void", json!({ "amount": 1 }), "charge with paymentType boleto cannot be voided").await;
+    assert_eq!(read(&app, &charge).await, paid);
+    agrees(&app, &paid).await;
+}
+
+async fn a_lost_answer_is_found_with_its_line(app: TestApp) {
+    let mut body = boleto_body(&single_merchant(&app).await, described(jose()));
+    body["paymentFlow"] =
+        json!({ "metadata": { "sandboxFaults": [{ "then": { "timeout": "after_effect" } }] } });
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    // The probe at once, or the reconcile job, finds the line.
+    app.later(MINUTE).await;
+    let found = read(&app, &charge).await;
+    assert_eq!(
+        (&found["status"], text(&found["paymentMethod"]["barcodeData"]).len()),
+        (&json!("pending"), 47)
+    );
+    happens(&app, &charge, 0, PAYS).await;
+    app.later(HOUR).await;
+    assert_eq!(read(&app, &charge).await["status"], "authorized");
+}

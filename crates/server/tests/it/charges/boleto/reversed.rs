@@ -1,0 +1,142 @@
+//! The payer's bank takes a settlement back (`docs/interface/charges.md#boleto`), and statuses that a tester sets at the
+//! simulator (`docs/interface/sandbox.md#status`).
+
+use regente_providers::staged::{StageRefusal, Staged, StagedEvent};
+use serde_json::{Value, json};
+
+use super::super::pix::notified::{arrive, notices};
+use super::super::pix::paid::{
+    HOUR, MINUTE, PAYS, PAYS_AGAIN, agrees, agrees_with, happens, read, requests, stored,
+};
+use super::super::text;
+use super::paid::awaiting;
+use crate::follow_ups::announced;
+use crate::harness::{Reply, TestApp, stories};
+
+stories! {
+    a_reversal_is_found_by_a_probe,
+    a_reversal_is_notified_and_counts_once,
+    a_reversal_that_is_told_before_the_payment_counts_as_well,
+    only_what_settled_the_boleto_is_taken_back,
+    what_was_not_paid_is_not_taken_back,
+    every_status_of_a_boleto_is_set_at_the_simulator,
+    a_status_that_cannot_be_set_is_refused,
+}
+
+async fn set(app: &TestApp, charge: &Value, status: &str) -> Reply {
+    app.post(&format!("/v1/charges/{}", text(&charge["id"])), &json!({ "status": status })).await
+}
+
+/// The charge is voided by the bank, once.
+async fn is_reversed(app: &TestApp, charge: &Value) {
+    let reversed = read(app, charge).await;
+    assert_eq!((&reversed["status"], &reversed["amount"]), (&json!("voided"), &json!(0)), "{reversed:#}");
+    let all =
+        [("void", "success", 15000), ("authorization", "success", 15000), ("pending", "success", 15000)];
+    assert_eq!(requests(&reversed), all);
+    let void = &reversed["transactionRequests"][0];
+    assert_eq!(void["responseTs"], Value::Null, "nobody called the bank");
+    assert!(void["transactionId"].is_string(), "the bank's id of the reversal: {void:#}");
+    assert_eq!(announced(app, text(&charge["id"])).await, ["pending", "authorized", "voided"]);
+    agrees(app, &reversed).await;
+    app.post(&format!("/v1/charges/{}/void", text(&charge["id"])), &json!({})).await.expect(400);
+}
+
+async fn a_reversal_is_found_by_a_probe(app: TestApp) {
+    let charge = awaiting(&app).await;
+    happens(&app, &charge, 0, PAYS).await;
+    app.later(MINUTE).await;
+    assert_eq!(read(&app, &charge).await["status"], "authorized");
+    happens(&app, &charge, 0, Staged::TakenBack).await;
+    happens(&app, &charge, 0, Staged::TakenBack).await;
+    app.later(HOUR).await;
+    is_reversed(&app, &charge).await;
+    app.later(400 * HOUR).await;
+    is_reversed(&app, &charge).await;
+}
+
+async fn a_reversal_is_notified_and_counts_once(app: TestApp) {
+    let app = app.reachable().await;
+    let charge = awaiting(&app).await;
+    happens(&app, &charge, 0, PAYS).await;
+    let [paid] = notices(&app);
+    arrive(&app, &[&paid]).await;
+    assert_eq!(read(&app, &charge).await["status"], "authorized");
+    happens(&app, &charge, 0, Staged::TakenBack).await;
+    let [reversed] = notices(&app);
+    arrive(&app, &[&reversed, &reversed, &paid]).await;
+    is_reversed(&app, &charge).await;
+}
+
+async fn a_reversal_that_is_told_before_the_payment_counts_as_well(app: TestApp) {
+    let app = app.reachable().await;
+    let charge = awaiting(&app).await;
+    happens(&app, &charge, 0, PAYS).await;
+    happens(&app, &charge, 0, Staged::TakenBack).await;
+    let [paid, reversed] = notices(&app);
+    arrive(&app, &[&reversed]).await;
+    is_reversed(&app, &charge).await;
+    arrive(&app, &[&paid]).await;
+    is_reversed(&app, &charge).await;
+}
+
+async fn only_what_settled_the_boleto_is_taken_back(app: TestApp) {
+    let charge = awaiting(&app).await;
+    happens(&app, &charge, 0, PAYS).await;
+    happens(&app, &charge, 0, PAYS_AGAIN).await;
+    happens(&app, &charge, 0, Staged::TakenBack).await;
+    app.later(HOUR).await;
+    let after = read(&app, &charge).await;
+    assert_eq!((&after["status"], &after["amount"]), (&json!("voided"), &json!(0)), "{after:#}");
+    let voids = requests(&after).into_iter().filter(|request| *request == ("void", "success", 15000));
+    assert_eq!(voids.count(), 2, "one payment was taken back, the other one given back: {after:#}");
+    agrees(&app, &after).await;
+}
+
+async fn what_was_not_paid_is_not_taken_back(app: TestApp) {
+    let charge = awaiting(&app).await;
+    let request = stored(&app, &charge).await.remove(0);
+    let event =
+        StagedEvent { key: request.provider_key(), at: app.clock.deployment(), what: Staged::TakenBack };
+    let refused = app.app.providers.stage(request.provider_type, event).await;
+    assert_eq!(refused, Err(StageRefusal::NothingWaits));
+}
+
+async fn every_status_of_a_boleto_is_set_at_the_simulator(app: TestApp) {
+    for (status, amount, first) in [
+        ("authorized", 15000, ("authorization", "success", 15000)),
+        ("voided", 0, ("void", "success", 15000)),
+        ("charged_back", 15000, ("charge_back", "success", 15000)),
+        ("failed", 15000, ("authorization", "failed", 15000)),
+    ] {
+        let charge = awaiting(&app).await;
+        let after = set(&app, &charge, status).await.expect(200);
+        assert_eq!((&after["status"], &after["amount"]), (&json!(status), &json!(amount)), "{after:#}");
+        assert_eq!(requests(&after)[0], first);
+        assert_eq!(read(&app, &charge).await, after);
+        if status != "charged_back" {
+            agrees_with(&app, &after).await;
+        }
+    }
+    let charge = awaiting(&app).await;
+    set(&app, &charge, "authorized").await.expect(200);
+    let voided = set(&app, &charge, "voided").await.expect(200);
+    assert_eq!((&voided["status"], &voided["amount"]), (&json!("voided"), &json!(0)));
+    agrees_with(&app, &voided).await;
+    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "authorized", "voided"]);
+}
+
+async fn a_status_that_cannot_be_set_is_refused(app: TestApp) {
+    let charge = awaiting(&app).await;
+    let refused = set(&app, &charge, "refund_pending").await;
+    assert_eq!(refused.details(400), ["status must be a status of the charge's payment type"]);
+    set(&app, &charge, "voided").await.expect(200);
+    let refused = set(&app, &charge, "authorized").await.expect(400);
+    assert_eq!(refused["error"]["message"], "charge status cannot be set in status voided");
+    let charge = awaiting(&app).await;
+    app.later(20 * 24 * HOUR).await;
+    assert_eq!(read(&app, &charge).await["status"], "failed");
+    let paid = set(&app, &charge, "authorized").await.expect(200);
+    assert_eq!(paid["status"], "authorized", "paid after it had expired");
+    agrees_with(&app, &paid).await;
+}

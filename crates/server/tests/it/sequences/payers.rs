@@ -1,0 +1,130 @@
+//! Charges without a card: what their payers and banks do, drawn like everything else.
+
+use std::time::Duration;
+
+use regente_domain::charge::attempt::{Outcome, RequestType, TransactionRequest};
+use regente_domain::local_day::day_of;
+use regente_domain::money::Amount;
+use regente_providers::staged::{Staged, StagedEvent};
+use regente_store::transaction_requests::{self, StoredRequest};
+use serde_json::{Value, json};
+
+use super::{Dice, REFUSED_AMOUNT, Sequence, Told};
+use crate::charges::pix::{described, jose};
+use crate::charges::redirects::address;
+use crate::charges::text;
+use crate::harness::TestApp;
+
+impl Sequence {
+    /// Gives the body a method without a card. Each expires before the sequence is over.
+    pub(super) fn pay_without_card(&mut self, app: &TestApp, body: &mut Value) {
+        let today = day_of(app.clock.deployment());
+        let minutes = 1 + self.dice.below(120);
+        let mut payer = jose();
+        payer["address"] = address();
+        body["paymentSource"] = described(payer);
+        body["paymentMethod"] = match self.dice.below(6) {
+            0 | 1 => json!({ "paymentType": "pix", "expiresIn": 60 * minutes }),
+            2 => {
+                body["fraudAnalysis"]["cart"] = json!({ "items": [{ "name": "Shoe" }] });
+                json!({ "paymentType": "nupay", "delayToAutoCancel": minutes })
+            }
+            3 => json!({ "paymentType": "drip", "minutesToExpire": minutes }),
+            4 => json!({ "paymentType": "picpay" }),
+            _ => json!({
+                "paymentType": "boleto", "expiresDate": today.to_string(),
+                "interest": { "days": 1, "amount": 1000 + self.dice.below(10) }, "fine": { "days": 2, "amount": 2000 },
+            }),
+        };
+        // What is paid once more is given back, and the simulator never gives this amount back. Late payers pay more.
+        if body["amount"] == json!(REFUSED_AMOUNT) {
+            body["amount"] = json!(REFUSED_AMOUNT + 1);
+        }
+    }
+
+    /// Something happens at the simulator to one of the requests of a charge that it is still asked about: of anything later
+    /// only notifications tell, and those of a sequence may get lost. Answers whether anything may still happen.
+    pub(super) async fn happen(&mut self, app: &TestApp, id: &str, told: &mut Told) -> bool {
+        if self.dice.one_in(4) {
+            let hours = self.dice.pick(&[1, 30, 100]);
+            app.later(Duration::from_secs(hours * 3600)).await;
+        }
+        let requests = requests(app, id).await;
+        let what = self.what();
+        let waits = |stored: &&StoredRequest| match what {
+            Staged::Payment { .. }
+            | Staged::FurtherPayment { .. }
+            | Staged::Refusal
+            | Staged::Withdrawal
+            | Staged::TakenBack => stored.request.pending().is_some() && stored.due_at.is_some(),
+            Staged::Refund | Staged::RefundRefusal => matches!(stored.request.outcome, Outcome::Accepted(_)),
+            // They are drawn apart.
+            Staged::DisputeOpened
+            | Staged::DisputeWon
+            | Staged::DisputeLost
+            | Staged::ChargedBack
+            | Staged::RefundReverted { .. } => false,
+        };
+        let Some(stored) = requests.iter().rfind(waits) else { return true };
+        let is_done = stage(app, &stored.request, what).await;
+        match what {
+            Staged::Payment { .. } | Staged::FurtherPayment { .. } => told.payments += usize::from(is_done),
+            Staged::TakenBack => told.taken_back += usize::from(is_done),
+            Staged::Refusal
+            | Staged::Withdrawal
+            | Staged::Refund
+            | Staged::RefundRefusal
+            | Staged::DisputeOpened
+            | Staged::DisputeWon
+            | Staged::DisputeLost
+            | Staged::ChargedBack
+            | Staged::RefundReverted { .. } => {}
+        }
+        !matches!(what, Staged::Refusal | Staged::Withdrawal)
+    }
+
+    fn what(&mut self) -> Staged {
+        let amount = if self.dice.one_in(4) { another(&mut self.dice) } else { None };
+        match self.dice.below(11) {
+            0..=3 => Staged::Payment { amount },
+            4 => Staged::FurtherPayment { amount },
+            5 => Staged::Withdrawal,
+            6 | 7 => Staged::TakenBack,
+            8 => Staged::Refund,
+            9 => Staged::Refusal,
+            _ => Staged::RefundRefusal,
+        }
+    }
+}
+
+/// Another amount than what is asked, and none that the simulator refuses to give back.
+fn another(dice: &mut Dice) -> Option<Amount> {
+    let drawn = 1 + dice.below(REFUSED_AMOUNT - 1);
+    Amount::new(i64::try_from(drawn).unwrap())
+}
+
+/// Confirms what providers have accepted to refund.
+pub(super) async fn confirm_refunds(app: &TestApp, charges: &Value) {
+    for charge in charges.as_array().unwrap() {
+        let requests = requests(app, text(&charge["id"])).await;
+        let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
+        let is_told = |void: &TransactionRequest| requests.iter().any(|told| told.follows == Some(void.id));
+        for void in &requests {
+            let is_accepted =
+                void.request_type == RequestType::Void && matches!(void.outcome, Outcome::Accepted(_));
+            if is_accepted && !is_told(void) {
+                stage(app, void, Staged::Refund).await;
+            }
+        }
+    }
+}
+
+async fn requests(app: &TestApp, id: &str) -> Vec<StoredRequest> {
+    transaction_requests::of_object(&app.app.store, app.client_id(), id.parse().unwrap()).await.unwrap()
+}
+
+/// Whether it happened.
+async fn stage(app: &TestApp, request: &TransactionRequest, what: Staged) -> bool {
+    let event = StagedEvent { key: request.provider_key(), at: app.clock.deployment(), what };
+    app.app.providers.stage(request.provider_type, event).await.is_ok()
+}
