@@ -8,12 +8,14 @@ use regente_domain::charge::authentication::{
     Authentication, Authenticator, LiabilityShift, Purpose as Purpose3ds,
 };
 use regente_domain::charge::explanation::Explanation;
-use regente_domain::charge::{CardSource, Charge, ChargeState, PayerSource, PaymentMethod, Recurrence};
+use regente_domain::charge::{
+    CardSource, Charge, ChargeState, PayerSource, PaymentMethod, PaymentType, Recurrence,
+};
 use regente_domain::id::{CardId, Id, TokenId, of};
 use regente_domain::local_day::day_of;
 use regente_domain::routing::Needs;
 use regente_engine::audit::Openings;
-use regente_engine::caller::{Caller, RequestId};
+use regente_engine::caller::{Authority, Caller, RequestId};
 use regente_engine::card_data::{
     CvvSource, FundingSource, NewCard, TokenContents, new_card, open_token, seal_card, wallets,
 };
@@ -62,6 +64,7 @@ pub(super) async fn prepare(
         }
         None => None,
     };
+    let payment_type = request.paid.payment_type();
     let recurrence = match &request.paid {
         Paid::ByCard(method, _) => method.recurrence(),
         Paid::ByPayer(..) | Paid::ByWallet(..) => None,
@@ -102,7 +105,14 @@ pub(super) async fn prepare(
         }
     };
     let authentication = match &request.authentication {
-        Some(data) => Some(Box::new(authentication_of(app, caller, data, &funding, recurrence).await?)),
+        Some(data) => {
+            let mut authentication = authentication_of(app, caller, data, &funding, recurrence).await?;
+            // Issuers refuse debit cards whose holder nobody has authenticated.
+            if payment_type == PaymentType::Debit {
+                authentication.liability_shift = LiabilityShift::Required;
+            }
+            Some(Box::new(authentication))
+        }
         None => None,
     };
     let now = app.clock.of(caller.client_id);

@@ -161,6 +161,21 @@ enum AuthenticationRule {
 /// would move money differently than requested.
 const NOT_YET: &[&str] = &["splitRules", "vendor"];
 
+/// A debit card is authenticated: to share data is not enough, and a result from outside says that it was done.
+fn must_authenticate(fields: &Fields<'_>, data: &ThreeDSecure) {
+    if data.data_only == Some(true) {
+        fields.problem("threeDSecure2.dataOnly", "must be false: a debit card is authenticated");
+    }
+    if let Some(mpi) = &data.mpi {
+        if !matches!(mpi.trans_status.as_deref(), Some("Y" | "A")) {
+            fields.problem("threeDSecure2.mpi.transStatus", "must be Y or A: a debit card is authenticated");
+        }
+        if mpi.cavv.is_none() {
+            fields.problem("threeDSecure2.mpi.cavv", "should not be empty: a debit card is authenticated");
+        }
+    }
+}
+
 /// Parses the body; every problem is noted with its path.
 pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     let merchant_id = fields.required("merchantId").id();
@@ -191,6 +206,11 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     match paid.as_ref().map(Paid::authentication) {
         Some(AuthenticationRule::Required) if !fields.has(THREE_D_SECURE) => {
             fields.problem(THREE_D_SECURE, "should not be empty: a debit card is authenticated");
+        }
+        Some(AuthenticationRule::Required) => {
+            if let Some(data) = authentication.as_deref() {
+                must_authenticate(fields, data);
+            }
         }
         Some(AuthenticationRule::Impossible) if fields.has(THREE_D_SECURE) => {
             fields.problem(THREE_D_SECURE, "must be absent for this paymentType");

@@ -119,6 +119,24 @@ async fn a_debit_card_is_authenticated_and_captured(app: TestApp) {
     body["paymentSource"] = inline(FRICTIONLESS);
     let problem = "threeDSecure2 should not be empty: a debit card is authenticated";
     assert_eq!(app.post("/v1/charges", &body).await.details(400), [problem]);
+
+    let mut body = hosted_body(&merchant, NOT_ENROLLED);
+    body["paymentMethod"] = json!({ "paymentType": "debit" });
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    assert_eq!(charge["status"], "failed", "nobody was authenticated: {charge:#}");
+    let details = async |name: &str, value: Value| {
+        app.post("/v1/charges", &with(body.clone(), name, value)).await.details(400)
+    };
+    let problem = "threeDSecure2.dataOnly must be false: a debit card is authenticated";
+    assert_eq!(details("dataOnly", json!(true)).await, [problem]);
+    let problems = [
+        "threeDSecure2.mpi.transStatus must be Y or A: a debit card is authenticated",
+        "threeDSecure2.mpi.cavv should not be empty: a debit card is authenticated",
+    ];
+    assert_eq!(details("mpi", json!({ "transStatus": "N" })).await, problems);
+    let proven =
+        with(body.clone(), "mpi", json!({ "transStatus": "Y", "cavv": "AAABCSIIAAAAAAACcwgAEMCoNh" }));
+    assert_eq!(app.post("/v1/charges", &proven).await.expect(201)["status"], "authorized");
 }
 
 async fn what_is_wrong_is_named(app: TestApp) {
