@@ -282,6 +282,10 @@ async fn resolve_payer(
             }
             Ok(paying)
         }
+        // Whoever names both with a public key would learn whose e-mail or document it is.
+        Payer::Described(_) if named.is_some() && !matches!(caller.authority, Authority::SecretKey) => {
+            Err(Error::invalid("customerId", "must be absent beside a customer in the body"))
+        }
         Payer::Described(new) => {
             let is_allowed = |customer: ResolvedCustomer| same_customer(named, Some(customer)).map(drop);
             const PATH: &str = "paymentSource.customer";
