@@ -7,7 +7,7 @@ use regente_domain::actor::Actor;
 use regente_domain::card::Cvv;
 use regente_domain::card::record::{Card, SecurityCodeSent};
 use regente_domain::charge::attempt::{RequestType, TransactionRequest};
-use regente_domain::charge::authentication::LiabilityShift;
+use regente_domain::charge::authentication::{Authenticator, LiabilityShift};
 use regente_domain::charge::{Charge, Means, PaymentSource, Recurrence, SecurityCode, StateName};
 use regente_domain::id::CardId;
 use regente_providers::authentication::ThreeDSecure;
@@ -75,6 +75,15 @@ impl Prerequisites {
             },
             None => None,
         };
+        // Without what the merchant has sent, the next provider would take the charge without the authentication.
+        let needs_data =
+            charge.authentication.as_ref().is_some_and(|authentication| match authentication.by {
+                Authenticator::PaymentProvider { .. } | Authenticator::Merchant => true,
+                Authenticator::Server { .. } | Authenticator::Nobody => false,
+            });
+        if needs_data && data.is_none() {
+            return Ok(None);
+        }
         Ok(Some(Self { source, data, merchant, circuit_probes: CircuitProbes::default() }))
     }
 }
