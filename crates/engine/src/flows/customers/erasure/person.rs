@@ -41,8 +41,25 @@ pub(super) enum Mention {
 }
 
 /// Members of records and events that callers fill as they like.
-const FREE_TEXT: [&str; 7] =
-    ["description", "metadata", "flowMetadata", "appInfo", "items", "instructions", "additionalInfo"];
+const FREE_TEXT: [&str; 17] = [
+    "description",
+    "metadata",
+    "flowMetadata",
+    "appInfo",
+    "items",
+    "instructions",
+    "additionalInfo",
+    "orderUrl",
+    "returnUrl",
+    "cancelUrl",
+    "successRedirectUrl",
+    "cancelRedirectUrl",
+    "browser",
+    "recipients",
+    "paymentData",
+    "fraudAnalysisMetadata",
+    "threeDSecure2",
+];
 
 impl Person {
     /// The person of a hidden customer. Of one whose data is erased, only the ids are known.
