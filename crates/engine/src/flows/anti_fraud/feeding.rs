@@ -40,7 +40,7 @@ pub async fn feed(
     let before = &stored.charge;
     let is_feeding = |request_type| request_type == RequestType::AntiFraudFeeding;
     let is_known = requests.iter().any(|stored| is_feeding(stored.request.request_type));
-    // A charge that goes on ends once more, and its job comes back then.
+    // It is told once of a charge: what comes after its first end is not.
     let Some(asks) = before.feeding().filter(|_| !is_known) else { return Ok(Fed::Done) };
     let after = before.noting_one_more_request(app.clock.of(client_id));
     let request = after.begin_request(id, asks, app.clock.of(client_id));
