@@ -66,7 +66,7 @@ fn pix(authorization: &Authorization, method: &Pix, at: Timestamp, draws: &Draws
     }
     let txid = txid(draws);
     let Ok(data) = br_code(authorization, &txid, draws) else {
-        return refused("sandbox amount too large for a code");
+        return too_large("sandbox amount too large for a code");
     };
     Verdict::Wait(Box::new(Pending {
         instructions: Instructions::QrCode { data },
@@ -139,7 +139,7 @@ fn boleto(authorization: &Authorization, method: &Boleto, draws: &Draws) -> Verd
     }
     let our_number = draws.digits::<OUR_NUMBER_DIGITS>("our number");
     let Some(barcode) = barcode(authorization, method, &our_number) else {
-        return refused("sandbox amount too large for a boleto");
+        return too_large("sandbox amount too large for a boleto");
     };
     Verdict::Wait(Box::new(Pending {
         instructions: Instructions::Boleto(Box::new(IssuedBoleto {
@@ -181,6 +181,10 @@ fn br_code(authorization: &Authorization, txid: &str, draws: &Draws) -> Result<S
         txid,
     };
     code.encode()
+}
+
+fn too_large(reason: &str) -> Verdict {
+    Verdict::Decline(network_says(Decline::of(DeclinedCode::InvalidAmount), reason))
 }
 
 fn refused(reason: &str) -> Verdict {

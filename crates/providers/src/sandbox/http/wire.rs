@@ -29,7 +29,7 @@ use crate::sandbox::{
 use crate::staged::{Staged, StagedEvent};
 
 /// The protocol version. A message with another version is refused.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// Request to `POST /v1/calls`.
 #[derive(Serialize, Deserialize)]
