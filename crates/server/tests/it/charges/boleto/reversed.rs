@@ -8,7 +8,9 @@ use super::super::pix::notified::{arrive, notices};
 use super::super::pix::paid::{
     HOUR, MINUTE, PAYS, PAYS_AGAIN, agrees, agrees_with, happens, read, requests, stored,
 };
-use super::super::text;
+use super::super::pix::{described, jose};
+use super::super::{single_merchant, text};
+use super::boleto_body;
 use super::paid::awaiting;
 use crate::follow_ups::announced;
 use crate::harness::{Reply, TestApp, stories};
@@ -19,6 +21,7 @@ stories! {
     a_reversal_that_is_told_before_the_payment_counts_as_well,
     only_what_settled_the_boleto_is_taken_back,
     what_was_not_paid_is_not_taken_back,
+    what_is_paid_and_taken_back_before_the_answer_is_known_is_voided,
     every_status_of_a_boleto_is_set_at_the_simulator,
     a_status_that_cannot_be_set_is_refused,
 }
@@ -53,6 +56,23 @@ async fn a_reversal_is_found_by_a_probe(app: TestApp) {
     is_reversed(&app, &charge).await;
     app.later(400 * HOUR).await;
     is_reversed(&app, &charge).await;
+}
+
+async fn what_is_paid_and_taken_back_before_the_answer_is_known_is_voided(app: TestApp) {
+    let mut body = boleto_body(&single_merchant(&app).await, described(jose()));
+    body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": [
+        { "when": { "operation": "authorization" }, "then": { "timeout": "after_effect" } },
+        { "when": { "operation": "probe" }, "then": { "timeout": "before_effect" }, "sequence": [1] },
+    ] } });
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    assert_eq!(requests(&charge), [("authorization", "running", 15000)], "its line is not known");
+    happens(&app, &charge, 0, PAYS).await;
+    happens(&app, &charge, 0, Staged::TakenBack).await;
+    app.later(HOUR).await;
+    let voided = read(&app, &charge).await;
+    assert_eq!((&voided["status"], &voided["amount"]), (&json!("voided"), &json!(0)), "{voided:#}");
+    assert_eq!(requests(&voided), [("void", "success", 15000), ("authorization", "success", 15000)]);
+    agrees(&app, &voided).await;
 }
 
 async fn a_reversal_is_notified_and_counts_once(app: TestApp) {
