@@ -324,6 +324,14 @@ impl TransactionRequest {
         }
     }
 
+    /// The request as it was at this time: open, if it ended later.
+    pub fn as_of(&self, at: Timestamp) -> Self {
+        if self.updated_at <= at {
+            return self.clone();
+        }
+        Self { outcome: Outcome::Open, duration: None, updated_at: self.id.created_at(), ..self.clone() }
+    }
+
     /// The same request, with its outcome.
     pub fn end(&self, outcome: Outcome, duration: Option<Duration>, now: Timestamp) -> Self {
         Self { outcome, duration, updated_at: super::later_of(now, self.updated_at), ..self.clone() }

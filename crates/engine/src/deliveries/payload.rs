@@ -1,7 +1,7 @@
 //! Builds the payload of an event: `data` as of right after the change, built once and stored, and its envelope
 //! (`docs/interface/webhooks.md#envelope`). All attempts send the same bytes.
 
-use regente_domain::charge::attempt::{Outcome, TransactionRequest};
+use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{Charge, ChargeEvent, ChargeStatus, PaymentMethod};
 use regente_domain::id::{ChargeId, ClientId, Id};
 use regente_domain::time::Timestamp;
@@ -145,16 +145,7 @@ async fn shown(
 
 /// The requests of the version, oldest first. A request that ended later is shown as open.
 fn requests_at(shown: &Shown, requests: &[TransactionRequest]) -> Vec<TransactionRequest> {
-    let there = requests.iter().take(shown.requests);
-    there
-        .map(|request| {
-            if request.updated_at <= shown.at {
-                return request.clone();
-            }
-            let updated_at = request.id.created_at();
-            TransactionRequest { outcome: Outcome::Open, duration: None, updated_at, ..request.clone() }
-        })
-        .collect()
+    requests.iter().take(shown.requests).map(|request| request.as_of(shown.at)).collect()
 }
 
 fn transaction(

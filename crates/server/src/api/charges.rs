@@ -182,14 +182,13 @@ async fn replay(
     };
     let stored = charges::find_version(&app.store, caller.client_id, id, version).await?;
     let stored = stored.ok_or_else(|| Error::internal("an answer points at a version that is not kept"))?;
-    let view = view_of(app, caller, &stored).await?.echoing(token_id);
+    let mut requests = transaction_requests::of_object(&app.store, caller.client_id, id.uuid()).await?;
+    // Of several requests under way one may have ended since.
+    for stored_request in &mut requests {
+        stored_request.request = stored_request.request.as_of(stored.charge.updated_at);
+    }
+    let view = view_with(app, caller, &stored, requests).await?.echoing(token_id);
     Ok(replayed((status_code(status)?, axum::Json(view)).into_response()))
-}
-
-async fn view_of(app: &App, caller: &Caller, stored: &StoredCharge) -> Result<ChargeView, Error> {
-    let charge = &stored.charge;
-    let requests = transaction_requests::of_object(&app.store, charge.client_id, charge.id.uuid()).await?;
-    view_with(app, caller, stored, requests).await
 }
 
 async fn view_with(
