@@ -32,6 +32,10 @@ impl Sandbox {
     ) -> Result<(), StageRefusal> {
         let history = self.log.history(key).await.map_err(unanswered)?;
         let holding = Holdings::of(&history).holding(key).ok_or(StageRefusal::NothingWaits)?;
+        // The log has one sum for all payments of an authorization, so it cannot tell which of them is meant.
+        if is_paid_again(&history) {
+            return Err(StageRefusal::NothingWaits);
+        }
         let known = reversals(&history);
         let reversal = match again(&known, kind) {
             Some(again) => again.clone(),
@@ -95,6 +99,13 @@ pub(super) fn reversals(history: &[Entry]) -> Vec<Reversal> {
         Some(Reversal { kind, id: reference.transaction_id.clone()?, amount: Some(answered.amount) })
     };
     history.iter().filter_map(reversal).collect()
+}
+
+fn is_paid_again(history: &[Entry]) -> bool {
+    let is_payment = |answered: &&Answered| {
+        matches!((&answered.deed, &answered.finding), (Deed::Payment { .. }, Finding::Approved(_)))
+    };
+    history.iter().filter_map(Entry::answered).filter(is_payment).count() > 1
 }
 
 fn open_dispute(known: &[Reversal]) -> Option<&Reversal> {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_providers::staged::{Staged, StagedEvent};
+use regente_domain::provider_type::ProviderType;
+use regente_providers::staged::{StageRefusal, Staged, StagedEvent};
 use regente_store::transaction_requests;
 use serde_json::{Value, json};
 
@@ -20,6 +21,7 @@ stories! {
     a_payment_after_the_expiry_counts,
     what_is_paid_twice_is_given_back_once,
     what_is_paid_twice_before_the_answer_is_known_is_given_back_once,
+    what_is_paid_twice_is_not_taken_back,
     what_is_paid_after_a_withdrawal_is_given_back,
     a_lost_answer_is_found_with_its_code,
 }
@@ -221,6 +223,18 @@ async fn what_is_paid_twice_before_the_answer_is_known_is_given_back_once(app: T
     let voided = read(&app, &charge).await;
     assert_eq!((&voided["status"], &voided["amount"]), (&json!("voided"), &json!(0)), "{voided:#}");
     agrees(&app, &voided).await;
+}
+
+async fn what_is_paid_twice_is_not_taken_back(app: TestApp) {
+    let charge = awaiting(&app).await;
+    happens(&app, &charge, 0, PAYS).await;
+    happens(&app, &charge, 0, PAYS_AGAIN).await;
+    let key = stored(&app, &charge).await.remove(0).provider_key();
+    for what in [Staged::DisputeOpened, Staged::ChargedBack] {
+        let event = StagedEvent { key, at: app.clock.deployment(), what };
+        let refused = app.app.providers.stage(ProviderType::Sandbox, event).await;
+        assert_eq!(refused, Err(StageRefusal::NothingWaits), "the books cannot tell which payment is meant");
+    }
 }
 
 async fn what_is_paid_after_a_withdrawal_is_given_back(app: TestApp) {
