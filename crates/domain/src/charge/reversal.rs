@@ -186,11 +186,18 @@ impl Charge {
             (ChargeState::ChargedBack { .. }, ReversalKind::DisputeLost | ReversalKind::ChargedBack) => {
                 Err(ReversalVerdict::Known)
             }
+            // Its refund may have come back, which is not told yet.
+            (
+                ChargeState::Voided { .. },
+                ReversalKind::DisputeOpened
+                | ReversalKind::DisputeWon
+                | ReversalKind::DisputeLost
+                | ReversalKind::ChargedBack,
+            ) => Err(ReversalVerdict::TooEarly(ReversalReason::State)),
             (
                 ChargeState::PreAuthorized { .. }
                 | ChargeState::Failed { .. }
                 | ChargeState::Canceled { .. }
-                | ChargeState::Voided { .. }
                 | ChargeState::ChargedBack { .. },
                 ReversalKind::DisputeOpened
                 | ReversalKind::DisputeWon

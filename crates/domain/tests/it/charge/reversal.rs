@@ -131,7 +131,7 @@ fn every_state_and_every_kind() {
         | StateName::RefundAccepted => ["~", "~", "~", "~", "~"],
         StateName::PreAuthorized | StateName::Failed | StateName::Canceled => ["-", "-", "-", "-", "-"],
         StateName::Authorized => ["authorized", "~", "charged_back", "charged_back", "-"],
-        StateName::Voided => ["-", "-", "-", "-", "authorized"],
+        StateName::Voided => ["~", "~", "~", "~", "authorized"],
         StateName::ChargedBack => ["-", "-", "=", "=", "-"],
     };
     for (_, name) in StateName::WORDS {

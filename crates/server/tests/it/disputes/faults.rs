@@ -18,6 +18,7 @@ stories! {
     what_is_lost_is_told_with_what_comes_next,
     a_charge_back_overtakes_the_opening_of_its_dispute,
     the_end_of_a_dispute_waits_for_its_opening,
+    a_charge_back_waits_for_the_refund_that_came_back,
     refunds_that_come_back_in_any_order_add_up,
     a_charge_back_waits_for_a_refund_under_way,
     two_workers_settle_one_report_at_once,
@@ -123,6 +124,25 @@ async fn the_end_of_a_dispute_waits_for_its_opening(app: TestApp) {
     agrees(&app).await;
 }
 
+async fn a_charge_back_waits_for_the_refund_that_came_back(app: TestApp) {
+    let app = app.reachable().await;
+    let id = with_fault(&app, json!({ "delay_ms": 1 })).await;
+    void(&app, &id, json!({})).await.expect(201);
+    let before = read(&app, &id).await;
+    let back = happens(&app, &id, Staged::RefundReverted { amount: None }).await;
+    let taken = happens(&app, &id, Staged::ChargedBack).await;
+    hear(&app, &taken).await;
+    assert_eq!((read(&app, &id).await, states(&app).await), (before, vec!["waiting".to_owned()]));
+    hear(&app, &back).await;
+    app.later(2 * HOUR).await;
+    assert_eq!(
+        announced(&app, &id).await,
+        ["pending", "authorized", "voided", "revert_void", "charged_back"]
+    );
+    assert_eq!(states(&app).await, ["applied"; 2]);
+    agrees(&app).await;
+}
+
 async fn refunds_that_come_back_in_any_order_add_up(app: TestApp) {
     let app = app.reachable().await;
     for is_reversed in [false, true] {
@@ -169,6 +189,10 @@ async fn a_charge_back_waits_for_a_refund_under_way(app: TestApp) {
         app.later(HOUR).await;
         let after = read(&app, id).await;
         assert_eq!((&after["status"], &after["amount"]), (&json!(status), &json!(amount)), "{after:#}");
+    }
+    // A refund that came back would leave something to take; none did.
+    for _ in 0..24 {
+        app.later(HOUR).await;
     }
     let ended = states(&app).await;
     assert_eq!(

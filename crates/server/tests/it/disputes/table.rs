@@ -114,9 +114,7 @@ const fn table(before: Before) -> [Then; 5] {
             Becomes("charged_back", 100, false, "charged_back"),
             Refused,
         ],
-        Before::Voided => {
-            [Refused, Refused, Refused, Refused, Becomes("authorized", 100, false, "revert_void")]
-        }
+        Before::Voided => [Waits, Waits, Waits, Waits, Becomes("authorized", 100, false, "revert_void")],
         Before::DisputedAndVoided => [
             Known,
             Becomes("voided", 0, false, "dispute_closed"),
