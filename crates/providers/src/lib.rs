@@ -4,6 +4,7 @@
 
 pub mod anti_fraud;
 pub mod authentication;
+pub mod http_client;
 pub mod notification;
 pub mod outcome;
 pub mod provider;

@@ -21,6 +21,8 @@ pub enum Answer {
     /// The provider waits for the payer, who gets these instructions; it reports the outcome later. Boxed to keep calls
     /// in flight small.
     Pending(Box<Pending>),
+    /// The provider could not be reached: nothing was sent, and the operation has no effect.
+    NotSent,
     /// The operation may or may not have been carried out: only a probe can tell.
     Unknown(UnknownReason),
 }

@@ -16,7 +16,7 @@ use crate::notification::{
     Authentic, NOTIFICATION_BYTES_MAX, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
 };
 use crate::outcome::{Answer, Probe, UnknownReason};
-use crate::request::{Call, Inquiry, OperationKind};
+use crate::request::{Call, Credentials, Inquiry, Mode, OperationKind};
 use crate::staged::{StageRefusal, StagedEvent};
 
 /// A future that a `dyn` [`Provider`] can return.
@@ -58,6 +58,16 @@ pub trait Provider: Send + Sync {
         Ok(Narrowed::default())
     }
 
+    /// Whether an authorization of a card is to carry the customer of the charge.
+    fn wants_buyer(&self) -> bool {
+        false
+    }
+
+    /// Checks the credentials by a call that has no effect, when a merchant registers them.
+    fn check_credentials(&self, _: CredentialsCheck) -> BoxFuture<'_, Result<(), CredentialsRefusal>> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// Whether an unanswered call counts against the provider in its circuit. It does not when the call itself asked a
     /// test provider not to answer.
     fn silence_counts(&self, _: &Call) -> bool {
@@ -68,6 +78,26 @@ pub trait Provider: Send + Sync {
     fn unanswered_reason(&self) -> &'static str {
         UNANSWERED
     }
+}
+
+/// Credentials that a merchant registers.
+#[derive(Debug)]
+pub struct CredentialsCheck {
+    /// The credentials, in the clear.
+    pub credentials: Credentials,
+    /// `providers[].options`, as they will be registered.
+    pub options: Map<String, Value>,
+    /// The provider's environment that is asked.
+    pub mode: Mode,
+}
+
+/// Why credentials are not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CredentialsRefusal {
+    /// The member of `credentials` that is wrong.
+    pub member: &'static str,
+    /// What is wrong with it, for people: `is not accepted by the provider`.
+    pub problem: &'static str,
 }
 
 /// [`Provider::unanswered_reason`] of a provider that defines none.
@@ -196,6 +226,27 @@ impl Providers {
         let narrowed =
             self.adapter(provider_type).map(|provider| provider.validate_options(options, "options"));
         narrowed.and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// Whether an authorization of a card at a provider of this type is to carry the customer of the charge.
+    pub fn wants_buyer(&self, provider_type: ProviderType) -> bool {
+        self.adapter(provider_type).is_some_and(Provider::wants_buyer)
+    }
+
+    /// Checks credentials that a merchant registers. A provider that does not answer in time refuses none.
+    ///
+    /// # Errors
+    /// [`CredentialsRefusal`]: the provider does not know them.
+    pub async fn check_credentials(
+        &self,
+        provider_type: ProviderType,
+        check: CredentialsCheck,
+    ) -> Result<(), CredentialsRefusal> {
+        let Some(provider) = self.adapter(provider_type) else { return Ok(()) };
+        match timeout(provider.probe_deadline(), provider.check_credentials(check)).await {
+            Ok(checked) => checked,
+            Err(_elapsed) => Ok(()),
+        }
     }
 
     /// Whether an unanswered call counts against the provider in its circuit.

@@ -1,6 +1,7 @@
 //! Requests to providers: the call with its key, the provider's configuration, and the operation. Debug output contains
 //! no secrets.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -55,6 +56,9 @@ pub struct Inquiry {
     pub operation: OperationKind,
     /// The provider's id of the transaction, when known.
     pub reference: Option<String>,
+    /// What the payer's browser has brought back from the provider, by name: the members of the address's query and of
+    /// the form. Anyone can make them up; empty where the browser is not back.
+    pub returned: BTreeMap<String, String>,
     /// When the call was sent, by the caller's clock.
     pub sent_at: Timestamp,
     /// When the probe is made, by the caller's clock.
@@ -229,6 +233,9 @@ pub struct Authorization {
     pub network_transaction_id: Option<String>,
     /// What is charged, in the clear.
     pub instrument: Instrument,
+    /// The customer, where the instrument is a card, the charge names one, and the adapter
+    /// [wants to know](crate::provider::Provider::wants_buyer).
+    pub buyer: Option<Box<PayerDetails>>,
     /// Text on the buyer's statement.
     pub statement_descriptor: Option<String>,
     /// The merchant's own reference.

@@ -214,7 +214,10 @@ impl Sandbox {
                     (Answer::Pending(_) | Answer::Accepted(_), _)
                     // It may be disputed.
                     | (Answer::Approved(_), Operation::Authorize(_)) => true,
-                    (Answer::Approved(_) | Answer::Declined(_) | Answer::Unknown(_), _) => false,
+                    (
+                        Answer::Approved(_) | Answer::Declined(_) | Answer::NotSent | Answer::Unknown(_),
+                        _,
+                    ) => false,
                 };
                 if may_be_told_of_more && let Some(recipient) = recipient() {
                     self.recipients.remember(call.key, Notified::of(call, recipient));

@@ -160,8 +160,8 @@ impl Watch<'_> {
             (Answer::Approved(_) | Answer::Declined(_) | Answer::Pending(_) | Answer::Accepted(_), _) => {
                 Heard::Answer
             }
-            (Answer::Unknown(_), SilenceCounts::Yes) => Heard::Nothing,
-            (Answer::Unknown(_), SilenceCounts::No) => return,
+            (Answer::NotSent | Answer::Unknown(_), SilenceCounts::Yes) => Heard::Nothing,
+            (Answer::NotSent | Answer::Unknown(_), SilenceCounts::No) => return,
         };
         self.circuits.hear(bounds, &self, heard);
     }

@@ -212,6 +212,7 @@ impl Asking {
             method: charge.method.clone(),
             network_transaction_id: self.network_transaction_id(),
             instrument: self.instrument.clone(),
+            buyer: None,
             statement_descriptor: charge.references.statement_descriptor.clone(),
             order_id: charge.order_id.clone(),
             description: charge.references.description.clone(),

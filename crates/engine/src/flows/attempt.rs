@@ -2,6 +2,7 @@
 //! its key at once and sends a capture or void once more under the same key
 //! (`docs/interface/charges.md#unknown-outcomes`).
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -87,6 +88,7 @@ pub async fn ask(
         Answer::Declined(decline) => (Outcome::Declined(decline), None),
         Answer::Pending(pending) => failed_if_open(pending_outcome(request, pending)),
         Answer::Accepted(approval) => failed_if_open(accepted_outcome(request, approval)),
+        Answer::NotSent => (not_sent(app, request), None),
         Answer::Unknown(reason) => {
             tracing::warn!(
                 transaction_request = %request.id, provider = %request.provider_type.code(), %reason,
@@ -216,9 +218,19 @@ pub async fn find_out(
         Answer::Declined(decline) => Outcome::Declined(decline),
         Answer::Pending(pending) => pending_outcome(request, pending),
         Answer::Accepted(approval) => accepted_outcome(request, approval),
-        Answer::Unknown(_) => Outcome::Open,
+        // An earlier repetition may have had an effect.
+        Answer::NotSent | Answer::Unknown(_) => Outcome::Open,
     }
     .into())
+}
+
+/// The provider was not reached, so its next one can be asked at once.
+fn not_sent(app: &App, request: &TransactionRequest) -> Outcome {
+    tracing::warn!(
+        transaction_request = %request.id, provider = %request.provider_type.code(),
+        "a provider cannot be reached; nothing was sent"
+    );
+    Outcome::NoEffect(unanswered(app.providers.unanswered_reason(request.provider_type)))
 }
 
 const fn is_denied(request: &TransactionRequest) -> bool {
@@ -281,6 +293,7 @@ async fn probe(
         key: request.provider_key(),
         operation,
         reference: request.transaction_id().map(str::to_owned),
+        returned: BTreeMap::new(),
         sent_at: request.sent_at,
         at: app.clock.of(request.client_id),
         provider_type: request.provider_type,

@@ -22,7 +22,7 @@ pub(super) fn call<'a>(
         Answer::Approved(_) => CallOutcome::Approved,
         Answer::Declined(_) => CallOutcome::Declined,
         Answer::Pending(_) | Answer::Accepted(_) => CallOutcome::Pending,
-        Answer::Unknown(_) => CallOutcome::Unknown,
+        Answer::NotSent | Answer::Unknown(_) => CallOutcome::Unknown,
     })
 }
 

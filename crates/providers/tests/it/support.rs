@@ -17,6 +17,7 @@ use regente_providers::request::{
 };
 use regente_providers::sandbox::{CvvRule, Sandbox, SandboxOptions, TransactionLog};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
@@ -75,6 +76,7 @@ pub(crate) fn authorization(number: &str, cvv: Option<&str>) -> Authorization {
         capture: CaptureMode::Automatic,
         method: credit(1),
         instrument: Instrument::Card(card(number, cvv)),
+        buyer: None,
         statement_descriptor: None,
         order_id: None,
         description: None,
@@ -143,6 +145,7 @@ pub(crate) fn inquiry(key: Uuid) -> Inquiry {
         key,
         operation: OperationKind::Authorization,
         reference: None,
+        returned: BTreeMap::new(),
         sent_at: at(),
         at: at(),
         provider_type: ProviderType::Sandbox,

@@ -103,7 +103,7 @@ fn answer_body(key: Uuid, answer: Answer) -> Result<Bytes, Refusal> {
         Answer::Declined(decline) => Finding::Declined(decline),
         Answer::Accepted(approval) => Finding::Accepted(approval),
         Answer::Pending(pending) => Finding::Pending(pending),
-        Answer::Unknown(_) => return Err(Refusal::failed()),
+        Answer::NotSent | Answer::Unknown(_) => return Err(Refusal::failed()),
     };
     json(&AnswerMessage { key, answer })
 }

@@ -121,6 +121,7 @@ fn authorization(request: &TransactionRequest, card: (&str, &str)) -> Operation 
             recurrence: None,
         }),
         instrument: Instrument::Card(details(card)),
+        buyer: None,
         statement_descriptor: None,
         order_id: None,
         description: None,

@@ -5,6 +5,7 @@ mod access;
 mod faults;
 mod process;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -138,6 +139,7 @@ fn authorization(number: u128, capture: CaptureMode) -> Call {
             recurrence: None,
         }),
         instrument: Instrument::Card(card),
+        buyer: None,
         statement_descriptor: Some("LOJA".to_owned()),
         order_id: None,
         description: None,
@@ -170,6 +172,7 @@ fn inquiry(number: u128) -> Inquiry {
         key: key(number),
         operation: OperationKind::Authorization,
         reference: None,
+        returned: BTreeMap::new(),
         sent_at: at(number),
         at: at(number),
         provider_type: ProviderType::Sandbox,

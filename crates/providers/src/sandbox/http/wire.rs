@@ -422,6 +422,7 @@ impl OperationMessage {
                     method,
                     network_transaction_id,
                     instrument: instrument.understand()?,
+                    buyer: None,
                     statement_descriptor: None,
                     order_id: None,
                     description: None,

@@ -102,6 +102,7 @@ impl Payers {
                         other @ (Answer::Declined(_)
                         | Answer::Pending(_)
                         | Answer::Accepted(_)
+                        | Answer::NotSent
                         | Answer::Unknown(_)) => {
                             panic!("the simulator did not take it: {other:?}")
                         }

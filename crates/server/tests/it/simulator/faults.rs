@@ -117,7 +117,9 @@ async fn a_duplicate_is_one_effect_and_its_second_answer_is_taken_for_no_other_c
                 assert_eq!(entry.answered().unwrap().finding, Finding::Approved(approval));
             }
             Answer::Unknown(_) => {}
-            answer @ (Answer::Declined(_) | Answer::Pending(_) | Answer::Accepted(_)) => panic!("{answer:?}"),
+            answer @ (Answer::Declined(_) | Answer::Pending(_) | Answer::Accepted(_) | Answer::NotSent) => {
+                panic!("{answer:?}")
+            }
         }
     }
     let effects = listening.books.effects().await.unwrap();
@@ -270,6 +272,7 @@ async fn the_same_seed_brings_the_same_faults_over_the_wire() {
                 Answer::Declined(_) => "declined",
                 Answer::Pending(_) => "pending",
                 Answer::Accepted(_) => "accepted",
+                Answer::NotSent => "not sent",
                 Answer::Unknown(reason) => reason.word(),
             });
         }

@@ -74,7 +74,9 @@ async fn what_was_answered_is_in_the_books_after_kill_9() {
         match answer {
             Answer::Approved(approval) => acknowledged.push((number, approval)),
             Answer::Unknown(_) => {}
-            answer @ (Answer::Declined(_) | Answer::Pending(_) | Answer::Accepted(_)) => panic!("{answer:?}"),
+            answer @ (Answer::Declined(_) | Answer::Pending(_) | Answer::Accepted(_) | Answer::NotSent) => {
+                panic!("{answer:?}")
+            }
         }
     }
 
