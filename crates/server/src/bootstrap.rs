@@ -21,6 +21,7 @@ use regente_engine::return_address::ReturnAddresses;
 use regente_engine::vault::{Kek, Vault, VaultError};
 use regente_providers::anti_fraud::{AntiFraudAdapter, AntiFraudProviders};
 use regente_providers::authentication::AuthenticationServers;
+use regente_providers::http_client::{HttpClient, HttpClientError};
 use regente_providers::provider::{Adapter, Providers};
 use regente_providers::request::Mode;
 use regente_providers::sandbox::http::{RemoteError, RemoteSandbox};
@@ -31,7 +32,7 @@ use regente_store::{DatabaseKind, Store, StoreError, StoreOptions};
 use zeroize::Zeroizing;
 
 use crate::app::{App, Parts, no_credentials};
-use crate::config::{Config, ConfigError, Place, Simulator, TooWeak};
+use crate::config::{Config, ConfigError, Place, ProviderAddresses, Simulator, TooWeak};
 use crate::http::MonotonicClock;
 use crate::http::error::kept_answer;
 use crate::http::limits::Limiters;
@@ -90,6 +91,9 @@ pub enum StartError {
     /// The client for a simulator in another process cannot be made.
     #[error(transparent)]
     Simulator(#[from] RemoteError),
+    /// The client for providers cannot be made.
+    #[error(transparent)]
+    HttpClient(#[from] HttpClientError),
     /// The operating system gave no randomness.
     #[error(transparent)]
     Chance(#[from] NoRandomness),
@@ -184,7 +188,7 @@ async fn assemble(
     let engine = engine::App::new(engine::Parts {
         store: store.clone(),
         vault,
-        providers: Providers::with([payments]),
+        providers: Providers::with([payments].into_iter().chain(real_providers(config)?)),
         authentication: AuthenticationServers::with(challenges.as_ref().map(SimulatedServer::adapter)),
         return_addresses,
         apple_pay: config.apple_pay_keys()?,
@@ -209,6 +213,13 @@ async fn assemble(
         limiters: Limiters::new(&limits, &now),
         limits,
     }))
+}
+
+/// The adapters of the providers that move real money.
+fn real_providers(config: &Config) -> Result<[Adapter; 0], StartError> {
+    let _http = HttpClient::new(config.provider_http_options()?)?;
+    let ProviderAddresses { stripe: _, adyen: _, pagarme_v5: _ } = config.provider_addresses()?;
+    Ok([])
 }
 
 /// The simulator's transaction log for reading; `None` where there is none.

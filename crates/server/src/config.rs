@@ -15,6 +15,7 @@ mod listing;
 mod outbound;
 mod product;
 mod production;
+mod providers;
 mod secret;
 mod server;
 mod simulator;
@@ -34,6 +35,7 @@ pub use layers::{ConfigError, Flag, Loaded, Sources};
 pub use outbound::OutboundConfig;
 pub use product::{ChargesConfig, LimitsConfig, PurchasesConfig, RoutingConfig};
 pub use production::{TooWeak, mode_open_to_others};
+pub use providers::{ProviderAddresses, ProvidersConfig};
 pub use secret::{Secret, WrittenIn, WrittenSecret};
 pub use server::{LogConfig, LogFormat, MetricsConfig, ServerConfig};
 pub use simulator::{SandboxConfig, Simulator};
@@ -72,6 +74,8 @@ pub struct Config {
     pub purchases: PurchasesConfig,
     /// Which providers are asked.
     pub routing: RoutingConfig,
+    /// Calls to payment providers.
+    pub providers: ProvidersConfig,
     /// Calls to addresses given by users.
     pub outbound: OutboundConfig,
     /// How events are delivered.
@@ -98,6 +102,7 @@ impl Default for Config {
             charges: ChargesConfig::default(),
             purchases: PurchasesConfig::default(),
             routing: RoutingConfig::default(),
+            providers: ProvidersConfig::default(),
             outbound: OutboundConfig::default(),
             webhooks: WebhooksConfig::default(),
             log: LogConfig::default(),

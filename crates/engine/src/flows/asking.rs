@@ -11,13 +11,14 @@ use regente_domain::charge::authentication::{Authenticator, LiabilityShift};
 use regente_domain::charge::{Charge, Means, PaymentSource, Recurrence, SecurityCode, StateName};
 use regente_domain::id::CardId;
 use regente_providers::authentication::ThreeDSecure;
-use regente_providers::request::{Authorization, CardDetails, Instrument, Operation};
+use regente_providers::request::{Authorization, CardDetails, Instrument, Operation, PayerDetails};
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
 use regente_store::{cards, charges};
 
 use super::attempt::{self, CallResult, SimulatorOverrides};
 use super::charge::Ran;
+use super::customers::payer;
 use super::outcome::{self, ChargedWith, Written};
 use super::step::step;
 use super::stored::reread;
@@ -189,7 +190,13 @@ impl Asking {
         let Some(provider) = self.merchant.providers.iter().find(is_asked) else {
             return Err(Error::internal("a route to a provider that the merchant does not have"));
         };
-        Ok(attempt::ask(app, provider, &self.request, &self.overrides, self.authorization(app)).await?)
+        // Boxed: few providers want to know.
+        let buyer = match app.providers.wants_buyer(provider.provider_type) {
+            true => Box::pin(self.buyer(app)).await?,
+            false => None,
+        };
+        let authorization = self.authorization(app, buyer);
+        Ok(attempt::ask(app, provider, &self.request, &self.overrides, authorization).await?)
     }
 
     async fn enroll(&self, app: &App) -> Result<CallResult, Error> {
@@ -202,7 +209,15 @@ impl Asking {
         authentication::enroll(app, charge, request, card, data, merchant, overrides).await
     }
 
-    fn authorization(&self, app: &App) -> Operation {
+    /// The customer of a charge by card.
+    async fn buyer(&self, app: &App) -> Result<Option<Box<PayerDetails>>, Error> {
+        match self.instrument {
+            Instrument::Card(_) => Ok(payer::of_charge(app, &self.charge).await?.map(Box::new)),
+            Instrument::Payer(_) | Instrument::Wallet(_) => Ok(None),
+        }
+    }
+
+    fn authorization(&self, app: &App, buyer: Option<Box<PayerDetails>>) -> Operation {
         let charge = &self.charge;
         let authentication = charge.authentication.as_deref();
         Operation::Authorize(Authorization {
@@ -212,7 +227,7 @@ impl Asking {
             method: charge.method.clone(),
             network_transaction_id: self.network_transaction_id(),
             instrument: self.instrument.clone(),
-            buyer: None,
+            buyer,
             statement_descriptor: charge.references.statement_descriptor.clone(),
             order_id: charge.order_id.clone(),
             description: charge.references.description.clone(),

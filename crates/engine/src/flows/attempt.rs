@@ -99,7 +99,8 @@ pub async fn ask(
             }
             let absent = unanswered(app.providers.unanswered_reason(request.provider_type));
             // Boxed: it is rare and would enlarge every call in flight.
-            let finding_out = Box::pin(find_out(app, provider, request, overrides, again, absent));
+            let look_up = LookUp::of(again);
+            let finding_out = Box::pin(find_out(app, provider, request, overrides, look_up, absent));
             let outcome = finding_out.await?.outcome;
             let open_reason = (outcome == Outcome::Open).then(|| why_open(reason));
             (outcome, open_reason)
@@ -179,15 +180,35 @@ fn taken_back(payment: &Payment) -> Option<TakenBack> {
     Some(TakenBack { transaction_id: payment.reference.transaction_id.clone(), reference })
 }
 
-/// Finds out the outcome of a request, once: sends `again` under the request's own key where that is allowed, otherwise
-/// probes. `absent` is the outcome when the provider has no record of the key. In a release without the provider's
+/// How the outcome of a request is found out.
+pub enum LookUp {
+    /// It is sent again under its own key.
+    SendAgain(Operation),
+    /// Its provider is asked about it.
+    Probe {
+        /// What the browser of the payer has brought back.
+        returned: BTreeMap<String, String>,
+    },
+}
+
+impl LookUp {
+    /// Its provider is asked about it, and no browser has come back.
+    pub const PROBE: Self = Self::Probe { returned: BTreeMap::new() };
+
+    /// Sends the operation again, if there is one, otherwise asks.
+    pub fn of(again: Option<Operation>) -> Self {
+        again.map_or(Self::PROBE, Self::SendAgain)
+    }
+}
+
+/// Finds out the outcome of a request, once. `absent` is the outcome when the provider has no record of the key. In a release without the provider's
 /// adapter the outcome stays open: another release may have sent the request.
 pub async fn find_out(
     app: &App,
     provider: &Provider,
     request: &TransactionRequest,
     overrides: &SimulatorOverrides,
-    again: Option<Operation>,
+    look_up: LookUp,
     absent: Decline,
 ) -> Result<Found, VaultError> {
     if !app.providers.has_adapter(request.provider_type) {
@@ -199,19 +220,11 @@ pub async fn find_out(
         );
         return Ok(Outcome::Open.into());
     }
-    let Some(operation) = again else {
-        return Ok(match probe(app, provider, request, overrides).await? {
-            Probe::Found(finding) => Found::of(request, finding),
-            Probe::Absent if request.outcome != Outcome::Open && !is_denied(request) => {
-                tracing::error!(
-                    transaction_request = %request.id, provider = %request.provider_type.code(),
-                    "the provider denies a request that it has issued instructions for or accepted; it is asked again"
-                );
-                Outcome::Open.into()
-            }
-            Probe::Absent => Outcome::NoEffect(absent).into(),
-            Probe::Unknown => Outcome::Open.into(),
-        });
+    let operation = match look_up {
+        LookUp::SendAgain(operation) => operation,
+        LookUp::Probe { returned } => {
+            return probed(app, provider, request, overrides, returned, absent).await;
+        }
     };
     Ok(match call(app, provider, request, overrides, operation).await?.await {
         Answer::Approved(approval) => Outcome::Approved(approval),
@@ -222,6 +235,28 @@ pub async fn find_out(
         Answer::NotSent | Answer::Unknown(_) => Outcome::Open,
     }
     .into())
+}
+
+async fn probed(
+    app: &App,
+    provider: &Provider,
+    request: &TransactionRequest,
+    overrides: &SimulatorOverrides,
+    returned: BTreeMap<String, String>,
+    absent: Decline,
+) -> Result<Found, VaultError> {
+    Ok(match probe(app, provider, request, overrides, returned).await? {
+        Probe::Found(finding) => Found::of(request, finding),
+        Probe::Absent if request.outcome != Outcome::Open && !is_denied(request) => {
+            tracing::error!(
+                transaction_request = %request.id, provider = %request.provider_type.code(),
+                "the provider denies a request that it has issued instructions for or accepted; it is asked again"
+            );
+            Outcome::Open.into()
+        }
+        Probe::Absent => Outcome::NoEffect(absent).into(),
+        Probe::Unknown => Outcome::Open.into(),
+    })
 }
 
 /// The provider was not reached, so its next one can be asked at once.
@@ -287,13 +322,14 @@ async fn probe(
     provider: &Provider,
     request: &TransactionRequest,
     overrides: &SimulatorOverrides,
+    returned: BTreeMap<String, String>,
 ) -> Result<Probe, VaultError> {
     let Some(operation) = operation_kind(request) else { return Ok(Probe::Unknown) };
     let inquiry = Inquiry {
         key: request.provider_key(),
         operation,
         reference: request.transaction_id().map(str::to_owned),
-        returned: BTreeMap::new(),
+        returned,
         sent_at: request.sent_at,
         at: app.clock.of(request.client_id),
         provider_type: request.provider_type,

@@ -2,13 +2,15 @@
 //! (`docs/interface/charges.md#3-d-secure`). Repeating it, from another tab or at the same time, changes nothing more:
 //! the version of the charge guards each step.
 
+use std::collections::BTreeMap;
+
 use regente_domain::actor::Actor;
 use regente_domain::charge::ChargeState;
 use regente_domain::charge::attempt::{Outcome, TransactionRequest, never_arrived};
 use regente_domain::id::{ChargeId, ClientId};
 use regente_store::charges::{self, StoredCharge};
 
-use super::attempt::{self, SimulatorOverrides};
+use super::attempt::{self, LookUp, SimulatorOverrides};
 use super::stored::provider_of;
 use super::{authentication, finding};
 use crate::app::App;
@@ -17,18 +19,24 @@ use crate::error::Error;
 /// The actor of changes that a returning cardholder causes.
 const CARDHOLDER: &str = "cardholder";
 
-/// The address of the merchant to which the browser goes on; `None` for a charge that has none.
+/// The address of the merchant to which the browser goes on; `None` for a charge that has none. `returned` is what the
+/// browser has brought with it.
 ///
 /// # Errors
 /// [`Error::NotFound`]; [`Error::Unavailable`].
-pub async fn come_back(app: App, client_id: ClientId, charge_id: ChargeId) -> Result<Option<String>, Error> {
+pub async fn come_back(
+    app: App,
+    client_id: ClientId,
+    charge_id: ChargeId,
+    returned: BTreeMap<String, String>,
+) -> Result<Option<String>, Error> {
     let _admission = app.store.admit(client_id)?;
     let found = charges::find_with_requests(&app.store, client_id, charge_id).await?;
     let (stored, requests) = found.ok_or(Error::NotFound)?;
     let redirect_url = authentication::data_of(&app, &stored).await?.and_then(|data| data.redirect_url);
     let awaited = requests.into_iter().map(|stored| stored.request).rfind(is_challenge);
     if let (ChargeState::AwaitingPayer { .. }, Some(awaited)) = (&stored.charge.state, awaited) {
-        carry_on(&app, &stored, awaited).await?;
+        carry_on(&app, &stored, awaited, returned).await?;
     }
     Ok(redirect_url)
 }
@@ -37,14 +45,20 @@ fn is_challenge(request: &TransactionRequest) -> bool {
     request.pending().is_some_and(|pending| pending.instructions.is_challenge())
 }
 
-async fn carry_on(app: &App, stored: &StoredCharge, awaited: TransactionRequest) -> Result<(), Error> {
+async fn carry_on(
+    app: &App,
+    stored: &StoredCharge,
+    awaited: TransactionRequest,
+    returned: BTreeMap<String, String>,
+) -> Result<(), Error> {
     let charge = &stored.charge;
     let found = match awaited.request_type.is_authentication() {
         true => authentication::look(app, charge, &awaited).await,
         false => {
             let provider = provider_of(app, &awaited).await?;
             let overrides = SimulatorOverrides::of(app, charge, None);
-            attempt::find_out(app, &provider, &awaited, &overrides, None, never_arrived()).await?
+            let look_up = LookUp::Probe { returned };
+            attempt::find_out(app, &provider, &awaited, &overrides, look_up, never_arrived()).await?
         }
     };
     match found.outcome {

@@ -14,7 +14,7 @@ use regente_providers::request::Operation;
 use regente_store::transaction_requests::{self, Claim, ObjectKind, StoredRequest};
 use regente_store::{Batch, Commit, held_security_codes};
 
-use super::attempt::{self, Found, SimulatorOverrides};
+use super::attempt::{self, Found, LookUp, SimulatorOverrides};
 use super::reported::{self, Way, way};
 use super::stored::{charge_of, provider_of};
 use super::{anti_fraud, authentication, follow_up, outcome, schedule};
@@ -143,7 +143,9 @@ async fn look(app: &App, stored: &StoredRequest) -> Result<Found, Error> {
     };
     let provider = provider_of(app, &stored.request).await?;
     let overrides = charge.map(|charge| SimulatorOverrides::of(app, &charge, None)).unwrap_or_default();
-    let finding_out = attempt::find_out(app, &provider, &stored.request, &overrides, again, never_arrived());
+    let look_up = LookUp::of(again);
+    let finding_out =
+        attempt::find_out(app, &provider, &stored.request, &overrides, look_up, never_arrived());
     Ok(finding_out.await?)
 }
 

@@ -8,7 +8,7 @@ use regente_domain::id::{ChargeId, ClientId};
 use regente_providers::staged::{StageRefusal, Staged, StagedEvent};
 use regente_store::charges;
 
-use super::attempt::{self, SimulatorOverrides};
+use super::attempt::{self, LookUp, SimulatorOverrides};
 use super::follow_up::{self, NewFollowUp};
 use super::purchase::operations::card_is_free;
 use super::stored::{Ran, provider_of};
@@ -155,7 +155,8 @@ async fn stage(app: &App, request: &TransactionRequest, what: Staged) -> Result<
 async fn find_out(app: &App, charge: &Charge, request: &TransactionRequest) -> Result<attempt::Found, Error> {
     let provider = provider_of(app, request).await?;
     let overrides = SimulatorOverrides::of(app, charge, None);
-    let found = attempt::find_out(app, &provider, request, &overrides, None, never_arrived()).await?;
+    let found =
+        attempt::find_out(app, &provider, request, &overrides, LookUp::PROBE, never_arrived()).await?;
     match found.outcome {
         Outcome::Open | Outcome::Analysed(_) => Err(Error::busy()),
         Outcome::Pending(_)

@@ -126,6 +126,7 @@ pub async fn create(
     body: Body,
 ) -> Result<Response, ApiError> {
     let new = body.read(|fields| new_merchant(fields, &app))?;
+    NewProvider::check_credentials(&app, &new.providers).await?;
     let plan = || plan_creation(&app, &caller, &request_id, &new);
     commit_once(&app, &caller, &headers, "POST /v1/merchants", &body, plan).await
 }
@@ -245,6 +246,7 @@ pub async fn update(
     let id = path_id(&id)?;
     find(&app, &caller, id).await?;
     let changes = body.read(|fields| merchant_changes(fields, &app))?;
+    NewProvider::check_credentials(&app, &changes.providers).await?;
     let added = records_of(&app, &caller, id, &changes.providers)?;
     for _ in 0..TRIES_MAX {
         let mut found = find(&app, &caller, id).await?;

@@ -155,7 +155,8 @@ fn is_base_url(text: &str) -> bool {
 
 /// The settings whose values have the right type and break a rule, each with the rule.
 pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
-    let Config { server, database, sandbox, apple_pay, charges, outbound, webhooks, log, .. } = config;
+    let Config { server, database, sandbox, apple_pay, charges, outbound, providers, webhooks, log, .. } =
+        config;
     let mut problems = Vec::new();
     let mut must = |holds: bool, key: &'static str, rule: &str| {
         if !holds {
@@ -196,6 +197,11 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         "server.trusted_proxies",
         "must be addresses or networks with commas between them, such as 10.1.0.0/16,::1",
     );
+    let is_proxy = providers.proxy.as_deref().is_none_or(is_base_url);
+    must(is_proxy, "providers.proxy", "must be http:// or https:// with a host, without a slash at its end");
+    for (key, url) in providers.moved() {
+        must(is_base_url(url), key, "must be http:// or https:// with a host, without a slash at its end");
+    }
     must(sandbox.books.as_deref() != Some(""), "sandbox.books", "must be a file or `memory`");
     must(sandbox.listen.parse::<SocketAddr>().is_ok(), "sandbox.listen", LISTEN_RULE);
     must(

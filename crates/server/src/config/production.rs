@@ -79,6 +79,9 @@ impl Config {
         if self.sandbox.url.is_some() {
             reasons.push("`sandbox.url` would send card numbers in the clear".to_owned());
         }
+        for (key, _) in self.providers.moved() {
+            reasons.push(format!("`{key}` would send card numbers to another place than the provider"));
+        }
         if self.sandbox.faults_file.is_some() {
             reasons.push("`sandbox.faults_file` makes payments fail".to_owned());
         }

@@ -2,7 +2,7 @@
 //! found or created by the cases of `docs/interface/customers.md#matching` and never updated. A payment uses the data
 //! that was sent with it, or with its alias.
 
-use regente_domain::charge::PaymentMethod;
+use regente_domain::charge::{Charge, PaymentMethod};
 use regente_domain::customer::{Address, Document};
 use regente_domain::id::{CustomerId, Id};
 use regente_providers::request::PayerDetails;
@@ -66,6 +66,13 @@ pub async fn stored(app: &App, caller: &Caller, id: CustomerId) -> Result<Option
         of_customer(Customer::open(app, stored).await?)
     };
     Ok(Some(PayingCustomer { customer, details }))
+}
+
+/// The customer of a charge, as a provider is told of him; `None` when he was deleted.
+pub async fn of_charge(app: &App, charge: &Charge) -> Result<Option<PayerDetails>, Error> {
+    let Some(id) = charge.customer_id else { return Ok(None) };
+    let Some(stored) = customers::find(&app.store, charge.client_id, id).await? else { return Ok(None) };
+    Ok(Some(of_customer(Customer::open(app, stored).await?)))
 }
 
 /// The customer who matches a buyer in the body; created when there is none and `is_allowed` agrees. `path` is where the

@@ -1,6 +1,8 @@
 //! 3-D Secure (`docs/interface/charges.md#3-d-secure`): prepares an authentication, and receives the cardholder after a
 //! challenge.
 
+use std::collections::BTreeMap;
+
 use axum::Extension;
 use axum::body::Body as HttpBody;
 use axum::extract::{Request, State};
@@ -34,6 +36,9 @@ use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::peer::PeerAddress;
 use crate::http::rates::RateKey;
+
+/// The most bytes of a form that a browser brings back.
+const RETURNED_BYTES_MAX: usize = 64 * 1024;
 
 /// A card to authenticate the holder of.
 #[derive(ToSchema)]
@@ -235,13 +240,15 @@ pub async fn come_back(
     request: Request,
 ) -> Result<Response, ApiError> {
     let charge_id: ChargeId = path_id(&id)?;
-    let (client_id, hash) = signature(request.uri().query().unwrap_or_default()).ok_or(Error::NotFound)?;
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    let (client_id, hash) = signature(&query).ok_or(Error::NotFound)?;
     let now = app.clock.of(client_id);
     if !app.return_addresses.is_good(client_id, charge_id, &hash, now) {
         return Err(Error::NotFound.into());
     }
+    let returned = returned(&query, request.into_body()).await?;
     // A browser that hangs up leaves nothing half done.
-    let coming_back = challenge::come_back(app.engine.clone(), client_id, charge_id);
+    let coming_back = challenge::come_back(app.engine.clone(), client_id, charge_id, returned);
     let redirect_url = app.in_flight.run(coming_back).await?.ok_or(Error::NotFound)?;
     let mut address = Url::parse(&redirect_url).map_err(Error::internal)?;
     address.query_pairs_mut().append_pair("chargeId", &charge_id.to_string());
@@ -252,6 +259,14 @@ pub async fn come_back(
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     Ok(response)
+}
+
+/// What a provider has given the browser to bring back: the members of the query, without the signature, and of the form.
+async fn returned(query: &str, body: HttpBody) -> Result<BTreeMap<String, String>, ApiError> {
+    let form = axum::body::to_bytes(body, RETURNED_BYTES_MAX).await.map_err(|_| Error::NotFound)?;
+    let members = form_urlencoded::parse(query.as_bytes()).chain(form_urlencoded::parse(&form));
+    let members = members.filter(|(name, _)| !matches!(name.as_ref(), "clientId" | "hash"));
+    Ok(members.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
 }
 
 /// The account and the signature in an address.

@@ -3,6 +3,7 @@
 
 use std::ops::RangeInclusive;
 
+use futures_util::future::join_all;
 use regente_domain::charge::later_of;
 use regente_domain::id::{ClientId, MerchantId, ProviderId};
 use regente_domain::problems::Problems;
@@ -10,7 +11,8 @@ use regente_domain::provider_type::{ProviderType, merge_credentials, stored_spel
 use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
 use regente_engine::error::Error;
-use regente_providers::provider::Providers;
+use regente_providers::provider::{CredentialsCheck, CredentialsRefusal, Providers};
+use regente_providers::request::Credentials;
 use regente_store::providers::Provider;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -30,6 +32,8 @@ const ACQUIRER_BINS_MAX: usize = 100;
 const PRIORITIES: RangeInclusive<i64> = 0..=INTEGER_MAX;
 /// A parsed new provider. It holds secrets and is never printed.
 pub struct NewProvider {
+    /// Where it is in the body.
+    path: String,
     name: String,
     priority: i64,
     provider_type: ProviderType,
@@ -49,7 +53,24 @@ impl NewProvider {
         let options = read_options(fields, provider_type, path, &app.providers);
         let acquirer = read_acquirer(fields);
         let (provider_type, credentials) = credentials?;
-        Some(Self { name: name?, priority: priority?, provider_type, credentials, options, acquirer })
+        let path = path.to_owned();
+        Some(Self { path, name: name?, priority: priority?, provider_type, credentials, options, acquirer })
+    }
+
+    /// Asks the providers whether they know the credentials.
+    ///
+    /// # Errors
+    /// The members that a provider does not accept.
+    pub async fn check_credentials(app: &App, new: &[Self]) -> Result<(), Error> {
+        let checks = new.iter().map(async |Self { path, provider_type, credentials, options, .. }| {
+            let options = options.clone().unwrap_or_default();
+            refused(app, *provider_type, credentials, options, path).await
+        });
+        let mut problems = Problems::new();
+        for refused in join_all(checks).await {
+            problems.extend(refused);
+        }
+        problems.into_result().map_err(Error::from)
     }
 
     /// The stored record of this provider for a merchant, with sealed credentials.
@@ -106,6 +127,24 @@ fn read_credentials(
         Err(problems) => {
             fields.problems(problems);
             None
+        }
+    }
+}
+
+/// What the provider itself says against the credentials.
+async fn refused(
+    app: &App,
+    provider_type: ProviderType,
+    credentials: &Map<String, Value>,
+    options: Map<String, Value>,
+    path: &str,
+) -> Problems {
+    let credentials = Credentials::new(credentials.clone());
+    let check = CredentialsCheck { credentials, options, mode: app.settings.mode };
+    match app.providers.check_credentials(provider_type, check).await {
+        Ok(()) => Problems::new(),
+        Err(CredentialsRefusal { member: name, problem }) => {
+            Problems::one(member(&member(path, "credentials"), name), problem)
         }
     }
 }
@@ -176,6 +215,10 @@ pub(super) async fn changed(app: &App, before: &Provider, body: &Body) -> Result
     let credentials = credentials.unwrap_or_else(|| stored.clone());
     if after == *before && credentials == stored {
         return Ok(None);
+    }
+    if credentials != stored {
+        let options = after.options.clone().unwrap_or_default();
+        refused(app, before.provider_type, &credentials, options, "").await.into_result()?;
     }
     // Sealed again even when unchanged: the old data key may be about to be retired.
     after.credentials = seal_credentials(app, before.client_id, before.id, &credentials)?;

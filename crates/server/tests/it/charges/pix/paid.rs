@@ -263,7 +263,9 @@ pub(crate) async fn notify(app: &TestApp, request: &TransactionRequest) {
     let provider = providers.await.unwrap().unwrap();
     let absent = regente_domain::charge::attempt::never_arrived();
     let overrides = attempt::SimulatorOverrides::default();
-    let found = attempt::find_out(&app.app, &provider, request, &overrides, None, absent).await.unwrap();
+    let found = attempt::find_out(&app.app, &provider, request, &overrides, attempt::LookUp::PROBE, absent)
+        .await
+        .unwrap();
     finding::notified(&app.app, request, found).await.unwrap();
 }
 
