@@ -31,7 +31,7 @@ use crate::three_d_secure::{
 /// Seeds for each database by default.
 const SEEDS_DEFAULT: u64 = 150;
 /// Seeds that share a database and a clock. Each takes days: the cards would expire.
-const SEEDS_OF_A_DATABASE: usize = 400;
+const SEEDS_OF_A_DATABASE: usize = 150;
 /// Short, so that time-outs take little time; a busy machine has more of them, which is harmless.
 const DEADLINE: Duration = Duration::from_millis(8);
 /// One of several equal steps of time; together they exceed the schedule of probes many times over.
