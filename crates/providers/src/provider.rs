@@ -16,7 +16,7 @@ use crate::notification::{
     Authentic, NOTIFICATION_BYTES_MAX, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
 };
 use crate::outcome::{Answer, Probe, UnknownReason};
-use crate::request::{Call, Credentials, Inquiry, Mode, OperationKind};
+use crate::request::{Call, CardDetails, Credentials, Inquiry, Mode, OperationKind};
 use crate::staged::{StageRefusal, StagedEvent};
 
 /// A future that a `dyn` [`Provider`] can return.
@@ -66,6 +66,11 @@ pub trait Provider: Send + Sync {
     /// Checks the credentials by a call that has no effect, when a merchant registers them.
     fn check_credentials(&self, _: CredentialsCheck) -> BoxFuture<'_, Result<(), CredentialsRefusal>> {
         Box::pin(async { Ok(()) })
+    }
+
+    /// A card that the provider's test environment approves.
+    fn test_card(&self) -> Option<CardDetails> {
+        None
     }
 
     /// Whether an unanswered call counts against the provider in its circuit. It does not when the call itself asked a
@@ -244,9 +249,14 @@ impl Providers {
     ) -> Result<(), CredentialsRefusal> {
         let Some(provider) = self.adapter(provider_type) else { return Ok(()) };
         match timeout(provider.probe_deadline(), provider.check_credentials(check)).await {
-            Ok(checked) => checked,
-            Err(_elapsed) => Ok(()),
+            Ok(Err(refusal)) => Err(refusal),
+            Ok(Ok(())) | Err(_) => Ok(()),
         }
+    }
+
+    /// A card that the test environment of this provider type approves, if one is known.
+    pub fn test_card(&self, provider_type: ProviderType) -> Option<CardDetails> {
+        self.adapter(provider_type)?.test_card()
     }
 
     /// Whether an unanswered call counts against the provider in its circuit.

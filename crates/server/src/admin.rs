@@ -8,6 +8,7 @@ mod command;
 mod customers;
 mod doctor;
 mod error;
+mod provider_check;
 mod recount;
 mod run;
 mod socket;

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use regente_domain::id::{ChargeId, ClientId, CustomerId, Id, TransactionRequestId, of};
+use regente_domain::id::{ChargeId, ClientId, CustomerId, Id, ProviderId, TransactionRequestId, of};
 
 use crate::admin::ExistingFile;
 use crate::bootstrap::Migrations;
@@ -156,6 +156,9 @@ enum Task {
     /// People who pay
     #[command(subcommand)]
     Customers(CustomersTask),
+    /// Payment providers of merchants
+    #[command(subcommand)]
+    Providers(ProvidersTask),
     /// Data keys and the key-encryption key
     #[command(subcommand)]
     Vault(VaultTask),
@@ -277,6 +280,20 @@ enum CustomersTask {
 }
 
 #[derive(Debug, Subcommand)]
+enum ProvidersTask {
+    /// Check the credentials; in the sandbox also send a test authorization, void it, and wait for a notification
+    Check {
+        /// The id of the registered provider
+        provider_id: ProviderId,
+        /// How long a notification is waited for
+        #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+        wait: u64,
+        #[command(flatten)]
+        output: OutputArg,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 enum KeysTask {
     /// Make a secret key; it is shown once
     Create {
@@ -390,6 +407,7 @@ impl Task {
             Self::Clients(task) => operate::clients(&sources.load_plain()?, task),
             Self::Keys(task) => operate::keys(&sources.load_plain()?, task),
             Self::Customers(task) => operate::customers(&sources.load_plain()?, task),
+            Self::Providers(task) => operate::providers(&sources.load_plain()?, task),
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),
             Self::Webhooks(task) => webhooks::run(&sources.load_plain()?, task),
             Self::Openapi => operate::openapi(),

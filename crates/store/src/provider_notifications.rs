@@ -23,6 +23,11 @@ sql! {
     pub FIND_PROVIDER_NOTIFICATION = "
         SELECT provider_id, provider_type, headers, body, key_id, state, received_at FROM provider_notifications
         WHERE id = :id AND client_id = :client_id";
+    /// The first notification of a provider since a time.
+    pub PROVIDER_NOTIFICATION_SINCE = "
+        SELECT id, received_at FROM provider_notifications
+        WHERE client_id = :client_id AND provider_id = :provider_id AND received_at >= :since
+        ORDER BY received_at LIMIT 1";
     /// Notes what became of a notification that waits.
     pub SETTLE_PROVIDER_NOTIFICATION = "
         UPDATE provider_notifications SET state = :state, why = :why, settled_at = :settled_at
@@ -218,4 +223,18 @@ pub fn purge(batch: &mut Batch, ids: &[Uuid], before: Timestamp) {
     let client_id = batch.client_id();
     let ids = Json::list(Some(ids), Uuid::to_string);
     batch.push_any(&PURGE_PROVIDER_NOTIFICATIONS, args! { client_id, ids, before });
+}
+
+/// When the first notification of a provider since a time arrived, with its id.
+///
+/// # Errors
+/// As [`Store::row`].
+pub async fn first_since(
+    store: &Store,
+    client_id: ClientId,
+    provider_id: ProviderId,
+    since: Timestamp,
+) -> Result<Option<(Uuid, Timestamp)>, StoreError> {
+    let found = store.row(&PROVIDER_NOTIFICATION_SINCE, args! { client_id, provider_id, since }).await?;
+    found.map(|row| Ok((row.get("id")?, row.get("received_at")?))).transpose()
 }

@@ -73,6 +73,8 @@ pub enum Answer {
     },
     /// A person was erased.
     CustomerErased(ErasedPerson),
+    /// What works with a provider.
+    ProviderChecked(Report),
     /// The key of a webhook is being replaced.
     WebhookKeyRotated(WebhookKeys),
     /// The keys of a webhook.

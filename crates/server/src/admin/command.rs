@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use regente_domain::customer::CheckDigits;
-use regente_domain::id::{ChargeId, ClientId, CustomerId, Id, TransactionRequestId, of};
+use regente_domain::id::{ChargeId, ClientId, CustomerId, Id, ProviderId, TransactionRequestId, of};
 use serde::{Deserialize, Serialize};
 
 use super::webhooks::WebhooksCommand;
@@ -71,6 +71,13 @@ pub enum Command {
         /// The customer, or an alias of his.
         customer_id: CustomerId,
     },
+    /// Check a registered provider.
+    ProvidersCheck {
+        /// Which.
+        provider_id: ProviderId,
+        /// How long its notification is waited for.
+        wait_seconds: u64,
+    },
     /// Something about webhooks.
     Webhooks(WebhooksCommand),
     /// Tell where the API is served.
@@ -117,6 +124,7 @@ impl Command {
             Self::UnknownsList => "unknowns",
             Self::UnknownsRetry { .. } => "unknowns retry",
             Self::CustomersErase { .. } => "customers erase",
+            Self::ProvidersCheck { .. } => "providers check",
             Self::Webhooks(command) => command.name(),
             Self::Address => "health",
             Self::Doctor => "doctor",

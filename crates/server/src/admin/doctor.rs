@@ -71,7 +71,7 @@ impl Report {
     }
 }
 
-fn check(name: &str, verdict: Verdict, found: impl Into<String>) -> Check {
+pub(super) fn check(name: &str, verdict: Verdict, found: impl Into<String>) -> Check {
     Check { name: name.to_owned(), verdict, found: found.into() }
 }
 

@@ -1,6 +1,7 @@
 //! Runs the commands of operators.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::timeline::Audience;
@@ -14,7 +15,7 @@ use super::answer::Answer;
 use super::command::{Command, ExistingFile};
 use super::doctor::{Subject, examine};
 use super::error::CommandError;
-use super::{backup, clients, customers, unknowns, webhooks};
+use super::{backup, clients, customers, provider_check, unknowns, webhooks};
 use crate::access;
 use crate::api::charges::explanation;
 use crate::app::App;
@@ -53,6 +54,10 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
         }
         Command::CustomersErase { client_id, customer_id } => {
             Ok(Answer::CustomerErased(customers::erase(app, client_id, customer_id).await?))
+        }
+        Command::ProvidersCheck { provider_id, wait_seconds } => {
+            let wait_max = Duration::from_secs(wait_seconds);
+            Ok(Answer::ProviderChecked(provider_check::check(app, provider_id, wait_max).await?))
         }
         Command::Webhooks(command) => webhooks::run(app, command).await,
         Command::Address => Ok(Answer::Address { url: config.local_url(config.listen_address()?) }),

@@ -16,6 +16,7 @@ use regente_engine::caller::Caller;
 use regente_engine::caller::RequestId;
 use regente_engine::error::Error;
 use regente_engine::vault::{Binding, Purpose};
+use regente_providers::request::NotificationAddress;
 use regente_store::providers::{self, Provider};
 use regente_store::sealed::Sealed;
 use regente_store::{Batch, Commit};
@@ -76,6 +77,10 @@ pub struct ProviderView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub acquirer: Option<Map<String, Value>>,
+    /// Where the provider is to send its notifications; absent where the service does not know its own address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "https://pay.example.com/providers/2f0b5d1c-6a0e-4a3f-9a3e-1f9a4f7f1a11/notifications")]
+    pub notification_url: Option<String>,
 }
 
 impl ProviderView {
@@ -97,8 +102,15 @@ impl ProviderView {
             credentials: mask_credentials(&credentials),
             options: provider.options.clone(),
             acquirer: provider.acquirer.clone(),
+            notification_url: notification_address(app, provider).map(|address| address.to_string()),
         })
     }
+}
+
+/// Where a provider of this release is to send its notifications.
+pub fn notification_address(app: &App, provider: &Provider) -> Option<NotificationAddress> {
+    let service = app.settings.base_url.clone().filter(|_| app.providers.has_adapter(provider.provider_type))?;
+    Some(NotificationAddress { service, provider_id: provider.id.uuid() })
 }
 
 /// Changes a provider.

@@ -38,6 +38,7 @@ pub(super) fn answer(answer: &Answer) -> String {
             format!("The provider is asked anew what became of request {request_id}.\n")
         }
         Answer::CustomerErased(person) => erased(person),
+        Answer::ProviderChecked(found) => report(found),
         Answer::WebhookKeyRotated(keys) => key_rotated(keys),
         Answer::WebhookKeys(keys) => webhook_keys(keys),
         Answer::ReplayCounted { deliveries } => format!("{deliveries} deliveries\n"),

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::lists;
 use super::run::runtime;
-use super::{ClientsTask, CustomersTask, Failure, KeysTask, OnOff, OutputArg, UnknownsTask};
+use super::{ClientsTask, CustomersTask, Failure, KeysTask, OnOff, OutputArg, ProvidersTask, UnknownsTask};
 use crate::admin::{self, Answer, Command, Report, Subject, Verdict};
 use crate::api::router::document;
 use crate::bootstrap::{self, Migrations, Missing};
@@ -64,6 +64,14 @@ pub(super) fn customers(loaded: &Loaded, task: CustomersTask) -> Result<ExitCode
     match task {
         CustomersTask::Erase { client_id, customer_id, output } => {
             run(loaded, Command::CustomersErase { client_id, customer_id }, output)
+        }
+    }
+}
+
+pub(super) fn providers(loaded: &Loaded, task: ProvidersTask) -> Result<ExitCode, Failure> {
+    match task {
+        ProvidersTask::Check { provider_id, wait, output } => {
+            run(loaded, Command::ProvidersCheck { provider_id, wait_seconds: wait }, output)
         }
     }
 }

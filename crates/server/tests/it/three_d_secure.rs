@@ -113,14 +113,23 @@ pub async fn visit(app: &TestApp, path: &str) -> Reply {
 
 /// The cardholder answers the challenge; returns the path to which the page leads.
 pub async fn answer(app: &TestApp, charge: &Value, decision: &str) -> String {
+    answer_in_time(app, charge, decision).await.expect("a page that is still good")
+}
+
+/// As [`answer`]; `None` when the page is no longer good.
+pub async fn answer_in_time(app: &TestApp, charge: &Value, decision: &str) -> Option<String> {
     let mut fields = fields(charge);
     fields.push(("decision", decision.to_owned()));
     let page = post_form(app, "/3ds/step-up", &fields).await;
     let html = String::from_utf8(page.bytes).unwrap();
+    if page.status == 400 {
+        assert!(html.contains("no longer good"), "{html}");
+        return None;
+    }
     assert_eq!(page.status, 200, "{html}");
     let (_, rest) = html.split_once("content=\"0; url=").expect("a way back");
     let url = rest.split_once('"').unwrap().0.replace("&amp;", "&");
-    url.strip_prefix(ADDRESS).expect("a page of this deployment").to_owned()
+    Some(url.strip_prefix(ADDRESS).expect("a page of this deployment").to_owned())
 }
 
 /// The cardholder answers the challenge and comes back; returns the charge.
