@@ -354,6 +354,11 @@ impl Sequence {
         }
         let requests = requests_of(app, id).await;
         let Some(taken) = approved_authorization(&requests) else { return };
+        // What is taken from an orphaned authorization, or comes back of its void, is put aside for the operator.
+        let charge = app.get(&format!("/v1/charges/{id}")).await.expect(200);
+        if ["failed", "canceled"].contains(&text(&charge["status"])) {
+            return;
+        }
         let what = self.post.pick(&[
             Staged::DisputeOpened,
             Staged::DisputeOpened,
