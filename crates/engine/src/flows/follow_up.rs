@@ -3,7 +3,7 @@
 //! request again under the same key.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::attempt::{Asks, Outcome, TransactionRequest};
+use regente_domain::charge::attempt::{Asks, Outcome, RequestGroup, TransactionRequest};
 use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::{self, Charge, FollowUpKind, FollowUpRefusal, Means, PaymentType, SecurityCode};
 use regente_domain::id::{ChargeId, ClientId};
@@ -217,7 +217,6 @@ fn operation_of(
     requests: &[TransactionRequest],
     request: &TransactionRequest,
 ) -> Result<Operation, Error> {
-    use regente_domain::charge::attempt::RequestType;
     let Some(authorization) = charge.followed(requests, request) else {
         return Err(Error::internal("a request that follows no authorization"));
     };
@@ -231,21 +230,14 @@ fn operation_of(
         currency: charge.currency,
         delay_to_compose: request.delay_to_compose,
     };
-    match request.request_type {
-        RequestType::Capture => Ok(Operation::Capture(follow_up)),
-        RequestType::Void => Ok(Operation::Void(follow_up)),
-        RequestType::Authorization
-        | RequestType::PreAuthorization
-        | RequestType::ZeroDollar
-        | RequestType::AuthenticationSetup
-        | RequestType::AuthenticationEnroll
-        | RequestType::AuthenticationValidate
-        | RequestType::ChargeBack
-        | RequestType::Dispute
-        | RequestType::DisputeClosed
-        | RequestType::RevertVoid
-        | RequestType::AntiFraud
-        | RequestType::AntiFraudFeeding => Err(Error::internal("a request that cannot be sent again")),
+    match request.request_type.group() {
+        RequestGroup::FollowUp(FollowUpKind::Capture) => Ok(Operation::Capture(follow_up)),
+        RequestGroup::FollowUp(FollowUpKind::Void) => Ok(Operation::Void(follow_up)),
+        RequestGroup::Authorization(_)
+        | RequestGroup::CardCheck
+        | RequestGroup::Reversal(_)
+        | RequestGroup::Authentication(_)
+        | RequestGroup::Risk(_) => Err(Error::internal("a request that cannot be sent again")),
     }
 }
 
