@@ -16,7 +16,7 @@ use regente_store::{Batch, Commit, charges};
 use super::attempt::{self, SimulatorOverrides};
 use super::outcome::{self, Written};
 use super::step::{Step, step};
-use super::stored::{Created, Ran, charge_of, provider_of, reread};
+use super::stored::{self, Created, Ran, charge_of, provider_of, reread};
 use crate::app::App;
 use crate::error::Error;
 use crate::idempotency::{self, Claim, Claiming};
@@ -53,10 +53,8 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
         Actor::Key(_) | Actor::ClientToken(_) | Actor::Operator => app.store.admit(new.client_id)?,
     };
     for _ in 0..RACES_MAX {
-        let found = charges::find_with_requests(&app.store, new.client_id, new.charge_id).await?;
-        let (stored, requests) = found.ok_or(Error::NotFound)?;
-        let before = stored.charge;
-        let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
+        let found = stored::find(&app, new.client_id, new.charge_id).await?;
+        let Ran { charge: before, requests } = found.ok_or(Error::NotFound)?;
         let Some(authorization) = charge::approved_authorization(&requests) else {
             return Err(refused(&before, before.no_authorization(new.operation)));
         };
