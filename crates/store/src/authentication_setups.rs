@@ -6,8 +6,8 @@ use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
-use crate::accounts::{self, Accounts};
 use crate::batch::Batch;
+use crate::expiring::Expiring;
 use crate::{Store, StoreError, args, sql};
 
 sql! {
@@ -36,6 +36,13 @@ sql! {
             SELECT id FROM authentication_setups
             WHERE client_id = :client_id AND expires_at <= :now LIMIT :limit)";
 }
+
+/// Setups that have expired.
+pub static EXPIRING: Expiring = Expiring {
+    all_but: &CLIENTS_WITH_EXPIRED_AUTHENTICATION_SETUPS,
+    one: &CLIENT_WITH_EXPIRED_AUTHENTICATION_SETUPS,
+    purge: &PURGE_AUTHENTICATION_SETUPS,
+};
 
 /// A prepared authentication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,22 +90,4 @@ pub async fn find(
     let server = ProviderType::parse(&server)
         .ok_or_else(|| StoreError::Corrupt("authentication_setups.server".to_owned()))?;
     Ok(Some(AuthenticationSetup { server, fingerprint: row.get("fingerprint")? }))
-}
-
-/// Clients with expired setups.
-pub async fn clients_with_expired(
-    store: &Store,
-    accounts: &Accounts,
-    now: Timestamp,
-    limit: i64,
-) -> Result<Vec<ClientId>, StoreError> {
-    let statements =
-        (&CLIENTS_WITH_EXPIRED_AUTHENTICATION_SETUPS, &CLIENT_WITH_EXPIRED_AUTHENTICATION_SETUPS);
-    accounts::clients_with_expired(store, accounts, statements, now, limit).await
-}
-
-/// Deletes at most `limit` expired setups of the batch's client.
-pub fn purge(batch: &mut Batch, now: Timestamp, limit: i64) {
-    let client_id = batch.client_id();
-    batch.push_any(&PURGE_AUTHENTICATION_SETUPS, args! { client_id, now, limit });
 }

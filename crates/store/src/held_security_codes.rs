@@ -4,8 +4,8 @@
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::time::Timestamp;
 
-use crate::accounts::{self, Accounts};
 use crate::batch::Batch;
+use crate::expiring::Expiring;
 use crate::sealed::Sealed;
 use crate::{Store, StoreError, args, sql};
 
@@ -41,6 +41,13 @@ sql! {
             WHERE client_id = :client_id AND expires_at <= :now LIMIT :limit)";
 }
 
+/// Codes that have expired.
+pub static EXPIRING: Expiring = Expiring {
+    all_but: &CLIENTS_WITH_EXPIRED_SECURITY_CODES,
+    one: &CLIENT_WITH_EXPIRED_SECURITY_CODES,
+    purge: &PURGE_SECURITY_CODES,
+};
+
 /// Stores the code of a charge until `expires_at`; replaces an earlier one.
 pub fn hold(batch: &mut Batch, charge_id: ChargeId, sealed: Sealed, expires_at: Timestamp) {
     let client_id = batch.client_id();
@@ -69,21 +76,4 @@ pub fn discard(batch: &mut Batch, charge_id: ChargeId) {
 pub fn discard_expired(batch: &mut Batch, charge_id: ChargeId, now: Timestamp) {
     let client_id = batch.client_id();
     batch.push_any(&DISCARD_EXPIRED_SECURITY_CODE, args! { charge_id, client_id, now });
-}
-
-/// Clients with expired codes.
-pub async fn clients_with_expired(
-    store: &Store,
-    accounts: &Accounts,
-    now: Timestamp,
-    limit: i64,
-) -> Result<Vec<ClientId>, StoreError> {
-    let statements = (&CLIENTS_WITH_EXPIRED_SECURITY_CODES, &CLIENT_WITH_EXPIRED_SECURITY_CODES);
-    accounts::clients_with_expired(store, accounts, statements, now, limit).await
-}
-
-/// Deletes at most `limit` expired codes of the batch's client.
-pub fn purge(batch: &mut Batch, now: Timestamp, limit: i64) {
-    let client_id = batch.client_id();
-    batch.push_any(&PURGE_SECURITY_CODES, args! { client_id, now, limit });
 }

@@ -8,6 +8,7 @@ pub mod accounts;
 mod admission;
 mod batch;
 mod error;
+pub mod expiring;
 mod group;
 mod migrate;
 mod postgres;

@@ -5,8 +5,8 @@ use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 
-use crate::accounts::{self, Accounts};
 use crate::batch::Batch;
+use crate::expiring::Expiring;
 use crate::sealed::Sealed;
 use crate::{Store, StoreError, args, sql};
 
@@ -37,6 +37,13 @@ sql! {
         DELETE FROM tokens WHERE client_id = :client_id AND digest IN (
             SELECT digest FROM tokens WHERE client_id = :client_id AND expires_at <= :now LIMIT :limit)";
 }
+
+/// Tokens that have expired.
+pub static EXPIRING: Expiring = Expiring {
+    all_but: &CLIENTS_WITH_EXPIRED_TOKENS,
+    one: &CLIENT_WITH_EXPIRED_TOKENS,
+    purge: &PURGE_TOKENS,
+};
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,21 +109,4 @@ pub async fn find(
     let kind: String = row.get("kind")?;
     let kind = if kind == TokenKind::Card.word() { TokenKind::Card } else { TokenKind::Cvv };
     Ok(Some(StoredToken { kind, sealed: Sealed { key_id: row.get("key_id")?, bytes: row.get("sealed")? } }))
-}
-
-/// Clients with expired tokens.
-pub async fn clients_with_expired(
-    store: &Store,
-    accounts: &Accounts,
-    now: Timestamp,
-    limit: i64,
-) -> Result<Vec<ClientId>, StoreError> {
-    let statements = (&CLIENTS_WITH_EXPIRED_TOKENS, &CLIENT_WITH_EXPIRED_TOKENS);
-    accounts::clients_with_expired(store, accounts, statements, now, limit).await
-}
-
-/// Deletes at most `limit` expired tokens of the batch's client.
-pub fn purge(batch: &mut Batch, now: Timestamp, limit: i64) {
-    let client_id = batch.client_id();
-    batch.push_any(&PURGE_TOKENS, args! { client_id, now, limit });
 }

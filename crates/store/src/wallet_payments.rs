@@ -1,12 +1,12 @@
 //! Stores which payments of wallets were made, by the digest of what the wallet has signed. Each pays one charge.
 
-use regente_domain::id::{ChargeId, ClientId};
+use regente_domain::id::ChargeId;
 use regente_domain::time::Timestamp;
 
-use crate::accounts::{self, Accounts};
 use crate::batch::Batch;
 use crate::error::Refusal;
-use crate::{Store, StoreError, args, sql};
+use crate::expiring::Expiring;
+use crate::{args, sql};
 
 sql! {
     /// Notes a payment; one that was made before refuses the batch.
@@ -28,6 +28,13 @@ sql! {
             WHERE client_id = :client_id AND expires_at <= :now LIMIT :limit)";
 }
 
+/// Payments that have expired.
+pub static EXPIRING: Expiring = Expiring {
+    all_but: &CLIENTS_WITH_EXPIRED_WALLET_PAYMENTS,
+    one: &CLIENT_WITH_EXPIRED_WALLET_PAYMENTS,
+    purge: &PURGE_WALLET_PAYMENTS,
+};
+
 /// Notes that a charge is made of this payment. If one was made before, the batch is refused.
 pub fn insert(batch: &mut Batch, digest: [u8; 32], charge_id: ChargeId, expires_at: Timestamp) {
     let client_id = batch.client_id();
@@ -37,21 +44,4 @@ pub fn insert(batch: &mut Batch, digest: [u8; 32], charge_id: ChargeId, expires_
 /// Whether a batch was refused because its payment was made before.
 pub fn is_repetition(refusal: &Refusal) -> bool {
     refusal.is(&INSERT_WALLET_PAYMENT)
-}
-
-/// Clients with expired payments.
-pub async fn clients_with_expired(
-    store: &Store,
-    accounts: &Accounts,
-    now: Timestamp,
-    limit: i64,
-) -> Result<Vec<ClientId>, StoreError> {
-    let statements = (&CLIENTS_WITH_EXPIRED_WALLET_PAYMENTS, &CLIENT_WITH_EXPIRED_WALLET_PAYMENTS);
-    accounts::clients_with_expired(store, accounts, statements, now, limit).await
-}
-
-/// Deletes at most `limit` expired payments of the batch's client.
-pub fn purge(batch: &mut Batch, now: Timestamp, limit: i64) {
-    let client_id = batch.client_id();
-    batch.push_any(&PURGE_WALLET_PAYMENTS, args! { client_id, now, limit });
 }

@@ -1,5 +1,7 @@
 //! One call to a provider: recorded before the call, completed after it.
 
+mod group;
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +17,7 @@ use super::analysis::{Analysed, Failure, Verdict};
 use super::authentication::{Authenticated, not_authenticated};
 use super::instructions::Pending;
 use super::words::words;
+pub use group::{AuthenticationStep, Reported, RequestGroup, RiskStep};
 
 words! {
     /// `requestType` (`docs/interface/charges.md#transaction-requests`); the types that card charges and cards use.
@@ -242,21 +245,15 @@ impl TransactionRequest {
 
     /// The request whose instructions the payer followed, when this one records their outcome.
     pub const fn awaited(&self) -> Option<TransactionRequestId> {
-        match self.request_type {
-            RequestType::Authorization
-            | RequestType::PreAuthorization
-            | RequestType::AuthenticationValidate => self.follows,
-            RequestType::ZeroDollar
-            | RequestType::Capture
-            | RequestType::Void
-            | RequestType::ChargeBack
-            | RequestType::Dispute
-            | RequestType::DisputeClosed
-            | RequestType::RevertVoid
-            | RequestType::AuthenticationSetup
-            | RequestType::AuthenticationEnroll
-            | RequestType::AntiFraud
-            | RequestType::AntiFraudFeeding => None,
+        match self.request_type.group() {
+            RequestGroup::Authorization(_) | RequestGroup::Authentication(AuthenticationStep::Validate) => {
+                self.follows
+            }
+            RequestGroup::CardCheck
+            | RequestGroup::FollowUp(_)
+            | RequestGroup::Reversal(_)
+            | RequestGroup::Authentication(AuthenticationStep::Setup | AuthenticationStep::Enroll)
+            | RequestGroup::Risk(_) => None,
         }
     }
 
@@ -335,67 +332,6 @@ impl TransactionRequest {
     /// The same request, with its outcome.
     pub fn end(&self, outcome: Outcome, duration: Option<Duration>, now: Timestamp) -> Self {
         Self { outcome, duration, updated_at: super::later_of(now, self.updated_at), ..self.clone() }
-    }
-}
-
-impl RequestType {
-    /// Whether it asks for an authorization. An authorization is never sent again, since the security code is gone
-    /// (`docs/interface/charges.md#unknown-outcomes`); a follow-up may be repeated under the same provider key.
-    pub const fn is_authorization(self) -> bool {
-        match self {
-            Self::Authorization | Self::PreAuthorization => true,
-            Self::ZeroDollar
-            | Self::Capture
-            | Self::Void
-            | Self::ChargeBack
-            | Self::Dispute
-            | Self::DisputeClosed
-            | Self::RevertVoid
-            | Self::AuthenticationSetup
-            | Self::AuthenticationEnroll
-            | Self::AuthenticationValidate
-            | Self::AntiFraud
-            | Self::AntiFraudFeeding => false,
-        }
-    }
-
-    /// Whether it is sent with the card in the clear.
-    pub const fn opens_card(self) -> bool {
-        match self {
-            Self::Authorization
-            | Self::PreAuthorization
-            | Self::ZeroDollar
-            | Self::AuthenticationEnroll
-            | Self::AntiFraud => true,
-            Self::Capture
-            | Self::Void
-            | Self::ChargeBack
-            | Self::Dispute
-            | Self::DisputeClosed
-            | Self::RevertVoid
-            | Self::AuthenticationSetup
-            | Self::AuthenticationValidate
-            | Self::AntiFraudFeeding => false,
-        }
-    }
-
-    /// Whether it goes to a provider of risk.
-    pub const fn is_about_risk(self) -> bool {
-        match self {
-            Self::AntiFraud | Self::AntiFraudFeeding => true,
-            Self::Authorization
-            | Self::PreAuthorization
-            | Self::ZeroDollar
-            | Self::Capture
-            | Self::Void
-            | Self::ChargeBack
-            | Self::Dispute
-            | Self::DisputeClosed
-            | Self::RevertVoid
-            | Self::AuthenticationSetup
-            | Self::AuthenticationEnroll
-            | Self::AuthenticationValidate => false,
-        }
     }
 }
 

@@ -3,7 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::attempt::{Approval, Asks, Outcome, RequestType, TransactionRequest};
+use super::attempt::{
+    Approval, Asks, AuthenticationStep, Outcome, RequestGroup, RequestType, TransactionRequest,
+};
 use super::explanation::Stopped;
 use super::next::expiry;
 use super::words::words;
@@ -268,60 +270,29 @@ pub fn newest_answer(requests: &[TransactionRequest]) -> Option<&Authenticated> 
 }
 
 impl RequestType {
-    /// Whether it is a step of an authentication.
-    pub const fn is_authentication(self) -> bool {
-        match self {
-            Self::AuthenticationSetup | Self::AuthenticationEnroll | Self::AuthenticationValidate => true,
-            Self::Authorization
-            | Self::PreAuthorization
-            | Self::ZeroDollar
-            | Self::Capture
-            | Self::Void
-            | Self::ChargeBack
-            | Self::Dispute
-            | Self::DisputeClosed
-            | Self::RevertVoid
-            | Self::AntiFraud
-            | Self::AntiFraudFeeding => false,
-        }
-    }
-
     /// Whether a 3DS server says in it what it has found.
     const fn tells_of_cardholder(self) -> bool {
-        match self {
-            Self::AuthenticationEnroll | Self::AuthenticationValidate => true,
-            Self::AuthenticationSetup
-            | Self::Authorization
-            | Self::PreAuthorization
-            | Self::ZeroDollar
-            | Self::Capture
-            | Self::Void
-            | Self::ChargeBack
-            | Self::Dispute
-            | Self::DisputeClosed
-            | Self::RevertVoid
-            | Self::AntiFraud
-            | Self::AntiFraudFeeding => false,
+        match self.group() {
+            RequestGroup::Authentication(AuthenticationStep::Enroll | AuthenticationStep::Validate) => true,
+            RequestGroup::Authentication(AuthenticationStep::Setup)
+            | RequestGroup::Authorization(_)
+            | RequestGroup::CardCheck
+            | RequestGroup::FollowUp(_)
+            | RequestGroup::Reversal(_)
+            | RequestGroup::Risk(_) => false,
         }
     }
 
     /// The type of the request that records what became of one with instructions.
     pub const fn told_as(self) -> Self {
-        match self {
-            Self::AuthenticationEnroll => Self::AuthenticationValidate,
-            Self::AuthenticationSetup
-            | Self::AuthenticationValidate
-            | Self::Authorization
-            | Self::PreAuthorization
-            | Self::ZeroDollar
-            | Self::Capture
-            | Self::Void
-            | Self::ChargeBack
-            | Self::Dispute
-            | Self::DisputeClosed
-            | Self::RevertVoid
-            | Self::AntiFraud
-            | Self::AntiFraudFeeding => self,
+        match self.group() {
+            RequestGroup::Authentication(AuthenticationStep::Enroll) => Self::AuthenticationValidate,
+            RequestGroup::Authentication(AuthenticationStep::Setup | AuthenticationStep::Validate)
+            | RequestGroup::Authorization(_)
+            | RequestGroup::CardCheck
+            | RequestGroup::FollowUp(_)
+            | RequestGroup::Reversal(_)
+            | RequestGroup::Risk(_) => self,
         }
     }
 }

@@ -213,18 +213,8 @@ impl PaymentMethod {
 
     /// The boleto, if it is one.
     pub const fn boleto(&self) -> Option<&Boleto> {
-        match self {
-            Self::Boleto(boleto) => Some(boleto),
-            Self::Credit(_)
-            | Self::Debit(_)
-            | Self::Voucher(_)
-            | Self::Pix(_)
-            | Self::Nupay(_)
-            | Self::Drip(_)
-            | Self::Picpay(_)
-            | Self::ApplePay(_)
-            | Self::ClickToPay(_) => None,
-        }
+        let Self::Boleto(boleto) = self else { return None };
+        Some(boleto)
     }
 
     /// The id of the charged card, for methods that charge one.
@@ -326,11 +316,9 @@ impl PaymentMethod {
     /// Whether `transaction.pending` is announced when the charge is stored. A card charge is usually decided a
     /// moment later; for others the instructions must exist first.
     pub const fn is_announced_when_accepted(&self) -> bool {
-        match self {
-            Self::Credit(_) | Self::Debit(_) | Self::Voucher(_) | Self::ApplePay(_) | Self::ClickToPay(_) => {
-                true
-            }
-            Self::Pix(_) | Self::Boleto(_) | Self::Nupay(_) | Self::Drip(_) | Self::Picpay(_) => false,
+        match self.source() {
+            PaymentSource::Card(_) | PaymentSource::Wallet => true,
+            PaymentSource::Payer(_) => false,
         }
     }
 

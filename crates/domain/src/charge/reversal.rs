@@ -9,7 +9,7 @@ use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
-use super::attempt::{Approval, Asks, Outcome, RequestType, TransactionRequest};
+use super::attempt::{Approval, Asks, Outcome, RequestGroup, RequestType, TransactionRequest};
 use super::words::words;
 use super::{Charge, ChargeEvent, ChargeState, StateName, Transition, approved_authorization};
 
@@ -299,23 +299,16 @@ fn is_of(taken: &TransactionRequest, about: &TransactionRequest, requests: &[Tra
         return true;
     }
     let followed = about.follows.and_then(|id| requests.iter().find(|request| request.id == id));
-    match about.request_type {
-        RequestType::Capture | RequestType::Void => match followed {
+    match about.request_type.group() {
+        RequestGroup::FollowUp(_) => match followed {
             Some(followed) => followed.id == taken.id || followed.follows == Some(taken.id),
             // Requests of earlier releases do not name it.
             None => about.follows.is_none(),
         },
-        RequestType::Authorization
-        | RequestType::PreAuthorization
-        | RequestType::ZeroDollar
-        | RequestType::ChargeBack
-        | RequestType::Dispute
-        | RequestType::DisputeClosed
-        | RequestType::RevertVoid
-        | RequestType::AuthenticationSetup
-        | RequestType::AuthenticationEnroll
-        | RequestType::AuthenticationValidate
-        | RequestType::AntiFraud
-        | RequestType::AntiFraudFeeding => false,
+        RequestGroup::Authorization(_)
+        | RequestGroup::CardCheck
+        | RequestGroup::Reversal(_)
+        | RequestGroup::Authentication(_)
+        | RequestGroup::Risk(_) => false,
     }
 }

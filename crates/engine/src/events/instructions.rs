@@ -1,9 +1,9 @@
 //! What a payer is told to do and what a provider says of a payment, as answers and events show it
 //! (`docs/interface/charges.md#awaiting-the-payer`): one member for each payment method that has one of its own.
 
-use regente_domain::charge::attempt::{Outcome, PaidAs, RequestType, TransactionRequest};
+use regente_domain::charge::attempt::{Outcome, PaidAs, RequestGroup, TransactionRequest};
 use regente_domain::charge::instructions::Instructions;
-use regente_domain::charge::{Boleto, Drip, Nupay, PaymentMethod, Pix, expiry};
+use regente_domain::charge::{Boleto, Drip, FollowUpKind, Nupay, PaymentMethod, Pix, expiry};
 use regente_domain::time::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -188,24 +188,17 @@ impl NupayView {
                 let payment_url = page(&pending.instructions)?.to_owned();
                 Some(Self::Instructed { expires_in: nupay.delay_to_auto_cancel, payment_url })
             }
-            Outcome::Accepted(reference) | Outcome::Approved(reference) => match request.request_type {
-                RequestType::Authorization | RequestType::PreAuthorization => {
-                    reference.paid_as.as_deref().cloned().map(Self::Paid)
-                }
-                RequestType::Void => {
+            Outcome::Accepted(reference) | Outcome::Approved(reference) => match request.request_type.group()
+            {
+                RequestGroup::Authorization(_) => reference.paid_as.as_deref().cloned().map(Self::Paid),
+                RequestGroup::FollowUp(FollowUpKind::Void) => {
                     reference.transaction_id.clone().map(|refund_id| Self::Refunded { refund_id })
                 }
-                RequestType::ZeroDollar
-                | RequestType::Capture
-                | RequestType::ChargeBack
-                | RequestType::AuthenticationSetup
-                | RequestType::AuthenticationEnroll
-                | RequestType::AuthenticationValidate
-                | RequestType::AntiFraud
-                | RequestType::AntiFraudFeeding
-                | RequestType::Dispute
-                | RequestType::DisputeClosed
-                | RequestType::RevertVoid => None,
+                RequestGroup::FollowUp(FollowUpKind::Capture)
+                | RequestGroup::CardCheck
+                | RequestGroup::Reversal(_)
+                | RequestGroup::Authentication(_)
+                | RequestGroup::Risk(_) => None,
             },
             Outcome::Open | Outcome::Declined(_) | Outcome::NoEffect(_) | Outcome::Analysed(_) => None,
         }

@@ -2,7 +2,7 @@
 
 use regente_domain::charge::PaymentMethod;
 use regente_domain::charge::analysis::Verdict;
-use regente_domain::charge::attempt::{RequestType, TransactionRequest};
+use regente_domain::charge::attempt::{AuthenticationStep, RequestGroup, RiskStep, TransactionRequest};
 use regente_domain::charge::authentication::Authenticated;
 use regente_domain::decline::Decline;
 use regente_domain::id::{ProviderId, TransactionRequestId};
@@ -167,25 +167,19 @@ impl TransactionRequestView {
 impl ThreeDsView {
     fn of(request: &TransactionRequest) -> Option<Self> {
         let answer = request.authenticated.as_deref()?;
-        match request.request_type {
-            RequestType::AuthenticationEnroll => {
+        match request.request_type.group() {
+            RequestGroup::Authentication(AuthenticationStep::Enroll) => {
                 Some(Self::Enrolled { card_enrolled: answer.is_enrolled(), challenged: answer.challenged })
             }
-            RequestType::AuthenticationValidate => {
+            RequestGroup::Authentication(AuthenticationStep::Validate) => {
                 Some(Self::Validated { liability_shift: answer.shifts_liability() })
             }
-            RequestType::AuthenticationSetup
-            | RequestType::Authorization
-            | RequestType::PreAuthorization
-            | RequestType::ZeroDollar
-            | RequestType::Capture
-            | RequestType::Void
-            | RequestType::ChargeBack
-            | RequestType::Dispute
-            | RequestType::DisputeClosed
-            | RequestType::RevertVoid
-            | RequestType::AntiFraud
-            | RequestType::AntiFraudFeeding => None,
+            RequestGroup::Authentication(AuthenticationStep::Setup)
+            | RequestGroup::Authorization(_)
+            | RequestGroup::CardCheck
+            | RequestGroup::FollowUp(_)
+            | RequestGroup::Reversal(_)
+            | RequestGroup::Risk(_) => None,
         }
     }
 }
@@ -200,21 +194,15 @@ fn type_shown(request: &TransactionRequest) -> &'static str {
 pub const PENDING: &str = "pending";
 
 fn key_shown(request: &TransactionRequest) -> Option<Uuid> {
-    match request.request_type {
-        RequestType::Authorization
-        | RequestType::PreAuthorization
-        | RequestType::ZeroDollar
-        | RequestType::AuthenticationSetup
-        | RequestType::AuthenticationEnroll
-        | RequestType::AuthenticationValidate
-        | RequestType::AntiFraudFeeding => Some(request.provider_key()),
-        RequestType::AntiFraud => (!request.is_later_verdict()).then(|| request.provider_key()),
-        RequestType::Capture
-        | RequestType::Void
-        | RequestType::ChargeBack
-        | RequestType::Dispute
-        | RequestType::DisputeClosed
-        | RequestType::RevertVoid => None,
+    match request.request_type.group() {
+        RequestGroup::Authorization(_)
+        | RequestGroup::CardCheck
+        | RequestGroup::Authentication(_)
+        | RequestGroup::Risk(RiskStep::Feeding) => Some(request.provider_key()),
+        RequestGroup::Risk(RiskStep::Analysis) => {
+            (!request.is_later_verdict()).then(|| request.provider_key())
+        }
+        RequestGroup::FollowUp(_) | RequestGroup::Reversal(_) => None,
     }
 }
 

@@ -17,7 +17,7 @@ use regente_store::{Batch, Commit, cards, charges};
 use serde_json::{Map, Value};
 
 use super::attempt::{CallResult, SimulatorOverrides, credentials};
-use super::stored::{Ran, provider_of, reread};
+use super::stored::{self, Ran, provider_of, reread};
 use super::{follow_up, observed, outcome};
 use crate::app::App;
 use crate::card_data::FundingSource;
@@ -173,10 +173,9 @@ pub async fn take(
     with: impl Fn(&mut Batch) + Send + Sync,
 ) -> Result<Option<Ran>, Error> {
     for _ in 0..RACES_MAX {
-        let found = charges::find_with_requests(&app.store, client_id, charge_id).await?;
-        let (stored, requests) = found.ok_or(Error::NotFound)?;
-        let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
-        let Some(taken) = Taken::of(app, stored.charge, requests, verdict)? else { return Ok(None) };
+        let found = stored::find(app, client_id, charge_id).await?;
+        let Ran { charge, requests } = found.ok_or(Error::NotFound)?;
+        let Some(taken) = Taken::of(app, charge, requests, verdict)? else { return Ok(None) };
         let mut batch = taken.batch(app, actor)?;
         with(&mut batch);
         match app.store.apply(batch).await? {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use regente_domain::actor::Actor;
 use regente_domain::card::Cvv;
 use regente_domain::card::record::{Card, SecurityCodeSent};
-use regente_domain::charge::attempt::{RequestType, TransactionRequest};
+use regente_domain::charge::attempt::{AuthenticationStep, RequestGroup, RiskStep, TransactionRequest};
 use regente_domain::charge::authentication::{Authenticator, LiabilityShift};
 use regente_domain::charge::{Charge, Means, PaymentSource, Recurrence, SecurityCode, StateName};
 use regente_domain::id::CardId;
@@ -166,25 +166,21 @@ impl Asking {
     }
 
     async fn ask(&self, app: &App) -> Result<CallResult, Error> {
-        match self.request.request_type {
+        match self.request.request_type.group() {
             // Boxed: they are rare and would enlarge every call in flight.
-            RequestType::AuthenticationEnroll => return Box::pin(self.enroll(app)).await,
-            RequestType::AntiFraud => {
+            RequestGroup::Authentication(AuthenticationStep::Enroll) => {
+                return Box::pin(self.enroll(app)).await;
+            }
+            RequestGroup::Risk(RiskStep::Analysis) => {
                 let Self { charge, request, overrides, .. } = self;
                 return Box::pin(anti_fraud::analyse(app, charge, request, overrides)).await;
             }
-            RequestType::Authorization
-            | RequestType::PreAuthorization
-            | RequestType::ZeroDollar
-            | RequestType::Capture
-            | RequestType::Void
-            | RequestType::ChargeBack
-            | RequestType::Dispute
-            | RequestType::DisputeClosed
-            | RequestType::RevertVoid
-            | RequestType::AuthenticationSetup
-            | RequestType::AuthenticationValidate
-            | RequestType::AntiFraudFeeding => {}
+            RequestGroup::Authorization(_)
+            | RequestGroup::CardCheck
+            | RequestGroup::FollowUp(_)
+            | RequestGroup::Reversal(_)
+            | RequestGroup::Authentication(AuthenticationStep::Setup | AuthenticationStep::Validate)
+            | RequestGroup::Risk(RiskStep::Feeding) => {}
         }
         let is_asked = |provider: &&Provider| provider.id == self.request.provider_id;
         let Some(provider) = self.merchant.providers.iter().find(is_asked) else {

@@ -8,10 +8,10 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use regente_domain::charge::attempt::{
-    Approval, OpenReason, Outcome, RequestType, TransactionRequest, unanswered,
+    Approval, OpenReason, Outcome, Reported, RequestGroup, TransactionRequest, unanswered,
 };
 use regente_domain::charge::authentication::Authenticated;
-use regente_domain::charge::{Charge, TakenBack};
+use regente_domain::charge::{Charge, FollowUpKind, TakenBack};
 use regente_domain::decline::Decline;
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
@@ -352,19 +352,16 @@ pub(super) fn deadline(app: &App, request: &TransactionRequest) -> Duration {
 
 /// The payment provider's operation of a request; `None` for one to a 3DS server or a provider of risk.
 const fn operation_kind(request: &TransactionRequest) -> Option<OperationKind> {
-    match request.request_type {
-        RequestType::Authorization | RequestType::PreAuthorization => Some(OperationKind::Authorization),
-        RequestType::ZeroDollar => Some(OperationKind::ZeroDollar),
-        RequestType::Capture => Some(OperationKind::Capture),
-        RequestType::Void | RequestType::ChargeBack => Some(OperationKind::Void),
-        RequestType::Dispute
-        | RequestType::DisputeClosed
-        | RequestType::RevertVoid
-        | RequestType::AuthenticationSetup
-        | RequestType::AuthenticationEnroll
-        | RequestType::AuthenticationValidate
-        | RequestType::AntiFraud
-        | RequestType::AntiFraudFeeding => None,
+    match request.request_type.group() {
+        RequestGroup::Authorization(_) => Some(OperationKind::Authorization),
+        RequestGroup::CardCheck => Some(OperationKind::ZeroDollar),
+        RequestGroup::FollowUp(FollowUpKind::Capture) => Some(OperationKind::Capture),
+        RequestGroup::FollowUp(FollowUpKind::Void) | RequestGroup::Reversal(Reported::ChargeBack) => {
+            Some(OperationKind::Void)
+        }
+        RequestGroup::Reversal(Reported::Dispute | Reported::DisputeClosed | Reported::RevertVoid)
+        | RequestGroup::Authentication(_)
+        | RequestGroup::Risk(_) => None,
     }
 }
 

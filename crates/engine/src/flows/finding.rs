@@ -11,13 +11,13 @@ use regente_domain::card::record::{Card, SecurityCodeSent};
 use regente_domain::charge::attempt::{Asks, Outcome, RequestType, TransactionRequest, expired};
 use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::{Charge, ChargeState, Finish, Means, Next, PaymentSource};
-use regente_domain::id::Id;
-use regente_store::{cards, charges};
+use regente_store::cards;
 
 use super::asking::{self, Asking, Begun, Prerequisites};
 use super::attempt::{Found, SimulatorOverrides};
 use super::outcome::{self, ChargedWith, Written};
 use super::step::{Step, step};
+use super::stored::{self, Ran};
 use super::{anti_fraud, follow_up, security_code, taken_back};
 use crate::app::App;
 use crate::error::Error;
@@ -104,12 +104,7 @@ struct Planned {
 impl Planned {
     /// Reads the charge and plans; `None` when there is nothing to write.
     async fn of(app: &App, found: &TransactionRequest) -> Result<Option<Self>, Error> {
-        let (client_id, id) = (found.client_id, Id::new(found.object_id));
-        let Some((stored, requests)) = charges::find_with_requests(&app.store, client_id, id).await? else {
-            return Err(Error::internal("a transaction request without its charge"));
-        };
-        let charge = stored.charge;
-        let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
+        let Ran { charge, requests } = stored::whole_of(app, found).await?;
         let Some(at) = requests.iter().position(|request| request.id == found.id) else {
             return Err(Error::internal("an outcome of a request that the charge does not have"));
         };

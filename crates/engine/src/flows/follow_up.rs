@@ -3,7 +3,7 @@
 //! request again under the same key.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::attempt::{Asks, Outcome, TransactionRequest};
+use regente_domain::charge::attempt::{Asks, Outcome, RequestGroup, TransactionRequest};
 use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::{self, Charge, FollowUpKind, FollowUpRefusal, Means, PaymentType, SecurityCode};
 use regente_domain::id::{ChargeId, ClientId};
@@ -16,7 +16,7 @@ use regente_store::{Batch, Commit, charges};
 use super::attempt::{self, SimulatorOverrides};
 use super::outcome::{self, Written};
 use super::step::{Step, step};
-use super::stored::{Created, Ran, charge_of, provider_of, reread};
+use super::stored::{self, Created, Ran, charge_of, provider_of, reread};
 use crate::app::App;
 use crate::error::Error;
 use crate::idempotency::{self, Claim, Claiming};
@@ -53,10 +53,8 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
         Actor::Key(_) | Actor::ClientToken(_) | Actor::Operator => app.store.admit(new.client_id)?,
     };
     for _ in 0..RACES_MAX {
-        let found = charges::find_with_requests(&app.store, new.client_id, new.charge_id).await?;
-        let (stored, requests) = found.ok_or(Error::NotFound)?;
-        let before = stored.charge;
-        let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
+        let found = stored::find(&app, new.client_id, new.charge_id).await?;
+        let Ran { charge: before, requests } = found.ok_or(Error::NotFound)?;
         let Some(authorization) = charge::approved_authorization(&requests) else {
             return Err(refused(&before, before.no_authorization(new.operation)));
         };
@@ -217,7 +215,6 @@ fn operation_of(
     requests: &[TransactionRequest],
     request: &TransactionRequest,
 ) -> Result<Operation, Error> {
-    use regente_domain::charge::attempt::RequestType;
     let Some(authorization) = charge.followed(requests, request) else {
         return Err(Error::internal("a request that follows no authorization"));
     };
@@ -231,21 +228,14 @@ fn operation_of(
         currency: charge.currency,
         delay_to_compose: request.delay_to_compose,
     };
-    match request.request_type {
-        RequestType::Capture => Ok(Operation::Capture(follow_up)),
-        RequestType::Void => Ok(Operation::Void(follow_up)),
-        RequestType::Authorization
-        | RequestType::PreAuthorization
-        | RequestType::ZeroDollar
-        | RequestType::AuthenticationSetup
-        | RequestType::AuthenticationEnroll
-        | RequestType::AuthenticationValidate
-        | RequestType::ChargeBack
-        | RequestType::Dispute
-        | RequestType::DisputeClosed
-        | RequestType::RevertVoid
-        | RequestType::AntiFraud
-        | RequestType::AntiFraudFeeding => Err(Error::internal("a request that cannot be sent again")),
+    match request.request_type.group() {
+        RequestGroup::FollowUp(FollowUpKind::Capture) => Ok(Operation::Capture(follow_up)),
+        RequestGroup::FollowUp(FollowUpKind::Void) => Ok(Operation::Void(follow_up)),
+        RequestGroup::Authorization(_)
+        | RequestGroup::CardCheck
+        | RequestGroup::Reversal(_)
+        | RequestGroup::Authentication(_)
+        | RequestGroup::Risk(_) => Err(Error::internal("a request that cannot be sent again")),
     }
 }
 

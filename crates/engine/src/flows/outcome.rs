@@ -5,7 +5,7 @@ use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, ChargeVerdict, SecurityCodeSent};
 use regente_domain::charge::analysis::Verdict;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
-use regente_domain::charge::{Charge, ChargeState, Held, PaymentSource, Recurrence};
+use regente_domain::charge::{Charge, ChargeState, Held, PaymentSource, Recurrence, Transition};
 use regente_domain::decline::CardVerdict;
 use regente_domain::id::CardId;
 use regente_domain::time::Timestamp;
@@ -76,6 +76,27 @@ pub(super) async fn write(
         }
     }
     Ok(Written::NotYet)
+}
+
+/// Writes what a provider reports of a payment without being asked: the charge after it, and `told`, the request that
+/// records it. What it means that the change is refused, or not known to be written, is left to the caller.
+pub(super) async fn write_report(
+    app: &App,
+    before: &Charge,
+    after: &Transition,
+    told: &TransactionRequest,
+    actor: &Actor,
+) -> Result<Commit, Error> {
+    let Transition { charge: after, announces } = after;
+    let mut batch = Batch::new(before.client_id);
+    charges::update(&mut batch, before, after, actor)?;
+    transaction_requests::insert_ended(&mut batch, told, ObjectKind::Charge, actor)?;
+    purchases::wake(app, &mut batch, after);
+    if let Some(event) = announces {
+        let id = app.chance.id(app.clock.of(before.client_id));
+        events::charge_changed(&mut batch, id, after, *event, actor);
+    }
+    Ok(app.store.apply(batch).await?)
 }
 
 /// Whether the requests of this step are stored. Two nodes may move a charge alike in the same millisecond, each with a

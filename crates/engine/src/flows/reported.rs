@@ -1,7 +1,7 @@
 //! Applies what a provider says of a request after its call, in answer to a probe or by a notification.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::attempt::{Outcome, RequestType, TransactionRequest};
+use regente_domain::charge::attempt::{Outcome, RequestGroup, TransactionRequest};
 use regente_domain::id::Id;
 use regente_store::transaction_requests::{ObjectKind, StoredRequest};
 
@@ -97,19 +97,11 @@ pub(super) enum Way {
 }
 
 pub(super) const fn way(request: &TransactionRequest) -> Way {
-    match request.request_type {
-        RequestType::Authorization
-        | RequestType::PreAuthorization
-        | RequestType::ZeroDollar
-        | RequestType::AuthenticationSetup
-        | RequestType::AuthenticationEnroll
-        | RequestType::AuthenticationValidate => Way::Authorizes,
-        RequestType::Capture
-        | RequestType::Void
-        | RequestType::ChargeBack
-        | RequestType::Dispute
-        | RequestType::DisputeClosed
-        | RequestType::RevertVoid => Way::FollowsUp,
-        RequestType::AntiFraud | RequestType::AntiFraudFeeding => Way::Analyses,
+    match request.request_type.group() {
+        RequestGroup::Authorization(_) | RequestGroup::CardCheck | RequestGroup::Authentication(_) => {
+            Way::Authorizes
+        }
+        RequestGroup::FollowUp(_) | RequestGroup::Reversal(_) => Way::FollowsUp,
+        RequestGroup::Risk(_) => Way::Analyses,
     }
 }

@@ -3,17 +3,16 @@
 //! case makes it single, so the number of reports does not matter.
 
 use regente_domain::actor::Actor;
+use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::reversal::{Reversal, ReversalReason, ReversalVerdict, Reversed};
-use regente_domain::charge::{Charge, Transition};
-use regente_domain::id::Id;
-use regente_store::transaction_requests::{self, ObjectKind};
-use regente_store::{Batch, Commit, charges, events};
+use regente_store::Commit;
 
+use super::outcome;
+use super::stored::{self, Ran};
 use crate::app::App;
 use crate::error::Error;
 use crate::metrics::{self, ReversalOutcome};
-use crate::queue::purchases;
 
 /// How often a lost race for the charge is decided again.
 const RACES_MAX: usize = 4;
@@ -39,15 +38,10 @@ pub async fn apply(
     reversal: &Reversal,
     actor: &Actor,
 ) -> Result<Applied, Error> {
-    let (client_id, id) = (about.client_id, Id::new(about.object_id));
     let count = |outcome| metrics::reversal(about.provider_type, reversal.kind, outcome);
     for _ in 0..RACES_MAX {
-        let Some((stored, requests)) = charges::find_with_requests(&app.store, client_id, id).await? else {
-            return Err(Error::internal("a transaction request without its charge"));
-        };
-        let charge = stored.charge;
-        let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
-        match charge.reverse(&requests, about, reversal, app.clock.of(client_id)) {
+        let Ran { charge, requests } = stored::whole_of(app, about).await?;
+        match charge.reverse(&requests, about, reversal, app.clock.of(about.client_id)) {
             ReversalVerdict::Known => {
                 count(ReversalOutcome::Known);
                 return Ok(Applied::Yes);
@@ -92,14 +86,6 @@ pub(super) async fn apply_all(
 
 async fn write(app: &App, before: &Charge, reversed: &Reversed, actor: &Actor) -> Result<Commit, Error> {
     let now = app.clock.of(before.client_id);
-    let Transition { charge: after, announces } = &reversed.transition;
-    let request = reversed.request(app.chance.id(now), now);
-    let mut batch = Batch::new(before.client_id);
-    charges::update(&mut batch, before, after, actor)?;
-    transaction_requests::insert_ended(&mut batch, &request, ObjectKind::Charge, actor)?;
-    purchases::wake(app, &mut batch, after);
-    if let Some(event) = announces {
-        events::charge_changed(&mut batch, app.chance.id(now), after, *event, actor);
-    }
-    Ok(app.store.apply(batch).await?)
+    let told = reversed.request(app.chance.id(now), now);
+    outcome::write_report(app, before, &reversed.transition, &told, actor).await
 }

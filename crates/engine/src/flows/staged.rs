@@ -6,12 +6,11 @@ use regente_domain::charge::attempt::{Outcome, TransactionRequest, never_arrived
 use regente_domain::charge::{self, Charge, FollowUpKind, SimulatedStatus, Staging, StatusRefusal};
 use regente_domain::id::{ChargeId, ClientId};
 use regente_providers::staged::{StageRefusal, Staged, StagedEvent};
-use regente_store::charges;
 
 use super::attempt::{self, LookUp, SimulatorOverrides};
 use super::follow_up::{self, NewFollowUp};
 use super::purchase::operations::card_is_free;
-use super::stored::{Ran, provider_of};
+use super::stored::{self, Ran, provider_of};
 use super::{finding, reversal};
 use crate::app::App;
 use crate::error::Error;
@@ -40,10 +39,8 @@ pub async fn reach(
 ) -> Result<Reached, Error> {
     let mut before = None;
     for _ in 0..STEPS_MAX {
-        let found = charges::find_with_requests(&app.store, client_id, id).await?;
-        let (stored, requests) = found.ok_or(Error::NotFound)?;
-        let charge = stored.charge;
-        let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
+        let found = stored::find(app, client_id, id).await?;
+        let Ran { charge, requests } = found.ok_or(Error::NotFound)?;
         let staging = charge.stage(status, before).map_err(&refused)?;
         match staging {
             Staging::Reached => return Ok(Reached::AtProvider(Box::new(Ran { charge, requests }))),

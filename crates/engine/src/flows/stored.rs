@@ -2,6 +2,7 @@
 
 use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::id::{ChargeId, ClientId, Id};
 use regente_store::charges;
 use regente_store::providers::Provider;
 
@@ -25,22 +26,34 @@ pub struct Ran {
     pub requests: Vec<TransactionRequest>,
 }
 
-/// The stored charge with its requests.
+/// A charge with its requests, if there is such a charge.
+pub(super) async fn find(app: &App, client_id: ClientId, id: ChargeId) -> Result<Option<Ran>, Error> {
+    let found = charges::find_with_requests(&app.store, client_id, id).await?;
+    Ok(found.map(|(stored, requests)| Ran {
+        charge: stored.charge,
+        requests: requests.into_iter().map(|stored| stored.request).collect(),
+    }))
+}
+
+/// The charge as it is stored now, with its requests.
 pub(super) async fn reread(app: &App, charge: &Charge) -> Result<Ran, Error> {
-    let (client_id, id) = (charge.client_id, charge.id);
-    let Some((stored, requests)) = charges::find_with_requests(&app.store, client_id, id).await? else {
-        return Err(Error::internal("a charge that is gone"));
-    };
-    let requests = requests.into_iter().map(|stored| stored.request).collect();
-    Ok(Ran { charge: stored.charge, requests })
+    let found = find(app, charge.client_id, charge.id).await?;
+    found.ok_or_else(|| Error::internal("a charge that is gone"))
+}
+
+/// The charge that a request belongs to, with all its requests.
+pub(super) async fn whole_of(app: &App, request: &TransactionRequest) -> Result<Ran, Error> {
+    find(app, request.client_id, Id::new(request.object_id)).await?.ok_or_else(without_charge)
 }
 
 /// The charge that a request belongs to.
 pub(super) async fn charge_of(app: &App, request: &TransactionRequest) -> Result<Charge, Error> {
-    let id = regente_domain::id::Id::new(request.object_id);
-    let found = charges::find(&app.store, request.client_id, id).await?;
-    let found = found.ok_or_else(|| Error::internal("a transaction request without its charge"))?;
-    Ok(found.charge)
+    let found = charges::find(&app.store, request.client_id, Id::new(request.object_id)).await?;
+    Ok(found.ok_or_else(without_charge)?.charge)
+}
+
+fn without_charge() -> Error {
+    Error::internal("a transaction request without its charge")
 }
 
 /// The provider of a request as it is configured now, even if it was deleted since.

@@ -4,11 +4,11 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::charge::{AfterTakingBack, TakenBack, Transition};
-use regente_domain::id::Id;
-use regente_store::transaction_requests::{self, ObjectKind};
-use regente_store::{Batch, Commit, charges, events};
+use regente_domain::charge::{AfterTakingBack, TakenBack};
+use regente_store::Commit;
 
+use super::outcome;
+use super::stored::{self, Ran};
 use crate::app::App;
 use crate::error::Error;
 
@@ -26,16 +26,10 @@ pub(super) async fn take(
     taken_back: &TakenBack,
     actor: &Actor,
 ) -> Result<(), Error> {
-    let client_id = instructed.client_id;
     for _ in 0..RACES_MAX {
-        let found = charges::find_with_requests(&app.store, client_id, Id::new(instructed.object_id)).await?;
-        let Some((stored, requests)) = found else {
-            return Err(Error::internal("a transaction request without its charge"));
-        };
-        let before = stored.charge;
-        let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
-        let now = app.clock.of(client_id);
-        let (Transition { charge: after, announces }, told) =
+        let Ran { charge: before, requests } = stored::whole_of(app, instructed).await?;
+        let now = app.clock.of(before.client_id);
+        let (after, told) =
             match before.take_back(app.chance.id(now), &requests, instructed.id, taken_back, now) {
                 AfterTakingBack::Gone(gone) => *gone,
                 AfterTakingBack::Known => return Ok(()),
@@ -48,13 +42,7 @@ pub(super) async fn take(
                     return Ok(());
                 }
             };
-        let mut batch = Batch::new(client_id);
-        charges::update(&mut batch, &before, &after, actor)?;
-        transaction_requests::insert_ended(&mut batch, &told, ObjectKind::Charge, actor)?;
-        if let Some(event) = announces {
-            events::charge_changed(&mut batch, app.chance.id(now), &after, event, actor);
-        }
-        match app.store.apply(batch).await? {
+        match outcome::write_report(app, &before, &after, &told, actor).await? {
             Commit::Applied => return Ok(()),
             // Another node moved the charge: decide again.
             Commit::Refused(_) => {}

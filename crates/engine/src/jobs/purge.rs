@@ -10,6 +10,7 @@ use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::schedule::LISTENER_KEPT_FOR;
 use regente_store::accounts::Accounts;
+use regente_store::expiring::Expiring;
 use regente_store::{
     Batch, Commit, authentication_setups, credentials, deliveries, events, held_security_codes, idempotency,
     listeners, provider_notifications, tokens, wallet_payments,
@@ -34,6 +35,13 @@ const NOTIFICATIONS_KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const PAGES_MAX: usize = 4;
 /// Clients whose rows of a page are deleted concurrently.
 const CLIENTS_AT_ONCE: usize = 16;
+/// What expires by itself, each record at a time of its own.
+static EXPIRING: [&Expiring; 4] = [
+    &held_security_codes::EXPIRING,
+    &authentication_setups::EXPIRING,
+    &wallet_payments::EXPIRING,
+    &tokens::EXPIRING,
+];
 
 /// Deletes expired answers; claims of requests under way stay.
 pub(super) async fn idempotency(app: &App) -> Result<Ended, Error> {
@@ -64,16 +72,10 @@ async fn page_of_keys(app: &App, AccountTime { accounts, now }: &AccountTime) ->
 pub(super) async fn tokens(app: &App) -> Result<Ended, Error> {
     let mut found = false;
     for AccountTime { accounts, now } in app.clock.times() {
-        let clients =
-            held_security_codes::clients_with_expired(&app.store, &accounts, now, CLIENTS_MAX).await?;
-        found |= purge(app, clients, |batch| held_security_codes::purge(batch, now, ROWS_MAX)).await?;
-        let clients =
-            authentication_setups::clients_with_expired(&app.store, &accounts, now, CLIENTS_MAX).await?;
-        found |= purge(app, clients, |batch| authentication_setups::purge(batch, now, ROWS_MAX)).await?;
-        let clients = wallet_payments::clients_with_expired(&app.store, &accounts, now, CLIENTS_MAX).await?;
-        found |= purge(app, clients, |batch| wallet_payments::purge(batch, now, ROWS_MAX)).await?;
-        let clients = tokens::clients_with_expired(&app.store, &accounts, now, CLIENTS_MAX).await?;
-        found |= purge(app, clients, |batch| tokens::purge(batch, now, ROWS_MAX)).await?;
+        for expiring in EXPIRING {
+            let clients = expiring.clients(&app.store, &accounts, now, CLIENTS_MAX).await?;
+            found |= purge(app, clients, |batch| expiring.purge(batch, now, ROWS_MAX)).await?;
+        }
     }
     Ok(again(app, found))
 }

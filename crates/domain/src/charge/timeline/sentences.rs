@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::charge::attempt::{OpenReason, RequestType};
+use crate::charge::attempt::{AuthenticationStep, OpenReason, Reported, RequestGroup, RequestType, RiskStep};
 use crate::charge::explanation::{CircuitNote, Skipped, Stopped};
-use crate::charge::{Charge, ChargeState, Held};
+use crate::charge::{CaptureMode, Charge, ChargeState, FollowUpKind, Held};
 use crate::decline::Decline;
 use crate::money::Amount;
 
@@ -99,43 +99,41 @@ fn step_line(charge: &Charge, timeline: &Timeline, place: usize) -> String {
 /// What happened at the provider without a call of ours.
 fn what_was_reported(charge: &Charge, step: &TimelineStep) -> Option<String> {
     let amount = step.amount.shown_in(charge.currency);
-    match step.request_type {
-        RequestType::Dispute => Some(format!("that the payer disputes {amount}")),
-        RequestType::DisputeClosed => Some("that the dispute was decided for the merchant".to_owned()),
-        RequestType::ChargeBack => Some(format!("a chargeback of {amount}")),
-        RequestType::RevertVoid => Some(format!("that {amount} which were given back have come back")),
-        RequestType::Authorization
-        | RequestType::PreAuthorization
-        | RequestType::ZeroDollar
-        | RequestType::Capture
-        | RequestType::Void
-        | RequestType::AuthenticationSetup
-        | RequestType::AuthenticationEnroll
-        | RequestType::AuthenticationValidate
-        | RequestType::AntiFraud
-        | RequestType::AntiFraudFeeding => None,
+    match step.request_type.group() {
+        RequestGroup::Reversal(reported) => Some(match reported {
+            Reported::Dispute => format!("that the payer disputes {amount}"),
+            Reported::DisputeClosed => "that the dispute was decided for the merchant".to_owned(),
+            Reported::ChargeBack => format!("a chargeback of {amount}"),
+            Reported::RevertVoid => format!("that {amount} which were given back have come back"),
+        }),
+        RequestGroup::Authorization(_)
+        | RequestGroup::CardCheck
+        | RequestGroup::FollowUp(_)
+        | RequestGroup::Authentication(_)
+        | RequestGroup::Risk(_) => None,
     }
 }
 
 fn what_was_asked(charge: &Charge, earlier: &[TimelineStep], step: &TimelineStep) -> String {
     let amount = step.amount.shown_in(charge.currency);
-    match step.request_type {
-        RequestType::Authorization => format!("for {amount}"),
-        RequestType::PreAuthorization => format!("to reserve {amount}"),
-        RequestType::ZeroDollar => "to check the card".to_owned(),
-        RequestType::Capture => format!("to capture {amount}"),
-        RequestType::Void if is_reservation(earlier) => format!("to release {amount}"),
-        RequestType::Void => format!("to give back {amount}"),
+    match step.request_type.group() {
+        RequestGroup::Authorization(CaptureMode::Automatic) => format!("for {amount}"),
+        RequestGroup::Authorization(CaptureMode::Manual) => format!("to reserve {amount}"),
+        RequestGroup::CardCheck => "to check the card".to_owned(),
+        RequestGroup::FollowUp(FollowUpKind::Capture) => format!("to capture {amount}"),
+        RequestGroup::FollowUp(FollowUpKind::Void) if is_reservation(earlier) => {
+            format!("to release {amount}")
+        }
+        RequestGroup::FollowUp(FollowUpKind::Void) => format!("to give back {amount}"),
         // Nobody was asked: it was reported.
-        RequestType::ChargeBack
-        | RequestType::Dispute
-        | RequestType::DisputeClosed
-        | RequestType::RevertVoid => String::new(),
-        RequestType::AuthenticationSetup => "to prepare an authentication".to_owned(),
-        RequestType::AuthenticationEnroll => "to authenticate the cardholder".to_owned(),
-        RequestType::AuthenticationValidate => "how the challenge of the cardholder ended".to_owned(),
-        RequestType::AntiFraud => format!("to analyse the risk of {amount}"),
-        RequestType::AntiFraudFeeding => "to take note of the charge".to_owned(),
+        RequestGroup::Reversal(_) => String::new(),
+        RequestGroup::Authentication(step) => match step {
+            AuthenticationStep::Setup => "to prepare an authentication".to_owned(),
+            AuthenticationStep::Enroll => "to authenticate the cardholder".to_owned(),
+            AuthenticationStep::Validate => "how the challenge of the cardholder ended".to_owned(),
+        },
+        RequestGroup::Risk(RiskStep::Analysis) => format!("to analyse the risk of {amount}"),
+        RequestGroup::Risk(RiskStep::Feeding) => "to take note of the charge".to_owned(),
     }
 }
 
@@ -236,20 +234,15 @@ fn is_reservation(steps: &[TimelineStep]) -> bool {
 /// How much these steps captured, before refunds. Only the first capture counts: a status set by a tester afterwards
 /// captures nothing more.
 fn taken(steps: &[TimelineStep]) -> Option<Amount> {
-    let takes = |step: &&TimelineStep| match step.request_type {
-        RequestType::Authorization | RequestType::Capture => step.ended == Ended::Approved,
-        RequestType::PreAuthorization
-        | RequestType::ZeroDollar
-        | RequestType::Void
-        | RequestType::ChargeBack
-        | RequestType::Dispute
-        | RequestType::DisputeClosed
-        | RequestType::RevertVoid
-        | RequestType::AuthenticationSetup
-        | RequestType::AuthenticationEnroll
-        | RequestType::AuthenticationValidate
-        | RequestType::AntiFraud
-        | RequestType::AntiFraudFeeding => false,
+    let takes = |step: &&TimelineStep| match step.request_type.group() {
+        RequestGroup::Authorization(CaptureMode::Automatic)
+        | RequestGroup::FollowUp(FollowUpKind::Capture) => step.ended == Ended::Approved,
+        RequestGroup::Authorization(CaptureMode::Manual)
+        | RequestGroup::FollowUp(FollowUpKind::Void)
+        | RequestGroup::CardCheck
+        | RequestGroup::Reversal(_)
+        | RequestGroup::Authentication(_)
+        | RequestGroup::Risk(_) => false,
     };
     steps.iter().find(takes).map(|step| step.amount)
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::pix::{described, jose};
 use super::text;
-use crate::harness::{Reply, TestApp};
+use crate::harness::TestApp;
 
 /// Where the merchant wants payers to go on.
 pub(crate) const PAID_AT: &str = "https://shop.example/ok?order=1&step=2";
@@ -48,18 +48,4 @@ pub(crate) fn nupay_page(charge: &Value) -> &str {
     let requests = charge["transactionRequests"].as_array().unwrap();
     let given = requests.iter().find(|request| request["requestType"] == "pending").expect("instructions");
     text(&given["nupay"]["paymentUrl"])
-}
-
-async fn void(app: &TestApp, charge: &Value, body: Value) -> Reply {
-    app.post(&format!("/v1/charges/{}/void", text(&charge["id"])), &body).await
-}
-
-async fn set(app: &TestApp, charge: &Value, status: &str) -> Reply {
-    app.post(&format!("/v1/charges/{}", text(&charge["id"])), &json!({ "status": status })).await
-}
-
-/// Why no further provider was asked, as the explanation says.
-async fn stopped(app: &TestApp, charge: &Value) -> Value {
-    let path = format!("/v1/charges/{}/explanation", text(&charge["id"]));
-    app.get(&path).await.expect(200)["stopped"].clone()
 }

@@ -114,7 +114,7 @@ async fn security_codes_are_gone_once_they_were_used(app: TestApp) {
     let _ = made(&app, &merchant, &[APPROVED, APPROVED], true).await;
     let far = Timestamp::from_millis(i64::MAX / 2);
     let all = regente_store::accounts::Accounts::AllBut(Vec::new());
-    let left = regente_store::tokens::clients_with_expired(&app.app.store, &all, far, 10).await.unwrap();
+    let left = regente_store::tokens::EXPIRING.clients(&app.app.store, &all, far, 10).await.unwrap();
     assert!(left.is_empty(), "no token is left: {left:?}");
 }
 

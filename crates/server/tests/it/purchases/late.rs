@@ -205,6 +205,6 @@ async fn security_codes_of_cards_that_are_not_charged_are_gone(app: TestApp) {
     assert_eq!(purchase["status"], "failed");
     let far = Timestamp::from_millis(i64::MAX / 2);
     let all = regente_store::accounts::Accounts::AllBut(Vec::new());
-    let left = regente_store::tokens::clients_with_expired(&app.app.store, &all, far, 10).await.unwrap();
+    let left = regente_store::tokens::EXPIRING.clients(&app.app.store, &all, far, 10).await.unwrap();
     assert!(left.is_empty(), "no token is left: {left:?}");
 }

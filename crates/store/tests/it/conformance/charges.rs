@@ -350,10 +350,10 @@ async fn a_held_security_code_is_read_in_time_only(store: Store) {
     }
     assert_eq!(find(later(900)).await, None, "its time is over before it is deleted");
     let everybody = Accounts::AllBut(Vec::new());
-    let clients = |now| held_security_codes::clients_with_expired(&store, &everybody, now, 10);
+    let clients = |now| held_security_codes::EXPIRING.clients(&store, &everybody, now, 10);
     assert!(clients(later(899)).await.unwrap().is_empty());
     assert_eq!(clients(later(900)).await.unwrap(), [CLIENT]);
-    write(&store, |batch| held_security_codes::purge(batch, later(900), 10)).await;
+    write(&store, |batch| held_security_codes::EXPIRING.purge(batch, later(900), 10)).await;
     assert!(clients(later(900)).await.unwrap().is_empty());
     write(&store, |batch| held_security_codes::hold(batch, charge, sealed(3), later(900))).await;
     write(&store, |batch| held_security_codes::discard(batch, charge)).await;

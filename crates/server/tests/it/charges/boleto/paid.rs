@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
-use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 
-use super::super::pix::paid::{
-    HOUR, MINUTE, PAYS, PAYS_AGAIN, agrees, happens, notify, read, requests, stored,
+use super::super::payers::{
+    found_with_its_instructions, has_expired, is_paid, nothing_is_kept, pays_after_a_withdrawal,
+    pays_another_amount, pays_late, pays_twice,
 };
+use super::super::pix::paid::{HOUR, PAYS, agrees, happens, read, requests};
 use super::super::pix::{described, jose};
-use super::super::{newest, single_merchant, text};
+use super::super::{single_merchant, text};
 use super::{boleto_body, with_late_charges};
 use crate::follow_ups::announced;
 use crate::harness::{TestApp, stories};
@@ -51,12 +51,7 @@ async fn a_payment_in_time_settles_the_boleto(app: TestApp) {
     happens(&app, &charge, 0, PAYS).await;
     happens(&app, &charge, 0, PAYS).await;
     app.later(DAY).await;
-    let paid = read(&app, &charge).await;
-    assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(15000)), "{paid:#}");
-    assert_eq!(requests(&paid), [("authorization", "success", 15000), ("pending", "success", 15000)]);
-    assert_eq!(paid["paymentMethod"], charge["paymentMethod"], "the line is still shown");
-    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "authorized"]);
-    agrees(&app, &paid).await;
+    let paid = is_paid(&app, &charge).await;
     app.later(14 * DAY).await;
     assert_eq!(read(&app, &charge).await, paid);
 }
@@ -118,12 +113,7 @@ async fn a_due_date_without_banking_moves_to_the_next_business_day(app: TestApp)
 async fn another_amount_is_what_the_merchant_has(app: TestApp) {
     for amount in [14900, 16000] {
         let charge = awaiting(&app).await;
-        happens(&app, &charge, 0, Staged::Payment { amount: Amount::new(amount) }).await;
-        app.later(HOUR).await;
-        let paid = read(&app, &charge).await;
-        assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(amount)));
-        assert_eq!(paid["originalAmount"], 15000);
-        assert_eq!(requests(&paid), [("authorization", "success", amount), ("pending", "success", 15000)]);
+        pays_another_amount(&app, &charge, amount).await;
     }
 }
 
@@ -135,66 +125,27 @@ async fn nobody_pays_and_the_charge_expires_after_three_business_days(app: TestA
     until(&app, "2026-04-07T02:59:59Z").await;
     assert_eq!(read(&app, &charge).await["status"], "pending");
     app.later(Duration::from_secs(1)).await;
-    let failed = read(&app, &charge).await;
-    assert_eq!(failed["status"], "failed");
-    assert_eq!(requests(&failed), [("authorization", "failed", 15000), ("pending", "success", 15000)]);
-    assert_eq!(newest(&failed)["providerError"]["declinedCode"], "generic");
-    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "failed"]);
-    agrees(&app, &failed).await;
+    has_expired(&app, &charge).await;
 }
 
 async fn a_payment_after_the_expiry_counts(app: TestApp) {
     let charge = awaiting(&app).await;
     until(&app, "2026-04-03T04:00:00Z").await;
-    assert_eq!(read(&app, &charge).await["status"], "failed");
-    happens(&app, &charge, 0, PAYS).await;
-    app.later(2 * DAY).await;
-    let paid = read(&app, &charge).await;
-    assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(15000)), "{paid:#}");
-    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "failed", "authorized"]);
-    agrees(&app, &paid).await;
+    pays_late(&app, &charge).await;
 }
 
 async fn what_is_paid_twice_is_given_back_once(app: TestApp) {
     let charge = awaiting(&app).await;
-    happens(&app, &charge, 0, PAYS).await;
-    app.later(MINUTE).await;
-    happens(&app, &charge, 0, PAYS_AGAIN).await;
     // Found by the looks until the boleto expires; the void is sent by the reconcile job.
-    app.later(2 * DAY).await;
-    let twice = read(&app, &charge).await;
-    assert_eq!((&twice["status"], &twice["amount"]), (&json!("authorized"), &json!(15000)), "{twice:#}");
-    assert_eq!(
-        requests(&twice),
-        [
-            ("void", "success", 15000),
-            ("authorization", "success", 15000),
-            ("authorization", "success", 15000),
-            ("pending", "success", 15000),
-        ],
-        "the second payment and its return have requests of their own"
-    );
-    let undone = stored(&app, &charge).await.remove(3);
-    let second = &twice["transactionRequests"][1]["transactionId"];
-    assert_ne!(second, &twice["transactionRequests"][2]["transactionId"], "each payment has its own id");
-    assert_eq!(undone.undone_transaction_id.as_deref(), second.as_str(), "the second payment is given back");
+    let twice = pays_twice(&app, &charge, 2 * DAY, "success").await;
     assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "authorized", "probe_void"]);
     agrees(&app, &twice).await;
 }
 
 async fn what_is_paid_after_a_withdrawal_is_given_back(app: TestApp) {
     let charge = awaiting(&app).await;
-    happens(&app, &charge, 0, Staged::Withdrawal).await;
-    app.later(MINUTE).await;
-    assert_eq!(read(&app, &charge).await["status"], "failed");
-    happens(&app, &charge, 0, PAYS).await;
-    let request = stored(&app, &charge).await.remove(0);
-    notify(&app, &request).await;
-    app.later(DAY).await;
-    let late = read(&app, &charge).await;
-    assert_eq!((&late["status"], requests(&late)[0]), (&json!("failed"), ("void", "success", 15000)));
-    let holding = app.books.holding(request.provider_key()).await.unwrap().unwrap();
-    assert_eq!(holding.kept().minor_units(), 0, "nothing is kept");
+    let key = pays_after_a_withdrawal(&app, &charge, "success").await;
+    nothing_is_kept(&app, key).await;
 }
 
 async fn a_boleto_is_neither_captured_nor_voided(app: TestApp) {
@@ -219,18 +170,10 @@ async fn a_boleto_is_neither_captured_nor_voided(app: TestApp) {
 }
 
 async fn a_lost_answer_is_found_with_its_line(app: TestApp) {
-    let mut body = boleto_body(&single_merchant(&app).await, described(jose()));
-    body["paymentFlow"] =
-        json!({ "metadata": { "sandboxFaults": [{ "then": { "timeout": "after_effect" } }] } });
-    let charge = app.post("/v1/charges", &body).await.expect(201);
-    // The probe at once, or the reconcile job, finds the line.
-    app.later(MINUTE).await;
-    let found = read(&app, &charge).await;
-    assert_eq!(
-        (&found["status"], text(&found["paymentMethod"]["barcodeData"]).len()),
-        (&json!("pending"), 47)
-    );
-    happens(&app, &charge, 0, PAYS).await;
+    let body = boleto_body(&single_merchant(&app).await, described(jose()));
+    let found = found_with_its_instructions(&app, body).await;
+    assert_eq!(text(&found["paymentMethod"]["barcodeData"]).len(), 47);
+    happens(&app, &found, 0, PAYS).await;
     app.later(HOUR).await;
-    assert_eq!(read(&app, &charge).await["status"], "authorized");
+    assert_eq!(read(&app, &found).await["status"], "authorized");
 }

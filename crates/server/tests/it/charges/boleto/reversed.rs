@@ -4,6 +4,7 @@
 use regente_providers::staged::{StageRefusal, Staged, StagedEvent};
 use serde_json::{Value, json};
 
+use super::super::payers::{nothing_else_is_set, set, statuses_are_refused, statuses_are_set};
 use super::super::pix::notified::{arrive, notices};
 use super::super::pix::paid::{
     HOUR, MINUTE, PAYS, PAYS_AGAIN, agrees, agrees_with, happens, read, requests, stored,
@@ -13,7 +14,7 @@ use super::super::{single_merchant, text};
 use super::boleto_body;
 use super::paid::awaiting;
 use crate::follow_ups::announced;
-use crate::harness::{Reply, TestApp, stories};
+use crate::harness::{TestApp, stories};
 
 stories! {
     a_reversal_is_found_by_a_probe,
@@ -24,10 +25,6 @@ stories! {
     what_is_paid_and_taken_back_before_the_answer_is_known_is_voided,
     every_status_of_a_boleto_is_set_at_the_simulator,
     a_status_that_cannot_be_set_is_refused,
-}
-
-async fn set(app: &TestApp, charge: &Value, status: &str) -> Reply {
-    app.post(&format!("/v1/charges/{}", text(&charge["id"])), &json!({ "status": status })).await
 }
 
 /// The charge is voided by the bank, once.
@@ -123,21 +120,13 @@ async fn what_was_not_paid_is_not_taken_back(app: TestApp) {
 }
 
 async fn every_status_of_a_boleto_is_set_at_the_simulator(app: TestApp) {
-    for (status, amount, first) in [
+    let statuses = [
         ("authorized", 15000, ("authorization", "success", 15000)),
         ("voided", 0, ("void", "success", 15000)),
         ("charged_back", 15000, ("charge_back", "success", 15000)),
         ("failed", 15000, ("authorization", "failed", 15000)),
-    ] {
-        let charge = awaiting(&app).await;
-        let after = set(&app, &charge, status).await.expect(200);
-        assert_eq!((&after["status"], &after["amount"]), (&json!(status), &json!(amount)), "{after:#}");
-        assert_eq!(requests(&after)[0], first);
-        assert_eq!(read(&app, &charge).await, after);
-        if status != "charged_back" {
-            agrees_with(&app, &after).await;
-        }
-    }
+    ];
+    statuses_are_set(&app, awaiting, &statuses).await;
     let charge = awaiting(&app).await;
     set(&app, &charge, "authorized").await.expect(200);
     let voided = set(&app, &charge, "voided").await.expect(200);
@@ -148,15 +137,6 @@ async fn every_status_of_a_boleto_is_set_at_the_simulator(app: TestApp) {
 
 async fn a_status_that_cannot_be_set_is_refused(app: TestApp) {
     let charge = awaiting(&app).await;
-    let refused = set(&app, &charge, "refund_pending").await;
-    assert_eq!(refused.details(400), ["status must be a status of the charge's payment type"]);
-    set(&app, &charge, "voided").await.expect(200);
-    let refused = set(&app, &charge, "authorized").await.expect(400);
-    assert_eq!(refused["error"]["message"], "charge status cannot be set in status voided");
-    let charge = awaiting(&app).await;
-    app.later(20 * 24 * HOUR).await;
-    assert_eq!(read(&app, &charge).await["status"], "failed");
-    let paid = set(&app, &charge, "authorized").await.expect(200);
-    assert_eq!(paid["status"], "authorized", "paid after it had expired");
-    agrees_with(&app, &paid).await;
+    statuses_are_refused(&app, &charge, &["refund_pending"]).await;
+    nothing_else_is_set(&app, awaiting, 20 * 24 * HOUR).await;
 }

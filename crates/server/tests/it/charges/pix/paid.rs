@@ -10,6 +10,10 @@ use serde_json::{Value, json};
 
 use super::{described, jose, pix_body};
 use crate::agreement::{agree, agree_on_all};
+use crate::charges::payers::{
+    found_with_its_instructions, has_expired, is_paid, nothing_is_kept, pays_after_a_withdrawal,
+    pays_another_amount, pays_late, pays_twice, void,
+};
 use crate::charges::{newest, single_merchant, text};
 use crate::follow_ups::announced;
 use crate::harness::{TestApp, stories};
@@ -90,14 +94,9 @@ async fn a_payment_is_found_by_a_probe(app: TestApp) {
     happens(&app, &charge, 0, PAYS).await;
     happens(&app, &charge, 0, PAYS).await;
     app.later(5 * MINUTE).await;
-    let paid = read(&app, &charge).await;
-    assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(150)), "{paid:#}");
-    assert_eq!(requests(&paid), [("authorization", "success", 150), ("pending", "success", 150)]);
+    let paid = is_paid(&app, &charge).await;
     assert!(text(&newest(&paid)["transactionId"]).starts_with('E'), "the payment has an id of its own");
     assert_eq!(newest(&paid)["responseTs"], Value::Null);
-    assert_eq!(paid["paymentMethod"], charge["paymentMethod"], "the code is still shown");
-    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "authorized"]);
-    agrees(&app, &paid).await;
     app.later(2 * HOUR).await;
     assert_eq!(read(&app, &charge).await, paid);
 }
@@ -105,16 +104,9 @@ async fn a_payment_is_found_by_a_probe(app: TestApp) {
 async fn another_amount_is_what_the_merchant_has(app: TestApp) {
     for (amount, rest) in [(149, 139), (175, 165)] {
         let charge = awaiting(&app).await;
-        let amount_paid = regente_domain::money::Amount::new(amount);
-        happens(&app, &charge, 0, Staged::Payment { amount: amount_paid }).await;
-        app.later(MINUTE).await;
-        let paid = read(&app, &charge).await;
-        assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(amount)));
-        assert_eq!(paid["originalAmount"], 150);
-        assert_eq!(requests(&paid), [("authorization", "success", amount), ("pending", "success", 150)]);
-        let path = format!("/v1/charges/{}/void", text(&charge["id"]));
-        app.post(&path, &json!({ "amount": amount + 1 })).await.expect(400);
-        app.post(&path, &json!({ "amount": 10 })).await.expect(201);
+        pays_another_amount(&app, &charge, amount).await;
+        void(&app, &charge, json!({ "amount": amount + 1 })).await.expect(400);
+        void(&app, &charge, json!({ "amount": 10 })).await.expect(201);
         happens(&app, &charge, 2, Staged::Refund).await;
         app.later(MINUTE).await;
         assert_eq!(read(&app, &charge).await["amount"], rest);
@@ -126,57 +118,19 @@ async fn nobody_pays_and_the_charge_expires(app: TestApp) {
     app.later(HOUR - Duration::from_secs(1)).await;
     assert_eq!(read(&app, &charge).await["status"], "pending");
     app.later(Duration::from_secs(1)).await;
-    let failed = read(&app, &charge).await;
-    assert_eq!(failed["status"], "failed");
-    assert_eq!(requests(&failed), [("authorization", "failed", 150), ("pending", "success", 150)]);
-    assert_eq!(newest(&failed)["providerError"]["declinedCode"], "generic");
-    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "failed"]);
-    agrees(&app, &failed).await;
+    has_expired(&app, &charge).await;
 }
 
 async fn a_payment_after_the_expiry_counts(app: TestApp) {
     let charge = awaiting(&app).await;
     app.later(HOUR + MINUTE).await;
-    assert_eq!(read(&app, &charge).await["status"], "failed");
-    happens(&app, &charge, 0, PAYS).await;
-    app.later(24 * HOUR).await;
-    let paid = read(&app, &charge).await;
-    assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(150)), "{paid:#}");
-    let all =
-        [("authorization", "success", 150), ("authorization", "failed", 150), ("pending", "success", 150)];
-    assert_eq!(requests(&paid), all);
-    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "failed", "authorized"]);
-    agrees(&app, &paid).await;
+    pays_late(&app, &charge).await;
 }
 
 async fn what_is_paid_twice_is_given_back_once(app: TestApp) {
     let charge = awaiting(&app).await;
-    happens(&app, &charge, 0, PAYS).await;
-    app.later(MINUTE).await;
-    happens(&app, &charge, 0, PAYS_AGAIN).await;
     // Found by the looks until the code expires; the void is sent by the reconcile job, and accepted.
-    app.later(2 * HOUR).await;
-    let twice = read(&app, &charge).await;
-    assert_eq!((&twice["status"], &twice["amount"]), (&json!("authorized"), &json!(150)), "{twice:#}");
-    assert_eq!(
-        requests(&twice),
-        [
-            ("void", "processing", 150),
-            ("authorization", "success", 150),
-            ("authorization", "success", 150),
-            ("pending", "success", 150),
-        ],
-        "the second payment and its refund have requests of their own"
-    );
-    let ids: Vec<&Value> = twice["transactionRequests"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|request| &request["transactionId"])
-        .collect();
-    assert_ne!(ids[1], ids[2], "each payment has its own id");
-    let undone = stored(&app, &charge).await.remove(3);
-    assert_eq!(undone.undone_transaction_id.as_deref(), ids[1].as_str(), "the second payment is given back");
+    pays_twice(&app, &charge, 2 * HOUR, "processing").await;
     happens(&app, &charge, 3, Staged::Refund).await;
     app.later(24 * HOUR).await;
     let given_back = read(&app, &charge).await;
@@ -185,7 +139,7 @@ async fn what_is_paid_twice_is_given_back_once(app: TestApp) {
     assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "authorized", "probe_void"]);
     agrees(&app, &given_back).await;
     // What the first payment has brought can be refunded.
-    let refund = app.post(&format!("/v1/charges/{}/void", text(&charge["id"])), &json!({})).await.expect(201);
+    let refund = void(&app, &charge, json!({})).await.expect(201);
     assert_eq!(refund["status"], "refund_pending");
     happens(&app, &charge, 5, Staged::Refund).await;
     app.later(MINUTE).await;
@@ -217,7 +171,7 @@ async fn what_is_paid_twice_before_the_answer_is_known_is_given_back_once(app: T
     assert_eq!((&given_back["status"], &given_back["amount"]), (&json!("authorized"), &json!(151)));
     agrees(&app, &given_back).await;
     // A refund of the payment that counts is not taken for one of the other.
-    app.post(&format!("/v1/charges/{}/void", text(&charge["id"])), &json!({})).await.expect(201);
+    void(&app, &charge, json!({})).await.expect(201);
     happens(&app, &charge, 4, Staged::Refund).await;
     app.later(HOUR).await;
     let voided = read(&app, &charge).await;
@@ -239,21 +193,10 @@ async fn what_is_paid_twice_is_not_taken_back(app: TestApp) {
 
 async fn what_is_paid_after_a_withdrawal_is_given_back(app: TestApp) {
     let charge = awaiting(&app).await;
-    happens(&app, &charge, 0, Staged::Withdrawal).await;
-    app.later(MINUTE).await;
-    let failed = read(&app, &charge).await;
-    assert_eq!(failed["status"], "failed");
-    happens(&app, &charge, 0, PAYS).await;
-    let request = stored(&app, &charge).await.remove(0);
-    notify(&app, &request).await;
-    app.later(HOUR).await;
-    let late = read(&app, &charge).await;
-    assert_eq!(late["status"], "failed");
-    assert_eq!(requests(&late)[0], ("void", "processing", 150), "{late:#}");
+    let key = pays_after_a_withdrawal(&app, &charge, "processing").await;
     happens(&app, &charge, 3, Staged::Refund).await;
     app.later(24 * HOUR).await;
-    let holding = app.books.holding(request.provider_key()).await.unwrap().unwrap();
-    assert_eq!(holding.kept().minor_units(), 0, "nothing is kept");
+    nothing_is_kept(&app, key).await;
 }
 
 /// The provider notifies the service of what has become of a request.
@@ -270,17 +213,10 @@ pub(crate) async fn notify(app: &TestApp, request: &TransactionRequest) {
 }
 
 async fn a_lost_answer_is_found_with_its_code(app: TestApp) {
-    let merchant = single_merchant(&app).await;
-    let mut body = pix_body(&merchant, described(jose()));
-    body["paymentFlow"] =
-        json!({ "metadata": { "sandboxFaults": [{ "then": { "timeout": "after_effect" } }] } });
-    let charge = app.post("/v1/charges", &body).await.expect(201);
-    // The probe at once, or the reconcile job, finds the code.
-    app.later(MINUTE).await;
-    let found = read(&app, &charge).await;
-    assert_eq!(found["status"], "pending");
+    let body = pix_body(&single_merchant(&app).await, described(jose()));
+    let found = found_with_its_instructions(&app, body).await;
     assert!(text(&found["paymentMethod"]["qrCodeData"]).starts_with("000201"), "{found:#}");
-    happens(&app, &charge, 0, PAYS).await;
+    happens(&app, &found, 0, PAYS).await;
     app.later(10 * MINUTE).await;
-    assert_eq!(read(&app, &charge).await["status"], "authorized");
+    assert_eq!(read(&app, &found).await["status"], "authorized");
 }

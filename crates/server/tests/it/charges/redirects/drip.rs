@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::pages::{decides, leads_to, notifications_arrive};
-use super::{PAID_AT, REFUSED_AT, address, set, stopped, void};
-use crate::charges::pix::paid::{HOUR, MINUTE, PAYS, agrees, agrees_with, happens, read, requests};
+use super::{PAID_AT, REFUSED_AT, address};
+use crate::charges::payers::{has_expired, pays_late, statuses_are_refused, statuses_are_set, stopped, void};
+use crate::charges::pix::paid::{MINUTE, agrees, read, requests};
 use crate::charges::pix::{described, jose};
 use crate::charges::{newest, single_merchant, text};
 use crate::follow_ups::announced;
@@ -217,37 +218,18 @@ async fn it_fails_when_nobody_pays_in_time_and_a_late_payment_counts(app: TestAp
     app.later(9 * MINUTE).await;
     assert_eq!(read(&app, &charge).await["status"], "pending");
     app.later(2 * MINUTE).await;
-    let failed = read(&app, &charge).await;
-    assert_eq!(failed["status"], "failed");
-    assert_eq!(newest(&failed)["providerError"]["networkDeniedReason"], "expired");
-    assert_eq!(stopped(&app, &charge).await, "expired");
-    agrees(&app, &failed).await;
-    happens(&app, &charge, 0, PAYS).await;
-    app.later(24 * HOUR).await;
-    let late = read(&app, &charge).await;
-    assert_eq!(late["status"], "authorized", "{late:#}");
-    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "failed", "authorized"]);
-    agrees(&app, &late).await;
+    has_expired(&app, &charge).await;
+    pays_late(&app, &charge).await;
 }
 
 async fn every_status_is_set_at_the_simulator(app: TestApp) {
-    for (status, amount, first) in [
+    let statuses = [
         ("authorized", 150, ("authorization", "success", 150)),
         ("voided", 0, ("void", "success", 150)),
         ("failed", 150, ("authorization", "failed", 150)),
-    ] {
-        let charge = awaiting(&app).await;
-        let after = set(&app, &charge, status).await.expect(200);
-        assert_eq!((&after["status"], &after["amount"]), (&json!(status), &json!(amount)), "{after:#}");
-        assert_eq!(requests(&after)[0], first);
-        agrees_with(&app, &after).await;
-    }
-    let charge = awaiting(&app).await;
-    for status in ["charged_back", "refund_pending"] {
-        let refused = set(&app, &charge, status).await.details(400);
-        assert_eq!(refused, ["status must be a status of the charge's payment type"], "{status}");
-    }
-    assert_eq!(read(&app, &charge).await, charge);
+    ];
+    statuses_are_set(&app, awaiting, &statuses).await;
+    statuses_are_refused(&app, &awaiting(&app).await, &["charged_back", "refund_pending"]).await;
 }
 
 async fn no_provider_takes_it(app: TestApp) {

@@ -3,7 +3,8 @@
 use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 
-use super::{awaiting_nupay, nupay_body, nupay_page, set, stopped, void};
+use super::{awaiting_nupay, nupay_body, nupay_page};
+use crate::charges::payers::{set, statuses_are_refused, statuses_are_set, stopped, void};
 use crate::charges::pix::paid::{HOUR, MINUTE, PAYS, agrees, agrees_with, happens, read, requests};
 use crate::charges::{newest, single_merchant, text};
 use crate::follow_ups::announced;
@@ -310,24 +311,14 @@ async fn a_refund_that_is_sent_again_says_the_same(app: TestApp) {
 }
 
 async fn every_status_is_set_at_the_simulator(app: TestApp) {
-    for (status, amount, first) in [
+    let statuses = [
         ("authorized", 150, ("authorization", "success", 150)),
         ("voided", 0, ("void", "success", 150)),
         ("charged_back", 150, ("charge_back", "success", 150)),
         ("failed", 150, ("authorization", "failed", 150)),
-    ] {
-        let charge = awaiting_nupay(&app).await;
-        let after = set(&app, &charge, status).await.expect(200);
-        assert_eq!((&after["status"], &after["amount"]), (&json!(status), &json!(amount)), "{after:#}");
-        assert_eq!(requests(&after)[0], first);
-        if status != "charged_back" {
-            agrees_with(&app, &after).await;
-        }
-    }
-    let charge = awaiting_nupay(&app).await;
-    let refused = set(&app, &charge, "refund_pending").await.details(400);
-    assert_eq!(refused, ["status must be a status of the charge's payment type"]);
-    assert_eq!(read(&app, &charge).await, charge);
+    ];
+    statuses_are_set(&app, awaiting_nupay, &statuses).await;
+    statuses_are_refused(&app, &awaiting_nupay(&app).await, &["refund_pending"]).await;
 }
 
 async fn no_provider_takes_it(app: TestApp) {

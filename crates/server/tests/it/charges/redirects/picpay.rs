@@ -4,8 +4,8 @@ use regente_domain::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::pages::{decides, notifications_arrive};
-use super::{set, stopped, void};
-use crate::charges::pix::paid::{HOUR, MINUTE, PAYS, agrees, agrees_with, happens, read, requests};
+use crate::charges::payers::{has_expired, pays_late, statuses_are_refused, statuses_are_set, stopped, void};
+use crate::charges::pix::paid::{MINUTE, agrees, read, requests};
 use crate::charges::pix::{described, jose};
 use crate::charges::{newest, single_merchant, text};
 use crate::follow_ups::announced;
@@ -104,31 +104,17 @@ async fn it_fails_when_nobody_pays_in_time_and_a_late_payment_counts(app: TestAp
     app.later(14 * MINUTE).await;
     assert_eq!(read(&app, &charge).await["status"], "pending");
     app.later(2 * MINUTE).await;
-    let failed = read(&app, &charge).await;
-    assert_eq!(failed["status"], "failed");
-    agrees(&app, &failed).await;
-    happens(&app, &charge, 0, PAYS).await;
-    app.later(24 * HOUR).await;
-    assert_eq!(read(&app, &charge).await["status"], "authorized");
-    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "failed", "authorized"]);
+    has_expired(&app, &charge).await;
+    pays_late(&app, &charge).await;
 }
 
 async fn every_status_is_set_at_the_simulator(app: TestApp) {
-    for (status, amount, first) in [
+    let statuses = [
         ("authorized", 150, ("authorization", "success", 150)),
         ("voided", 0, ("void", "success", 150)),
         ("charged_back", 150, ("charge_back", "success", 150)),
         ("failed", 150, ("authorization", "failed", 150)),
-    ] {
-        let charge = awaiting(&app).await;
-        let after = set(&app, &charge, status).await.expect(200);
-        assert_eq!((&after["status"], &after["amount"]), (&json!(status), &json!(amount)), "{after:#}");
-        assert_eq!(requests(&after)[0], first);
-        if status != "charged_back" {
-            agrees_with(&app, &after).await;
-        }
-    }
-    let charge = awaiting(&app).await;
-    let refused = set(&app, &charge, "refund_pending").await.details(400);
-    assert_eq!(refused, ["status must be a status of the charge's payment type"]);
+    ];
+    statuses_are_set(&app, awaiting, &statuses).await;
+    statuses_are_refused(&app, &awaiting(&app).await, &["refund_pending"]).await;
 }

@@ -1,0 +1,156 @@
+//! The process stops at each write and around each call while a charge of a payer is made, refunded, or settled by jobs:
+//! what the stories of each method share. At the end the charge agrees with the simulator's books.
+
+use std::time::Duration;
+
+use axum::http::Method;
+use regente_providers::staged::Staged;
+use serde_json::{Value, json};
+
+use super::payers::paid;
+use super::pix::paid::{HOUR, MINUTE, PAYS, agrees_with, happens, read, requests, stored};
+use super::text;
+use crate::agreement::nothing_is_open;
+use crate::harness::{TestApp, request};
+
+/// More steps than any of these flows has.
+const STEPS_MAX: u64 = 200;
+
+/// Goes through a flow again and again and stops the process one step later each time, until the flow has come to its
+/// end. `round` goes through it once and stops after so many steps; it tells whether the flow has ended before.
+pub(crate) async fn at_each_step(
+    mut app: TestApp,
+    steps_min: u64,
+    mut round: impl AsyncFnMut(TestApp, u64) -> (TestApp, bool),
+) {
+    for steps in 0..STEPS_MAX {
+        let has_ended;
+        (app, has_ended) = round(app, steps).await;
+        if has_ended {
+            assert!(steps >= steps_min, "the flow has {steps} steps: writes and calls are missing");
+            return;
+        }
+    }
+    panic!("the flow does not end");
+}
+
+/// The process stops while a charge is made. Its payer pays, if he was told how.
+pub(crate) async fn while_it_is_made(app: TestApp, body: &Value) {
+    at_each_step(app, 5, async |app, steps| {
+        let key = format!("key {steps}");
+        let (app, is_answered) = stopped_at(app, steps, "/v1/charges", &key, body).await;
+        app.later(MINUTE).await;
+        let charge = app.post_with_key("/v1/charges", &key, body).await.expect(201);
+        let now = read(&app, &charge).await;
+        let is_waiting = now["status"] == "pending";
+        if is_waiting {
+            happens(&app, &charge, 0, PAYS).await;
+        } else {
+            assert_eq!(now["status"], "failed", "it never arrived: {now:#}");
+            assert!(!is_answered);
+        }
+        let after = settled(&app, &charge, 2 * HOUR).await;
+        let status = if is_waiting { "authorized" } else { "failed" };
+        assert_eq!(after["status"], status, "after {steps} steps: {after:#}");
+        let all = app.get("/v1/charges").await.expect(200)["meta"]["totalItems"].as_u64().unwrap();
+        assert_eq!(all, steps + 1, "one charge for one key");
+        let customers = app.get("/v1/customers").await.expect(200)["meta"]["totalItems"].clone();
+        assert_eq!(customers, 1, "one customer for one payer");
+        (app, is_answered)
+    })
+    .await;
+}
+
+/// The process stops while 50 of the 150 of a charge are refunded; `void` is the body. `also` looks at what the provider
+/// was sent.
+pub(crate) async fn while_it_is_refunded(app: TestApp, body: &Value, void: &Value, also: impl Fn(&TestApp)) {
+    at_each_step(app, 5, async |app, steps| {
+        let charge = paid(&app, body).await;
+        let path = format!("/v1/charges/{}/void", text(&charge["id"]));
+        let key = format!("void {steps}");
+        let (app, is_answered) = stopped_at(app, steps, &path, &key, void).await;
+        app.later(HOUR).await;
+        let pending = app.post_with_key(&path, &key, void).await.expect(201);
+        assert_eq!(pending["status"], "refund_pending", "after {steps} steps: {pending:#}");
+        assert_eq!(requests(&pending)[0], ("void", "processing", 50));
+        also(&app);
+        let place = stored(&app, &charge).await.len() - 1;
+        happens(&app, &charge, place, Staged::Refund).await;
+        let after = settled(&app, &charge, 24 * HOUR).await;
+        assert_eq!((&after["status"], &after["amount"]), (&json!("authorized"), &json!(100)), "{after:#}");
+        assert_eq!((count(&after, "void", "processing"), count(&after, "void", "success")), (1, 1));
+        let again = app.post_with_key(&path, &key, void).await.expect(201);
+        assert_eq!(again, pending, "the key has one answer");
+        (app, is_answered)
+    })
+    .await;
+}
+
+/// The process stops in the jobs that find what has happened to a charge. `happening` makes the charge and lets it
+/// happen; `outcome` looks at what has become of it after so many steps.
+pub(crate) async fn while_jobs_find_it(
+    app: TestApp,
+    steps_min: u64,
+    happening: impl AsyncFn(&TestApp) -> Value,
+    outcome: impl AsyncFn(&TestApp, &Value, u64),
+) {
+    at_each_step(app, steps_min, async |app, steps| {
+        let charge = happening(&app).await;
+        let (app, is_done) = stopped_in_jobs(app, steps).await;
+        outcome(&app, &charge, steps).await;
+        (app, is_done)
+    })
+    .await;
+}
+
+/// Lets this time pass, after which nothing is open and the charge agrees with the simulator's books: the charge as it
+/// is then.
+pub(crate) async fn settled(app: &TestApp, charge: &Value, after: Duration) -> Value {
+    app.later(after).await;
+    nothing_is_open(app).await;
+    let settled = read(app, charge).await;
+    agrees_with(app, &settled).await;
+    settled
+}
+
+/// How many requests of this type and status the charge has.
+pub(crate) fn count(charge: &Value, kind: &str, status: &str) -> usize {
+    requests(charge)
+        .iter()
+        .filter(|(own_kind, own_status, _)| (*own_kind, *own_status) == (kind, status))
+        .count()
+}
+
+/// Sends a request and stops the process after so many steps; whether the request was answered.
+async fn stopped_at(app: TestApp, steps: u64, path: &str, key: &str, body: &Value) -> (TestApp, bool) {
+    app.fuse.arm(steps);
+    let headers = [("X-Idempotency-Key", key)];
+    let mut pending = app.begin(request(&app.client, Method::POST, path, &headers, Some(body)));
+    let fuse = app.fuse.clone();
+    let is_answered = tokio::select! {
+        reply = &mut pending => reply.is_ok(),
+        () = fuse.blown() => false,
+    };
+    if is_answered {
+        app.fuse.disarm();
+        return (app, true);
+    }
+    let app = app.restart().await;
+    pending.abort();
+    (app, false)
+}
+
+/// Lets time pass and stops the process after so many steps; whether all jobs were done.
+async fn stopped_in_jobs(app: TestApp, steps: u64) -> (TestApp, bool) {
+    app.fuse.arm(steps);
+    let fuse = app.fuse.clone();
+    let is_done = tokio::select! {
+        () = app.later(4 * MINUTE) => true,
+        () = fuse.blown() => false,
+    };
+    if is_done {
+        app.fuse.disarm();
+        return (app, true);
+    }
+    (app.restart().await, false)
+}

@@ -1,0 +1,214 @@
+//! Requests whose outcome is looked up: which are due, who looks, and when nobody looks any more.
+
+use regente_domain::charge::attempt::{OpenReason, TransactionRequest};
+use regente_domain::id::{ClientId, TransactionRequestId};
+use regente_domain::time::Timestamp;
+
+use super::row::{from_row, from_rows};
+use super::{Beginning, StoredRequest, columns, insert};
+use crate::batch::Batch;
+use crate::value::Args;
+use crate::{Store, StoreError, args, sql};
+
+sql! {
+    /// Clients with requests whose probe is due.
+    CLIENTS_WITH_DUE_REQUESTS = "
+        SELECT DISTINCT client_id FROM transaction_requests
+        WHERE due_at IS NOT NULL AND due_at <= :now AND client_id >= :from
+        ORDER BY client_id LIMIT :limit";
+    /// The due requests of one client, longest waiting first.
+    DUE_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE client_id = :client_id AND due_at IS NOT NULL AND due_at <= :now ORDER BY due_at LIMIT :limit");
+    /// When the next probe is due.
+    NEXT_DUE_TRANSACTION_REQUEST = "
+        SELECT client_id, MIN(due_at) AS due_at FROM transaction_requests
+        WHERE due_at IS NOT NULL GROUP BY client_id";
+    /// Claims a due request: the node that moves its due date asks the provider.
+    CLAIM_TRANSACTION_REQUEST = "
+        UPDATE transaction_requests SET due_at = :next_due_at, probes = probes + 1
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND due_at = :due_at";
+    /// Claims a request that is sent again.
+    CLAIM_TRANSACTION_REQUEST_TO_SEND = "
+        UPDATE transaction_requests SET due_at = :next_due_at, probes = probes + 1, sent_at = :sent_at
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND due_at = :due_at";
+    /// Records why a request is still open, when it was last sent, and when its probe is due.
+    NOTE_OPEN_TRANSACTION_REQUEST = "
+        UPDATE transaction_requests SET open_reason = :open_reason, sent_at = :sent_at, due_at = :due_at
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
+    /// Ends probing of an open request until an operator resumes it.
+    GIVE_UP_TRANSACTION_REQUEST = "
+        UPDATE transaction_requests SET due_at = NULL, given_up_at = :given_up_at
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND due_at = :due_at";
+    /// Restarts the probe schedule of a request.
+    RESUME_TRANSACTION_REQUEST = "
+        UPDATE transaction_requests SET due_at = :due_at, given_up_at = NULL, probes = 0
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id
+          AND given_up_at IS NOT NULL";
+    /// Counts the requests with an unknown outcome that are still probed, and finds the oldest.
+    UNKNOWN_TRANSACTION_REQUESTS = "
+        SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM transaction_requests
+        WHERE due_at IS NOT NULL AND status = 'running'
+          AND (due_at <= :now OR probes > 0 OR open_reason IS NOT NULL)";
+    /// Counts the requests with an unknown outcome whose probing ended.
+    UNKNOWN_FOR_GOOD = "
+        SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM transaction_requests WHERE given_up_at IS NOT NULL";
+    /// Requests with an unknown outcome that are still probed, longest waiting first.
+    OPEN_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE due_at IS NOT NULL AND status = 'running'
+          AND (due_at <= :now OR probes > 0 OR open_reason IS NOT NULL)
+        ORDER BY due_at LIMIT :limit");
+    /// Requests with an unknown outcome whose probing ended, longest waiting first.
+    GIVEN_UP_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE given_up_at IS NOT NULL ORDER BY given_up_at LIMIT :limit");
+    /// One of them; for operators, who name only the request.
+    FIND_GIVEN_UP_TRANSACTION_REQUEST = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE given_up_at IS NOT NULL AND id = :id");
+}
+
+/// Clients with probes due at `now`, by id, from one on.
+pub async fn clients_with_due(
+    store: &Store,
+    now: Timestamp,
+    from: ClientId,
+    limit: i64,
+) -> Result<Vec<ClientId>, StoreError> {
+    let rows = store.rows(&CLIENTS_WITH_DUE_REQUESTS, args! { now, from, limit }).await?;
+    rows.iter().map(|row| row.get("client_id")).collect()
+}
+
+/// The requests of a client whose probe is due at `now`.
+pub async fn due(
+    store: &Store,
+    client_id: ClientId,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<StoredRequest>, StoreError> {
+    from_rows(store.rows(&DUE_TRANSACTION_REQUESTS, args! { client_id, now, limit }).await?)
+}
+
+/// When the next request is due, if any is.
+pub async fn next_due(store: &Store) -> Result<Vec<(ClientId, Timestamp)>, StoreError> {
+    let rows = store.rows(&NEXT_DUE_TRANSACTION_REQUEST, args! {}).await?;
+    rows.iter().map(|row| Ok((row.get("client_id")?, row.get("due_at")?))).collect()
+}
+
+/// What the node that claims a due request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Probes the outcome.
+    ToProbe,
+    /// Sends the request again.
+    ToSend {
+        /// When it is sent.
+        at: Timestamp,
+    },
+}
+
+/// Claims a due request until `next_due_at`; the batch is refused when another node has claimed it.
+pub fn claim(batch: &mut Batch, stored: &StoredRequest, claim: Claim, next_due_at: Timestamp) {
+    let args = args! {
+        object_id: stored.request.object_id,
+        ordinal: stored.request.ordinal,
+        client_id: stored.request.client_id,
+        due_at: stored.due_at,
+        next_due_at,
+    };
+    match claim {
+        Claim::ToProbe => batch.guard(&CLAIM_TRANSACTION_REQUEST, args),
+        Claim::ToSend { at } => batch.guard(&CLAIM_TRANSACTION_REQUEST_TO_SEND, args.with("sent_at", at)),
+    };
+}
+
+/// Adds a request that is not sent until an operator resumes it.
+pub fn insert_given_up(batch: &mut Batch, request: &TransactionRequest, beginning: Beginning<'_>) {
+    insert(batch, request, beginning);
+    let due_at = beginning.due_at;
+    batch.push(&GIVE_UP_TRANSACTION_REQUEST, give_up_args(request, due_at, due_at));
+}
+
+/// Records why a request is still open, when it was last sent, and when its probe is due. Guards the batch: refused when
+/// it has ended.
+pub fn note_open(batch: &mut Batch, request: &TransactionRequest, reason: OpenReason, due_at: Timestamp) {
+    batch.guard(
+        &NOTE_OPEN_TRANSACTION_REQUEST,
+        args! {
+            object_id: request.object_id,
+            ordinal: request.ordinal,
+            client_id: request.client_id,
+            open_reason: reason.word(),
+            sent_at: request.sent_at,
+            due_at,
+        },
+    );
+}
+
+/// Ends probing of a request that was due at `due_at`. Guards the batch.
+pub fn give_up(batch: &mut Batch, request: &TransactionRequest, due_at: Timestamp, now: Timestamp) {
+    batch.guard(&GIVE_UP_TRANSACTION_REQUEST, give_up_args(request, due_at, now));
+}
+
+fn give_up_args(request: &TransactionRequest, due_at: Timestamp, given_up_at: Timestamp) -> Args {
+    args! {
+        object_id: request.object_id,
+        ordinal: request.ordinal,
+        client_id: request.client_id,
+        due_at,
+        given_up_at,
+    }
+}
+
+/// Restarts the probe schedule of a request. Guards the batch: refused when probing had not ended.
+pub fn resume(batch: &mut Batch, request: &TransactionRequest, due_at: Timestamp) {
+    batch.guard(
+        &RESUME_TRANSACTION_REQUEST,
+        args! {
+            object_id: request.object_id,
+            ordinal: request.ordinal,
+            client_id: request.client_id,
+            due_at,
+        },
+    );
+}
+
+/// Requests of all clients that were probed in vain or are overdue, longest waiting first.
+pub async fn open(store: &Store, now: Timestamp, limit: i64) -> Result<Vec<StoredRequest>, StoreError> {
+    from_rows(store.rows(&OPEN_TRANSACTION_REQUESTS, args! { now, limit }).await?)
+}
+
+/// Requests of all clients whose probing ended, longest waiting first.
+pub async fn given_up(store: &Store, limit: i64) -> Result<Vec<StoredRequest>, StoreError> {
+    from_rows(store.rows(&GIVEN_UP_TRANSACTION_REQUESTS, args! { limit }).await?)
+}
+
+/// Counts of requests of all clients with an unknown outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// Number of requests.
+    pub open: u64,
+    /// When the oldest began.
+    pub oldest: Option<Timestamp>,
+    /// Number of them whose probing ended.
+    pub given_up: u64,
+}
+
+/// Counts what [`open`] and [`given_up`] list.
+pub async fn unknown(store: &Store, now: Timestamp) -> Result<Unknown, StoreError> {
+    let count = async |sql, args| -> Result<(u64, Option<Timestamp>), StoreError> {
+        let row = store.row(sql, args).await?;
+        let row = row.ok_or_else(|| StoreError::Corrupt("a count without a row".to_owned()))?;
+        Ok((row.get::<i64>("n")?.try_into().unwrap_or(0), row.get("oldest")?))
+    };
+    let (asked_for, oldest) = count(&UNKNOWN_TRANSACTION_REQUESTS, args! { now }).await?;
+    let (given_up, oldest_given_up) = count(&UNKNOWN_FOR_GOOD, args! {}).await?;
+    let oldest = [oldest, oldest_given_up].into_iter().flatten().min();
+    Ok(Unknown { open: asked_for + given_up, oldest, given_up })
+}
+
+/// A request of any client whose probing ended. Only for operators.
+pub async fn find_given_up(
+    store: &Store,
+    id: TransactionRequestId,
+) -> Result<Option<StoredRequest>, StoreError> {
+    let row = store.row(&FIND_GIVEN_UP_TRANSACTION_REQUEST, args! { id }).await?;
+    row.as_ref().map(from_row).transpose()
+}
