@@ -183,7 +183,7 @@ fn taken_back(payment: &Payment) -> Option<TakenBack> {
 /// How the outcome of a request is found out.
 pub enum LookUp {
     /// It is sent again under its own key.
-    SendAgain(Operation),
+    SendAgain(Box<Operation>),
     /// Its provider is asked about it.
     Probe {
         /// What the browser of the payer has brought back.
@@ -197,7 +197,7 @@ impl LookUp {
 
     /// Sends the operation again, if there is one, otherwise asks.
     pub fn of(again: Option<Operation>) -> Self {
-        again.map_or(Self::PROBE, Self::SendAgain)
+        again.map_or(Self::PROBE, |operation| Self::SendAgain(Box::new(operation)))
     }
 }
 
@@ -221,7 +221,7 @@ pub async fn find_out(
         return Ok(Outcome::Open.into());
     }
     let operation = match look_up {
-        LookUp::SendAgain(operation) => operation,
+        LookUp::SendAgain(operation) => *operation,
         LookUp::Probe { returned } => {
             return probed(app, provider, request, overrides, returned, absent).await;
         }

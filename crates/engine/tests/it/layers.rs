@@ -43,6 +43,7 @@ const ENGINE: &[&str] = &[
     "flows::orphaned",
     "flows::follow_up",
     "flows::anti_fraud",
+    "flows::customers",
     // A charge whose answer comes too late is a finding, and a finding may lead to the next provider.
     "flows::asking flows::charge flows::finding",
     "flows::challenge",
@@ -54,7 +55,6 @@ const ENGINE: &[&str] = &[
     "flows::notification::settle",
     "flows::notification",
     "flows::payment_page",
-    "flows::customers",
     "flows::purchase",
     "flows::staged",
     "flows",
@@ -110,6 +110,7 @@ const SERVER: &[&str] = &[
     "admin::doctor",
     "admin::unknowns",
     "admin::customers",
+    "admin::provider_check",
     "admin::answer",
     "admin::webhooks",
     "admin::command",
