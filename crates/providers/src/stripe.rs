@@ -12,10 +12,12 @@ use uuid::Uuid;
 pub mod ask;
 mod currency;
 mod declines;
+mod notification;
 pub mod tell;
 mod wire;
 
 use crate::http_client::{HttpClient, Incoming, NoResponse, Outgoing};
+use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Finding, Probe, UnknownReason};
 use crate::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, Provider};
 use crate::request::{Authorization, Call, Credentials, FollowUp, Inquiry, Mode, Operation, OperationKind};
@@ -421,6 +423,14 @@ impl Provider for Stripe {
 
     fn wants_buyer(&self) -> bool {
         true
+    }
+
+    fn authenticate(&self, request: &NotificationRequest<'_>) -> Result<Authentic, NotificationRefusal> {
+        notification::authenticate(request)
+    }
+
+    fn events(&self, notification: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+        notification::events(notification)
     }
 
     fn check_credentials(&self, check: CredentialsCheck) -> BoxFuture<'_, Result<(), CredentialsRefusal>> {

@@ -8,6 +8,8 @@ use uuid::Uuid;
 
 /// Members of `metadata` that lead back to the call.
 pub(super) mod member {
+    /// The charge or card of the call.
+    pub(in crate::stripe) const OBJECT_ID: &str = "regente_object_id";
     /// The key of the call.
     pub(in crate::stripe) const KEY: &str = "regente_key";
     /// The key of the capture.
@@ -128,6 +130,9 @@ pub(super) struct Charge {
     pub(super) outcome: Option<ChargeOutcome>,
     #[serde(default)]
     pub(super) payment_method_details: Option<PaymentMethodDetails>,
+    /// Only interfaces before 2022-11-15 send them.
+    #[serde(default)]
+    pub(super) refunds: Option<List<Refund>>,
 }
 
 #[derive(Deserialize)]
@@ -192,6 +197,27 @@ pub(super) enum RefundStatus {
 }
 
 #[derive(Deserialize)]
+pub(super) struct Dispute {
+    pub(super) id: String,
+    pub(super) amount: i64,
+    pub(super) currency: String,
+    pub(super) status: DisputeStatus,
+    #[serde(default)]
+    pub(super) payment_intent: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum DisputeStatus {
+    Won,
+    Lost,
+    /// An inquiry ended without becoming a dispute.
+    WarningClosed,
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
 pub(super) struct List<T> {
     pub(super) data: Vec<T>,
     #[serde(default)]
@@ -233,4 +259,28 @@ pub(super) enum ErrorKind {
     InvalidRequestError,
     #[serde(other)]
     Other,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Event {
+    pub(super) id: String,
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    /// Seconds since 1970.
+    pub(super) created: i64,
+    pub(super) data: EventData,
+    #[serde(default)]
+    pub(super) request: Option<Value>,
+}
+
+impl Event {
+    /// The key of the call that caused it; `None` when another system, a person or the provider has caused it.
+    pub(super) fn caused_by(&self) -> Option<Uuid> {
+        self.request.as_ref()?.get("idempotency_key")?.as_str()?.parse().ok()
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct EventData {
+    pub(super) object: Value,
 }
