@@ -20,6 +20,8 @@ mod judges;
 mod loopback;
 mod notifications;
 mod probes;
+mod registration;
+mod shift;
 mod told;
 
 /// The card that every environment of the provider approves.

@@ -11,9 +11,7 @@ use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use regente_providers::outcome::{Answer, Approval};
 use regente_providers::provider::CredentialsCheck;
-use regente_providers::request::{
-    Authorization, Call, Credentials, FollowUp, Instrument, Mode, Operation,
-};
+use regente_providers::request::{Authorization, Call, Credentials, FollowUp, Instrument, Mode, Operation};
 use regente_store::provider_notifications::{self, State};
 use regente_store::providers::{self, Provider};
 use regente_store::{Batch, Commit};

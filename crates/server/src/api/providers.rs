@@ -79,7 +79,9 @@ pub struct ProviderView {
     pub acquirer: Option<Map<String, Value>>,
     /// Where the provider is to send its notifications; absent where the service does not know its own address.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(example = "https://pay.example.com/providers/2f0b5d1c-6a0e-4a3f-9a3e-1f9a4f7f1a11/notifications")]
+    #[schema(
+        example = "https://pay.example.com/providers/2f0b5d1c-6a0e-4a3f-9a3e-1f9a4f7f1a11/notifications"
+    )]
     pub notification_url: Option<String>,
 }
 
@@ -109,7 +111,8 @@ impl ProviderView {
 
 /// Where a provider of this release is to send its notifications.
 pub fn notification_address(app: &App, provider: &Provider) -> Option<NotificationAddress> {
-    let service = app.settings.base_url.clone().filter(|_| app.providers.has_adapter(provider.provider_type))?;
+    let service =
+        app.settings.base_url.clone().filter(|_| app.providers.has_adapter(provider.provider_type))?;
     Some(NotificationAddress { service, provider_id: provider.id.uuid() })
 }
 

@@ -1,32 +1,26 @@
 //! Each operation, step by step, and each fault in each of its steps: the table of `docs/providers/stripe.md`.
 
-use regente_domain::charge::authentication::{LiabilityShift, Purpose};
 use regente_domain::decline::DeclinedCode;
-use regente_domain::money::Amount;
-use regente_domain::provider_type::ProviderType;
-use regente_providers::authentication::{Proof, ThreeDSecure};
 use regente_providers::outcome::{Answer, UnknownReason};
-use regente_providers::provider::CredentialsCheck;
-use regente_providers::request::{Authorization, Call, Credentials, FollowUp, Mode, Operation, Verification};
-use reqwest::Url;
-use serde_json::{Map, Value, json};
+use regente_providers::request::{Call, Credentials, FollowUp, Mode, Operation, Verification};
+use serde_json::{Value, json};
 
 use super::loopback::{Loopback, Reply};
 use super::{
     APPROVED, AUTHORIZATION, VOID, call, charge, currency, error, follow_up, providers, recorded, with,
 };
-use crate::support::{approved, authorization, card, declined, key, object};
+use crate::support::{approved, card, declined, key, object};
 
-const PROVIDER_FAILED: Answer = Answer::Unknown(UnknownReason::ProviderFailed);
+pub(super) const PROVIDER_FAILED: Answer = Answer::Unknown(UnknownReason::ProviderFailed);
 const LOST: Answer = Answer::Unknown(UnknownReason::ConnectionLost);
 const TIMED_OUT: Answer = Answer::Unknown(UnknownReason::TimedOut);
 
-const CREATE: &str = "POST /v1/payment_intents";
+pub(super) const CREATE: &str = "POST /v1/payment_intents";
 const READ: &str = "GET /v1/payment_intents/pi_3SQ";
 const CAPTURE: &str = "POST /v1/payment_intents/pi_3SQ/capture";
-const CANCEL: &str = "POST /v1/payment_intents/pi_3SQ/cancel";
+pub(super) const CANCEL: &str = "POST /v1/payment_intents/pi_3SQ/cancel";
 const REFUNDS: &str = "GET /v1/refunds";
-const REFUND: &str = "POST /v1/refunds";
+pub(super) const REFUND: &str = "POST /v1/refunds";
 
 fn verification() -> Call {
     let card = card(APPROVED, Some("123"));
@@ -48,7 +42,7 @@ fn taken() -> Reply {
     Reply::Json(200, recorded("payment_intent"))
 }
 
-fn intent(changes: Value) -> Reply {
+pub(super) fn intent(changes: Value) -> Reply {
     Reply::Json(200, with(recorded("payment_intent"), changes))
 }
 
@@ -56,7 +50,7 @@ fn reserved() -> Reply {
     intent(json!({ "status": "requires_capture", "amount_capturable": 1500 }))
 }
 
-fn canceled() -> Reply {
+pub(super) fn canceled() -> Reply {
     intent(json!({ "status": "canceled" }))
 }
 
@@ -78,7 +72,7 @@ fn wrong_state() -> Reply {
     Reply::Json(400, error(members))
 }
 
-fn fault() -> Reply {
+pub(super) fn fault() -> Reply {
     Reply::Json(500, error(json!({ "type": "api_error", "message": "An unknown error occurred" })))
 }
 
@@ -90,12 +84,12 @@ fn in_use() -> Reply {
     Reply::Json(409, error(json!({ "type": "invalid_request_error", "code": "idempotency_key_in_use" })))
 }
 
-fn wrong_key() -> Reply {
+pub(super) fn wrong_key() -> Reply {
     Reply::Json(401, error(json!({ "type": "invalid_request_error", "message": "Invalid API Key" })))
 }
 
 /// The answer to a call, and the requests that it took.
-async fn answered(call: Call, replies: impl IntoIterator<Item = Reply>) -> (Answer, Vec<String>) {
+pub(super) async fn answered(call: Call, replies: impl IntoIterator<Item = Reply>) -> (Answer, Vec<String>) {
     let server = Loopback::start(replies).await;
     let answer = providers(server.url()).call(call).await;
     (answer, server.lines())
@@ -353,88 +347,4 @@ async fn a_payment_without_an_id_is_searched_by_its_key() {
     assert_eq!(answer, PROVIDER_FAILED);
     let (answer, _) = answered(call(VOID, Operation::Capture(without_id())), [none]).await;
     assert_eq!(answer, PROVIDER_FAILED);
-}
-
-/// A charge that goes on only when the issuer is liable.
-fn demanding() -> Call {
-    let return_url = "https://regente.example/back".to_owned();
-    let data = Box::<ThreeDSecure>::default();
-    let proof = Proof::ToDo { purpose: Purpose::Authenticate, data, return_url };
-    call(
-        AUTHORIZATION,
-        Operation::Authorize(Authorization {
-            amount: Amount::new(1_500).unwrap(),
-            proof: Some(Box::new(proof)),
-            liability_shift: LiabilityShift::Required,
-            ..authorization(APPROVED, Some("123"))
-        }),
-    )
-}
-
-/// The payment for it, with this result of 3-D Secure.
-fn demanded(status: &str, result: Value) -> Reply {
-    intent(json!({
-        "status": status,
-        "metadata": { "regente_liability_shift": "required" },
-        "latest_charge": { "payment_method_details": { "card": { "three_d_secure": result } } },
-    }))
-}
-
-#[tokio::test]
-async fn what_was_taken_without_the_shift_is_given_back() {
-    for result in ["authenticated", "attempt_acknowledged"] {
-        let (answer, lines) =
-            answered(demanding(), [demanded("succeeded", json!({ "result": result }))]).await;
-        approved(answer);
-        assert_eq!(lines, [CREATE]);
-    }
-    for result in [json!({ "result": "exempted" }), json!({ "result": "not_supported" }), Value::Null] {
-        let refund = Reply::Json(200, recorded("refund"));
-        let (answer, lines) = answered(demanding(), [demanded("succeeded", result.clone()), refund]).await;
-        let decline = declined(answer);
-        assert_eq!(decline.network_denied_reason.as_deref(), Some("unable_to_perform_authentication"));
-        assert_eq!(lines, [CREATE, REFUND]);
-        let (answer, lines) = answered(demanding(), [demanded("requires_capture", result), canceled()]).await;
-        declined(answer);
-        assert_eq!(lines, [CREATE, CANCEL]);
-    }
-    // While that is not certain, nothing is.
-    for reply in [Reply::Cut, fault()] {
-        let (answer, _) = answered(demanding(), [demanded("succeeded", Value::Null), reply]).await;
-        assert_eq!(answer, PROVIDER_FAILED);
-    }
-}
-
-async fn checked(secret: &str, mode: Mode, base: Url) -> Option<&'static str> {
-    let credentials = Credentials::new(object(json!({ "secretKey": secret })));
-    let check = CredentialsCheck { credentials, options: Map::new(), mode };
-    let checked = providers(base).check_credentials(ProviderType::Stripe, check).await;
-    checked.err().map(|refusal| {
-        assert_eq!(refusal.member, "secretKey");
-        refusal.problem
-    })
-}
-
-#[tokio::test]
-async fn a_wrong_key_is_told_at_registration() {
-    for (reply, expected) in [
-        (Reply::Json(200, json!({ "object": "balance" })), None),
-        (wrong_key(), Some("is not accepted by the provider")),
-        // A restricted key that may not read the balance.
-        (Reply::Json(403, error(json!({ "type": "invalid_request_error" }))), None),
-        (fault(), None),
-        (Reply::Cut, None),
-        // Last, since it stops the clock.
-        (Reply::Silence, None),
-    ] {
-        let server = Loopback::start([reply]).await;
-        assert_eq!(checked("sk_test_regente", Mode::Sandbox, server.url()).await, expected);
-        assert_eq!(server.lines(), ["GET /v1/balance"]);
-    }
-    let server = Loopback::start([]).await;
-    let problem = checked("sk_live_x", Mode::Sandbox, server.url()).await;
-    assert_eq!(problem, Some("must be a test key of the provider"));
-    let problem = checked("rk_test_x", Mode::Production, server.url()).await;
-    assert_eq!(problem, Some("must be a live key of the provider"));
-    assert!(server.lines().is_empty());
 }
