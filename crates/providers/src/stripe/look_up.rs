@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::ask::Listed;
-use super::operations::lacks_shift;
+use super::operations::Shift;
 use super::wire::{List, PaymentIntent, SetupIntent, member};
 use super::{Stripe, ask, tell};
 use crate::outcome::{Finding, Probe};
@@ -51,11 +51,14 @@ impl Stripe {
     }
 
     async fn authorization_found(&self, inquiry: &Inquiry, intent: &PaymentIntent) -> Probe {
-        if lacks_shift(intent) {
-            let undone = self.undo(inquiry.key, intent, &inquiry.credentials).await;
-            return tell::probed(undone.map(Finding::Declined));
+        match Shift::of(intent) {
+            Shift::AsDemanded => tell::probed(tell::finding(intent)),
+            Shift::Lacking(intent) => {
+                let undone = self.undo(inquiry.key, intent, &inquiry.credentials).await;
+                tell::probed(undone.map(Finding::Declined))
+            }
+            Shift::NotTold => Probe::Unknown,
         }
-        tell::probed(tell::finding(intent))
     }
 
     /// The list shows a payment at once, but not for ever on its first pages; the search finds every one, but later.

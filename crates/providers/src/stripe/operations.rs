@@ -49,12 +49,13 @@ impl Stripe {
             Err(no_response) => return no_response.into(),
         };
         let told = tell::object(&answer);
-        match &told {
-            Ok(intent) if lacks_shift(intent) => match self.undo(call.key, intent, &call.credentials).await {
+        match told.as_ref().map(Shift::of) {
+            Ok(Shift::Lacking(intent)) => match self.undo(call.key, intent, &call.credentials).await {
                 Some(decline) => Answer::Declined(decline),
                 None => Answer::Unknown(UnknownReason::ProviderFailed),
             },
-            Ok(_) | Err(_) => tell::authorized(told),
+            Ok(Shift::NotTold) => Answer::Unknown(UnknownReason::ProviderFailed),
+            Ok(Shift::AsDemanded) | Err(_) => tell::authorized(told),
         }
     }
 
@@ -191,10 +192,25 @@ impl Stripe {
     }
 }
 
-/// Whether money was taken or reserved without the shift of liability that the charge demands.
-pub(super) fn lacks_shift(intent: &PaymentIntent) -> bool {
-    let is_taken = matches!(intent.status, IntentStatus::Succeeded | IntentStatus::RequiresCapture);
-    is_taken && intent.metadata.requires_shift() && tell::shifts_liability(intent) != Some(true)
+/// Whether the issuer is liable for what was taken or reserved, where the charge demands it.
+pub(super) enum Shift<'a> {
+    AsDemanded,
+    Lacking(&'a PaymentIntent),
+    NotTold,
+}
+
+impl<'a> Shift<'a> {
+    pub(super) fn of(intent: &'a PaymentIntent) -> Self {
+        let is_taken = matches!(intent.status, IntentStatus::Succeeded | IntentStatus::RequiresCapture);
+        if !is_taken || !intent.metadata.requires_shift() {
+            return Self::AsDemanded;
+        }
+        match tell::shifts_liability(intent) {
+            Some(true) => Self::AsDemanded,
+            Some(false) => Self::Lacking(intent),
+            None => Self::NotTold,
+        }
+    }
 }
 
 /// Whether less is to be released than is reserved.

@@ -54,7 +54,12 @@ async fn what_was_taken_without_the_shift_is_given_back() {
         declined(answer);
         assert_eq!(lines, [CREATE, CANCEL]);
     }
-    // While that is not certain, nothing is.
+    // The answer does not tell.
+    let bare = intent(json!({
+        "metadata": { "regente_liability_shift": "required" }, "latest_charge": "ch_3SQ",
+    }));
+    assert_eq!(answered(demanding(), [bare]).await, (PROVIDER_FAILED, vec![CREATE.to_owned()]));
+    // While it is not certain that it was given back, nothing is.
     for reply in [Reply::Cut, fault()] {
         let (answer, _) = answered(demanding(), [demanded("succeeded", Value::Null), reply]).await;
         assert_eq!(answer, PROVIDER_FAILED);
