@@ -11,3 +11,4 @@ pub mod provider;
 pub mod request;
 pub mod sandbox;
 pub mod staged;
+pub mod stripe;

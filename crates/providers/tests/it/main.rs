@@ -12,5 +12,6 @@ mod outbox;
 mod providers;
 mod rules;
 mod spoiled;
+mod stripe;
 mod support;
 mod transaction_log;
