@@ -8,9 +8,14 @@
 use std::time::Duration;
 
 use http::{HeaderName, Method, StatusCode};
+use regente_domain::charge::PaymentType;
+use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode};
+use regente_domain::problems::Problems;
 use regente_domain::provider_type::ProviderType;
+use regente_domain::routing::Narrowed;
 use reqwest::Url;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::http_client::{HttpClient, Incoming, NoResponse, Outgoing};
@@ -31,6 +36,9 @@ use tell::{Extent, UNCERTAIN, Void};
 use wire::sent::NewMetadata;
 use wire::told::Charge;
 
+/// What the adapter sends.
+const PAYMENT_TYPES: [PaymentType; 4] =
+    [PaymentType::Credit, PaymentType::Voucher, PaymentType::Pix, PaymentType::Boleto];
 const TYPE: ProviderType = ProviderType::PagarmeV5;
 /// Where the interface is, for tests and for real money alike: the key tells them apart.
 const BASE: &str = "https://api.pagar.me/core/v5";
@@ -103,6 +111,15 @@ impl Provider for PagarmeV5 {
 
     fn events(&self, notification: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
         notification::events(notification)
+    }
+
+    /// No options are published. Of the payment types that the provider has, network tokens (Apple Pay) are not sent.
+    fn validate_options(&self, _: &Map<String, Value>, _path: &str) -> Result<Narrowed, Problems> {
+        Ok(Narrowed {
+            payment_types: Some(PAYMENT_TYPES.to_vec()),
+            currencies: Some(vec![Currency::BRL]),
+            installments_max: None,
+        })
     }
 
     /// The provider takes no order without a customer.

@@ -89,10 +89,9 @@ fn method<'a>(
             Ok(sent::Method::CreditCard { credit_card })
         }
         (PaymentMethod::Voucher(_), Some(card)) => {
-            let card = sent_card(card, buyer);
-            Ok(sent::Method::Voucher {
-                voucher: sent::Voucher { statement_descriptor: statement(authorization), card },
-            })
+            let statement_descriptor = statement(authorization);
+            let voucher = sent::Voucher { statement_descriptor, card: sent_card(card, buyer) };
+            Ok(sent::Method::Voucher { voucher: Box::new(voucher) })
         }
         (PaymentMethod::Pix(pix), None) => Ok(sent::Method::Pix { pix: sent_pix(pix) }),
         (PaymentMethod::Boleto(boleto), None) => {

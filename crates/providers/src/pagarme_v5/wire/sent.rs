@@ -107,7 +107,7 @@ pub struct Payment<'a> {
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Method<'a> {
     CreditCard { credit_card: Box<CreditCard<'a>> },
-    Voucher { voucher: Voucher<'a> },
+    Voucher { voucher: Box<Voucher<'a>> },
     Pix { pix: Pix<'a> },
     Boleto { boleto: Box<Boleto<'a>> },
 }

@@ -3,7 +3,7 @@
 use regente_domain::boleto::{Fine, FineRate, Interest, InterestRate, LateCharges};
 use regente_domain::charge::authentication::{Authenticated, Found, LiabilityShift, Purpose};
 use regente_domain::charge::{
-    AdditionalInfo, Boleto, CaptureMode, Credit, Debit, PaymentMethod, Pix, Recurrence, Voucher,
+    AdditionalInfo, Boleto, CaptureMode, Credit, Debit, PaymentMethod, PaymentType, Pix, Recurrence, Voucher,
 };
 use regente_domain::country::Country;
 use regente_domain::currency::Currency;
@@ -267,6 +267,15 @@ fn what_the_provider_does_not_take_is_not_sent() {
         assert_eq!(decline.code, DeclinedCode::TransactionNotAllowed);
         assert!(decline.retryable);
     }
+}
+
+#[test]
+fn routing_leaves_out_what_is_not_sent() {
+    let providers = super::judge::providers(1);
+    let narrowed = providers.narrowed(ProviderType::PagarmeV5, &serde_json::Map::new());
+    let types = narrowed.payment_types.unwrap();
+    assert!(types.contains(&PaymentType::Boleto) && !types.contains(&PaymentType::ApplePay), "{types:?}");
+    assert_eq!(narrowed.currencies, Some(vec![Currency::BRL]));
 }
 
 #[test]

@@ -221,9 +221,10 @@ fn charge(members: Value) -> Charge {
 
 #[test]
 fn the_first_void_is_marked_at_the_charge_before_it_is_sent() {
-    let first = |members, amount| match tell::void(&charge(members), KEY, cents(amount)) {
-        Void::First { marked, extent } => (json!(marked), extent),
-        other => panic!("{other:?}"),
+    let first = |members, amount| {
+        let void = tell::void(&charge(members), KEY, cents(amount));
+        let Void::First { marked, extent } = void else { panic!("{void:?}") };
+        (json!(marked), extent)
     };
     let mark = "regente_void_AAAAAAAAAAAAAAAAAAAAAg";
     assert_eq!(first(json!({}), 1500), (json!({ mark: "0+1500" }), Extent::Whole));
@@ -254,9 +255,10 @@ fn a_repeated_void_reads_at_the_charge_what_became_of_the_first() {
 
 #[test]
 fn what_is_gone_is_not_given_back_again() {
-    let void = |members, amount| match tell::void(&charge(members), KEY, cents(amount)) {
-        Void::Answered(answer) => answer,
-        other => panic!("{other:?}"),
+    let void = |members, amount| {
+        let void = tell::void(&charge(members), KEY, cents(amount));
+        let Void::Answered(answer) = void else { panic!("{void:?}") };
+        answer
     };
     let canceled = || json!({ "status": "canceled", "canceled_amount": 1500 });
     assert!(matches!(void(canceled(), 1500), Answer::Approved(_)), "the payer has it");
