@@ -7,6 +7,7 @@ pub mod authentication;
 pub mod http_client;
 pub mod notification;
 pub mod outcome;
+pub mod pagarme_v5;
 pub mod provider;
 pub mod request;
 pub mod sandbox;

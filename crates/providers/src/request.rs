@@ -52,6 +52,8 @@ pub struct Call {
 pub struct Inquiry {
     /// The key that the call was made with.
     pub key: Uuid,
+    /// [`Call::object_id`] of the call: providers are searched by the merchant's reference, which has both.
+    pub object_id: Uuid,
     /// The operation of the call.
     pub operation: OperationKind,
     /// The provider's id of the transaction, when known.

@@ -327,6 +327,7 @@ async fn probe(
     let Some(operation) = operation_kind(request) else { return Ok(Probe::Unknown) };
     let inquiry = Inquiry {
         key: request.provider_key(),
+        object_id: request.object_id,
         operation,
         reference: request.transaction_id().map(str::to_owned),
         returned,

@@ -9,6 +9,7 @@ mod follow_ups;
 mod notifications;
 mod options;
 mod outbox;
+mod pagarme_v5;
 mod providers;
 mod rules;
 mod spoiled;

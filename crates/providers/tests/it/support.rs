@@ -143,6 +143,7 @@ pub(crate) fn follow_up(authorization_key: Uuid, amount: i64) -> FollowUp {
 pub(crate) fn inquiry(key: Uuid) -> Inquiry {
     Inquiry {
         key,
+        object_id: Uuid::nil(),
         operation: OperationKind::Authorization,
         reference: None,
         returned: BTreeMap::new(),

@@ -170,6 +170,7 @@ fn follow_up(authorization: u128, amount: i64) -> FollowUp {
 fn inquiry(number: u128) -> Inquiry {
     Inquiry {
         key: key(number),
+        object_id: Uuid::nil(),
         operation: OperationKind::Authorization,
         reference: None,
         returned: BTreeMap::new(),
