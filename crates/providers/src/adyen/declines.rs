@@ -93,9 +93,10 @@ pub fn refused(refusal: Refusal<'_>) -> Decline {
     let says = advice
         .is_some_and(|advice| DO_NOT_TRY_AGAIN.iter().any(|known| advice.trim().starts_with(known)))
         .then_some(Retry::No);
-    let word = code.or(row.map(|(code, ..)| *code)).or(text).unwrap_or_default();
+    let word = kept(code.or(row.map(|(code, ..)| *code)).or(text).unwrap_or_default());
     let message = raw.or(text).or(row.map(|(_, text, _)| *text)).unwrap_or_default();
-    finish(Decline::from_word(row.map_or(word, |(.., ours)| ours), says), word, message, psp_reference)
+    let decline = Decline::from_word(row.map_or(word.as_str(), |(.., ours)| ours), says);
+    finish(decline, &word, message, psp_reference)
 }
 
 /// A request that the provider has not taken up, by `errorCode` and `message` of its answer.
@@ -131,7 +132,10 @@ fn finish(decline: Decline, word: &str, message: &str, psp_reference: Option<&st
 
 /// A text of the provider, cut to what we keep. A text with a long number is not kept: it may repeat what was sent.
 fn kept(text: &str) -> String {
-    let long_number =
-        text.split(|sign: char| !sign.is_ascii_digit()).any(|digits| digits.len() > DIGITS_IN_A_ROW_MAX);
-    if long_number { String::new() } else { text.trim().chars().take(chars_max::LINE).collect() }
+    let without_gaps: String = text.chars().filter(|sign| !matches!(sign, ' ' | '-')).collect();
+    let is_long = |digits: &str| digits.len() > DIGITS_IN_A_ROW_MAX;
+    match without_gaps.split(|sign: char| !sign.is_ascii_digit()).any(is_long) {
+        true => String::new(),
+        false => text.trim().chars().take(chars_max::LINE).collect(),
+    }
 }

@@ -55,11 +55,7 @@ pub fn found(inquiry: &Inquiry, incoming: &Incoming) -> Probe {
     if !is_ours {
         return Probe::Unknown;
     }
-    match payment(&Expects::Card { return_url: None }, &answer) {
-        Answer::Approved(approval) => Probe::Found(Finding::Approved(approval)),
-        Answer::Declined(decline) => Probe::Found(Finding::Declined(decline)),
-        Answer::Accepted(_) | Answer::Pending(_) | Answer::NotSent | Answer::Unknown(_) => Probe::Unknown,
-    }
+    ended(&answer).map_or(Probe::Unknown, Probe::Found)
 }
 
 /// Whether the provider knows the credentials.
@@ -86,7 +82,7 @@ const FAILED: Answer = Answer::Unknown(UnknownReason::ProviderFailed);
 
 /// An answer that is not a success. What can be sent again under its key, or may have been taken up, is not refused.
 fn not_taken_up(expects: &Expects, incoming: &Incoming) -> Answer {
-    let error: Option<ServiceError> = incoming.json();
+    let error = incoming.json().filter(|error: &ServiceError| !error.error_code.is_empty());
     let is_transient = incoming.headers.get(TRANSIENT_ERROR).is_some_and(|value| value == "true");
     if is_transient || error.as_ref().is_some_and(|error| error.error_code == IN_PROGRESS) {
         return FAILED;
@@ -124,14 +120,24 @@ fn receipt(incoming: &Incoming) -> Answer {
 }
 
 fn payment(expects: &Expects, answer: &PaymentAnswer) -> Answer {
+    if let Some(finding) = ended(answer) {
+        return finding.into();
+    }
     match answer.result_code.as_deref() {
-        Some("Authorised") => Answer::Approved(approval(answer)),
-        Some("Refused" | "Error" | "Cancelled") => Answer::Declined(refused(answer)),
         Some("RedirectShopper") => redirect(expects, answer),
         Some("Pending" | "PresentToShopper" | "Received") => to_pay(expects, answer),
         // The page of the merchant would have to show it, and there is none: the payment is never completed.
         Some("IdentifyShopper" | "ChallengeShopper") => Answer::Declined(unavailable(answer)),
         _ => FAILED,
+    }
+}
+
+/// How the payment has ended, if it has.
+fn ended(answer: &PaymentAnswer) -> Option<Finding> {
+    match answer.result_code.as_deref()? {
+        "Authorised" => Some(Finding::Approved(approval(answer))),
+        "Refused" | "Error" | "Cancelled" => Some(Finding::Declined(refused(answer))),
+        _ => None,
     }
 }
 
