@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use http::HeaderName;
+use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::provider_type::ProviderType;
 use reqwest::Url;
 
@@ -12,7 +13,7 @@ use crate::http_client::{HttpClient, Outgoing};
 use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe};
 use crate::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, Provider};
-use crate::request::{Call, Credentials, Inquiry, Mode, OperationKind};
+use crate::request::{Call, CardDetails, Credentials, Inquiry, Mode, OperationKind};
 use ask::Asked;
 
 pub mod ask;
@@ -155,6 +156,15 @@ impl Provider for Adyen {
 
     fn wants_buyer(&self) -> bool {
         true
+    }
+
+    fn test_card(&self) -> Option<CardDetails> {
+        Some(CardDetails {
+            number: CardNumber::parse("4111111111111111").ok()?,
+            holder_name: "TEST".to_owned(),
+            expiry: Expiry::parse("03/2030")?,
+            cvv: Cvv::parse("737"),
+        })
     }
 
     fn check_credentials(&self, check: CredentialsCheck) -> BoxFuture<'_, Result<(), CredentialsRefusal>> {

@@ -30,17 +30,13 @@ fn at_home() -> Expects {
 }
 
 fn declined(answer: Answer) -> Decline {
-    match answer {
-        Answer::Declined(decline) => decline,
-        other => panic!("not declined: {other:?}"),
-    }
+    let Answer::Declined(decline) = answer else { panic!("not declined: {answer:?}") };
+    decline
 }
 
 fn pending(answer: Answer) -> Pending {
-    match answer {
-        Answer::Pending(pending) => *pending,
-        other => panic!("not pending: {other:?}"),
-    }
+    let Answer::Pending(pending) = answer else { panic!("not pending: {answer:?}") };
+    *pending
 }
 
 /// A recorded body with other members.

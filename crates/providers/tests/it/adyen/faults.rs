@@ -189,6 +189,13 @@ async fn credentials_are_checked_by_a_question_without_an_effect() {
     assert!(upstream.received().is_empty());
 }
 
+#[test]
+fn a_test_card_is_known() {
+    let providers = providers("http://127.0.0.1:9".parse().unwrap());
+    let card = providers.test_card(ProviderType::Adyen).unwrap();
+    assert!(card.cvv.is_some() && !card.expiry.is_past(crate::support::at()));
+}
+
 #[tokio::test]
 async fn live_payments_go_to_no_other_address() {
     let upstream = Upstream::playing([played(200, AUTHORISED)]);
