@@ -2,6 +2,7 @@
 //! each provider, and the SANDBOX simulator. The crate does not use the product's database or its HTTP interface, and
 //! it does not choose the provider: routing is in the domain.
 
+pub mod adyen;
 pub mod anti_fraud;
 pub mod authentication;
 pub mod http_client;

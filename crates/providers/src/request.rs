@@ -299,8 +299,20 @@ pub struct FollowUp {
     pub amount: Amount,
     /// ISO 4217 currency of `amount`.
     pub currency: Currency,
+    /// What the provider holds before the operation, by our records: a provider that cannot be asked is told to cancel a
+    /// reservation, and to refund what was taken.
+    pub held: Held,
     /// How many days a provider of NuPay may take to gather the money that a void gives back.
     pub delay_to_compose: Option<u16>,
+}
+
+/// What a provider holds of an authorization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// A reservation of this amount, in minor units.
+    Reserved(Amount),
+    /// This amount, in minor units, which was captured or paid at once and not given back.
+    Taken(Amount),
 }
 
 /// A card in the clear; it exists only while the call runs.

@@ -3,12 +3,12 @@
 //! request again under the same key.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::attempt::{Asks, Outcome, RequestGroup, TransactionRequest};
+use regente_domain::charge::attempt::{Asks, Outcome, RequestGroup, RequestType, TransactionRequest};
 use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::{self, Charge, FollowUpKind, FollowUpRefusal, Means, PaymentType, SecurityCode};
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::money::Amount;
-use regente_providers::request::{FollowUp, Operation};
+use regente_providers::request::{FollowUp, Held, Operation};
 use regente_store::purchases::{self, PurchaseVersion};
 use regente_store::transaction_requests::{self, StoredRequest};
 use regente_store::{Batch, Commit, charges};
@@ -226,6 +226,7 @@ fn operation_of(
         payment_type: charge.method.payment_type(),
         amount: request.amount,
         currency: charge.currency,
+        held: held(requests, authorization),
         delay_to_compose: request.delay_to_compose,
     };
     match request.request_type.group() {
@@ -237,6 +238,31 @@ fn operation_of(
         | RequestGroup::Authentication(_)
         | RequestGroup::Risk(_) => Err(Error::internal("a request that cannot be sent again")),
     }
+}
+
+/// What the provider holds of an authorization, by our records: what was captured or paid at once, or what is reserved,
+/// less what was voided since. `requests` are those of the charge.
+fn held(requests: &[TransactionRequest], authorization: &TransactionRequest) -> Held {
+    let follows = |request: &TransactionRequest| {
+        // The result of an accepted request follows that one. Requests of earlier releases follow none.
+        let first = requests.iter().find(|accepted| Some(accepted.id) == request.follows);
+        request.follows.is_none()
+            || request.follows == Some(authorization.id)
+            || first.is_some_and(|accepted| accepted.follows == Some(authorization.id))
+    };
+    let done = |request_type: RequestType| {
+        requests.iter().filter(move |request| {
+            request.request_type == request_type
+                && matches!(request.outcome, Outcome::Approved(_))
+                && follows(request)
+        })
+    };
+    let capture = done(RequestType::Capture).next();
+    let since = capture.unwrap_or(authorization);
+    let voids = done(RequestType::Void).filter(|void| void.ordinal > since.ordinal);
+    let rest = voids.fold(since.amount, |rest, void| rest.minus(void.amount).unwrap_or(Amount::ZERO));
+    let is_reserved = capture.is_none() && authorization.request_type == RequestType::PreAuthorization;
+    if is_reserved { Held::Reserved(rest) } else { Held::Taken(rest) }
 }
 
 async fn requests_of(app: &App, charge: &Charge) -> Result<Vec<TransactionRequest>, Error> {

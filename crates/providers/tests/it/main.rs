@@ -1,6 +1,7 @@
 //! Tests of the calls to providers and of the simulator.
 #![allow(clippy::unwrap_used)]
 
+mod adyen;
 mod anti_fraud;
 mod cards;
 mod crash;

@@ -12,7 +12,7 @@ use regente_domain::time::Timestamp;
 use regente_providers::outcome::{Answer, Approval};
 use regente_providers::provider::Providers;
 use regente_providers::request::{
-    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, Operation,
+    Authorization, Call, CardDetails, Credentials, FollowUp, Held, Inquiry, Instrument, Mode, Operation,
     OperationKind, Verification,
 };
 use regente_providers::sandbox::{CvvRule, Sandbox, SandboxOptions, TransactionLog};
@@ -136,6 +136,7 @@ pub(crate) fn follow_up(authorization_key: Uuid, amount: i64) -> FollowUp {
         payment_type: PaymentType::Credit,
         amount,
         currency: Currency::BRL,
+        held: Held::Taken(amount),
         delay_to_compose: None,
     }
 }

@@ -11,7 +11,9 @@ use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use regente_providers::outcome::{Answer, Approval};
 use regente_providers::provider::CredentialsCheck;
-use regente_providers::request::{Authorization, Call, Credentials, FollowUp, Instrument, Mode, Operation};
+use regente_providers::request::{
+    Authorization, Call, Credentials, FollowUp, Held, Instrument, Mode, Operation,
+};
 use regente_store::provider_notifications::{self, State};
 use regente_store::providers::{self, Provider};
 use regente_store::{Batch, Commit};
@@ -123,6 +125,7 @@ async fn payment(app: &App, provider: &Provider, wait_max: Duration) -> Result<V
         payment_type: PaymentType::Credit,
         amount,
         currency: Currency::BRL,
+        held: Held::Reserved(amount),
         delay_to_compose: None,
     });
     let answer = call(app, provider, Reference { key: app.chance.uuid(), ..reference }, void).await?;

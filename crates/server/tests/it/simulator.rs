@@ -22,7 +22,7 @@ use regente_domain::time::Timestamp;
 use regente_providers::outcome::{Answer, Approval, Finding, Probe, UnknownReason};
 use regente_providers::provider::Providers;
 use regente_providers::request::{
-    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Instrument, Mode, Operation,
+    Authorization, Call, CardDetails, Credentials, FollowUp, Held, Inquiry, Instrument, Mode, Operation,
     OperationKind,
 };
 use regente_providers::sandbox::http::{PROTOCOL, RemoteError, RemoteOptions, RemoteSandbox, address};
@@ -157,12 +157,14 @@ fn charge(number: u128) -> Call {
 }
 
 fn follow_up(authorization: u128, amount: i64) -> FollowUp {
+    let amount = Amount::new(amount).unwrap();
     FollowUp {
         authorization_key: key(authorization),
         transaction_id: None,
         payment_type: PaymentType::Credit,
-        amount: Amount::new(amount).unwrap(),
+        amount,
         currency: Currency::BRL,
+        held: Held::Taken(amount),
         delay_to_compose: None,
     }
 }

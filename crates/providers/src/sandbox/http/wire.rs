@@ -21,8 +21,8 @@ use zeroize::Zeroize;
 use crate::authentication::Proof;
 use crate::outcome::Finding;
 use crate::request::{
-    Authorization, Call, CardDetails, ClickToPayCheckout, Credentials, FollowUp, Inquiry, Instrument, Mode,
-    NotificationAddress, Operation, PayerDetails, Verification, WalletDetails,
+    Authorization, Call, CardDetails, ClickToPayCheckout, Credentials, FollowUp, Held, Inquiry, Instrument,
+    Mode, NotificationAddress, Operation, PayerDetails, Verification, WalletDetails,
 };
 use crate::sandbox::{Lookup, Recipient, overrides};
 use crate::staged::{Staged, StagedEvent};
@@ -386,12 +386,15 @@ impl FollowUpMessage {
 
     fn understand(self) -> Result<FollowUp, MessageError> {
         let Self { authorization_key, transaction_id, payment_type, amount, currency } = self;
+        let amount = minor_units(amount)?;
         Ok(FollowUp {
             authorization_key,
             transaction_id,
             payment_type,
-            amount: minor_units(amount)?,
+            amount,
             currency,
+            // The simulator looks into its own books.
+            held: Held::Taken(amount),
             delay_to_compose: None,
         })
     }

@@ -1,0 +1,213 @@
+//! Notifications of the provider (standard webhooks): what is signed, and which events an item tells of. Of what is not
+//! signed nothing decides whether money has moved.
+
+use regente_domain::currency::Currency;
+use regente_domain::decline::{Decline, DeclinedCode};
+use regente_domain::money::Amount;
+use regente_domain::time::Timestamp;
+
+use super::currency;
+use super::declines::{self, Refusal};
+use super::reference::Reference;
+use crate::notification::{EventKind, EventSubject, Notification, NotificationRefusal, ProviderEvent};
+use crate::outcome::{Approval, Finding, Payment, Reversal, ReversalKind};
+use crate::request::OperationKind;
+use message::{Item, Message};
+
+mod message;
+mod signature;
+
+pub(super) use signature::{authenticate, has_valid_key};
+
+// The parser's own message could repeat parts of the body.
+const NOT_A_MESSAGE: NotificationRefusal =
+    NotificationRefusal::NotReadable("it is not the JSON of a notification");
+const NOT_OURS: NotificationRefusal =
+    NotificationRefusal::NotReadable("its reference is of no request of ours");
+const NO_DATE: NotificationRefusal = NotificationRefusal::NotReadable("it has no date");
+const NO_AMOUNT: NotificationRefusal = NotificationRefusal::NotReadable("its amount is none");
+
+/// What an event code says.
+#[derive(Clone, Copy)]
+enum Says {
+    /// How an authorization ended.
+    Authorization,
+    /// Nobody can complete the payment any more.
+    Closed,
+    /// How a capture ended.
+    Capture,
+    /// A capture that had succeeded has failed.
+    CaptureFailed,
+    /// How a cancellation or refund ended.
+    Void,
+    /// A refund waits for the capture.
+    Postponed,
+    /// Money was refunded and is back.
+    RefundReverted,
+    /// A dispute went on.
+    Dispute(ReversalKind),
+    /// The payer's bank has taken the money. It gives the money back if the merchant can defend himself, and does.
+    Chargeback,
+}
+
+/// The codes that say something of a charge; all others are kept and change nothing.
+const CODES: [(&str, Says); 25] = [
+    ("AUTHORISATION", Says::Authorization),
+    ("OFFER_CLOSED", Says::Closed),
+    ("CAPTURE", Says::Capture),
+    ("CAPTURE_FAILED", Says::CaptureFailed),
+    ("CANCELLATION", Says::Void),
+    ("CANCEL_OR_REFUND", Says::Void),
+    ("TECHNICAL_CANCEL", Says::Void),
+    ("REFUND", Says::Void),
+    ("POSTPONED_REFUND", Says::Postponed),
+    ("REFUND_FAILED", Says::RefundReverted),
+    ("REFUNDED_REVERSED", Says::RefundReverted),
+    ("NOTIFICATION_OF_CHARGEBACK", Says::Dispute(ReversalKind::DisputeOpened)),
+    ("CHARGEBACK", Says::Chargeback),
+    ("CHARGEBACK_REVERSED", Says::Dispute(ReversalKind::DisputeWon)),
+    ("ISSUER_RESPONSE_TIMEFRAME_EXPIRED", Says::Dispute(ReversalKind::DisputeWon)),
+    ("SECOND_CHARGEBACK", Says::Dispute(ReversalKind::DisputeLost)),
+    ("DISPUTE_DEFENSE_PERIOD_ENDED", Says::Dispute(ReversalKind::DisputeLost)),
+    ("PREARBITRATION_OPEN", Says::Dispute(ReversalKind::DisputeOpened)),
+    ("PREARBITRATION_WON", Says::Dispute(ReversalKind::DisputeWon)),
+    ("PREARBITRATION_ISSUER_WITHDRAWN", Says::Dispute(ReversalKind::DisputeWon)),
+    ("PREARBITRATION_LOST", Says::Dispute(ReversalKind::DisputeLost)),
+    ("PREARBITRATION_ACCEPTED", Says::Dispute(ReversalKind::DisputeLost)),
+    ("SCHEME_ARBITRATION", Says::Dispute(ReversalKind::DisputeOpened)),
+    ("SCHEME_ARBITRATION_WON", Says::Dispute(ReversalKind::DisputeWon)),
+    ("SCHEME_ARBITRATION_LOST", Says::Dispute(ReversalKind::DisputeLost)),
+];
+
+/// Reads the events. Of several items those that say nothing are left out; a notification without any event is refused for
+/// the reason of its first item.
+pub(super) fn events(notification: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+    let message = Message::read(notification.body).ok_or(NOT_A_MESSAGE)?;
+    let items = match message {
+        Message::Standard(items) => items,
+        Message::Other { kind } => return Err(NotificationRefusal::UnknownKind(kind)),
+    };
+    let (mut events, mut refusal) = (Vec::new(), None);
+    for item in &items {
+        match events_of(item) {
+            Ok(told) => events.extend(told),
+            Err(why) => refusal = refusal.or(Some(why)),
+        }
+    }
+    match (events.is_empty(), refusal) {
+        (true, Some(refusal)) => Err(refusal),
+        (true, None) | (false, _) => Ok(events),
+    }
+}
+
+fn events_of(item: &Item) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+    let unknown = || NotificationRefusal::UnknownKind(item.event_code.clone());
+    let (_, says) = CODES.iter().find(|(code, _)| *code == item.event_code).ok_or_else(unknown)?;
+    let named = item.merchant_reference.as_deref().and_then(Reference::parse).ok_or(NOT_OURS)?;
+    let (pays, gives_back) = match named.operation {
+        OperationKind::Authorization | OperationKind::ZeroDollar => (true, false),
+        OperationKind::Capture => (false, false),
+        OperationKind::Void => (false, true),
+    };
+    let takes = named.operation == OperationKind::Capture;
+    let outcome = |finding| Ok(vec![EventKind::Outcome(finding)]);
+    let told = match says {
+        Says::Authorization if pays => outcome(authorization(item)?),
+        Says::Closed if pays => outcome(Finding::Declined(closed(item))),
+        Says::Capture if takes => outcome(done(item)),
+        // The result of the capture may not have come; if it has, this one changes nothing.
+        Says::CaptureFailed if takes => Ok(vec![
+            EventKind::Outcome(Finding::Declined(failed(item))),
+            reversal(item, ReversalKind::ChargedBack)?,
+        ]),
+        // Captured by itself: there is no request of a capture.
+        Says::CaptureFailed if pays => Ok(vec![reversal(item, ReversalKind::ChargedBack)?]),
+        Says::Void if gives_back => outcome(done(item)),
+        // Cancelled by our reference of the payment: it takes no money any more.
+        Says::Void if pays && item.event_code == "TECHNICAL_CANCEL" && item.success => {
+            outcome(Finding::Declined(closed(item)))
+        }
+        Says::Postponed if gives_back => outcome(Finding::Accepted(approval(item))),
+        Says::RefundReverted if gives_back || pays => Ok(vec![reversal(item, ReversalKind::RefundReverted)?]),
+        Says::Dispute(kind) if item.success => Ok(vec![reversal(item, *kind)?]),
+        Says::Chargeback if item.success => Ok(vec![reversal(item, chargeback(item))?]),
+        Says::Authorization
+        | Says::Closed
+        | Says::Capture
+        | Says::CaptureFailed
+        | Says::Void
+        | Says::Postponed
+        | Says::RefundReverted
+        | Says::Dispute(_)
+        | Says::Chargeback => Err(unknown()),
+    }?;
+    let occurred_at = item.event_date.as_deref().and_then(Timestamp::parse).ok_or(NO_DATE)?;
+    let about = EventSubject::Call { object_id: named.object_id, key: named.key };
+    let event = |what| ProviderEvent { id: item.id(), occurred_at, about: about.clone(), what };
+    Ok(told.into_iter().map(event).collect())
+}
+
+/// Whoever pays a Pix or a boleto may pay another amount than was asked for.
+fn authorization(item: &Item) -> Result<Finding, NotificationRefusal> {
+    if !item.success {
+        return Ok(Finding::Declined(declines::refused(Refusal {
+            code: None,
+            text: item.reason.as_deref(),
+            raw: item.data("refusalReasonRaw"),
+            advice: item.data("merchantAdviceCode"),
+            psp_reference: item.psp_reference.as_deref(),
+        })));
+    }
+    let approval = Approval {
+        authorization_code: item.data("authCode").map(str::to_owned),
+        authorization_nsu: item.data("acquirerReference").map(str::to_owned),
+        network_transaction_id: item.data("networkTxReference").map(str::to_owned),
+        ..approval(item)
+    };
+    if !item.is_paid_by_payer() {
+        return Ok(Finding::Approved(approval));
+    }
+    Ok(Finding::Paid(vec![Payment { reference: approval, amount: amount(item)?, taken_back: None }]))
+}
+
+fn done(item: &Item) -> Finding {
+    if item.success { Finding::Approved(approval(item)) } else { Finding::Declined(failed(item)) }
+}
+
+fn approval(item: &Item) -> Approval {
+    Approval { transaction_id: item.psp_reference.clone(), ..Approval::default() }
+}
+
+/// A capture, a cancellation or a refund that the provider could not carry out.
+fn failed(item: &Item) -> Decline {
+    let message = item.reason.as_deref().unwrap_or_default();
+    declines::not_taken_up(&item.event_code, message, item.psp_reference.as_deref())
+}
+
+/// A payment that nobody has completed, and nobody can complete any more.
+fn closed(item: &Item) -> Decline {
+    let decline = Decline::of(DeclinedCode::Generic);
+    let message = decline.message.clone();
+    let transaction_id = item.psp_reference.clone();
+    Decline { retryable: false, transaction_id, ..decline.with_network(item.event_code.clone(), message) }
+}
+
+/// While the merchant can defend himself, it is not over: the money is away, and comes back if he wins.
+fn chargeback(item: &Item) -> ReversalKind {
+    match item.data("defendable") {
+        Some("true") => ReversalKind::DisputeOpened,
+        Some(_) | None => ReversalKind::ChargedBack,
+    }
+}
+
+/// The provider's id of a dispute is the same from its opening to its end.
+fn reversal(item: &Item, kind: ReversalKind) -> Result<EventKind, NotificationRefusal> {
+    let id = item.psp_reference.clone().unwrap_or_default();
+    Ok(EventKind::Reversal(Reversal { kind, id, amount: Some(amount(item)?) }))
+}
+
+fn amount(item: &Item) -> Result<Amount, NotificationRefusal> {
+    let sent = item.amount.as_ref().ok_or(NO_AMOUNT)?;
+    let currency = Currency::parse(&sent.currency).ok_or(NO_AMOUNT)?;
+    currency::from_provider(sent.value, currency).ok_or(NO_AMOUNT)
+}
