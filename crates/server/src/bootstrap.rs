@@ -28,11 +28,12 @@ use regente_providers::sandbox::http::{RemoteError, RemoteSandbox};
 use regente_providers::sandbox::{
     CardholderBooks, Sandbox, SimulatedServer, TransactionLog, TransactionLogError,
 };
+use regente_providers::{adyen, pagarme_v5, stripe};
 use regente_store::{DatabaseKind, Store, StoreError, StoreOptions};
 use zeroize::Zeroizing;
 
 use crate::app::{App, Parts, no_credentials};
-use crate::config::{Config, ConfigError, Place, ProviderAddresses, Simulator, TooWeak};
+use crate::config::{Config, ConfigError, Place, Simulator, TooWeak};
 use crate::http::MonotonicClock;
 use crate::http::error::kept_answer;
 use crate::http::limits::Limiters;
@@ -216,10 +217,14 @@ async fn assemble(
 }
 
 /// The adapters of the providers that move real money.
-fn real_providers(config: &Config) -> Result<[Adapter; 0], StartError> {
-    let _http = HttpClient::new(config.provider_http_options()?)?;
-    let ProviderAddresses { stripe: _, adyen: _, pagarme_v5: _ } = config.provider_addresses()?;
-    Ok([])
+fn real_providers(config: &Config) -> Result<[Adapter; 3], StartError> {
+    let http = HttpClient::new(config.provider_http_options()?)?;
+    let at = config.provider_addresses()?;
+    Ok([
+        stripe::adapter(http.clone(), at.stripe),
+        adyen::adapter(http.clone(), at.adyen),
+        pagarme_v5::adapter(http, at.pagarme_v5),
+    ])
 }
 
 /// The simulator's transaction log for reading; `None` where there is none.

@@ -44,17 +44,19 @@ use regente_providers::anti_fraud::{
     Analysis, AnalysisFailure, AnalysisInquiry, AntiFraud, AntiFraudProviders, Feeding, Verdict,
 };
 use regente_providers::authentication::AuthenticationServers;
+use regente_providers::http_client::{HttpClient, HttpOptions};
 use regente_providers::notification::{
     Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
 };
 use regente_providers::outcome::{Answer, Probe};
-use regente_providers::provider::{BoxFuture, Provider, Providers};
+use regente_providers::provider::{Adapter, BoxFuture, Provider, Providers};
 use regente_providers::request::{Call, Inquiry, Operation, OperationKind};
 use regente_providers::sandbox::{
     CardholderAnswer, CardholderBooks, CardholderQuestion, Notice, Outbox, SIGNATURE_HEADER, Sandbox,
     SandboxOptions, SimulatedServer, TransactionLog,
 };
 use regente_providers::staged::{StageRefusal, StagedEvent};
+use regente_providers::{adyen, pagarme_v5, stripe};
 use regente_store::testing::{Fuse, TestDatabase};
 use regente_store::{PostgresOptions, Room, SqliteOptions, Store, StoreError, StoreOptions, jobs};
 use serde_json::{Map, Value, json};
@@ -135,6 +137,8 @@ pub struct TestApp {
 pub enum Adapters {
     /// The simulator's.
     Simulator,
+    /// The simulator's, and those of other providers, which are all at this address.
+    Real(SocketAddr),
     /// None, as in a release before the adapter of a provider.
     Missing,
 }
@@ -811,6 +815,21 @@ fn rules() -> Rules {
     Rules { plain: Plain::Allowed, ports: Ports::Any, networks: vec!["127.0.0.0/8".parse().unwrap()] }
 }
 
+fn simulated(sandbox: &Wired) -> Adapter {
+    (ProviderType::Sandbox, Box::new(sandbox.clone()))
+}
+
+/// The adapters of providers that move real money, each with a path of its own at this address.
+fn real(address: SocketAddr) -> [Adapter; 3] {
+    let http = HttpClient::new(HttpOptions::default()).unwrap();
+    let at = |path: &str| Some(format!("http://{address}/{path}").parse().unwrap());
+    [
+        stripe::adapter(http.clone(), at("stripe")),
+        adyen::adapter(http.clone(), at("adyen")),
+        pagarme_v5::adapter(http, at("pagarme_v5")),
+    ]
+}
+
 async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     let Ground {
         database,
@@ -854,14 +873,13 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         store,
         vault,
         providers: Providers::with(match adapters {
-            Adapters::Simulator => {
-                Some((ProviderType::Sandbox, Box::new(sandbox.clone()) as Box<dyn Provider>))
-            }
-            Adapters::Missing => None,
+            Adapters::Simulator => vec![simulated(&sandbox)],
+            Adapters::Real(address) => vec![simulated(&sandbox)].into_iter().chain(real(address)).collect(),
+            Adapters::Missing => Vec::new(),
         }),
         apple_pay,
         anti_fraud: AntiFraudProviders::with(match adapters {
-            Adapters::Simulator => {
+            Adapters::Simulator | Adapters::Real(_) => {
                 Some((ProviderType::SandboxAntifraud, Box::new(sandbox) as Box<dyn AntiFraud>))
             }
             Adapters::Missing => None,

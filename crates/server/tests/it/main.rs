@@ -52,6 +52,7 @@ mod plumbing_query;
 mod production;
 mod providers;
 mod purchases;
+mod real_providers;
 mod reconcile;
 mod sequences;
 mod simulator;

@@ -33,6 +33,8 @@ pub(super) fn follow_up(transaction_id: Option<&str>, amount: i64, payment_type:
         payment_type,
         amount: cents(amount),
         currency: Currency::BRL,
+        // The adapter asks the provider.
+        held: regente_providers::request::Held::Taken(cents(amount)),
         delay_to_compose: None,
     }
 }

@@ -1,0 +1,227 @@
+//! Providers that move real money, behind the product: their own adapters call a server of ours that answers with bodies as
+//! they send them. The adapters themselves are judged in `crates/providers/tests`.
+
+mod check;
+mod elsewhere;
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::charges::pix::{described, jose, pix_body};
+use crate::charges::text;
+use crate::follow_ups::announced;
+use crate::harness::{ADDRESS, APPROVED, Adapters, TestApp, charge_body, sandbox, stories};
+use crate::three_d_secure::{hosted_body, read, requests, visit};
+use elsewhere::{Elsewhere, Said};
+
+stories! {
+    a_charge_goes_from_a_refusal_to_an_authentication_elsewhere,
+    a_pix_is_paid_by_notification,
+    a_provider_that_cannot_be_reached_is_passed_over,
+    what_is_not_answered_is_looked_up_and_never_sent_again,
+}
+
+const DECLINED: &str = include_str!("../../../providers/tests/it/stripe/bodies/card_declined.json");
+const SUCCEEDED: &str = include_str!("../../../providers/tests/it/stripe/bodies/payment_intent.json");
+const REDIRECT: &str = include_str!("../../../providers/tests/it/adyen/recorded/redirect.json");
+const RETURNED: &str = include_str!("../../../providers/tests/it/adyen/recorded/returned.json");
+const ORDER: &str = include_str!("../../../providers/tests/it/pagarme_v5/bodies/order_pix.json");
+
+fn body(recorded: &str) -> Value {
+    serde_json::from_str(recorded).unwrap()
+}
+
+fn stripe(priority: i64) -> Value {
+    json!({ "name": "Stripe", "priority": priority, "credentials": {
+        "type": "STRIPE", "secretKey": "sk_test_1234567890", "webhookSecret": "whsec_test",
+    } })
+}
+
+fn adyen(priority: i64) -> Value {
+    json!({ "name": "Adyen", "priority": priority, "credentials": {
+        "type": "ADYEN", "apiKey": "an-api-key-1234", "liveUrlPrefix": "1797a841fbb37ca7-Shop",
+        "merchantAccount": "Shop", "webhookHmacKey": "44".repeat(32),
+    } })
+}
+
+fn pagarme(priority: i64) -> Value {
+    json!({ "name": "Pagarme", "priority": priority, "credentials": {
+        "type": "PAGARME_V5", "secretKey": "sk_test_1234567890", "webhookUser": "regente",
+        "webhookPassword": "a secret",
+    } })
+}
+
+/// Each provider knows the credentials.
+fn knows_the_merchant(said: &Said) -> Option<(u16, Value)> {
+    match (said.method.as_str(), said.path.as_str()) {
+        ("GET", "/stripe/v1/balance") => Some((200, json!({ "object": "balance" }))),
+        ("POST", "/adyen/paymentMethods") => Some((200, json!({ "paymentMethods": [] }))),
+        ("GET", path) if path.starts_with("/pagarme_v5/") => Some((200, json!({ "data": [] }))),
+        _ => None,
+    }
+}
+
+/// The deployment with the adapters, and their providers, which answer so.
+async fn with_providers(
+    app: TestApp,
+    answer: impl Fn(&Said) -> Option<(u16, Value)> + Send + Sync + 'static,
+) -> (TestApp, Elsewhere) {
+    let elsewhere = Elsewhere::start(move |said| answer(said).or_else(|| knows_the_merchant(said))).await;
+    let app = app.reachable().await.with_adapters(Adapters::Real(elsewhere.address)).await;
+    (app, elsewhere)
+}
+
+async fn a_charge_goes_from_a_refusal_to_an_authentication_elsewhere(app: TestApp) {
+    let (app, elsewhere) = with_providers(app, |said| match said.path.as_str() {
+        "/stripe/v1/payment_intents" => Some((402, body(DECLINED))),
+        "/adyen/payments" => Some((200, body(REDIRECT))),
+        "/adyen/payments/details" => Some((200, body(RETURNED))),
+        _ => None,
+    })
+    .await;
+    let merchant = app.merchant_with(json!([stripe(1), adyen(2)])).await;
+    let charge = app.post("/v1/charges", &hosted_body(&merchant, APPROVED)).await.expect(201);
+    assert_eq!(charge["status"], "pending", "{charge:#}");
+    assert_eq!(requests(&charge), [("pending", "success"), ("authorization", "failed")]);
+    let data = &charge["threeDSecure2"]["authData"];
+    assert_eq!(data["providerType"], "ADYEN");
+    assert_eq!(data["response"]["url"], body(REDIRECT)["action"]["url"]);
+    // The provider sends the browser back to the address that it was given, with what proves the authentication.
+    let sent = elsewhere.said("/adyen/payments").json();
+    let back = text(&sent["returnUrl"]).strip_prefix(ADDRESS).unwrap().to_owned();
+    assert_eq!(visit(&app, &format!("{back}&redirectResult=X6XtfGC3%21Y")).await.status, 303);
+    let details = elsewhere.said("/adyen/payments/details").json();
+    assert_eq!(details["details"]["redirectResult"], "X6XtfGC3!Y");
+    let done = read(&app, &charge).await;
+    assert_eq!((&done["status"], &done["responsibleProviderType"]), (&json!("authorized"), &json!("ADYEN")));
+    assert_eq!(
+        requests(&done),
+        [("authorization", "success"), ("pending", "success"), ("authorization", "failed")]
+    );
+    let id = text(&charge["id"]);
+    assert_eq!(announced(&app, id).await, ["pending", "authorized"]);
+    let told = app.get(&format!("/v1/charges/{id}/explanation")).await.expect(200);
+    println!("{}", text(&told["text"]));
+    for provider in ["STRIPE", "ADYEN"] {
+        assert!(text(&told["text"]).contains(provider), "{told:#}");
+    }
+    // Each was asked once, and the card number left for nobody else.
+    let asked = |path: &str| elsewhere.all().iter().filter(|said| said.path == path).count();
+    assert_eq!((asked("/stripe/v1/payment_intents"), asked("/adyen/payments")), (1, 1));
+    assert!(!format!("{done}").contains(APPROVED.0));
+}
+
+async fn a_pix_is_paid_by_notification(app: TestApp) {
+    let (app, elsewhere) = with_providers(app, |said| {
+        let order = said.json();
+        (said.method == Method::POST && said.path == "/pagarme_v5/orders").then(|| (200, ordered(&order)))
+    })
+    .await;
+    let merchant =
+        app.post("/v1/merchants", &json!({ "mcc": "5812", "providers": [pagarme(1)] })).await.expect(201);
+    let provider_id = text(&merchant["providers"][0]["id"]).to_owned();
+    let address = format!("/providers/{provider_id}/notifications");
+    assert_eq!(merchant["providers"][0]["notificationUrl"], format!("{ADDRESS}{address}"));
+    let sent = pix_body(text(&merchant["id"]), described(jose()));
+    let charge = app.post("/v1/charges", &sent).await.expect(201);
+    assert_eq!(charge["status"], "pending", "{charge:#}");
+    let code = text(&body(ORDER)["charges"][0]["last_transaction"]["qr_code"]).to_owned();
+    assert_eq!(charge["paymentMethod"]["qrCodeData"], code.as_str(), "{charge:#}");
+    let mut paid = ordered(&elsewhere.said("/pagarme_v5/orders").json());
+    (paid["status"], paid["charges"][0]["status"]) = (json!("paid"), json!("paid"));
+    paid["charges"][0]["paid_amount"] = paid["amount"].clone();
+    paid["charges"][0]["last_transaction"]["status"] = json!("paid");
+    let message = json!({
+        "id": "hook_1", "type": "order.paid", "created_at": "2026-09-01T12:00:02Z", "data": paid,
+    });
+    assert_eq!(notify(&app, &address, "regente:guessed", &message).await, 401);
+    for _ in 0..2 {
+        assert_eq!(notify(&app, &address, "regente:a secret", &message).await, 200);
+        app.run_jobs().await;
+    }
+    let done = read(&app, &charge).await;
+    assert_eq!(done["status"], "authorized", "{done:#}");
+    assert_eq!(requests(&done), [("authorization", "success"), ("pending", "success")]);
+    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "authorized"]);
+}
+
+/// The order as the provider answers it: with the reference and the amount that were sent.
+fn ordered(sent: &Value) -> Value {
+    let mut order = body(ORDER);
+    for place in ["", "/charges/0"] {
+        let part = order.pointer_mut(place).unwrap();
+        part["code"] = sent["code"].clone();
+        part["amount"] = sent["items"][0]["amount"].clone();
+    }
+    order["charges"][0]["last_transaction"]["expires_at"] = json!("2026-12-01T12:00:00Z");
+    order
+}
+
+async fn notify(app: &TestApp, address: &str, user: &str, message: &Value) -> u16 {
+    let request = Request::builder()
+        .method(Method::POST)
+        .uri(address)
+        .header("Content-Type", "application/json")
+        .header("Authorization", format!("Basic {}", STANDARD.encode(user)));
+    app.send(request.body(Body::from(message.to_string())).unwrap()).await.status.as_u16()
+}
+
+async fn a_provider_that_cannot_be_reached_is_passed_over(app: TestApp) {
+    let (app, elsewhere) = with_providers(app, |_| None).await;
+    let merchant = app.merchant_with(json!([stripe(1), sandbox("Second", 2)])).await;
+    elsewhere.stop().await;
+    let charge = app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
+    assert_eq!(
+        (&charge["status"], &charge["responsibleProviderType"]),
+        (&json!("authorized"), &json!("SANDBOX"))
+    );
+    assert_eq!(requests(&charge), [("authorization", "success"), ("authorization", "timeout")]);
+}
+
+async fn what_is_not_answered_is_looked_up_and_never_sent_again(app: TestApp) {
+    let (app, elsewhere) = with_providers(app, |said| match (said.method.as_str(), said.path.as_str()) {
+        // It takes the money and breaks down.
+        ("POST", "/stripe/v1/payment_intents") => Some((500, json!({}))),
+        ("GET", "/stripe/v1/payment_intents" | "/stripe/v1/payment_intents/search") => Some((503, json!({}))),
+        _ => None,
+    })
+    .await;
+    let merchant = app.merchant_with(json!([stripe(1), sandbox("Second", 2)])).await;
+    let charge = app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
+    assert_eq!(charge["status"], "pending", "{charge:#}");
+    for _ in 0..6 {
+        app.later(std::time::Duration::from_secs(60)).await;
+    }
+    let sent = elsewhere.all();
+    let sent = sent.iter().filter(|said| said.method == "POST" && said.path.ends_with("/payment_intents"));
+    assert_eq!(sent.count(), 1);
+    let keys = elsewhere.said("/stripe/v1/payment_intents").headers;
+    assert!(keys.contains_key("idempotency-key"));
+    // It comes back, and has the money.
+    elsewhere.answers(|said| {
+        let is_read = said.method == "GET" && said.path.starts_with("/stripe/v1/payment_intents");
+        is_read.then(|| (200, json!({ "object": "list", "has_more": false, "data": [found(said)] })))
+    });
+    for _ in 0..48 {
+        app.later(std::time::Duration::from_secs(3600)).await;
+    }
+    let done = read(&app, &charge).await;
+    assert_eq!(
+        (&done["status"], &done["responsibleProviderType"]),
+        (&json!("authorized"), &json!("STRIPE")),
+        "{done:#}"
+    );
+}
+
+/// The payment as the provider lists it: with the key and the object that were sent.
+fn found(said: &Said) -> Value {
+    let mut intent = body(SUCCEEDED);
+    let sent = said.earlier.iter().find(|said| said.method == "POST").unwrap().form();
+    for name in ["regente_key", "regente_object_id"] {
+        intent["metadata"][name] = json!(sent[&format!("metadata[{name}]")]);
+    }
+    intent
+}

@@ -1,0 +1,92 @@
+//! What a merchant learns at the registration of a provider, and an operator by `regente providers check`.
+
+use regente::admin::{Answer, Command, Verdict, run};
+use serde_json::{Value, json};
+
+use super::{Said, body, stripe, with_providers};
+use crate::charges::text;
+use crate::harness::{TestApp, stories};
+
+stories! {
+    a_wrong_key_is_told_at_once,
+    a_provider_that_does_not_answer_refuses_nothing,
+    the_check_says_what_works,
+}
+
+const RESERVED: &str = include_str!("../../../../providers/tests/it/stripe/bodies/payment_intent.json");
+
+async fn a_wrong_key_is_told_at_once(app: TestApp) {
+    let (app, _elsewhere) = with_providers(app, |said: &Said| {
+        let is_right = said.headers["authorization"] == "Bearer sk_test_1234567890";
+        (said.path == "/stripe/v1/balance" && !is_right).then(|| (401, json!({ "error": {} })))
+    })
+    .await;
+    let mut wrong = stripe(1);
+    wrong["credentials"]["secretKey"] = json!("sk_test_wrong");
+    let new = json!({ "mcc": "5812", "providers": [stripe(2), wrong] });
+    let details = app.post("/v1/merchants", &new).await.details(400);
+    assert_eq!(details, ["providers[1].credentials.secretKey is not accepted by the provider"]);
+    let made =
+        app.post("/v1/merchants", &json!({ "mcc": "5812", "providers": [stripe(1)] })).await.expect(201);
+    let path = format!("/v1/providers/{}", text(&made["providers"][0]["id"]));
+    let change = json!({ "credentials": { "type": "STRIPE", "secretKey": "sk_test_wrong" } });
+    let details = app.patch(&path, &change).await.details(400);
+    assert_eq!(details, ["credentials.secretKey is not accepted by the provider"]);
+}
+
+async fn a_provider_that_does_not_answer_refuses_nothing(app: TestApp) {
+    let (app, elsewhere) = with_providers(app, |_| None).await;
+    elsewhere.stop().await;
+    app.merchant_with(json!([stripe(1)])).await;
+}
+
+async fn the_check_says_what_works(app: TestApp) {
+    let (app, elsewhere) = with_providers(app, |said: &Said| reserve(said)).await;
+    let made =
+        app.post("/v1/merchants", &json!({ "mcc": "5812", "providers": [stripe(1)] })).await.expect(201);
+    let provider_id = text(&made["providers"][0]["id"]).parse().unwrap();
+    let check = async || {
+        let command = Command::ProvidersCheck { provider_id, wait_seconds: 0 };
+        let Ok(Answer::ProviderChecked(report)) =
+            run(&app.app, &regente::config::Config::default(), command).await
+        else {
+            panic!("no report");
+        };
+        let told = report.checks.iter().map(|check| (check.name.clone(), check.verdict));
+        told.collect::<Vec<(String, Verdict)>>()
+    };
+    let named = |verdicts: &[(&str, Verdict)]| {
+        verdicts.iter().map(|(name, verdict)| ((*name).to_owned(), *verdict)).collect::<Vec<_>>()
+    };
+    let (ok, warning, failure) = (Verdict::Ok, Verdict::Warning, Verdict::Failure);
+    let wanted = [
+        ("adapter", ok),
+        ("credentials", ok),
+        ("authorization", ok),
+        ("void", ok),
+        ("notification", warning),
+    ];
+    assert_eq!(check().await, named(&wanted));
+    elsewhere.answers(|_| Some((401, json!({ "error": { "type": "invalid_request_error" } }))));
+    let wanted =
+        [("adapter", ok), ("credentials", failure), ("authorization", failure), ("notification", ok)];
+    assert_eq!(check().await, named(&wanted));
+}
+
+/// A provider that reserves what it is asked for, and releases it.
+fn reserve(said: &Said) -> Option<(u16, Value)> {
+    let intent = |status: &str| {
+        let mut intent = body(RESERVED);
+        intent["status"] = json!(status);
+        intent["amount_received"] = json!(0);
+        intent
+    };
+    match (said.method.as_str(), said.path.as_str()) {
+        ("POST", "/stripe/v1/payment_intents") => Some((200, intent("requires_capture"))),
+        ("GET", path) if path.starts_with("/stripe/v1/payment_intents/") => {
+            Some((200, intent("requires_capture")))
+        }
+        ("POST", path) if path.ends_with("/cancel") => Some((200, intent("canceled"))),
+        _ => None,
+    }
+}
