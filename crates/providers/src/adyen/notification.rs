@@ -129,8 +129,8 @@ fn events_of(item: &Item) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
         }
         Says::Postponed if gives_back => outcome(Finding::Accepted(approval(item))),
         Says::RefundReverted if gives_back || pays => Ok(vec![reversal(item, ReversalKind::RefundReverted)?]),
-        Says::Dispute(kind) if item.success => Ok(vec![reversal(item, *kind)?]),
-        Says::Chargeback if item.success => Ok(vec![reversal(item, chargeback(item))?]),
+        Says::Dispute(kind) if item.success => Ok(vec![dispute(item, *kind)?]),
+        Says::Chargeback if item.success => Ok(vec![dispute(item, chargeback(item))?]),
         Says::Authorization
         | Says::Closed
         | Says::Capture
@@ -200,9 +200,20 @@ fn chargeback(item: &Item) -> ReversalKind {
     }
 }
 
-/// The provider's id of a dispute is the same from its opening to its end.
+/// A case with the provider's id of what has failed.
 fn reversal(item: &Item, kind: ReversalKind) -> Result<EventKind, NotificationRefusal> {
-    let id = item.psp_reference.clone().unwrap_or_default();
+    case(item, item.psp_reference.as_ref(), kind)
+}
+
+/// A dispute, named by the payment: some of its events name the dispute and the payment, others the payment alone, as the
+/// account is set up.
+fn dispute(item: &Item, kind: ReversalKind) -> Result<EventKind, NotificationRefusal> {
+    let payment = item.original_reference.as_ref().filter(|reference| !reference.is_empty());
+    case(item, payment.or(item.psp_reference.as_ref()), kind)
+}
+
+fn case(item: &Item, id: Option<&String>, kind: ReversalKind) -> Result<EventKind, NotificationRefusal> {
+    let id = id.cloned().unwrap_or_default();
     Ok(EventKind::Reversal(Reversal { kind, id, amount: Some(amount(item)?) }))
 }
 

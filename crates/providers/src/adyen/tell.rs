@@ -88,18 +88,17 @@ fn not_taken_up(expects: &Expects, incoming: &Incoming) -> Answer {
         return FAILED;
     }
     let is_readable = error.is_some();
-    let error = error.unwrap_or_default();
-    let ServiceError { error_code, message, psp_reference } = &error;
-    match (incoming.status, expects) {
-        (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => {
+    let is_payment = match expects {
+        Expects::Card { .. } | Expects::Pix { .. } | Expects::Boleto(_) => true,
+        Expects::Receipt => false,
+    };
+    let ServiceError { error_code, message, psp_reference } = &error.unwrap_or_default();
+    match incoming.status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             Answer::Declined(declines::no_access(error_code, message))
         }
-        (StatusCode::TOO_MANY_REQUESTS, Expects::Card { .. } | Expects::Pix { .. } | Expects::Boleto(_)) => {
-            Answer::Declined(declines::too_many(message))
-        }
-        (StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY, _)
-            if is_readable =>
-        {
+        StatusCode::TOO_MANY_REQUESTS if is_payment => Answer::Declined(declines::too_many(message)),
+        StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY if is_readable => {
             Answer::Declined(declines::not_taken_up(error_code, message, psp_reference.as_deref()))
         }
         _ => FAILED,

@@ -130,8 +130,15 @@ fn declined(what: &[EventKind]) -> Option<(DeclinedCode, Option<String>)> {
     }
 }
 
+/// With the provider's id of the event.
 fn reversal(kind: ReversalKind) -> EventKind {
     let (id, amount) = ("QFQTPCQ8HXSKGK82".to_owned(), Amount::new(1500));
+    EventKind::Reversal(Reversal { kind, id, amount })
+}
+
+/// With the provider's id of the payment.
+fn dispute(kind: ReversalKind) -> EventKind {
+    let (id, amount) = ("993617895204576J".to_owned(), Amount::new(1500));
     EventKind::Reversal(Reversal { kind, id, amount })
 }
 
@@ -325,15 +332,24 @@ fn a_dispute_is_followed_to_its_end() {
     ] {
         let (about, what) =
             says(item(event_code, PAYMENT, json!({ "additionalData": { "defendable": defendable } })));
-        assert_eq!((about, what), (call(1), vec![reversal(kind)]), "{event_code}");
+        assert_eq!((about, what), (call(1), vec![dispute(kind)]), "{event_code}");
     }
+}
+
+#[test]
+fn the_events_of_a_dispute_have_one_id_however_they_name_it() {
+    let names_both = item("NOTIFICATION_OF_CHARGEBACK", PAYMENT, json!({}));
+    let names = json!({ "pspReference": "993617895204576J", "originalReference": "" });
+    let names_the_payment = item("CHARGEBACK_REVERSED", PAYMENT, names);
+    assert_eq!(says(names_both).1, [dispute(ReversalKind::DisputeOpened)]);
+    assert_eq!(says(names_the_payment).1, [dispute(ReversalKind::DisputeWon)]);
 }
 
 #[test]
 fn an_amount_is_in_our_minor_units() {
     let pesos = json!({ "amount": { "currency": "CLP", "value": 150_000 } });
     let (_, what) = says(item("NOTIFICATION_OF_CHARGEBACK", PAYMENT, pesos));
-    assert_eq!(what, [reversal(ReversalKind::DisputeOpened)]);
+    assert_eq!(what, [dispute(ReversalKind::DisputeOpened)]);
     for wrong in [
         json!({ "currency": "CLP", "value": 150_050 }),
         json!({ "currency": "XXX", "value": 1 }),
