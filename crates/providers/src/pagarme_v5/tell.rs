@@ -30,12 +30,9 @@ pub(super) const UNCERTAIN: Answer = Answer::Unknown(UnknownReason::ProviderFail
 /// The answer to an order.
 pub fn ordered(answered: &Incoming) -> Answer {
     if !answered.status.is_success() {
-        return match answered.status {
-            // Too many requests: it was not looked at.
-            StatusCode::TOO_MANY_REQUESTS => Answer::Declined(refused(answered)),
-            status if is_refusal(status) => Answer::Declined(refused(answered)),
-            _ => UNCERTAIN,
-        };
+        // Of too many requests this one was not looked at.
+        let is_refused = is_refusal(answered.status) || answered.status == StatusCode::TOO_MANY_REQUESTS;
+        return if is_refused { Answer::Declined(refused(answered)) } else { UNCERTAIN };
     }
     let order: Option<Order> = answered.json();
     let charges = order.and_then(|order| order.charges).unwrap_or_default();

@@ -27,6 +27,7 @@ async fn start() -> (Judge, Front, Providers) {
 
 #[tokio::test]
 async fn an_authorization_that_was_done_and_not_answered_is_found() {
+    let (judge, front, providers) = start().await;
     for (fault, answer) in [
         (Fault::CutAfter, LOST),
         (Fault::StatusAfter(500), FAILED),
@@ -36,7 +37,7 @@ async fn an_authorization_that_was_done_and_not_answered_is_found() {
         (Fault::StatusAfter(409), FAILED),
         (Fault::Garbage, FAILED),
     ] {
-        let (judge, front, providers) = start().await;
+        judge.does("reset").await;
         front.next(&[fault]);
         assert_eq!(authorize(&providers, card_authorization("123")).await, answer, "{fault:?}");
         let found = probe(&providers, None, SOON).await;
@@ -48,10 +49,11 @@ async fn an_authorization_that_was_done_and_not_answered_is_found() {
 
 #[tokio::test]
 async fn an_authorization_that_never_arrived_is_absent_only_after_half_an_hour() {
+    let (judge, front, providers) = start().await;
     for (fault, answer) in
         [(Fault::CutBefore, LOST), (Fault::Status(502), FAILED), (Fault::Status(409), FAILED)]
     {
-        let (judge, front, providers) = start().await;
+        judge.does("reset").await;
         front.next(&[fault]);
         assert_eq!(authorize(&providers, card_authorization("123")).await, answer, "{fault:?}");
         assert_eq!(probe(&providers, None, SOON).await, Probe::Unknown);
@@ -152,8 +154,9 @@ const BEFORE: [Fault; 4] = [Fault::CutBefore, Fault::Status(503), Fault::Status(
 
 #[tokio::test]
 async fn a_capture_that_is_not_answered_is_sent_again_and_done_once() {
+    let (judge, front, providers) = start().await;
     for fault in AFTER.into_iter().chain(BEFORE) {
-        let (judge, front, providers) = start().await;
+        judge.does("reset").await;
         let charge = id_of(authorize(&providers, reserving("123")).await);
         front.next(&[fault]);
         let answer = capture(&providers, 1, Some(&charge), 700).await;
@@ -184,9 +187,10 @@ async fn a_capture_is_known_by_the_charge_when_its_key_is_forgotten() {
 async fn a_refund_that_is_not_answered_is_sent_again_and_done_once() {
     // The steps: the charge is read, it is marked, the refund is sent.
     let steps = [vec![], vec![Fault::None], vec![Fault::None, Fault::None]];
+    let (judge, front, providers) = start().await;
     for before in steps {
         for fault in AFTER.into_iter().chain(BEFORE) {
-            let (judge, front, providers) = start().await;
+            judge.does("reset").await;
             let charge = id_of(authorize(&providers, card_authorization("123")).await);
             approved(void(&providers, 1, Some(&charge), 400).await);
             let mut faults = before.clone();

@@ -8,6 +8,7 @@
 // POST /judge/{what}/{id}     pay, underpay, expire, chargeback, settle (a refund), finish (a processing charge)
 // POST /judge/hide, /judge/show   whether searches find orders
 // POST /judge/forget          idempotency keys, as after their 24 hours
+// POST /judge/reset           everything but complaints
 'use strict';
 const http = require('node:http');
 const path = require('node:path');
@@ -231,9 +232,16 @@ function notify(charge, type) {
 function control(request, [what, of]) {
   if (request.method === 'GET') return { complaints, seen, notifications }[what];
   if (what === 'forget') answered.clear();
+  else if (what === 'reset') reset();
   else if (what === 'hide' || what === 'show') hidden = what === 'hide';
   else EVENTS[what](charges.get(of));
   return {};
+}
+
+function reset() {
+  orders.length = notifications.length = 0;
+  for (const map of [charges, answered]) map.clear();
+  Object.assign(seen, { orders: 0, captures: 0, cancels: 0 });
 }
 
 function known(charge_id) {
