@@ -3,7 +3,9 @@
 use regente_domain::decline::DeclinedCode;
 use regente_providers::outcome::{Answer, UnknownReason};
 use regente_providers::request::{Call, Credentials, FollowUp, Mode, Operation, Verification};
+use reqwest::Url;
 use serde_json::{Value, json};
+use tokio::net::TcpSocket;
 
 use super::loopback::{Loopback, Reply};
 use super::{
@@ -140,8 +142,10 @@ async fn an_authorization_that_was_not_looked_at_is_refused() {
 
 #[tokio::test]
 async fn nothing_is_sent_to_a_provider_that_is_not_there() {
-    // The port was free a moment ago, and nobody else listens there.
-    let gone = Loopback::start([]).await.url();
+    // Nobody else gets the port, and nobody listens there.
+    let port = TcpSocket::new_v4().unwrap();
+    port.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let gone = Url::parse(&format!("http://{}/", port.local_addr().unwrap())).unwrap();
     for call in [charge(), verification(), capture(400), void(400)] {
         let answer = providers(gone.clone()).call(call).await;
         assert_eq!(answer, Answer::NotSent);
