@@ -78,7 +78,7 @@ async fn a_charge_goes_from_a_refusal_to_an_authentication_elsewhere(app: TestAp
     let (app, elsewhere) = with_providers(app, |said| match said.path.as_str() {
         "/stripe/v1/payment_intents" => Some((402, body(DECLINED))),
         "/adyen/payments" => Some((200, body(REDIRECT))),
-        "/adyen/payments/details" => Some((200, body(RETURNED))),
+        "/adyen/payments/details" => Some((200, returned(said))),
         _ => None,
     })
     .await;
@@ -90,10 +90,10 @@ async fn a_charge_goes_from_a_refusal_to_an_authentication_elsewhere(app: TestAp
     assert_eq!(data["providerType"], "ADYEN");
     assert_eq!(data["response"]["url"], body(REDIRECT)["action"]["url"]);
     // The provider sends the browser back to the address that it was given, with what proves the authentication.
-    let sent = elsewhere.said("/adyen/payments").json();
+    let sent = elsewhere.said("POST", "/adyen/payments").json();
     let back = text(&sent["returnUrl"]).strip_prefix(ADDRESS).unwrap().to_owned();
     assert_eq!(visit(&app, &format!("{back}&redirectResult=X6XtfGC3%21Y")).await.status, 303);
-    let details = elsewhere.said("/adyen/payments/details").json();
+    let details = elsewhere.said("POST", "/adyen/payments/details").json();
     assert_eq!(details["details"]["redirectResult"], "X6XtfGC3!Y");
     let done = read(&app, &charge).await;
     assert_eq!((&done["status"], &done["responsibleProviderType"]), (&json!("authorized"), &json!("ADYEN")));
@@ -114,6 +114,14 @@ async fn a_charge_goes_from_a_refusal_to_an_authentication_elsewhere(app: TestAp
     assert!(!format!("{done}").contains(APPROVED.0));
 }
 
+/// The result of the authentication: it names the payment as it was sent.
+fn returned(said: &Said) -> Value {
+    let mut result = body(RETURNED);
+    let payment = said.earlier.iter().find(|said| said.path == "/adyen/payments").unwrap().json();
+    result["merchantReference"] = payment["reference"].clone();
+    result
+}
+
 async fn a_pix_is_paid_by_notification(app: TestApp) {
     let (app, elsewhere) = with_providers(app, |said| {
         let order = said.json();
@@ -130,7 +138,7 @@ async fn a_pix_is_paid_by_notification(app: TestApp) {
     assert_eq!(charge["status"], "pending", "{charge:#}");
     let code = text(&body(ORDER)["charges"][0]["last_transaction"]["qr_code"]).to_owned();
     assert_eq!(charge["paymentMethod"]["qrCodeData"], code.as_str(), "{charge:#}");
-    let mut paid = ordered(&elsewhere.said("/pagarme_v5/orders").json());
+    let mut paid = ordered(&elsewhere.said("POST", "/pagarme_v5/orders").json());
     (paid["status"], paid["charges"][0]["status"]) = (json!("paid"), json!("paid"));
     paid["charges"][0]["paid_amount"] = paid["amount"].clone();
     paid["charges"][0]["last_transaction"]["status"] = json!("paid");
@@ -198,7 +206,7 @@ async fn what_is_not_answered_is_looked_up_and_never_sent_again(app: TestApp) {
     let sent = elsewhere.all();
     let sent = sent.iter().filter(|said| said.method == "POST" && said.path.ends_with("/payment_intents"));
     assert_eq!(sent.count(), 1);
-    let keys = elsewhere.said("/stripe/v1/payment_intents").headers;
+    let keys = elsewhere.said("POST", "/stripe/v1/payment_intents").headers;
     assert!(keys.contains_key("idempotency-key"));
     // It comes back, and has the money.
     elsewhere.answers(|said| {

@@ -78,11 +78,11 @@ impl Elsewhere {
         self.book.said.lock().unwrap().clone()
     }
 
-    /// The newest request to this path.
-    pub fn said(&self, path: &str) -> Said {
+    /// The newest of these requests.
+    pub fn said(&self, method: &str, path: &str) -> Said {
         let all = self.all();
         all.iter()
-            .rfind(|said| said.path == path)
+            .rfind(|said| said.method == method && said.path == path)
             .unwrap_or_else(|| panic!("nothing to {path}: {all:#?}"))
             .clone()
     }
