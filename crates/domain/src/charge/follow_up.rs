@@ -253,11 +253,24 @@ impl Charge {
         Some(self.transition(state, announces, now))
     }
 
-    /// The provider has accepted the open void and reports its result later. `None` when none is open.
-    pub fn accept_refund(&self, now: Timestamp) -> Option<Transition> {
-        let (responsible, open) = (self.state.responsible()?, *self.state.open_operation()?);
-        let state = ChargeState::RefundAccepted { responsible, open };
-        Some(self.transition(state, Some(ChargeEvent::RefundPending), now))
+    /// The provider has accepted the open capture or void and reports its result later. `None` when none is open.
+    pub fn accept(&self, now: Timestamp) -> Option<Transition> {
+        match &self.state {
+            ChargeState::CapturePending { .. } => Some(self.transition(self.state.clone(), None, now)),
+            ChargeState::RefundPending { responsible, open }
+            | ChargeState::RefundAccepted { responsible, open } => {
+                let state = ChargeState::RefundAccepted { responsible: *responsible, open: *open };
+                Some(self.transition(state, Some(ChargeEvent::RefundPending), now))
+            }
+            ChargeState::Processing
+            | ChargeState::AwaitingPayer { .. }
+            | ChargeState::PreAuthorized { .. }
+            | ChargeState::Authorized { .. }
+            | ChargeState::Failed { .. }
+            | ChargeState::Canceled { .. }
+            | ChargeState::Voided { .. }
+            | ChargeState::ChargedBack { .. } => None,
+        }
     }
 
     /// The event announced while the outcome of the open operation is unknown.

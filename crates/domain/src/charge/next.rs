@@ -49,8 +49,8 @@ pub enum Next {
         /// The provider that holds the reservation.
         at: ProviderType,
     },
-    /// The provider has accepted the open void: wait for its result.
-    AwaitRefund,
+    /// The provider has accepted the open capture or void: wait for its result.
+    AwaitResult,
     /// The outcome is known: apply it to the charge.
     Finish(Finish),
     /// Nothing is under way.
@@ -109,22 +109,18 @@ impl Charge {
                     None | Some(Outcome::Open | Outcome::Pending(_) | Outcome::Analysed(_)) => {
                         Next::AwaitOutcome
                     }
-                    Some(Outcome::Accepted(_)) => Next::AwaitRefund,
+                    // An accepted capture keeps the state: nothing is taken until its result is known.
+                    Some(Outcome::Accepted(_)) => match result_of_accepted(requests, open) {
+                        None => Next::AwaitResult,
+                        Some(result) => Next::Finish(end_of_accepted(result)),
+                    },
                     Some(Outcome::Approved(_)) => Next::Finish(Finish::Settled),
                     Some(Outcome::Declined(_) | Outcome::NoEffect(_)) => Next::Finish(Finish::Withdrawn),
                 }
             }
             ChargeState::RefundAccepted { open, .. } => match result_of_accepted(requests, open) {
                 None => Next::Rest,
-                Some(Outcome::Approved(_)) => Next::Finish(Finish::Settled),
-                Some(
-                    Outcome::Open
-                    | Outcome::Pending(_)
-                    | Outcome::Accepted(_)
-                    | Outcome::Declined(_)
-                    | Outcome::NoEffect(_)
-                    | Outcome::Analysed(_),
-                ) => Next::Finish(Finish::Withdrawn),
+                Some(result) => Next::Finish(end_of_accepted(result)),
             },
             ChargeState::PreAuthorized { .. }
             | ChargeState::Authorized { .. }
@@ -187,6 +183,19 @@ fn result_of_accepted<'a>(requests: &'a [TransactionRequest], open: &OpenOperati
     let accepted = requests.iter().find(|request| request.ordinal == open.ordinal)?;
     let told = requests.iter().find(|request| request.follows == Some(accepted.id))?;
     Some(&told.outcome)
+}
+
+/// How an operation that was accepted ends with this result.
+const fn end_of_accepted(result: &Outcome) -> Finish {
+    match result {
+        Outcome::Approved(_) => Finish::Settled,
+        Outcome::Open
+        | Outcome::Pending(_)
+        | Outcome::Accepted(_)
+        | Outcome::Declined(_)
+        | Outcome::NoEffect(_)
+        | Outcome::Analysed(_) => Finish::Withdrawn,
+    }
 }
 
 /// When the instructions of a request expire.

@@ -133,7 +133,7 @@ fn begin(
         }
         Next::AwaitOutcome
         | Next::AwaitPayer { .. }
-        | Next::AwaitRefund
+        | Next::AwaitResult
         | Next::Expire
         | Next::Void { .. }
         | Next::FollowUp { .. }

@@ -173,7 +173,7 @@ impl Planned {
                 | Next::AwaitOutcome
                 | Next::AwaitPayer { .. }
                 | Next::Void { .. }
-                | Next::AwaitRefund
+                | Next::AwaitResult
                 | Next::Finish(_)
                 | Next::Rest => Ok(None),
             };
@@ -228,7 +228,7 @@ impl Planned {
             | Next::FollowUp { .. }
             | Next::AwaitOutcome
             | Next::AwaitPayer { .. }
-            | Next::AwaitRefund
+            | Next::AwaitResult
             | Next::Expire
             | Next::Rest => Ok(None),
         }

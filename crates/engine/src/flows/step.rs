@@ -74,7 +74,7 @@ pub(super) fn step(
             let request = opened.begin_request(app.chance.id(now), asks, now);
             Step { next: Some(request), ..Step::of(Transition { charge: opened, announces: None }) }
         }
-        Next::AwaitRefund => Step::of(charge.accept_refund(now).ok_or_else(no_operation)?),
+        Next::AwaitResult => Step::of(charge.accept(now).ok_or_else(no_operation)?),
         Next::Finish(finish) => Step::of(finished(charge, finish, now)?),
         // A charge is authenticated first of all, by the flow that creates it.
         Next::Enroll => return Err(Error::internal("an authentication of a charge that is under way")),
