@@ -4,6 +4,8 @@
 //! only when the operator requests it. An authorization that the provider has denied is probed a few times more: if the
 //! provider admits it later, the money is given back.
 
+use std::time::Duration;
+
 use regente_domain::actor::Actor;
 use regente_domain::charge::analysis::Verdict;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest, never_arrived};
@@ -40,6 +42,9 @@ pub async fn look_after(app: &App, stored: &StoredRequest) -> Resolved {
         Resolved::NotYet
     })
 }
+
+/// How long after its expiry a request still waits for its payer when its provider tells nothing.
+const UNANSWERED_FOR_MAX: Duration = Duration::from_secs(60 * 60);
 
 async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     if app.in_flight.contains(stored.request.id) {
@@ -81,6 +86,13 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         );
         Outcome::Open.into()
     });
+    // Nobody can tell whether the payer still pays, and the charge has waited long enough. If he has, the money is found late.
+    let found = match (&stored.request.outcome, &found.outcome) {
+        (Outcome::Pending(_), Outcome::Open) if now >= expiry(&stored.request) + UNANSWERED_FOR_MAX => {
+            stored.request.outcome.clone().into()
+        }
+        (_, _) => found,
+    };
     if reported::says_nothing_new(&stored.request, &found.outcome) {
         return still_open(app, stored, due_again_at, is_last).await.map(|()| Resolved::NotYet);
     }
