@@ -71,7 +71,7 @@ pub enum EventSubject {
         /// [`Call::key`](crate::request::Call::key).
         key: Uuid,
     },
-    /// By the provider's own id of the transaction, which it gave with instructions for the payer.
+    /// By the provider's own id of the transaction, as it answered a call; of the simulator, with instructions for a payer.
     Reference(String),
 }
 

@@ -98,6 +98,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0019_network_transaction_ids",
         text: include_str!("../migrations/0019_network_transaction_ids.sql"),
     },
+    Migration {
+        version: 20,
+        name: "0020_requests_by_reference",
+        text: include_str!("../migrations/0020_requests_by_reference.sql"),
+    },
 ];
 
 /// The table of applied migrations.

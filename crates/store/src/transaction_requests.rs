@@ -81,10 +81,11 @@ sql! {
     /// The requests of the objects of a page, oldest first for each.
     pub TRANSACTION_REQUESTS_OF_MANY = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE object_id IN EACH_UUID(:object_ids) AND client_id = :client_id ORDER BY object_id, ordinal");
-    /// The request to a provider that was answered with instructions and this id of the provider.
-    pub INSTRUCTED_TRANSACTION_REQUEST = concat!("SELECT ", columns!(), " FROM transaction_requests
+    /// The newest request that a provider answered with this id of its own. Of the simulator, which names its calls, those
+    /// alone that gave a payer instructions.
+    pub TRANSACTION_REQUEST_BY_REFERENCE = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE client_id = :client_id AND provider_id = :provider_id AND transaction_id = :transaction_id
-          AND instructions IS NOT NULL
+          AND (instructions IS NOT NULL OR provider_type <> 'SANDBOX')
         ORDER BY id DESC LIMIT 1");
 }
 
@@ -343,13 +344,14 @@ pub async fn of_objects(
     from_rows(store.rows(&TRANSACTION_REQUESTS_OF_MANY, args! { object_ids, client_id }).await?)
 }
 
-/// The request to a provider that was answered with instructions for the payer and this id of the provider.
-pub async fn instructed(
+/// The newest request that a provider answered with this id of its own; of the simulator, the one that gave a payer
+/// instructions.
+pub async fn by_reference(
     store: &Store,
     client_id: ClientId,
     provider_id: ProviderId,
     transaction_id: &str,
 ) -> Result<Option<StoredRequest>, StoreError> {
     let args = args! { client_id, provider_id, transaction_id };
-    store.row(&INSTRUCTED_TRANSACTION_REQUEST, args).await?.as_ref().map(from_row).transpose()
+    store.row(&TRANSACTION_REQUEST_BY_REFERENCE, args).await?.as_ref().map(from_row).transpose()
 }

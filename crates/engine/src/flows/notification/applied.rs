@@ -56,7 +56,7 @@ async fn request_of(
             })
         }
         EventSubject::Reference(reference) => {
-            transaction_requests::instructed(&app.store, client_id, provider_id, reference).await?
+            transaction_requests::by_reference(&app.store, client_id, provider_id, reference).await?
         }
     })
 }
