@@ -76,7 +76,7 @@ const ABILITIES: [(Type, [Ability; 10]); 24] = [
     //                        3-D     card   recur-  multi-    own       network  dispute  charge-  vendors  Pix in
     //                        Secure  check  rence   currency  analysis  tokens   notice   back              installments
     (Type::Sandbox,          [YES,    YES,   YES,    YES,      YES,      ___,     ___,     ___,     YES,     YES]),
-    (Type::Adyen,            [YES,    ___,   ___,    YES,      YES,      YES,     YES,     YES,     YES,     ___]),
+    (Type::Adyen,            [YES,    YES,   YES,    YES,      YES,      YES,     YES,     YES,     YES,     ___]),
     (Type::Barte,            [YES,    ___,   YES,    ___,      YES,      ___,     YES,     YES,     ___,     ___]),
     (Type::Braintree,        [___,    ___,   ___,    YES,      YES,      ___,     ___,     YES,     ___,     ___]),
     (Type::Braspag,          [___,    ___,   YES,    YES,      YES,      ___,     ___,     YES,     ___,     ___]),
@@ -89,14 +89,14 @@ const ABILITIES: [(Type, [Ability; 10]); 24] = [
     (Type::Nupay,            [___,    ___,   ___,    ___,      YES,      ___,     ___,     YES,     ___,     ___]),
     (Type::Owempay,          [___,    ___,   ___,    ___,      ___,      ___,     YES,     YES,     ___,     ___]),
     (Type::Pagarme,          [___,    ___,   ___,    ___,      YES,      ___,     YES,     YES,     ___,     ___]),
-    (Type::PagarmeV5,        [___,    ___,   ___,    ___,      YES,      ___,     ___,     ___,     ___,     ___]),
+    (Type::PagarmeV5,        [___,    ___,   YES,    ___,      YES,      ___,     ___,     ___,     ___,     ___]),
     (Type::Pagseguro,        [___,    YES,   YES,    ___,      YES,      YES,     YES,     YES,     ___,     ___]),
     (Type::Paypal,           [___,    ___,   ___,    ___,      YES,      YES,     ___,     ___,     ___,     ___]),
     (Type::Picpay,           [___,    ___,   ___,    ___,      YES,      ___,     YES,     YES,     ___,     ___]),
     (Type::Platform,         [YES,    ___,   ___,    ___,      ___,      ___,     YES,     YES,     ___,     ___]),
     (Type::Rede,             [___,    YES,   ___,    ___,      ___,      YES,     ___,     ___,     YES,     ___]),
     (Type::Safrapay,         [___,    ___,   YES,    ___,      YES,      ___,     ___,     ___,     YES,     ___]),
-    (Type::Stripe,           [___,    ___,   ___,    YES,      YES,      ___,     YES,     YES,     ___,     ___]),
+    (Type::Stripe,           [YES,    YES,   YES,    YES,      YES,      ___,     YES,     YES,     ___,     ___]),
     (Type::Worldpay,         [___,    ___,   ___,    YES,      ___,      YES,     ___,     ___,     ___,     ___]),
     (Type::Zoop,             [___,    ___,   ___,    ___,      ___,      ___,     YES,     YES,     ___,     ___]),
 ];

@@ -130,11 +130,14 @@ fn nothing_is_reserved_given_back_or_split_that_is_not_charged() {
 #[test]
 fn abilities_are_those_of_the_matrix() {
     let can = |one: ProviderType| one.capabilities();
-    assert_eq!(types_that(|one| can(one).three_ds.is_yes()), "SANDBOX ADYEN BARTE PLATFORM");
-    assert_eq!(types_that(|one| can(one).zero_dollar.is_yes()), "SANDBOX CIELO KLAP PAGSEGURO REDE");
+    assert_eq!(types_that(|one| can(one).three_ds.is_yes()), "SANDBOX ADYEN BARTE PLATFORM STRIPE");
+    assert_eq!(
+        types_that(|one| can(one).zero_dollar.is_yes()),
+        "SANDBOX ADYEN CIELO KLAP PAGSEGURO REDE STRIPE"
+    );
     assert_eq!(
         types_that(|one| can(one).recurrence.is_yes()),
-        "SANDBOX BARTE BRASPAG CIELO PAGSEGURO SAFRAPAY"
+        "SANDBOX ADYEN BARTE BRASPAG CIELO PAGARME_V5 PAGSEGURO SAFRAPAY STRIPE"
     );
     assert_eq!(types_that(|one| can(one).pix_installments.is_yes()), "SANDBOX DRIP");
     assert_eq!(types_that(|one| can(one).vendors.is_yes()), "SANDBOX ADYEN CIELO GETNET REDE SAFRAPAY");
@@ -182,7 +185,7 @@ fn one_provider_checks_only_some_brands() {
             matches!(brand, Brand::Visa | Brand::Mastercard | Brand::Elo)
         );
         assert!(provider("SANDBOX").capabilities().can_check_card(Some(brand)));
-        assert!(!provider("ADYEN").capabilities().can_check_card(Some(brand)));
+        assert!(!provider("BARTE").capabilities().can_check_card(Some(brand)));
     }
     assert!(!cielo.can_check_card(None));
     assert!(provider("REDE").capabilities().can_check_card(None));

@@ -207,9 +207,8 @@ async fn the_opening_of_a_token_is_recorded_also_when_the_request_is_refused(app
     assert_eq!(records(&token).await, [opened("check")]);
 
     // Nobody can check the card.
-    let adyen = json!({ "name": "A", "priority": 1, "credentials": { "type": "ADYEN", "apiKey": "a",
-        "liveUrlPrefix": "b", "merchantAccount": "c" } });
-    let unable = app.merchant_with(json!([adyen])).await;
+    let barte = json!({ "name": "B", "priority": 1, "credentials": { "type": "BARTE", "tokenApi": "t" } });
+    let unable = app.merchant_with(json!([barte])).await;
     let token = app.card_token(APPROVED).await;
     send("/v1/cards", "unable", &json!({ "tokenId": token, "merchantId": unable, "cvvCheck": true }))
         .await

@@ -99,8 +99,8 @@ async fn without_both_members_nothing_is_checked(app: TestApp) {
 }
 
 async fn without_a_capable_provider_there_is_no_card(app: TestApp) {
-    let stripe = json!({ "name": "S", "priority": 1, "credentials": { "type": "STRIPE", "secretKey": "s" } });
-    let merchant = app.merchant_with(json!([stripe])).await;
+    let barte = json!({ "name": "B", "priority": 1, "credentials": { "type": "BARTE", "tokenApi": "t" } });
+    let merchant = app.merchant_with(json!([barte])).await;
     let sent = body(&app, APPROVED, &merchant).await;
     for _ in 0..2 {
         assert_eq!(
