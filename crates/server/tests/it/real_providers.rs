@@ -3,6 +3,7 @@
 
 mod check;
 mod elsewhere;
+mod later;
 
 use axum::body::Body;
 use axum::http::{Method, Request};
@@ -102,7 +103,8 @@ async fn a_charge_goes_from_a_refusal_to_an_authentication_elsewhere(app: TestAp
         [("authorization", "success"), ("pending", "success"), ("authorization", "failed")]
     );
     let id = text(&charge["id"]);
-    assert_eq!(announced(&app, id).await, ["pending", "authorized"]);
+    // Once when it went on to the second provider, once when that one asked the cardholder.
+    assert_eq!(announced(&app, id).await, ["pending", "pending", "authorized"]);
     let told = app.get(&format!("/v1/charges/{id}/explanation")).await.expect(200);
     println!("{}", text(&told["text"]));
     for provider in ["STRIPE", "ADYEN"] {

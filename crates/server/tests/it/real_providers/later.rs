@@ -1,0 +1,201 @@
+//! Providers that tell by notification what became of what they had only received, and of payments long after.
+
+use std::time::Duration;
+
+use aws_lc_rs::hmac;
+use axum::body::Body;
+use axum::http::{Method, Request};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::{Elsewhere, RETURNED, Said, adyen, body, stripe, with_providers};
+use crate::charges::text;
+use crate::follow_ups::{announced, capture, void};
+use crate::harness::{APPROVED, TestApp, charge_body, stories};
+use crate::three_d_secure::{hosted_body, requests};
+
+stories! {
+    a_capture_is_received_and_confirmed_later,
+    a_capture_is_received_and_refused_later,
+    a_refund_is_received_and_confirmed_later,
+    a_challenge_that_nobody_can_be_asked_about_expires,
+    a_dispute_names_the_payment_by_the_providers_id_alone,
+}
+
+const RECEIVED: &str = include_str!("../../../../providers/tests/it/adyen/recorded/received.json");
+const REDIRECT: &str = include_str!("../../../../providers/tests/it/adyen/recorded/redirect.json");
+const SUCCEEDED: &str = include_str!("../../../../providers/tests/it/stripe/bodies/payment_intent.json");
+const DISPUTE: &str = include_str!("../../../../providers/tests/it/stripe/bodies/dispute.json");
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// A provider that approves payments and receives what follows.
+fn receives(said: &Said) -> Option<(u16, Value)> {
+    let path = said.path.as_str();
+    let sent = said.json();
+    let reference = || sent["reference"].clone();
+    if path == "/adyen/payments" {
+        let mut approved = body(RETURNED);
+        (approved["merchantReference"], approved["amount"]) = (reference(), sent["amount"].clone());
+        return Some((200, approved));
+    }
+    let is_follow_up = ["/captures", "/refunds", "/cancels"].iter().any(|end| path.ends_with(end));
+    is_follow_up.then(|| {
+        let mut received = body(RECEIVED);
+        (received["reference"], received["amount"]) = (reference(), sent["amount"].clone());
+        (201, received)
+    })
+}
+
+struct Shop {
+    elsewhere: Elsewhere,
+    merchant: String,
+    address: String,
+}
+
+async fn shop(app: TestApp, provider: Value) -> (TestApp, Shop) {
+    let (app, elsewhere) = with_providers(app, receives).await;
+    let new = json!({ "mcc": "5812", "providers": [provider] });
+    let merchant = app.post("/v1/merchants", &new).await.expect(201);
+    let address = format!("/providers/{}/notifications", text(&merchant["providers"][0]["id"]));
+    let merchant = text(&merchant["id"]).to_owned();
+    (app, Shop { elsewhere, merchant, address })
+}
+
+async fn charged(app: &TestApp, shop: &Shop, captured: bool) -> String {
+    let mut sent = charge_body(&shop.merchant, APPROVED);
+    sent["capture"] = json!(captured);
+    text(&app.post("/v1/charges", &sent).await.expect(201)["id"]).to_owned()
+}
+
+/// The provider notifies the result of the newest request to an address that ends so.
+async fn tells(app: &TestApp, shop: &Shop, end: &str, code: &str, success: bool) {
+    let all = shop.elsewhere.all();
+    let sent = all.iter().rfind(|said| said.path.ends_with(end)).expect("such a request").json();
+    let (reference, original) = (text(&sent["reference"]), "JLCMPCQ8HXSKGK82");
+    let (value, currency) = (&sent["amount"]["value"], text(&sent["amount"]["currency"]));
+    let psp = format!("psp {end} {success}");
+    let signed = format!("{psp}:{original}:Shop:{reference}:{value}:{currency}:{code}:{success}");
+    let key = hmac::Key::new(hmac::HMAC_SHA256, &[0x44; 32]);
+    let signature = STANDARD.encode(hmac::sign(&key, signed.as_bytes()).as_ref());
+    let item = json!({
+        "eventCode": code, "success": success.to_string(), "pspReference": psp, "originalReference": original,
+        "merchantAccountCode": "Shop", "merchantReference": reference, "eventDate": "2026-03-23T16:00:00+01:00",
+        "amount": sent["amount"], "reason": "", "additionalData": { "hmacSignature": signature },
+    });
+    let message = json!({ "live": "false", "notificationItems": [{ "NotificationRequestItem": item }] });
+    for _ in 0..2 {
+        assert_eq!(send(app, shop, "unused", "", &message).await, 200);
+        app.run_jobs().await;
+    }
+}
+
+async fn send(app: &TestApp, shop: &Shop, header: &str, value: &str, message: &Value) -> u16 {
+    let request = Request::builder()
+        .method(Method::POST)
+        .uri(&shop.address)
+        .header("Content-Type", "application/json")
+        .header(header, value);
+    app.send(request.body(Body::from(message.to_string())).unwrap()).await.status.as_u16()
+}
+
+async fn read(app: &TestApp, id: &str) -> Value {
+    app.get(&format!("/v1/charges/{id}")).await.expect(200)
+}
+
+fn shown(charge: &Value) -> (&str, i64) {
+    (text(&charge["status"]), charge["amount"].as_i64().unwrap())
+}
+
+async fn a_capture_is_received_and_confirmed_later(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, false).await;
+    let received = capture(&app, &id, json!({ "amount": 100 })).await.expect(201);
+    assert_eq!(shown(&received), ("capture_pending", 150), "{received:#}");
+    assert_eq!(requests(&received)[0], ("capture", "processing"));
+    // Asked again and again, the provider tells nothing, and what was received is not sent again.
+    for _ in 0..4 {
+        app.later(HOUR).await;
+    }
+    assert_eq!(shown(&read(&app, &id).await), ("capture_pending", 150));
+    tells(&app, &shop, "/captures", "CAPTURE", true).await;
+    let done = read(&app, &id).await;
+    assert_eq!(shown(&done), ("authorized", 100), "{done:#}");
+    assert_eq!(
+        requests(&done),
+        [("capture", "success"), ("capture", "processing"), ("pre_authorization", "success")]
+    );
+    assert_eq!(announced(&app, &id).await, ["pending", "pre_authorized", "authorized"]);
+    let captures = shop.elsewhere.all().iter().filter(|said| said.path.ends_with("/captures")).count();
+    assert_eq!(captures, 1);
+}
+
+async fn a_capture_is_received_and_refused_later(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, false).await;
+    capture(&app, &id, json!({})).await.expect(201);
+    tells(&app, &shop, "/captures", "CAPTURE", false).await;
+    let done = read(&app, &id).await;
+    assert_eq!(shown(&done), ("pre_authorized", 150), "{done:#}");
+    assert_eq!(requests(&done)[0], ("capture", "failed"));
+    // It can be captured again.
+    capture(&app, &id, json!({})).await.expect(201);
+}
+
+async fn a_refund_is_received_and_confirmed_later(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, true).await;
+    let received = void(&app, &id, json!({ "amount": 50 })).await.expect(201);
+    assert_eq!(shown(&received), ("refund_pending", 150), "{received:#}");
+    tells(&app, &shop, "/refunds", "REFUND", true).await;
+    assert_eq!(shown(&read(&app, &id).await), ("authorized", 100));
+    assert_eq!(announced(&app, &id).await, ["pending", "authorized", "refund_pending", "voided"]);
+}
+
+async fn a_challenge_that_nobody_can_be_asked_about_expires(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    shop.elsewhere.answers(|said| (said.path == "/adyen/payments").then(|| (200, body(REDIRECT))));
+    let charge = app.post("/v1/charges", &hosted_body(&shop.merchant, APPROVED)).await.expect(201);
+    assert_eq!(charge["status"], "pending", "{charge:#}");
+    for _ in 0..48 {
+        app.later(HOUR).await;
+    }
+    let done = read(&app, text(&charge["id"])).await;
+    assert_eq!(done["status"], "failed", "{done:#}");
+}
+
+async fn a_dispute_names_the_payment_by_the_providers_id_alone(app: TestApp) {
+    let (app, shop) = shop(app, stripe(1)).await;
+    shop.elsewhere.answers(|said| {
+        (said.path == "/stripe/v1/payment_intents").then(|| {
+            let sent = said.form();
+            let mut intent = body(SUCCEEDED);
+            (intent["status"], intent["amount"]) = (json!("succeeded"), json!(150));
+            intent["amount_received"] = json!(150);
+            for name in ["regente_key", "regente_object_id"] {
+                intent["metadata"][name] = json!(sent[&format!("metadata[{name}]")]);
+            }
+            (200, intent)
+        })
+    });
+    let id = charged(&app, &shop, true).await;
+    let paid = read(&app, &id).await;
+    assert_eq!(shown(&paid), ("authorized", 150), "{paid:#}");
+    let mut dispute = body(DISPUTE);
+    dispute["payment_intent"] = paid["transactionRequests"][0]["transactionId"].clone();
+    dispute["amount"] = json!(150);
+    let now = app.clock.deployment().as_millis() / 1000;
+    let message = json!({
+        "id": "evt_1", "object": "event", "type": "charge.dispute.created", "created": now,
+        "data": { "object": dispute },
+    });
+    let key = hmac::Key::new(hmac::HMAC_SHA256, b"whsec_test");
+    let signature = hex::encode(hmac::sign(&key, format!("{now}.{message}").as_bytes()).as_ref());
+    let header = format!("t={now},v1={signature}");
+    assert_eq!(send(&app, &shop, "Stripe-Signature", &header, &message).await, 200);
+    app.run_jobs().await;
+    let disputed = read(&app, &id).await;
+    assert_eq!(disputed["isDispute"], true, "{disputed:#}");
+    assert_eq!(requests(&disputed)[0], ("dispute", "success"));
+}
