@@ -3,6 +3,7 @@
 
 #![allow(clippy::float_arithmetic, reason = "figures for people, not money")]
 
+mod adapters;
 mod charges;
 mod compare;
 mod cores;
@@ -18,10 +19,13 @@ mod payers;
 mod postgres;
 mod profile;
 mod reads;
+mod received;
 mod report;
 mod requests;
 mod seeded;
 mod slow_provider;
+pub(crate) mod stripe_loopback;
+mod turns;
 mod webhooks;
 mod wrk;
 
@@ -117,6 +121,8 @@ pub(crate) enum Scenario {
     SlowProvider,
     /// Charges that wait for their payers: created, paid by notification, left unpaid
     Payers,
+    /// Charges at a real adapter, next to the simulator's: charges a second, what a charge costs, memory of one in flight
+    Adapters,
     /// Deliveries of events while some endpoints hang, and two nodes that share them
     Webhooks,
     /// Where a charge's time goes: by thread, by function, and the pages that it writes
@@ -127,7 +133,7 @@ pub(crate) enum Scenario {
 
 impl Scenario {
     /// All scenarios in order; without `compare`, which needs a second binary.
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Charges,
         Self::Growth,
         Self::Latency,
@@ -137,6 +143,7 @@ impl Scenario {
         Self::Overload,
         Self::SlowProvider,
         Self::Payers,
+        Self::Adapters,
         Self::Webhooks,
         Self::Profile,
     ];
@@ -153,6 +160,7 @@ impl Scenario {
             Self::Overload => "overload",
             Self::SlowProvider => "slow-provider",
             Self::Payers => "payers",
+            Self::Adapters => "adapters",
             Self::Webhooks => "webhooks",
             Self::Profile => "profile",
             Self::Compare => "compare",
@@ -171,6 +179,7 @@ impl Scenario {
             Self::Overload => "Overload",
             Self::SlowProvider => "Slow providers",
             Self::Payers => "Charges that wait for their payers",
+            Self::Adapters => "A real adapter, and the simulator",
             Self::Webhooks => "Webhook deliveries",
             Self::Profile => "Where a charge's time goes",
             Self::Compare => "Two binaries in turns",
@@ -188,6 +197,7 @@ impl Scenario {
             Self::Overload => overload::measure(bench).await,
             Self::SlowProvider => slow_provider::measure(bench).await,
             Self::Payers => payers::measure(bench).await,
+            Self::Adapters => adapters::measure(bench).await,
             Self::Webhooks => webhooks::measure(bench).await,
             Self::Profile => profile::measure(bench).await,
             Self::Compare => compare::measure(bench).await,

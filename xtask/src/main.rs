@@ -18,6 +18,9 @@ use tokio::runtime::Builder;
 enum Task {
     /// Measures the service, and says of each number to reach whether it is reached
     Bench(bench::Options),
+    /// Answers as a provider of type `STRIPE` until it is ended; `bench adapters` starts it
+    #[command(hide = true, name = bench::stripe_loopback::COMMAND)]
+    StripeLoopback,
     /// Kills a service again and again, and compares it with the simulator's transaction log
     KillLoop(kill_loop::Options),
     /// Kills one of two worker nodes again and again, in the middle of purchases and deliveries
@@ -33,6 +36,10 @@ fn main() -> Outcome<ExitCode> {
         // One thread: the load uses at most one core.
         Task::Bench(options) => {
             Builder::new_current_thread().enable_all().build()?.block_on(bench::run(options))
+        }
+        Task::StripeLoopback => {
+            let runtime = Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(bench::stripe_loopback::serve()).map(|()| ExitCode::SUCCESS)
         }
         Task::KillLoop(options) => {
             let runtime = Builder::new_multi_thread().enable_all().build()?;

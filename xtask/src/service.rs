@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -46,6 +46,33 @@ fn build_in(folder: &str, arguments: &[&str]) -> Outcome<PathBuf> {
     Ok(Path::new(folder).join("release/regente").canonicalize()?)
 }
 
+/// A process that is ended with this task.
+pub(crate) struct Process(Child);
+
+impl Process {
+    /// Starts it.
+    pub(crate) fn spawn(command: &mut Command) -> Outcome<Self> {
+        Ok(Self(command.spawn()?))
+    }
+
+    /// Its id.
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// What it prints, where that goes to a pipe.
+    pub(crate) fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.0.stdout.take()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
 /// The role of a process in the deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -57,7 +84,7 @@ pub(crate) enum Role {
 
 /// A running process.
 pub(crate) struct Service {
-    process: Child,
+    process: Process,
     place: Place,
     role: Role,
     port: ReservedPort,
@@ -127,6 +154,12 @@ impl Service {
         Ok(signed(request, account).send().await?.error_for_status()?.json().await?)
     }
 
+    /// How many charges have one of these statuses, with commas between them.
+    pub(crate) async fn count(&self, account: &Account, statuses: &str) -> Outcome<u64> {
+        let page = self.get(account, &format!("/v1/charges?status={statuses}&limit=1")).await?;
+        page["meta"]["totalItems"].as_u64().ok_or_else(|| "no total of charges".into())
+    }
+
     /// Creates an object; returns it.
     pub(crate) async fn post(&self, account: &Account, path: &str, body: &Value) -> Outcome<Value> {
         let request = HTTP.post(format!("{}{path}", self.url)).json(body);
@@ -135,8 +168,8 @@ impl Service {
 
     /// Kills the process, like a power cut.
     pub(crate) fn kill(&mut self) -> Outcome {
-        self.process.kill()?;
-        self.process.wait()?;
+        self.process.0.kill()?;
+        self.process.0.wait()?;
         Ok(())
     }
 
@@ -148,8 +181,8 @@ impl Service {
 
     /// Stops the process gracefully.
     pub(crate) fn stop(mut self) -> Outcome {
-        kill_process(Pid::from_child(&self.process), Signal::TERM)?;
-        self.process.wait()?;
+        kill_process(Pid::from_child(&self.process.0), Signal::TERM)?;
+        self.process.0.wait()?;
         Ok(())
     }
 
@@ -161,19 +194,12 @@ impl Service {
     }
 }
 
-impl Drop for Service {
-    fn drop(&mut self) {
-        drop(self.process.kill());
-        drop(self.process.wait());
-    }
-}
-
 fn signed(request: reqwest::RequestBuilder, account: &Account) -> reqwest::RequestBuilder {
     request.header("X-Client-Id", &account.client_id).header("X-Api-Key", &account.api_key)
 }
 
 #[allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
-fn run(place: &Place, role: Role, port: u16) -> Outcome<(Child, Duration)> {
+fn run(place: &Place, role: Role, port: u16) -> Outcome<(Process, Duration)> {
     let begun = Instant::now();
     let mut process = match role {
         Role::Serve => {
@@ -181,22 +207,20 @@ fn run(place: &Place, role: Role, port: u16) -> Outcome<(Child, Duration)> {
             if place.is_reachable() {
                 command.env("REGENTE_SERVER__BASE_URL", format!("http://127.0.0.1:{port}"));
             }
-            command.spawn()?
+            Process::spawn(&mut command)?
         }
         // A worker has no address to ask.
-        Role::Work => return Ok((place.regente(&["work"]).spawn()?, Duration::ZERO)),
+        Role::Work => return Ok((Process::spawn(&mut place.regente(&["work"]))?, Duration::ZERO)),
     };
     while begun.elapsed() < START_MAX {
         if is_ready(port) {
             return Ok((process, begun.elapsed()));
         }
-        if let Some(status) = process.try_wait()? {
+        if let Some(status) = process.0.try_wait()? {
             return Err(format!("the service ended at its start: {status}").into());
         }
         std::thread::sleep(START_LOOK_EVERY);
     }
-    drop(process.kill());
-    drop(process.wait());
     Err("the service did not become ready".into())
 }
 
@@ -212,9 +236,9 @@ fn is_ready(port: u16) -> bool {
     ask().unwrap_or(false)
 }
 
-/// A running simulator with a transaction log on the disk.
+/// A running simulator.
 pub(crate) struct Simulator {
-    process: Child,
+    process: Process,
     _port: ReservedPort,
     _folder: tempfile::TempDir,
     /// Where it listens.
@@ -229,16 +253,27 @@ impl Simulator {
     /// Starts a simulator with a transaction log in its own folder.
     pub(crate) async fn start(binary: &Path, seed: u64) -> Outcome<Self> {
         let folder = tempfile::tempdir()?;
+        let books = folder.path().join("books.db");
+        Self::start_with(binary, seed, folder, &books).await
+    }
+
+    /// Starts a simulator that waits for no disk: its transaction log is in memory.
+    pub(crate) async fn start_in_memory(binary: &Path, seed: u64) -> Outcome<Self> {
+        Self::start_with(binary, seed, tempfile::tempdir()?, Path::new("memory")).await
+    }
+
+    async fn start_with(binary: &Path, seed: u64, folder: tempfile::TempDir, books: &Path) -> Outcome<Self> {
         let port = ReservedPort::any();
         let address = port.address().to_string();
-        let process = Command::new(binary)
-            .args(["sandbox-provider", "--listen", &address, "--seed", &seed.to_string()])
-            .arg("--books")
-            .arg(folder.path().join("books.db"))
-            .env("REGENTE_DATA_DIR", folder.path())
-            .env("REGENTE_LOG__LEVEL", "error")
-            .stdout(Stdio::null())
-            .spawn()?;
+        let process = Process::spawn(
+            Command::new(binary)
+                .args(["sandbox-provider", "--listen", &address, "--seed", &seed.to_string()])
+                .arg("--books")
+                .arg(books)
+                .env("REGENTE_DATA_DIR", folder.path())
+                .env("REGENTE_LOG__LEVEL", "error")
+                .stdout(Stdio::null()),
+        )?;
         let simulator = Self { process, _port: port, _folder: folder, url: format!("http://{address}") };
         for _ in 0..SIMULATOR_START_TRIES_MAX {
             if simulator.get("/v1/faults").await.is_ok() {
@@ -247,6 +282,11 @@ impl Simulator {
             tokio::time::sleep(SIMULATOR_START_WAIT).await;
         }
         Err("the simulator did not start".into())
+    }
+
+    /// The process.
+    pub(crate) fn process_id(&self) -> u32 {
+        self.process.id()
     }
 
     /// Replaces its fault plan.
@@ -266,12 +306,5 @@ impl Simulator {
     /// The answer to an inspection.
     pub(crate) async fn get(&self, path: &str) -> Outcome<Value> {
         Ok(HTTP.get(format!("{}{path}", self.url)).send().await?.error_for_status()?.json().await?)
-    }
-}
-
-impl Drop for Simulator {
-    fn drop(&mut self) {
-        drop(self.process.kill());
-        drop(self.process.wait());
     }
 }

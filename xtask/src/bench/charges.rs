@@ -1,6 +1,7 @@
 //! Number 1: durable charges a second on a fresh database, relative to the same server without storage.
 
 use super::figures::{Reached, Samples, number};
+use super::meter::Usage;
 use super::report::{Report, Table};
 use super::wrk::{self, Load};
 use super::{Bench, meter};
@@ -127,6 +128,19 @@ pub(super) fn charge(
     accounts: &[Account],
     connections: u32,
 ) -> Outcome<Load> {
+    Ok(charge_beside(bench, service, accounts, connections, Usage::default)?.0)
+}
+
+/// The same, with what a process beside the service uses meanwhile.
+pub(super) fn charge_beside(
+    bench: &Bench,
+    service: &Service,
+    accounts: &[Account],
+    connections: u32,
+    usage: impl Fn() -> Usage,
+) -> Outcome<(Load, Usage)> {
     wrk::charges(service, accounts, connections, WARM_UP_SECONDS)?;
-    wrk::charges(service, accounts, connections, bench.seconds)
+    let before = usage();
+    let load = wrk::charges(service, accounts, connections, bench.seconds)?;
+    Ok((load, usage().since(before)))
 }

@@ -9,10 +9,11 @@ use super::figures::{Reached, Samples, number};
 use super::meter::{self, Usage};
 use super::postgres::CONNECTIONS;
 use super::report::{Report, Table};
+use super::turns::Turns;
 use super::wrk::Load;
 use super::{Bench, charges, postgres, slow_provider};
 use crate::Outcome;
-use crate::place::{Account, Place, one_simulator};
+use crate::place::{Account, Place, one_simulator, slow_simulator};
 use crate::service::Service;
 
 /// The share of the old binary's rate that the new one must reach.
@@ -59,43 +60,6 @@ impl<T> Sides<T> {
         match side {
             Side::New => &mut self.new,
             Side::Old => &mut self.old,
-        }
-    }
-}
-
-/// The measurements of one binary's charges on one kind of database, one for each turn.
-#[derive(Default)]
-struct Measured {
-    rate: Samples,
-    p50_ms: Samples,
-    p99_ms: Samples,
-    server_cpu_us: Samples,
-    /// Empty where the database is in the service's process.
-    database_cpu_us: Samples,
-    resident_mib: Samples,
-}
-
-impl Measured {
-    fn add(&mut self, load: &Load, database: Option<Usage>, resident_mib: f64) {
-        self.rate.add(load.rate);
-        self.p50_ms.add(load.p50_ms);
-        self.p99_ms.add(load.p99_ms);
-        self.server_cpu_us.add(load.server_cpu_us());
-        if let Some(database) = database {
-            self.database_cpu_us.add(load.for_each(database.cpu_seconds * 1e6));
-        }
-        self.resident_mib.add(resident_mib);
-    }
-
-    /// Divides turn by turn.
-    fn divided_by(&self, other: &Self) -> Self {
-        Self {
-            rate: self.rate.divided_by(&other.rate),
-            p50_ms: self.p50_ms.divided_by(&other.p50_ms),
-            p99_ms: self.p99_ms.divided_by(&other.p99_ms),
-            server_cpu_us: self.server_cpu_us.divided_by(&other.server_cpu_us),
-            database_cpu_us: self.database_cpu_us.divided_by(&other.database_cpu_us),
-            resident_mib: self.resident_mib.divided_by(&other.resident_mib),
         }
     }
 }
@@ -177,28 +141,20 @@ async fn rates(bench: &Bench, binaries: &Sides<&Path>, report: &mut Report) -> O
         );
         for side in [Side::New, Side::Old] {
             let what = format!("{}, {}", database.word(), side.word());
-            table.row(row(what, measured.of(side), [0, 1, 1, 0, 0, 0]));
+            table.row(measured.of(side).row(what));
         }
-        table.row(row(format!("{}, new / old", database.word()), &ratio, [3; 6]));
+        table.row(ratio.row_of_ratios(format!("{}, new / old", database.word())));
     }
     report.tables.push(table);
     Ok(())
-}
-
-/// A row with this number of decimals in each column.
-fn row(what: String, measured: &Measured, decimals: [usize; 6]) -> impl Iterator<Item = String> {
-    let Measured { rate, p50_ms, p99_ms, server_cpu_us, database_cpu_us, resident_mib } = measured;
-    let cells = [rate, p50_ms, p99_ms, server_cpu_us, database_cpu_us, resident_mib];
-    let cells = cells.into_iter().zip(decimals).map(|(samples, decimals)| samples.show(decimals));
-    std::iter::once(what).chain(cells.collect::<Vec<_>>())
 }
 
 async fn charges_in_turns(
     bench: &Bench,
     binaries: &Sides<&Path>,
     database: &Database,
-) -> Outcome<Sides<Measured>> {
-    let mut measured = Sides::<Measured>::default();
+) -> Outcome<Sides<Turns>> {
+    let mut measured = Sides::<Turns>::default();
     for round in 1..=bench.rounds {
         for side in Side::TURNS {
             println!("compare: {}, {}, round {round} of {}", database.word(), side.word(), bench.rounds);
@@ -213,13 +169,14 @@ async fn charges_in_turns(
 }
 
 async fn memory(bench: &Bench, binaries: &Sides<&Path>, report: &mut Report) -> Outcome {
+    let slow = slow_simulator(slow_provider::PROVIDER_MS);
     let mut kib = Sides::<Samples>::default();
     for round in 1..=bench.rounds {
         for side in Side::TURNS {
             println!("compare: in flight, {}, round {round} of {}", side.word(), bench.rounds);
             let place = slow_provider::patient(Bench::place_of(binaries.of(side))?);
             let (service, account) = start(&place).await?;
-            let measured = slow_provider::charge(bench, &service, &account).await?;
+            let measured = slow_provider::charge(bench, &service, &account, &slow).await?;
             kib.of_mut(side).add(measured.kib_each());
         }
     }

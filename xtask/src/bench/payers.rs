@@ -78,8 +78,7 @@ impl Deployment {
 
     /// How many charges have this status.
     async fn count(&self, status: &str) -> Outcome<u64> {
-        let page = self.service.get(&self.account, &format!("/v1/charges?status={status}&limit=1")).await?;
-        page["meta"]["totalItems"].as_u64().ok_or_else(|| "no total of charges".into())
+        self.service.count(&self.account, status).await
     }
 
     /// The keys of all authorizations that wait for their payers.

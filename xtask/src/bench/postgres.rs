@@ -5,19 +5,17 @@ mod pgbench;
 
 use regente_store::testing::TestPostgres;
 
-use super::Bench;
 use super::figures::{Reached, Samples, number};
 use super::meter::{self, Usage};
 use super::report::{Report, Table};
-use super::wrk::{self, Load};
+use super::wrk::Load;
+use super::{Bench, charges};
 use crate::Outcome;
 use crate::place::{Account, one_simulator};
 use crate::service::Service;
 
 /// Connections of the load, and clients of `pgbench`.
 pub(super) const CONNECTIONS: u32 = 64;
-/// Seconds before each measurement.
-const WARM_UP_SECONDS: u32 = 1;
 /// Charges for each transaction of `pgbench` to reach.
 const RATIO_MIN: f64 = 1.5;
 
@@ -92,10 +90,8 @@ pub(super) fn charge(
     service: &Service,
     accounts: &[Account],
 ) -> Outcome<(Load, Usage)> {
-    wrk::charges(service, accounts, CONNECTIONS, WARM_UP_SECONDS)?;
-    let database_before = Usage::of_family(server.process_id());
-    let load = wrk::charges(service, accounts, CONNECTIONS, bench.seconds)?;
-    Ok((load, Usage::of_family(server.process_id()).since(database_before)))
+    let database = || Usage::of_family(server.process_id());
+    charges::charge_beside(bench, service, accounts, CONNECTIONS, database)
 }
 
 fn table(measured: &Measured, ratio: &Samples) -> Table {

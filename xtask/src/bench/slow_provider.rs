@@ -1,5 +1,7 @@
 //! Number 8: many charges that wait for a provider: the memory of each, and that none needs a thread.
 
+use serde_json::Value;
+
 use super::figures::{Reached, Samples, number};
 use super::latency::sender;
 use super::meter::{self, Peak, Watch};
@@ -11,11 +13,11 @@ use crate::place::{Account, Place, one_simulator, slow_simulator};
 use crate::service::Service;
 
 /// Charges in flight.
-const IN_FLIGHT: usize = 2000;
+pub(super) const IN_FLIGHT: usize = 2000;
 /// Time in which they are sent.
 const SEND_SECONDS: f64 = 1.0;
 /// The provider's delay, and the timeout.
-const PROVIDER_MS: u64 = 3000;
+pub(super) const PROVIDER_MS: u64 = 3000;
 const DEADLINE_MS: u64 = 20_000;
 /// Most KB of one charge in flight.
 const KIB_MAX: f64 = 20.0;
@@ -24,15 +26,20 @@ const WARM_UP_CONNECTIONS: u32 = 64;
 
 /// The measurements of the charges in flight at one process.
 pub(super) struct Measured {
-    before_mib: f64,
-    connected_mib: f64,
-    peak_mib: f64,
+    pub(super) before_mib: f64,
+    pub(super) connected_mib: f64,
+    pub(super) peak_mib: f64,
     threads_before: f64,
     threads: f64,
-    p99_ms: f64,
+    pub(super) p99_ms: f64,
 }
 
 impl Measured {
+    /// Threads that were not there before.
+    pub(super) fn more_threads(&self) -> f64 {
+        self.threads - self.threads_before
+    }
+
     /// KB of the process's own memory for each charge with its connection.
     pub(super) fn kib_each(&self) -> f64 {
         (self.peak_mib - self.before_mib) * 1024.0 / IN_FLIGHT as f64
@@ -61,9 +68,9 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
         let accounts = place.make_accounts(1, &one_simulator()).await?;
         let account = accounts.first().ok_or("no account was made")?;
         let service = Service::start(&place)?;
-        let measured = charge(bench, &service, account).await?;
+        let measured = charge(bench, &service, account, &slow_simulator(PROVIDER_MS)).await?;
         kib.add(measured.kib_each());
-        more_threads.add(measured.threads - measured.threads_before);
+        more_threads.add(measured.more_threads());
         table.row([
             round.to_string(),
             number(measured.before_mib, 1),
@@ -100,10 +107,15 @@ pub(super) fn patient(place: Place) -> Place {
     place.with("REGENTE_SANDBOX__DEADLINE_MS", DEADLINE_MS)
 }
 
-/// Puts charges in flight at a service whose place is [`patient`]. The account's merchant has a fast provider, for
-/// the load before.
-pub(super) async fn charge(bench: &Bench, service: &Service, account: &Account) -> Outcome<Measured> {
-    let merchant_id = service.make_merchant(account, &slow_simulator(PROVIDER_MS)).await?;
+/// Puts charges in flight at a service whose place is [`patient`], for a merchant with providers that answer after
+/// [`PROVIDER_MS`]. The account's merchant has a fast provider, for the load before.
+pub(super) async fn charge(
+    bench: &Bench,
+    service: &Service,
+    account: &Account,
+    slow_providers: &Value,
+) -> Outcome<Measured> {
+    let merchant_id = service.make_merchant(account, slow_providers).await?;
     let slow = Account { merchant_id, ..account.clone() };
     wrk::charges(service, std::slice::from_ref(account), WARM_UP_CONNECTIONS, bench.seconds)?;
     let id = service.process_id();

@@ -1,5 +1,4 @@
-//! The endpoints of merchants: some answer at once, others accept a connection and never answer. They parse as little
-//! HTTP as possible, because they share the machine with the service.
+//! The endpoints of merchants: some answer at once, others accept a connection and never answer.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -7,14 +6,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use hdrhistogram::Histogram;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use crate::Outcome;
+use crate::bench::received::{header, request};
 
-/// Most bytes of a head and a body.
-const REQUEST_BYTES_MAX: usize = 512 * 1024;
 /// One delivery in this many has its signature verified, so that the endpoints do not become the bottleneck.
 const VERIFIED_EACH: u64 = 16;
 /// Bytes of an Ed25519 key, at the end of its document.
@@ -211,32 +209,4 @@ async fn serve(mut stream: TcpStream, endpoint: Arc<Endpoint>, books: Arc<Books>
         }
         received.drain(..bytes);
     }
-}
-
-/// Reads one request: returns the bytes of its head, and of all of it.
-async fn request(stream: &mut TcpStream, received: &mut Vec<u8>) -> Option<(usize, usize)> {
-    loop {
-        if let Some(at) = received.windows(4).position(|window| window == b"\r\n\r\n") {
-            let head_bytes = at + 4;
-            let head = String::from_utf8_lossy(&received[..head_bytes]);
-            let body_bytes: usize = header(&head, "content-length")?.parse().ok()?;
-            let bytes = head_bytes.checked_add(body_bytes).filter(|bytes| *bytes <= REQUEST_BYTES_MAX)?;
-            while received.len() < bytes {
-                if stream.read_buf(received).await.ok()? == 0 {
-                    return None;
-                }
-            }
-            return Some((head_bytes, bytes));
-        }
-        if received.len() > REQUEST_BYTES_MAX || stream.read_buf(received).await.ok()? == 0 {
-            return None;
-        }
-    }
-}
-
-fn header<'h>(head: &'h str, name: &str) -> Option<&'h str> {
-    head.lines().skip(1).find_map(|line| {
-        let (found, value) = line.split_once(':')?;
-        found.eq_ignore_ascii_case(name).then(|| value.trim())
-    })
 }
