@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use http::{HeaderName, Method, StatusCode};
+use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::charge::PaymentType;
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode};
@@ -22,7 +23,9 @@ use crate::http_client::{HttpClient, Incoming, NoResponse, Outgoing};
 use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe};
 use crate::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, Provider};
-use crate::request::{Authorization, Call, Credentials, FollowUp, Inquiry, Mode, Operation, OperationKind};
+use crate::request::{
+    Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Mode, Operation, OperationKind,
+};
 
 pub mod ask;
 mod declines;
@@ -119,6 +122,16 @@ impl Provider for PagarmeV5 {
             payment_types: Some(PAYMENT_TYPES.to_vec()),
             currencies: Some(vec![Currency::BRL]),
             installments_max: None,
+        })
+    }
+
+    /// The number that its simulator of cards approves.
+    fn test_card(&self) -> Option<CardDetails> {
+        Some(CardDetails {
+            number: CardNumber::parse("4000000000000010").ok()?,
+            holder_name: "TEST".to_owned(),
+            expiry: Expiry::parse("12/2049")?,
+            cvv: Cvv::parse("123"),
         })
     }
 

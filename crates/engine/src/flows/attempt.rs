@@ -12,7 +12,7 @@ use regente_domain::charge::attempt::{
 };
 use regente_domain::charge::authentication::Authenticated;
 use regente_domain::charge::{Charge, FollowUpKind, TakenBack};
-use regente_domain::decline::Decline;
+use regente_domain::decline::{Decline, Reason};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use regente_providers::outcome::{Answer, Finding, Payment, Pending, Probe, Reversal, UnknownReason};
@@ -88,7 +88,7 @@ pub async fn ask(
         Answer::Declined(decline) => (Outcome::Declined(decline), None),
         Answer::Pending(pending) => failed_if_open(pending_outcome(request, pending)),
         Answer::Accepted(approval) => failed_if_open(accepted_outcome(request, approval)),
-        Answer::NotSent => (not_sent(app, request), None),
+        Answer::NotSent => (not_sent(request), None),
         Answer::Unknown(reason) => {
             tracing::warn!(
                 transaction_request = %request.id, provider = %request.provider_type.code(), %reason,
@@ -259,13 +259,13 @@ async fn probed(
     })
 }
 
-/// The provider was not reached, so its next one can be asked at once.
-fn not_sent(app: &App, request: &TransactionRequest) -> Outcome {
+/// The provider was not reached, so the next one can be asked at once, and there is nothing to look up later.
+fn not_sent(request: &TransactionRequest) -> Outcome {
     tracing::warn!(
         transaction_request = %request.id, provider = %request.provider_type.code(),
         "a provider cannot be reached; nothing was sent"
     );
-    Outcome::NoEffect(unanswered(app.providers.unanswered_reason(request.provider_type)))
+    Outcome::Declined(Decline::from_reason(Reason::RequestNotSent))
 }
 
 const fn is_denied(request: &TransactionRequest) -> bool {

@@ -5,14 +5,16 @@ use std::time::Duration;
 
 use regente_domain::charge::authentication::LiabilityShift;
 use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod, PaymentType};
+use regente_domain::country::Country;
 use regente_domain::currency::Currency;
+use regente_domain::customer::Document;
 use regente_domain::id::{ClientId, Id, ProviderId};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use regente_providers::outcome::{Answer, Approval};
 use regente_providers::provider::CredentialsCheck;
 use regente_providers::request::{
-    Authorization, Call, Credentials, FollowUp, Held, Instrument, Mode, Operation,
+    Authorization, Call, Credentials, FollowUp, Held, Instrument, Mode, Operation, PayerDetails,
 };
 use regente_store::provider_notifications::{self, State};
 use regente_store::providers::{self, Provider};
@@ -96,7 +98,7 @@ async fn payment(app: &App, provider: &Provider, wait_max: Duration) -> Result<V
         }),
         network_transaction_id: None,
         instrument: Instrument::Card(card),
-        buyer: None,
+        buyer: Some(Box::new(somebody())),
         statement_descriptor: None,
         order_id: None,
         description: Some("Check of the connection".to_owned()),
@@ -136,6 +138,17 @@ async fn payment(app: &App, provider: &Provider, wait_max: Duration) -> Result<V
     checks.push(found("void", verdict, told(&answer)));
     checks.push(notification(app, provider, since, wait_max).await?);
     Ok(checks)
+}
+
+/// A buyer who does not exist: some providers take no payment without one.
+fn somebody() -> PayerDetails {
+    PayerDetails {
+        name: "Maria Silva".to_owned(),
+        email: Some("maria@example.com".to_owned()),
+        phone_number: "5511999998888".to_owned(),
+        document: Document { kind: "cpf".to_owned(), number: "52998224725".to_owned(), country: Country::BR },
+        address: None,
+    }
 }
 
 /// What names a call at the provider.

@@ -11,6 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use crate::agreement::nothing_is_open;
 use crate::charges::pix::{described, jose, pix_body};
 use crate::charges::text;
 use crate::follow_ups::announced;
@@ -188,7 +189,14 @@ async fn a_provider_that_cannot_be_reached_is_passed_over(app: TestApp) {
         (&charge["status"], &charge["responsibleProviderType"]),
         (&json!("authorized"), &json!("SANDBOX"))
     );
-    assert_eq!(requests(&charge), [("authorization", "success"), ("authorization", "timeout")]);
+    assert_eq!(requests(&charge), [("authorization", "success"), ("authorization", "failed")]);
+    let refused = &charge["transactionRequests"][1]["providerError"];
+    assert_eq!(refused["networkDeniedReason"], "request_not_sent", "{charge:#}");
+    // There is nothing to look up.
+    for _ in 0..48 {
+        app.later(std::time::Duration::from_secs(3600)).await;
+    }
+    nothing_is_open(&app).await;
 }
 
 async fn what_is_not_answered_is_looked_up_and_never_sent_again(app: TestApp) {
