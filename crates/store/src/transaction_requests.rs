@@ -18,7 +18,7 @@ pub use self::probing::{
     next_due, note_open, open, resume, unknown,
 };
 pub(crate) use self::row::from_rows;
-use self::row::{Status, from_row, known_args, millis};
+use self::row::{Status, from_row, has_rare_facts, known_args, millis, with_rare_facts};
 use crate::batch::Batch;
 use crate::value::{Args, Json};
 use crate::{Sql, Store, StoreError, args, sql};
@@ -35,8 +35,14 @@ macro_rules! columns {
 use columns;
 
 sql! {
-    /// Begins a request.
+    /// Begins a request that follows no other. Most do, and a database server works for each column.
     pub INSERT_TRANSACTION_REQUEST = "
+        INSERT INTO transaction_requests (object_id, ordinal, client_id, id, object_kind, card_id, provider_id,
+            provider_type, request_type, status, amount, due_at, probes, actor, updated_at)
+        VALUES (:object_id, :ordinal, :client_id, :id, :object_kind, :card_id, :provider_id,
+            :provider_type, :request_type, :status, :amount, :due_at, 0, :actor, :updated_at)";
+    /// Begins a request that follows another one.
+    pub INSERT_FOLLOWING_TRANSACTION_REQUEST = "
         INSERT INTO transaction_requests (object_id, ordinal, client_id, id, object_kind, card_id, provider_id,
             provider_type, request_type, status, amount, follows, undone_transaction_id, delay_to_compose, due_at,
             probes, actor, updated_at)
@@ -46,6 +52,15 @@ sql! {
     /// Ends a request; a request ends once. An accepted one and a denied one keep a due date: the provider is asked about
     /// them again.
     pub END_TRANSACTION_REQUEST = "
+        UPDATE transaction_requests SET status = :status, amount = :amount, transaction_id = :transaction_id,
+            authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
+            network_authorization_code = :network_authorization_code,
+            network_response_code = :network_response_code, response_code = :response_code,
+            decline = :decline, duration_ms = :duration_ms, due_at = :due_at,
+            given_up_at = NULL, updated_at = :updated_at
+        WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
+    /// The same with what few requests have.
+    pub END_TRANSACTION_REQUEST_IN_FULL = "
         UPDATE transaction_requests SET status = :status, amount = :amount, transaction_id = :transaction_id,
             authorization_code = :authorization_code, authorization_nsu = :authorization_nsu,
             network_authorization_code = :network_authorization_code,
@@ -170,7 +185,8 @@ pub fn insert_ended(
         | Outcome::Approved(_)
         | Outcome::Declined(_)
         | Outcome::NoEffect(_) => {
-            batch.push(&END_TRANSACTION_REQUEST, end_args(request, None)?);
+            let (statement, args) = end_of(request, None)?;
+            batch.push(statement, args);
         }
     }
     Ok(())
@@ -178,33 +194,38 @@ pub fn insert_ended(
 
 /// Adds a request that begins.
 pub fn insert(batch: &mut Batch, request: &TransactionRequest, beginning: Beginning<'_>) {
-    batch.push(
-        &INSERT_TRANSACTION_REQUEST,
-        args! {
-            object_id: request.object_id,
-            ordinal: request.ordinal,
-            client_id: request.client_id,
-            id: request.id,
-            object_kind: beginning.object_kind.word(),
-            card_id: beginning.card_id,
-            provider_id: request.provider_id,
-            provider_type: request.provider_type.code(),
-            request_type: request.request_type.word(),
-            status: Status::of(&request.outcome).word(),
-            amount: request.amount.minor_units(),
-            follows: request.follows,
-            undone_transaction_id: request.undone_transaction_id.as_deref(),
-            delay_to_compose: request.delay_to_compose.map(i64::from),
-            due_at: beginning.due_at,
-            actor: beginning.actor.to_string(),
-            updated_at: request.updated_at,
-        },
-    );
+    let args = args! {
+        object_id: request.object_id,
+        ordinal: request.ordinal,
+        client_id: request.client_id,
+        id: request.id,
+        object_kind: beginning.object_kind.word(),
+        card_id: beginning.card_id,
+        provider_id: request.provider_id,
+        provider_type: request.provider_type.code(),
+        request_type: request.request_type.word(),
+        status: Status::of(&request.outcome).word(),
+        amount: request.amount.minor_units(),
+        due_at: beginning.due_at,
+        actor: beginning.actor.to_string(),
+        updated_at: request.updated_at,
+    };
+    let TransactionRequest { follows, undone_transaction_id, delay_to_compose, .. } = request;
+    if follows.is_none() && undone_transaction_id.is_none() && delay_to_compose.is_none() {
+        batch.push(&INSERT_TRANSACTION_REQUEST, args);
+        return;
+    }
+    let args = args
+        .with("follows", *follows)
+        .with("undone_transaction_id", undone_transaction_id.as_deref())
+        .with("delay_to_compose", delay_to_compose.map(i64::from));
+    batch.push(&INSERT_FOLLOWING_TRANSACTION_REQUEST, args);
 }
 
 /// Ends a request. Guards the batch: refused when it has already ended.
 pub fn end(batch: &mut Batch, ended: &TransactionRequest) -> Result<(), StoreError> {
-    batch.guard(&END_TRANSACTION_REQUEST, end_args(ended, None)?);
+    let (statement, args) = end_of(ended, None)?;
+    batch.guard(statement, args);
     Ok(())
 }
 
@@ -214,7 +235,8 @@ pub fn end_denied(
     ended: &TransactionRequest,
     due_at: Timestamp,
 ) -> Result<(), StoreError> {
-    batch.guard(&END_TRANSACTION_REQUEST, end_args(ended, Some(due_at))?);
+    let (statement, args) = end_of(ended, Some(due_at))?;
+    batch.guard(statement, args);
     Ok(())
 }
 
@@ -224,17 +246,22 @@ pub fn end_accepted(
     ended: &TransactionRequest,
     due_at: Timestamp,
 ) -> Result<(), StoreError> {
-    batch.guard(&END_TRANSACTION_REQUEST, end_args(ended, Some(due_at))?);
+    let (statement, args) = end_of(ended, Some(due_at))?;
+    batch.guard(statement, args);
     Ok(())
 }
 
-fn end_args(ended: &TransactionRequest, due_at: Option<Timestamp>) -> Result<Args, StoreError> {
+fn end_of(ended: &TransactionRequest, due_at: Option<Timestamp>) -> Result<(&'static Sql, Args), StoreError> {
     // The provider's id has a column.
     let decline = ended.decline().map(|decline| json(&Decline { transaction_id: None, ..decline.clone() }));
     let decline = decline.transpose()?;
     // A payer may have paid another amount than was asked of him.
     let amount = ended.amount.minor_units();
-    Ok(known_args(ended)?.with("amount", amount).with("decline", decline).with("due_at", due_at))
+    let args = known_args(ended).with("amount", amount).with("decline", decline).with("due_at", due_at);
+    Ok(match has_rare_facts(ended) {
+        true => (&END_TRANSACTION_REQUEST_IN_FULL, with_rare_facts(args, ended)?),
+        false => (&END_TRANSACTION_REQUEST, args),
+    })
 }
 
 /// Ends a request with instructions for the payer; its probe is due at `due_at`. Guards the batch.
@@ -244,7 +271,7 @@ pub fn instruct(
     pending: &Pending,
     due_at: Timestamp,
 ) -> Result<(), StoreError> {
-    let args = known_args(ended)?
+    let args = with_rare_facts(known_args(ended), ended)?
         .with("instructions", json(&pending.instructions)?)
         .with("expires_at", pending.expires_at)
         .with("due_at", due_at);

@@ -17,10 +17,9 @@ use crate::value::Args;
 use crate::{StoreError, args};
 
 /// The arguments for the end of a request.
-pub(super) fn known_args(ended: &TransactionRequest) -> Result<Args, StoreError> {
+pub(super) fn known_args(ended: &TransactionRequest) -> Args {
     let reference = ended.reference().cloned().unwrap_or_default();
-    let authentication = ended.authenticated.as_deref().map(json).transpose()?;
-    Ok(args! {
+    args! {
         object_id: ended.object_id,
         ordinal: ended.ordinal,
         client_id: ended.client_id,
@@ -31,12 +30,28 @@ pub(super) fn known_args(ended: &TransactionRequest) -> Result<Args, StoreError>
         network_authorization_code: reference.network_authorization_code,
         network_response_code: reference.network_response_code,
         response_code: reference.response_code,
-        network_transaction_id: reference.network_transaction_id,
-        paid_as: reference.paid_as.as_deref().map(json).transpose()?,
         duration_ms: millis(ended),
-        authentication,
         updated_at: ended.updated_at,
-    })
+    }
+}
+
+/// Whether an answer has what few have.
+pub(super) fn has_rare_facts(ended: &TransactionRequest) -> bool {
+    let of_reference =
+        |reference: &Approval| reference.network_transaction_id.is_some() || reference.paid_as.is_some();
+    ended.authenticated.is_some() || ended.reference().is_some_and(of_reference)
+}
+
+/// Adds what few answers have.
+pub(super) fn with_rare_facts(args: Args, ended: &TransactionRequest) -> Result<Args, StoreError> {
+    let reference = ended.reference();
+    let network_transaction_id = reference.and_then(|reference| reference.network_transaction_id.as_deref());
+    let paid_as = reference.and_then(|reference| reference.paid_as.as_deref()).map(json).transpose()?;
+    let authentication = ended.authenticated.as_deref().map(json).transpose()?;
+    Ok(args
+        .with("network_transaction_id", network_transaction_id)
+        .with("paid_as", paid_as)
+        .with("authentication", authentication))
 }
 
 /// How long the call took.
