@@ -4,6 +4,7 @@
 mod cards;
 mod payers;
 pub mod places;
+mod real_providers;
 mod search;
 mod story;
 mod used_tokens;

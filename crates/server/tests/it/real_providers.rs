@@ -2,7 +2,7 @@
 //! they send them. The adapters themselves are judged in `crates/providers/tests`.
 
 mod check;
-mod elsewhere;
+pub mod elsewhere;
 mod later;
 
 use axum::body::Body;
@@ -36,20 +36,20 @@ fn body(recorded: &str) -> Value {
     serde_json::from_str(recorded).unwrap()
 }
 
-fn stripe(priority: i64) -> Value {
+pub fn stripe(priority: i64) -> Value {
     json!({ "name": "Stripe", "priority": priority, "credentials": {
         "type": "STRIPE", "secretKey": "sk_test_1234567890", "webhookSecret": "whsec_test",
     } })
 }
 
-fn adyen(priority: i64) -> Value {
+pub fn adyen(priority: i64) -> Value {
     json!({ "name": "Adyen", "priority": priority, "credentials": {
         "type": "ADYEN", "apiKey": "an-api-key-1234", "liveUrlPrefix": "1797a841fbb37ca7-Shop",
         "merchantAccount": "Shop", "webhookHmacKey": "44".repeat(32),
     } })
 }
 
-fn pagarme(priority: i64) -> Value {
+pub fn pagarme(priority: i64) -> Value {
     json!({ "name": "Pagarme", "priority": priority, "credentials": {
         "type": "PAGARME_V5", "secretKey": "sk_test_1234567890", "webhookUser": "regente",
         "webhookPassword": "a secret",
@@ -57,7 +57,7 @@ fn pagarme(priority: i64) -> Value {
 }
 
 /// Each provider knows the credentials.
-fn knows_the_merchant(said: &Said) -> Option<(u16, Value)> {
+pub fn knows_the_merchant(said: &Said) -> Option<(u16, Value)> {
     match (said.method.as_str(), said.path.as_str()) {
         ("GET", "/stripe/v1/balance") => Some((200, json!({ "object": "balance" }))),
         ("POST", "/adyen/paymentMethods") => Some((200, json!({ "paymentMethods": [] }))),

@@ -29,6 +29,11 @@ impl Said {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
     /// The body as a form.
     pub fn form(&self) -> HashMap<String, String> {
         form_urlencoded::parse(&self.body).into_owned().collect()

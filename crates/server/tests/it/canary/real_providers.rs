@@ -1,0 +1,90 @@
+//! What providers that move real money are sent, and what they repeat of it, rests nowhere: not in the database, in answers, or in
+//! logs of any level.
+
+use regente_engine::settings::Settings;
+use regente_store::testing::TestDatabase;
+use serde_json::{Value, json};
+
+use super::cards::{Canary, Fate};
+use super::places::{Disk, Log};
+use super::search::Search;
+use crate::charges::pix::jose;
+use crate::charges::text;
+use crate::harness::{Adapters, TestApp, charge_body};
+use crate::real_providers::elsewhere::{Elsewhere, Said};
+use crate::real_providers::{adyen, knows_the_merchant, pagarme, stripe};
+use crate::three_d_secure::hosted_body;
+
+#[tokio::test]
+async fn nothing_that_a_provider_repeats_rests_on_sqlite() {
+    nothing_that_a_provider_repeats_rests(TestDatabase::fresh_sqlite()).await;
+}
+
+#[tokio::test]
+async fn nothing_that_a_provider_repeats_rests_on_postgres() {
+    nothing_that_a_provider_repeats_rests(TestDatabase::fresh_postgres().await).await;
+}
+
+/// The statuses of answers that repeat what was sent.
+const STATUSES: [u16; 6] = [200, 400, 401, 402, 422, 500];
+
+/// An answer that repeats the whole request wherever a provider has a text.
+fn repeats(said: &Said, status: u16) -> Value {
+    let sent = said.text();
+    json!({
+        "id": sent, "status": "failed", "code": sent, "message": sent, "resultCode": "Refused",
+        "pspReference": "P", "refusalReason": sent, "refusalReasonCode": sent, "errorCode": sent,
+        "additionalData": { "refusalReasonRaw": sent }, "errors": { "request.card": [sent] },
+        "error": { "type": "card_error", "message": sent, "code": "card_declined", "decline_code": sent },
+        "charges": [{ "id": "ch_1", "status": "failed", "amount": 150, "currency": "BRL", "last_transaction": {
+            "status": "not_authorized", "acquirer_return_code": sent, "acquirer_message": sent,
+            "gateway_response": { "code": status.to_string(), "errors": [{ "message": sent }] },
+        } }],
+    })
+}
+
+async fn nothing_that_a_provider_repeats_rests(database: TestDatabase) {
+    let log = Log::listen();
+    let disk = Disk::of(&database);
+    let elsewhere = Elsewhere::start(knows_the_merchant).await;
+    let app = TestApp::on(database, Settings::default()).await.reachable().await;
+    let app = app.with_adapters(Adapters::Real(elsewhere.address)).await;
+    let customer = app.post("/v1/customers", &jose()).await.expect(201);
+    let (mut secrets, mut answers) = (Vec::new(), Vec::new());
+    for provider in [stripe(1), adyen(1), pagarme(1)] {
+        let merchant = app.merchant_with(json!([provider])).await;
+        for status in STATUSES {
+            elsewhere.answers(move |said| Some((status, repeats(said, status))));
+            for with_authentication in [false, true] {
+                let canary = Canary::new(Fate::Approved);
+                let card = (canary.number.as_str(), canary.cvv.as_str());
+                let mut sent = match with_authentication {
+                    true => hosted_body(&merchant, card),
+                    false => charge_body(&merchant, card),
+                };
+                sent["customerId"] = customer["id"].clone();
+                let asked = elsewhere.all().len();
+                let reply = app.post("/v1/charges", &sent).await;
+                let was_sent = |said: &Said| said.text().contains(&canary.number);
+                let heard = elsewhere.all()[asked..].iter().any(was_sent);
+                assert!(heard || with_authentication, "{}", String::from_utf8_lossy(&reply.bytes));
+                let charge = reply.expect(201);
+                let explained =
+                    app.get(&format!("/v1/charges/{}/explanation", text(&charge["id"]))).await.expect(200);
+                answers.extend(format!("{charge}{explained}").into_bytes());
+                secrets.push(canary);
+            }
+        }
+        elsewhere.answers(knows_the_merchant);
+    }
+    app.later(std::time::Duration::from_secs(3 * 60 * 60)).await;
+    let search = Search::of(&secrets);
+    assert_eq!(search.hits(&disk.values()), [""; 0], "in the values");
+    for (path, bytes) in disk.files() {
+        assert_eq!(search.hits(&bytes), [""; 0], "in {}", path.display());
+    }
+    assert_eq!(search.hits(&answers), [""; 0], "in what was answered");
+    assert_eq!(search.hits(&log.raw.bytes()), [""; 0], "in the log, if nothing were scrubbed");
+    let heard = log.raw.bytes();
+    assert!(heard.windows(13).any(|window| window == b"provider_http"), "the calls are in the log");
+}
