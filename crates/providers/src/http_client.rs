@@ -4,6 +4,7 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -15,7 +16,6 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Proxy, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use thiserror::Error;
 use tracing::Instrument;
 use zeroize::Zeroizing;
 
@@ -38,32 +38,38 @@ pub struct HttpOptions {
     pub proxy: Option<Url>,
 }
 
-/// Why the client cannot be made.
-#[derive(Debug, Error)]
-#[error("the HTTP client for providers cannot be made")]
-pub struct HttpClientError(#[from] reqwest::Error);
-
 /// The client. Clones share the connections.
 #[derive(Clone)]
-pub struct HttpClient(Client);
+pub struct HttpClient(Arc<Inner>);
+
+struct Inner {
+    options: HttpOptions,
+    client: OnceLock<Client>,
+}
 
 impl HttpClient {
-    /// Creates it; nothing is sent.
-    ///
-    /// # Errors
-    /// [`HttpClientError`].
-    pub fn new(options: HttpOptions) -> Result<Self, HttpClientError> {
+    /// Nothing is opened or sent before the first request: a deployment that asks no provider needs no certificate
+    /// authorities.
+    pub fn new(options: HttpOptions) -> Self {
+        Self(Arc::new(Inner { options, client: OnceLock::new() }))
+    }
+
+    fn client(&self) -> Result<&Client, reqwest::Error> {
+        if let Some(client) = self.0.client.get() {
+            return Ok(client);
+        }
         let client = Client::builder()
             .connect_timeout(CONNECT_TIME_MAX)
             .no_proxy()
             .pool_idle_timeout(IDLE_MAX)
             .pool_max_idle_per_host(IDLE_PER_HOST_MAX)
             .redirect(Policy::none());
-        let client = match options.proxy {
-            Some(proxy) => client.proxy(Proxy::all(proxy)?),
+        let client = match &self.0.options.proxy {
+            Some(proxy) => client.proxy(Proxy::all(proxy.clone())?),
             None => client,
         };
-        Ok(Self(client.build()?))
+        let client = client.build()?;
+        Ok(self.0.client.get_or_init(|| client))
     }
 
     /// Sends the request, once, and reads the answer, whatever its status.
@@ -86,7 +92,11 @@ impl HttpClient {
                 tracing::error!("a credential of the provider cannot be sent in an HTTP header");
                 return Err(NoResponse::NotSent);
             };
-            let sending = self.0.request(method, url).headers(headers).body(body).send();
+            let client = self.client().map_err(|error| {
+                tracing::error!(error = &error as &dyn std::error::Error, "providers cannot be called");
+                NoResponse::NotSent
+            })?;
+            let sending = client.request(method, url).headers(headers).body(body).send();
             let mut response = sending.await.map_err(|error| NoResponse::of(&error))?;
             let (status, headers) = (response.status(), response.headers().clone());
             tracing::Span::current().record("status", status.as_u16());

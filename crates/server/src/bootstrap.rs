@@ -21,7 +21,7 @@ use regente_engine::return_address::ReturnAddresses;
 use regente_engine::vault::{Kek, Vault, VaultError};
 use regente_providers::anti_fraud::{AntiFraudAdapter, AntiFraudProviders};
 use regente_providers::authentication::AuthenticationServers;
-use regente_providers::http_client::{HttpClient, HttpClientError};
+use regente_providers::http_client::HttpClient;
 use regente_providers::provider::{Adapter, Providers};
 use regente_providers::request::Mode;
 use regente_providers::sandbox::http::{RemoteError, RemoteSandbox};
@@ -92,9 +92,6 @@ pub enum StartError {
     /// The client for a simulator in another process cannot be made.
     #[error(transparent)]
     Simulator(#[from] RemoteError),
-    /// The client for providers cannot be made.
-    #[error(transparent)]
-    HttpClient(#[from] HttpClientError),
     /// The operating system gave no randomness.
     #[error(transparent)]
     Chance(#[from] NoRandomness),
@@ -218,7 +215,7 @@ async fn assemble(
 
 /// The adapters of the providers that move real money.
 fn real_providers(config: &Config) -> Result<[Adapter; 3], StartError> {
-    let http = HttpClient::new(config.provider_http_options()?)?;
+    let http = HttpClient::new(config.provider_http_options()?);
     let at = config.provider_addresses()?;
     Ok([
         stripe::adapter(http.clone(), at.stripe),

@@ -67,7 +67,7 @@ fn inquiry(operation: OperationKind, number: u128, reference: Option<&str>) -> I
 }
 
 fn providers(base: Url) -> Providers {
-    let http = HttpClient::new(HttpOptions::default()).unwrap();
+    let http = HttpClient::new(HttpOptions::default());
     Providers::with([stripe::adapter(http, Some(base))])
 }
 

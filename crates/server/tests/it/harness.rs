@@ -821,7 +821,7 @@ fn simulated(sandbox: &Wired) -> Adapter {
 
 /// The adapters of providers that move real money, each with a path of its own at this address.
 fn real(address: SocketAddr) -> [Adapter; 3] {
-    let http = HttpClient::new(HttpOptions::default()).unwrap();
+    let http = HttpClient::new(HttpOptions::default());
     let at = |path: &str| Some(format!("http://{address}/{path}").parse().unwrap());
     [
         stripe::adapter(http.clone(), at("stripe")),

@@ -22,7 +22,7 @@ const RETURNED: &str = include_str!("recorded/returned.json");
 const IN_PROGRESS: &str = include_str!("recorded/in_progress.json");
 
 pub(super) fn providers(base: Url) -> Providers {
-    let http = HttpClient::new(HttpOptions::default()).unwrap();
+    let http = HttpClient::new(HttpOptions::default());
     Providers::with([adyen::adapter(http, Some(base))])
 }
 

@@ -83,7 +83,7 @@ impl Drop for Judge {
 /// The adapter, with the provider at this port.
 pub(super) fn providers(port: u16) -> Providers {
     let base = Url::parse(&format!("http://127.0.0.1:{port}/core/v5")).unwrap();
-    let http = HttpClient::new(HttpOptions::default()).unwrap();
+    let http = HttpClient::new(HttpOptions::default());
     let providers = Providers::with([pagarme_v5::adapter(http, Some(base))]);
     assert!(providers.has_adapter(ProviderType::PagarmeV5));
     providers
