@@ -145,8 +145,9 @@ pub async fn recover(app: &App, ended: TransactionRequest, actor: &Actor) -> Res
     if !opened.has_open(&ended) {
         let written = requests_of(app, &opened).await?;
         let is_ended = |stored: &TransactionRequest| stored.id == ended.id && stored.outcome != Outcome::Open;
-        if written.iter().any(is_ended) {
+        if let Some(known) = written.iter().find(|stored| is_ended(stored)) {
             // The original caller was only slow and has written the outcome meanwhile.
+            report_contradiction(known, &ended);
             return Ok(());
         }
         return super::orphaned::settle(app, &opened, &written, &ended, actor).await;
@@ -155,6 +156,18 @@ pub async fn recover(app: &App, ended: TransactionRequest, actor: &Actor) -> Res
     match outcome::write(app, &opened, Some(&ended), &step, None, actor).await? {
         Written::ByUs | Written::Elsewhere => Ok(()),
         Written::NotYet => Err(Error::unavailable()),
+    }
+}
+
+/// A provider says that it has done what it had refused: the records and its books differ, and the operator must look.
+fn report_contradiction(known: &TransactionRequest, told: &TransactionRequest) {
+    let was_refused = matches!(known.outcome, Outcome::Declined(_) | Outcome::NoEffect(_));
+    if was_refused && matches!(told.outcome, Outcome::Approved(_)) {
+        tracing::error!(
+            alert = "follow_up_contradicted", charge = %known.object_id, transaction_request = %known.id,
+            client = %known.client_id, provider = %known.provider_type.code(),
+            "a provider has carried out a capture or void that is recorded as refused: the operator must look"
+        );
     }
 }
 

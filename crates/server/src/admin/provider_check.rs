@@ -42,6 +42,8 @@ pub(super) async fn check(
     let mut checks = vec![adapter(app, &provider)];
     if checks[0].verdict == Verdict::Ok {
         checks.push(credentials(app, &provider).await?);
+    }
+    if checks.iter().all(|check| check.verdict == Verdict::Ok) {
         checks.extend(payment(app, &provider, wait_max).await?);
     }
     Ok(Report { checks })

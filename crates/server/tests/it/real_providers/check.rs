@@ -68,8 +68,7 @@ async fn the_check_says_what_works(app: TestApp) {
     ];
     assert_eq!(check().await, named(&wanted));
     elsewhere.answers(|_| Some((401, json!({ "error": { "type": "invalid_request_error" } }))));
-    let wanted =
-        [("adapter", ok), ("credentials", failure), ("authorization", failure), ("notification", ok)];
+    let wanted = [("adapter", ok), ("credentials", failure)];
     assert_eq!(check().await, named(&wanted));
 }
 
