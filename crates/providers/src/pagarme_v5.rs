@@ -11,7 +11,7 @@ use http::{HeaderName, Method, StatusCode};
 use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::charge::PaymentType;
 use regente_domain::currency::Currency;
-use regente_domain::decline::{Decline, DeclinedCode};
+use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::problems::Problems;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing::Narrowed;
@@ -55,6 +55,8 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const DEADLINE: Duration = Duration::from_secs(45);
 /// How long it may take to read.
 const PROBE_DEADLINE: Duration = Duration::from_secs(15);
+/// How long after a void was sent first it may be sent again: by then no answer is under way any more.
+const SENT_AGAIN_AFTER: Duration = Duration::from_secs(10 * 60);
 /// From when on it proves something that an order is not found: the request is long over, and the list, for which no delay
 /// is published, has had the time to show the order.
 const ABSENT_AFTER: Duration = Duration::from_secs(30 * 60);
@@ -76,6 +78,9 @@ struct PagarmeV5 {
 impl Provider for PagarmeV5 {
     fn call(&self, call: Call) -> BoxFuture<'_, Answer> {
         Box::pin(async move {
+            if is_of_other_mode(&call.credentials, call.mode) {
+                return Answer::Declined(Decline::from_reason(Reason::InvalidCredentials));
+            }
             match &call.operation {
                 Operation::Authorize(authorization) => self.authorize(&call, authorization).await,
                 Operation::VerifyCard(_) => Answer::Declined(no_card_check()),
@@ -145,6 +150,15 @@ impl Provider for PagarmeV5 {
     }
 }
 
+/// Whether the key is of the other environment: a sandbox moves no money, and production takes no play money.
+fn is_of_other_mode(credentials: &Credentials, mode: Mode) -> bool {
+    let is_for_tests = secret_key(credentials).starts_with(TEST_KEY);
+    match mode {
+        Mode::Sandbox => !is_for_tests,
+        Mode::Production => is_for_tests,
+    }
+}
+
 impl PagarmeV5 {
     async fn authorize(&self, call: &Call, authorization: &Authorization) -> Answer {
         let order = match ask::order(call, authorization) {
@@ -182,7 +196,7 @@ impl PagarmeV5 {
             None => self.search_one(ask::authorized(call, follow_up), credentials).await?,
         };
         let Some(charge) = charge else { return Ok(UNCERTAIN) };
-        let is_first = match tell::void(&charge, key, amount) {
+        let is_first = match tell::void(&charge, key, amount, call.at) {
             Void::Answered(answer) => return Ok(answer),
             Void::First { marked, extent } => {
                 let answered = self.mark(&charge, marked, credentials).await?;
@@ -191,20 +205,27 @@ impl PagarmeV5 {
                     (Extent::Part, None) | (Extent::Whole, _) => true,
                 }
             }
-            Void::Again => false,
+            // The provider promises nothing of keys here: what was sent may still run.
+            Void::Again { since: Some(since) } if call.at.since(since) < SENT_AGAIN_AFTER => {
+                return Ok(UNCERTAIN);
+            }
+            Void::Again { .. } => false,
         };
         let request = self.request("charges.cancel", Method::DELETE, &["charges", &charge.id], credentials);
         let request = request.json(&ask::cancellation(call, follow_up));
         let answered = self.http.send(once(request, key)).await?;
-        if let Some(answer) = tell::voided(&answered) {
-            return Ok(answer);
+        match (tell::voided(&answered), is_first) {
+            // What was sent before may have been done.
+            (Some(Answer::Declined(_)), false) => return Ok(UNCERTAIN),
+            (Some(answer), _) => return Ok(answer),
+            (None, _) => {}
         }
         let Some(charge) = self.read(&charge.id, credentials).await.ok().flatten() else {
             return Ok(UNCERTAIN);
         };
-        Ok(match tell::void(&charge, key, amount) {
+        Ok(match tell::void(&charge, key, amount, call.at) {
             Void::Answered(answer) => answer,
-            Void::First { .. } | Void::Again => match is_first {
+            Void::First { .. } | Void::Again { .. } => match is_first {
                 true => Answer::Declined(tell::refused(&answered)),
                 // What was sent before may still be on its way.
                 false => UNCERTAIN,

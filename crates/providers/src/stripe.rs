@@ -90,11 +90,11 @@ impl Stripe {
 /// Whether the key is of the other environment: a sandbox moves no money, and production takes no play money.
 fn is_of_other_mode(credentials: &Credentials, mode: Mode) -> bool {
     let key = credentials.expose(SECRET_KEY).unwrap_or_default();
-    let wrong = match mode {
-        Mode::Sandbox => ["sk_live_", "rk_live_"],
-        Mode::Production => ["sk_test_", "rk_test_"],
-    };
-    wrong.iter().any(|prefix| key.starts_with(prefix))
+    let is_for_tests = ["sk_test_", "rk_test_"].iter().any(|prefix| key.starts_with(prefix));
+    match mode {
+        Mode::Sandbox => !is_for_tests,
+        Mode::Production => is_for_tests,
+    }
 }
 
 impl Provider for Stripe {

@@ -94,7 +94,8 @@ fn not_taken_up(expects: &Expects, incoming: &Incoming) -> Answer {
     };
     let ServiceError { error_code, message, psp_reference } = &error.unwrap_or_default();
     match incoming.status {
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+        // A capture or void may be a repetition, and an earlier one may have been received.
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if is_payment => {
             Answer::Declined(declines::no_access(error_code, message))
         }
         StatusCode::TOO_MANY_REQUESTS if is_payment => Answer::Declined(declines::too_many(message)),

@@ -38,6 +38,9 @@ pub(super) fn of_transaction(transaction: &Transaction) -> Decline {
     }
 }
 
+/// Longest row of digits in a text that is kept: shorter than any card number.
+const DIGITS_IN_A_ROW_MAX: usize = 8;
+
 fn word(code: Option<&str>) -> Option<&str> {
     code.map(str::trim).filter(|code| !code.is_empty())
 }
@@ -70,8 +73,14 @@ fn explained(decline: Decline, reason: String, message: Option<&str>) -> Decline
     decline.with_network(shortened(&reason, chars_max::LINE), message)
 }
 
+/// A text of the provider, cut to what is kept. A text with a long number is not kept: it may repeat the card.
 fn shortened(text: &str, chars_max: usize) -> String {
-    text.chars().take(chars_max).collect()
+    let without_gaps: String = text.chars().filter(|sign| !matches!(sign, ' ' | '-')).collect();
+    let is_long = |digits: &str| digits.len() > DIGITS_IN_A_ROW_MAX;
+    match without_gaps.split(|sign: char| !sign.is_ascii_digit()).any(is_long) {
+        true => String::new(),
+        false => text.chars().take(chars_max).collect(),
+    }
 }
 
 /// What acquirers' codes mean, without leading zeros: the agreed ones of two signs and of three digits (American

@@ -4,6 +4,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use regente_domain::money::Amount;
+use regente_domain::time::Timestamp;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -45,6 +46,8 @@ pub(super) struct Mark {
     pub(super) before: Amount,
     /// The amount of the void.
     pub(super) amount: Amount,
+    /// When it was sent first.
+    pub(super) at: Timestamp,
 }
 
 impl Mark {
@@ -62,8 +65,8 @@ impl Mark {
 
     /// `metadata` with this mark of the void with this key.
     pub(super) fn beside(self, mut metadata: Metadata, key: Uuid) -> Metadata {
-        let Self { before, amount } = self;
-        let value = format!("{}+{}", before.minor_units(), amount.minor_units());
+        let Self { before, amount, at } = self;
+        let value = format!("{}+{}@{}", before.minor_units(), amount.minor_units(), at.as_millis());
         metadata.insert(name(key), Value::String(value));
         metadata
     }
@@ -79,9 +82,11 @@ impl Mark {
     }
 
     fn parse(value: &str) -> Option<Self> {
-        let (before, amount) = value.split_once('+')?;
+        let (before, rest) = value.split_once('+')?;
+        let (amount, at) = rest.split_once('@')?;
         let amount_of = |digits: &str| digits.parse().ok().and_then(Amount::new);
-        Some(Self { before: amount_of(before)?, amount: amount_of(amount)? })
+        let at = Timestamp::from_millis(at.parse().ok()?);
+        Some(Self { before: amount_of(before)?, amount: amount_of(amount)?, at })
     }
 }
 

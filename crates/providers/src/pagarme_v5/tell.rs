@@ -60,12 +60,15 @@ pub fn searched(answered: &Incoming, code: &str, absent: Probe) -> Probe {
     }
 }
 
-/// The charges of the orders with exactly this code; `None` when the answer is none.
+/// The charges of the orders with exactly this code; `None` when the answer is none, or when such an order does not show
+/// its charges.
 pub(super) fn found(answered: &Incoming, code: &str) -> Option<Vec<Charge>> {
     let page: Page<Order> = answered.status.is_success().then(|| answered.json()).flatten()?;
     // The search may ignore case, which tells codes apart.
     let ours = page.data.into_iter().filter(|order| order.code.as_deref() == Some(code));
-    Some(ours.flat_map(|order| order.charges.unwrap_or_default()).collect())
+    let charges: Option<Vec<Vec<Charge>>> =
+        ours.map(|order| order.charges.filter(|charges| !charges.is_empty())).collect();
+    Some(charges?.into_iter().flatten().collect())
 }
 
 /// The charge in an answer.

@@ -4,7 +4,7 @@ use regente_domain::decline::{Decline, DeclinedCode, Retry};
 use uuid::Uuid;
 
 use super::tell::Failure;
-use super::wire::{IntentStatus, List, PaymentIntent, Refund, member};
+use super::wire::{IntentStatus, List, PaymentIntent, Refund, RefundStatus, member};
 use super::{Stripe, ask, currency, declines, tell};
 use crate::http_client::NoResponse;
 use crate::outcome::{Answer, UnknownReason};
@@ -82,7 +82,11 @@ impl Stripe {
         }
         let answer = self.send(ask::undoing_refund(key, &intent.id), credentials).await.ok()?;
         match tell::object::<Refund>(&answer) {
-            Ok(_) => Some(decline),
+            Ok(refund) => match refund.status {
+                Some(RefundStatus::Pending | RefundStatus::RequiresAction | RefundStatus::Succeeded)
+                | None => Some(decline),
+                Some(RefundStatus::Failed | RefundStatus::Canceled | RefundStatus::Other) => None,
+            },
             Err(failure) => failure.is_refunded().then_some(decline),
         }
     }
@@ -111,7 +115,8 @@ impl Stripe {
         // capture that was made. Only the payment tells what was done.
         if failure.may_hide_success() {
             let now = self.read::<PaymentIntent>(ask::intent(&intent), &call.credentials).await;
-            if let Some(finding) = now.ok().and_then(|now| tell::captured(&now, call.key)) {
+            let Ok(now) = now else { return Answer::Unknown(UnknownReason::ProviderFailed) };
+            if let Some(finding) = tell::captured(&now, call.key) {
                 return finding.into();
             }
         }

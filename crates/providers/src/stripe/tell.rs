@@ -66,8 +66,9 @@ impl Failure {
     /// For a request that is sent again under the same key while its outcome is unknown: a capture or a void.
     pub(super) fn until_sent_again(self) -> Answer {
         match self {
-            Self::TooMany => Answer::Unknown(UnknownReason::ProviderFailed),
-            Self::Refused(_) | Self::Credentials | Self::Unknown(_) => self.for_good(),
+            // What an earlier repetition did is not undone by a key that is not good any more.
+            Self::TooMany | Self::Credentials => Answer::Unknown(UnknownReason::ProviderFailed),
+            Self::Refused(_) | Self::Unknown(_) => self.for_good(),
         }
     }
 }

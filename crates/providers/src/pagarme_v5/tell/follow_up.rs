@@ -3,6 +3,7 @@
 
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::money::Amount;
+use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
 use crate::http_client::Incoming;
@@ -32,11 +33,12 @@ pub(in crate::pagarme_v5) fn captured_before(charge: &Charge, amount: Amount, re
         return answer;
     }
     match charge.status {
-        ChargeStatus::Pending | ChargeStatus::Failed | ChargeStatus::Canceled | ChargeStatus::Chargedback => {
+        ChargeStatus::Pending | ChargeStatus::Failed | ChargeStatus::Canceled => {
             Answer::Declined(Decline { transaction_id: Some(charge.id.clone()), ..refused(refusal) })
         }
-        // Of another amount: somebody else has captured it.
-        ChargeStatus::Paid
+        // Of another amount: somebody else has captured it. What was taken back was captured before.
+        ChargeStatus::Chargedback
+        | ChargeStatus::Paid
         | ChargeStatus::Overpaid
         | ChargeStatus::Underpaid
         | ChargeStatus::Processing
@@ -64,7 +66,10 @@ pub enum Void {
         extent: Extent,
     },
     /// It may have been sent before, and is not done.
-    Again,
+    Again {
+        /// When it was sent first, where a second time would not do for the first one: it cancels a part.
+        since: Option<Timestamp>,
+    },
 }
 
 /// How much of a charge a void cancels.
@@ -77,7 +82,7 @@ pub enum Extent {
 }
 
 /// Decides what has to be done for the void with this key.
-pub fn void(charge: &Charge, key: Uuid, amount: Amount) -> Void {
+pub fn void(charge: &Charge, key: Uuid, amount: Amount, now: Timestamp) -> Void {
     let metadata = charge.metadata.clone().unwrap_or_default();
     let mark = Mark::of(&metadata, key);
     let canceled = charge.canceled_amount.unwrap_or(Amount::ZERO);
@@ -99,11 +104,14 @@ pub fn void(charge: &Charge, key: Uuid, amount: Amount) -> Void {
                 (false, true, Some(_)) => Void::Answered(Answer::Accepted(approval(charge))),
                 // Another refund: its end is waited for.
                 (false, true, None) => Void::Answered(UNCERTAIN),
-                (false, false, Some(_)) => Void::Again,
+                (false, false, Some(mark)) => {
+                    let is_whole = mark.before == Amount::ZERO && amount == total;
+                    Void::Again { since: (!is_whole).then_some(mark.at) }
+                }
                 (false, false, None) => match total.minus(canceled) {
                     Some(rest) if amount <= rest => {
                         let is_whole = canceled == Amount::ZERO && amount == rest;
-                        let marked = Mark { before: canceled, amount }.beside(metadata, key);
+                        let marked = Mark { before: canceled, amount, at: now }.beside(metadata, key);
                         Void::First { marked, extent: if is_whole { Extent::Whole } else { Extent::Part } }
                     }
                     Some(_) | None => no(DeclinedCode::InvalidAmount),
@@ -184,11 +192,11 @@ fn is_on_its_way(charge: &Charge) -> bool {
 /// Whether the last transaction of a charge was refused.
 fn is_refused(charge: &Charge) -> bool {
     charge.last_transaction.as_ref().is_some_and(|transaction| {
-        let failed = matches!(
-            transaction.status,
-            Some(TransactionStatus::NotAuthorized | TransactionStatus::Failed | TransactionStatus::WithError)
-        );
-        failed || transaction.success == Some(false)
+        let failed =
+            matches!(transaction.status, Some(TransactionStatus::NotAuthorized | TransactionStatus::Failed));
+        // An error on the way to the acquirer says nothing of what the acquirer did.
+        let is_error = transaction.status == Some(TransactionStatus::WithError);
+        failed || (transaction.success == Some(false) && !is_error)
     })
 }
 

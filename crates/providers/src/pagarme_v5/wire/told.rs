@@ -19,8 +19,7 @@ pub struct Order {
 /// A page of a list.
 #[derive(Deserialize)]
 pub struct Page<T> {
-    /// What is on it.
-    #[serde(default = "Vec::new")]
+    /// What is on it. An answer without it is no page.
     pub data: Vec<T>,
 }
 

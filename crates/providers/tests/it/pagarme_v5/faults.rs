@@ -9,7 +9,9 @@ use regente_providers::outcome::{Answer, Finding, Probe, UnknownReason};
 use regente_providers::provider::Providers;
 
 use super::judge::{Fault, Front, Judge, providers};
-use super::stories::{SOON, authorize, capture, follow_up, id_of, key, no_complaint, probe, reserving, void};
+use super::stories::{
+    SOON, authorize, capture, follow_up, id_of, key, no_complaint, probe, reserving, void, void_later,
+};
 use super::*;
 use crate::support::{approved, declined};
 
@@ -205,7 +207,7 @@ async fn a_refund_that_is_not_answered_is_sent_again_and_done_once() {
                 false => matches!(answer, Answer::Unknown(_)),
             };
             assert!(is_known, "{faults:?}: {answer:?}");
-            approved(void(&providers, 2, Some(&charge), 400).await);
+            approved(void_later(&providers, 2, Some(&charge), 400).await);
             assert_eq!(judge.effects().await, (1, 0, 2), "{faults:?}");
             no_complaint(&judge).await;
         }
@@ -221,7 +223,7 @@ async fn a_refund_is_known_by_its_mark_when_its_key_is_forgotten() {
     assert_eq!(void(&providers, 2, Some(&charge), 400).await, LOST);
     judge.does("forget").await;
     // A day later the provider would do it again.
-    approved(void(&providers, 2, Some(&charge), 400).await);
+    approved(void_later(&providers, 2, Some(&charge), 400).await);
     assert_eq!(judge.effects().await, (1, 0, 2));
     approved(void(&providers, 3, Some(&charge), 400).await);
     assert_eq!(judge.effects().await, (1, 0, 3));
@@ -250,13 +252,15 @@ async fn a_refund_that_the_provider_refuses_is_refused_only_when_it_was_never_se
     assert_eq!(decline.network_denied_reason.as_deref(), Some("http 412"));
     front.next(&[Fault::None, Fault::None, Fault::CutBefore]);
     assert_eq!(void(&providers, 2, Some(&charge), 400).await, LOST);
+    assert_eq!(void(&providers, 2, Some(&charge), 400).await, FAILED, "the first one may still run");
+    assert_eq!(judge.effects().await, (1, 0, 0), "so it is not sent again at once");
     front.next(&[Fault::None, Fault::Status(412)]);
     assert_eq!(
-        void(&providers, 2, Some(&charge), 400).await,
+        void_later(&providers, 2, Some(&charge), 400).await,
         FAILED,
         "what was sent may still be on its way"
     );
-    approved(void(&providers, 2, Some(&charge), 400).await);
+    approved(void_later(&providers, 2, Some(&charge), 400).await);
     assert_eq!(judge.effects().await, (1, 0, 1));
 }
 

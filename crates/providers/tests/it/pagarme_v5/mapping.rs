@@ -11,6 +11,7 @@ use regente_providers::pagarme_v5::tell::{self, Extent, Void};
 use regente_providers::pagarme_v5::wire::told::Charge;
 
 use super::*;
+use crate::support::at;
 
 const UNCERTAIN: Answer = Answer::Unknown(UnknownReason::ProviderFailed);
 
@@ -222,15 +223,15 @@ fn charge(members: Value) -> Charge {
 #[test]
 fn the_first_void_is_marked_at_the_charge_before_it_is_sent() {
     let first = |members, amount| {
-        let void = tell::void(&charge(members), KEY, cents(amount));
+        let void = tell::void(&charge(members), KEY, cents(amount), at());
         let Void::First { marked, extent } = void else { panic!("{void:?}") };
         (json!(marked), extent)
     };
     let mark = "regente_void_AAAAAAAAAAAAAAAAAAAAAg";
-    assert_eq!(first(json!({}), 1500), (json!({ mark: "0+1500" }), Extent::Whole));
-    assert_eq!(first(json!({}), 400), (json!({ mark: "0+400" }), Extent::Part));
+    assert_eq!(first(json!({}), 1500), (json!({ mark: "0+1500@1767225600000" }), Extent::Whole));
+    assert_eq!(first(json!({}), 400), (json!({ mark: "0+400@1767225600000" }), Extent::Part));
     let refunded = json!({ "canceled_amount": 1100, "metadata": { "a": 1 } });
-    assert_eq!(first(refunded, 400), (json!({ "a": 1, mark: "1100+400" }), Extent::Part));
+    assert_eq!(first(refunded, 400), (json!({ "a": 1, mark: "1100+400@1767225600000" }), Extent::Part));
     let reserved = json!({
         "status": "pending", "paid_amount": null, "last_transaction": { "status": "authorized_pending_capture" },
     });
@@ -240,13 +241,14 @@ fn the_first_void_is_marked_at_the_charge_before_it_is_sent() {
 #[test]
 fn a_repeated_void_reads_at_the_charge_what_became_of_the_first() {
     let marked = |amount: i64, members: Value| {
-        let mark = json!({ "metadata": { "regente_void_AAAAAAAAAAAAAAAAAAAAAg": format!("300+{amount}") } });
+        let mark =
+            json!({ "metadata": { "regente_void_AAAAAAAAAAAAAAAAAAAAAg": format!("300+{amount}@0") } });
         let mut charge = charge_of(&order_card(), mark);
         merge(&mut charge, members);
-        tell::void(&serde_json::from_value(charge).unwrap(), KEY, cents(amount))
+        tell::void(&serde_json::from_value(charge).unwrap(), KEY, cents(amount), at())
     };
     let is_approved = |void: Void| matches!(void, Void::Answered(Answer::Approved(_)));
-    assert!(matches!(marked(400, json!({ "canceled_amount": 300 })), Void::Again));
+    assert!(matches!(marked(400, json!({ "canceled_amount": 300 })), Void::Again { .. }));
     assert!(is_approved(marked(400, json!({ "canceled_amount": 700 }))));
     assert!(is_approved(marked(1200, json!({ "canceled_amount": 1500, "status": "canceled" }))));
     let on_its_way = json!({ "canceled_amount": 300, "last_transaction": { "status": "pending_refund" } });
@@ -256,7 +258,7 @@ fn a_repeated_void_reads_at_the_charge_what_became_of_the_first() {
 #[test]
 fn what_is_gone_is_not_given_back_again() {
     let void = |members, amount| {
-        let void = tell::void(&charge(members), KEY, cents(amount));
+        let void = tell::void(&charge(members), KEY, cents(amount), at());
         let Void::Answered(answer) = void else { panic!("{void:?}") };
         answer
     };
@@ -288,7 +290,7 @@ fn the_answer_to_a_void_is_that_of_its_transaction() {
         Some("ch_K2rJ5nlHwTE4qRDP"),
         "it is asked about by the charge"
     );
-    assert!(matches!(answer(transaction("with_error")), Some(Answer::Declined(_))));
+    assert_eq!(answer(transaction("with_error")), Some(UNCERTAIN), "the acquirer may have done it");
     assert_eq!(answer(transaction("captured")), Some(UNCERTAIN));
     for status in [400, 404, 412, 422] {
         assert_eq!(tell::voided(&answered(status, &json!({}))), None, "{status}");

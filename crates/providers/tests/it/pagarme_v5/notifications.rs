@@ -17,7 +17,7 @@ use serde_json::Map;
 use super::*;
 
 fn providers() -> Providers {
-    Providers::with([pagarme_v5::adapter(HttpClient::new(HttpOptions::default()).unwrap(), None)])
+    Providers::with([pagarme_v5::adapter(HttpClient::new(HttpOptions::default()), None)])
 }
 
 fn basic(user: &str, password: &str) -> String {
@@ -154,8 +154,8 @@ fn each_kind_says_what_became_of_the_charge() {
 fn a_refund_is_the_outcome_of_the_void_that_has_marked_it() {
     let (first, second) = (Uuid::from_u128(7), Uuid::from_u128(8));
     let metadata = json!({
-        "regente_void_AAAAAAAAAAAAAAAAAAAABw": "0+400",
-        "regente_void_AAAAAAAAAAAAAAAAAAAACA": "400+1100",
+        "regente_void_AAAAAAAAAAAAAAAAAAAABw": "0+400@1",
+        "regente_void_AAAAAAAAAAAAAAAAAAAACA": "400+1100@1",
         "of the merchant": "x",
     });
     let refunded = |status: &str, canceled: i64| {

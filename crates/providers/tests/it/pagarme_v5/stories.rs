@@ -53,6 +53,13 @@ pub(super) async fn void(providers: &Providers, number: u128, id: Option<&str>, 
     providers.call(call(key(number), Operation::Void(follow_up))).await
 }
 
+/// The same void, when nothing of an earlier try can be under way any more.
+pub(super) async fn void_later(providers: &Providers, number: u128, id: Option<&str>, amount: i64) -> Answer {
+    let follow_up = follow_up(id, amount, PaymentType::Credit);
+    let call = call(key(number), Operation::Void(follow_up));
+    providers.call(Call { at: call.at + Duration::from_secs(11 * 60), ..call }).await
+}
+
 pub(super) async fn probe(providers: &Providers, reference: Option<&str>, after: Duration) -> Probe {
     providers.probe(inquiry(KEY, OperationKind::Authorization, reference, after)).await
 }

@@ -224,7 +224,9 @@ async fn a_capture_that_the_provider_refuses_is_refused() {
     let (answer, lines) = answered(capture(9_999), [Reply::Json(400, too_large), reserved()]).await;
     assert_eq!(declined(answer).code, DeclinedCode::InvalidAmount);
     assert_eq!(lines, [CAPTURE, READ]);
-    assert_eq!(declined(answered(capture(400), [wrong_key()]).await.0).code, DeclinedCode::InvalidMerchant);
+    // An earlier repetition may have had its effect while the key was good, and while the payment cannot be read.
+    assert_eq!(answered(capture(400), [wrong_key()]).await.0, PROVIDER_FAILED);
+    assert_eq!(answered(capture(400), [wrong_state(), Reply::Cut]).await.0, PROVIDER_FAILED);
 }
 
 #[tokio::test]
@@ -317,7 +319,7 @@ async fn a_void_that_the_provider_refuses_is_refused() {
     let disputed = error(json!({ "type": "invalid_request_error", "code": "charge_disputed" }));
     let (answer, _) = answered(void(400), [taken(), no_refunds(), Reply::Json(400, disputed)]).await;
     assert_eq!(declined(answer).network_denied_reason.as_deref(), Some("charge_disputed"));
-    assert_eq!(declined(answered(void(400), [wrong_key()]).await.0).code, DeclinedCode::InvalidMerchant);
+    assert_eq!(answered(void(400), [wrong_key()]).await.0, PROVIDER_FAILED);
     let missing = error(json!({ "type": "invalid_request_error", "code": "resource_missing" }));
     declined(answered(void(400), [Reply::Json(404, missing)]).await.0);
 }
