@@ -255,22 +255,13 @@ impl Charge {
 
     /// The provider has accepted the open capture or void and reports its result later. `None` when none is open.
     pub fn accept(&self, now: Timestamp) -> Option<Transition> {
-        match &self.state {
-            ChargeState::CapturePending { .. } => Some(self.transition(self.state.clone(), None, now)),
-            ChargeState::RefundPending { responsible, open }
-            | ChargeState::RefundAccepted { responsible, open } => {
-                let state = ChargeState::RefundAccepted { responsible: *responsible, open: *open };
-                Some(self.transition(state, Some(ChargeEvent::RefundPending), now))
-            }
-            ChargeState::Processing
-            | ChargeState::AwaitingPayer { .. }
-            | ChargeState::PreAuthorized { .. }
-            | ChargeState::Authorized { .. }
-            | ChargeState::Failed { .. }
-            | ChargeState::Canceled { .. }
-            | ChargeState::Voided { .. }
-            | ChargeState::ChargedBack { .. } => None,
+        let (responsible, open) = (self.state.responsible()?, *self.state.open_operation()?);
+        // Nothing is taken until the result of a capture is known.
+        if self.state.name() == StateName::CapturePending {
+            return Some(self.transition(self.state.clone(), None, now));
         }
+        let state = ChargeState::RefundAccepted { responsible, open };
+        Some(self.transition(state, Some(ChargeEvent::RefundPending), now))
     }
 
     /// The event announced while the outcome of the open operation is unknown.

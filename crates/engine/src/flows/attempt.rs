@@ -201,8 +201,8 @@ impl LookUp {
     }
 }
 
-/// Finds out the outcome of a request, once. `absent` is the outcome when the provider has no record of the key. In a release without the provider's
-/// adapter the outcome stays open: another release may have sent the request.
+/// Finds out the outcome of a request, once. `absent` is the outcome when the provider has no record of the key. In a
+/// release without the provider's adapter the outcome stays open: another release may have sent the request.
 pub async fn find_out(
     app: &App,
     provider: &Provider,

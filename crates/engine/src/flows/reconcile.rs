@@ -86,13 +86,12 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         );
         Outcome::Open.into()
     });
-    // Nobody can tell whether the payer still pays, and the charge has waited long enough. If he has, the money is found late.
-    let found = match (&stored.request.outcome, &found.outcome) {
-        (Outcome::Pending(_), Outcome::Open) if now >= expiry(&stored.request) + UNANSWERED_FOR_MAX => {
-            stored.request.outcome.clone().into()
-        }
-        (_, _) => found,
-    };
+    // Nobody can tell whether the payer still pays, and the charge has waited long enough. If he has paid, the money is
+    // found late.
+    let is_abandoned = stored.request.pending().is_some()
+        && found.outcome == Outcome::Open
+        && now >= expiry(&stored.request) + UNANSWERED_FOR_MAX;
+    let found = if is_abandoned { stored.request.outcome.clone().into() } else { found };
     if reported::says_nothing_new(&stored.request, &found.outcome) {
         return still_open(app, stored, due_again_at, is_last).await.map(|()| Resolved::NotYet);
     }
