@@ -239,7 +239,7 @@ fn operation_of(
         payment_type: charge.method.payment_type(),
         amount: request.amount,
         currency: charge.currency,
-        held: held(requests, authorization),
+        held: held(charge, request, authorization),
         delay_to_compose: request.delay_to_compose,
     };
     match request.request_type.group() {
@@ -253,29 +253,17 @@ fn operation_of(
     }
 }
 
-/// What the provider holds of an authorization, by our records: what was captured or paid at once, or what is reserved,
-/// less what was voided since. `requests` are those of the charge.
-fn held(requests: &[TransactionRequest], authorization: &TransactionRequest) -> Held {
-    let follows = |request: &TransactionRequest| {
-        // The result of an accepted request follows that one. Requests of earlier releases follow none.
-        let first = requests.iter().find(|accepted| Some(accepted.id) == request.follows);
-        request.follows.is_none()
-            || request.follows == Some(authorization.id)
-            || first.is_some_and(|accepted| accepted.follows == Some(authorization.id))
-    };
-    let done = |request_type: RequestType| {
-        requests.iter().filter(move |request| {
-            request.request_type == request_type
-                && matches!(request.outcome, Outcome::Approved(_))
-                && follows(request)
-        })
-    };
-    let capture = done(RequestType::Capture).next();
-    let since = capture.unwrap_or(authorization);
-    let voids = done(RequestType::Void).filter(|void| void.ordinal > since.ordinal);
-    let rest = voids.fold(since.amount, |rest, void| rest.minus(void.amount).unwrap_or(Amount::ZERO));
-    let is_reserved = capture.is_none() && authorization.request_type == RequestType::PreAuthorization;
-    if is_reserved { Held::Reserved(rest) } else { Held::Taken(rest) }
+/// What the provider holds of an authorization before `request`, by our records: of an orphaned one, all of it.
+fn held(charge: &Charge, request: &TransactionRequest, authorization: &TransactionRequest) -> Held {
+    let open = charge.state.open_operation().filter(|_| charge.has_open(request));
+    match open.map(|open| open.before) {
+        Some(charge::Held::Reserved | charge::Held::JustReserved) => Held::Reserved(charge.amount),
+        Some(charge::Held::Taken) => Held::Taken(charge.amount),
+        None if authorization.request_type == RequestType::PreAuthorization => {
+            Held::Reserved(authorization.amount)
+        }
+        None => Held::Taken(authorization.amount),
+    }
 }
 
 async fn requests_of(app: &App, charge: &Charge) -> Result<Vec<TransactionRequest>, Error> {
