@@ -12,5 +12,6 @@ pub mod pagarme_v5;
 pub mod provider;
 pub mod request;
 pub mod sandbox;
+mod shown_text;
 pub mod staged;
 pub mod stripe;

@@ -253,13 +253,11 @@ impl PagarmeV5 {
 
     async fn check(&self, check: &CredentialsCheck) -> Result<(), CredentialsRefusal> {
         let refusal = |problem| Err(CredentialsRefusal { member: SECRET_KEY, problem });
-        let is_for_tests = secret_key(&check.credentials).starts_with(TEST_KEY);
-        match check.mode {
-            Mode::Sandbox if !is_for_tests => {
-                return refusal("must be a key for tests: any other moves money");
-            }
-            Mode::Production if is_for_tests => return refusal("must not be a key for tests"),
-            Mode::Sandbox | Mode::Production => {}
+        if is_of_other_mode(&check.credentials, check.mode) {
+            return refusal(match check.mode {
+                Mode::Sandbox => "must be a key for tests: any other moves money",
+                Mode::Production => "must not be a key for tests",
+            });
         }
         let page = [("page", "1"), ("size", "1")];
         let request = Outgoing::get(TYPE, "charges.list", self.list("charges", &page));

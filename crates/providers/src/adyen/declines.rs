@@ -1,8 +1,8 @@
 //! Refusals: the provider's codes and texts, and what they mean in the closed list
 //! (<https://docs.adyen.com/development-resources/refusal-reasons>). The provider's own word stays in the network's reason.
 
+use crate::shown_text::shown;
 use regente_domain::decline::{Decline, DeclinedCode, Reason, Retry};
-use regente_domain::text::chars_max;
 
 /// `refusalReasonCode`, `refusalReason`, and our word.
 const REFUSALS: [(&str, &str, &str); 40] = [
@@ -130,12 +130,7 @@ fn finish(decline: Decline, word: &str, message: &str, psp_reference: Option<&st
     }
 }
 
-/// A text of the provider, cut to what we keep. A text with a long number is not kept: it may repeat what was sent.
+/// A text of the provider; empty when it may repeat what was sent.
 fn kept(text: &str) -> String {
-    let without_gaps: String = text.chars().filter(|sign| !matches!(sign, ' ' | '-')).collect();
-    let is_long = |digits: &str| digits.len() > DIGITS_IN_A_ROW_MAX;
-    match without_gaps.split(|sign: char| !sign.is_ascii_digit()).any(is_long) {
-        true => String::new(),
-        false => text.trim().chars().take(chars_max::LINE).collect(),
-    }
+    shown(text.trim(), DIGITS_IN_A_ROW_MAX).unwrap_or_default()
 }

@@ -6,9 +6,9 @@
 //! refused before may be asked about after.
 
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
-use regente_domain::text::chars_max;
 
 use super::wire::told::{Charge, Transaction, TransactionStatus};
+use crate::shown_text::shown;
 
 use DeclinedCode as Code;
 
@@ -69,18 +69,9 @@ fn of_acquirer(code: &str) -> Decline {
 }
 
 fn explained(decline: Decline, reason: String, message: Option<&str>) -> Decline {
-    let message = message.map_or_else(|| decline.message.clone(), |text| shortened(text, chars_max::LINE));
-    decline.with_network(shortened(&reason, chars_max::LINE), message)
-}
-
-/// A text of the provider, cut to what is kept. A text with a long number is not kept: it may repeat the card.
-fn shortened(text: &str, chars_max: usize) -> String {
-    let without_gaps: String = text.chars().filter(|sign| !matches!(sign, ' ' | '-')).collect();
-    let is_long = |digits: &str| digits.len() > DIGITS_IN_A_ROW_MAX;
-    match without_gaps.split(|sign: char| !sign.is_ascii_digit()).any(is_long) {
-        true => String::new(),
-        false => text.chars().take(chars_max).collect(),
-    }
+    let kept = |text: &str| shown(text, DIGITS_IN_A_ROW_MAX).unwrap_or_default();
+    let message = message.map_or_else(|| decline.message.clone(), kept);
+    decline.with_network(kept(&reason), message)
 }
 
 /// What acquirers' codes mean, without leading zeros: the agreed ones of two signs and of three digits (American

@@ -6,6 +6,7 @@ use regente_domain::decline::{Decline, DeclinedCode, Reason, Retry};
 use regente_domain::text::chars_max;
 
 use super::wire::{ApiError, ErrorKind};
+use crate::shown_text::shown;
 
 /// What a word means.
 #[derive(Clone, Copy)]
@@ -138,7 +139,11 @@ pub(super) fn of(error: &ApiError) -> Decline {
     let decline = decline(meaning);
     let reason = words.into_iter().flatten().next().or(error.param.as_ref());
     let reason = reason.cloned().or_else(|| decline.network_denied_reason.clone());
-    let message = error.message.as_deref().and_then(shown).unwrap_or_else(|| decline.message.clone());
+    let message = error
+        .message
+        .as_deref()
+        .and_then(|message| shown(message, DIGITS_MAX))
+        .unwrap_or_else(|| decline.message.clone());
     let retryable = decline.retryable && error.advice_code.as_deref() != Some(NEVER_AGAIN);
     let id = error.payment_intent.as_ref().map(|intent| &intent.id);
     let id = id.or(error.setup_intent.as_ref().map(|intent| &intent.id));
@@ -194,21 +199,4 @@ fn decline(meaning: Meaning) -> Decline {
             Decline { network_denied_message: Some(message), ..decline }
         }
     }
-}
-
-/// A text of the provider, unless it could repeat a card number.
-fn shown(message: &str) -> Option<String> {
-    let mut in_a_row = 0_usize;
-    for sign in message.chars() {
-        in_a_row = match sign {
-            sign if sign.is_ascii_digit() => in_a_row + 1,
-            // Groups of digits are one number.
-            ' ' | '-' => in_a_row,
-            _ => 0,
-        };
-        if in_a_row > DIGITS_MAX {
-            return None;
-        }
-    }
-    (!message.is_empty()).then(|| message.chars().take(chars_max::LINE).collect())
 }
