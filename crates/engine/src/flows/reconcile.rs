@@ -91,7 +91,10 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     let is_abandoned = stored.request.pending().is_some()
         && found.outcome == Outcome::Open
         && now >= expiry(&stored.request) + UNANSWERED_FOR_MAX;
-    let found = if is_abandoned { stored.request.outcome.clone().into() } else { found };
+    if is_abandoned {
+        let still_pending = stored.request.outcome.clone().into();
+        reported::apply(app, stored, still_pending, &Actor::Job(schedule::RECONCILE)).await?;
+    }
     if reported::says_nothing_new(&stored.request, &found.outcome) {
         return still_open(app, stored, due_again_at, is_last).await.map(|()| Resolved::NotYet);
     }

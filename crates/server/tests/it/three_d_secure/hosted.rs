@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use regente_store::{Batch, Commit, transaction_requests};
 use serde_json::json;
 
 use super::{
     CHALLENGE_FAILS, CHALLENGE_PASSES, ERROR, FRICTIONLESS, HOSTED_CHALLENGE, HOSTED_FRICTIONLESS,
-    NOT_ENROLLED, REFUSED, decided, hosted_body, merchant, post_form, read, refusal, requests,
+    NOT_ENROLLED, REFUSED, answer, decided, hosted_body, merchant, post_form, read, refusal, requests,
 };
 use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
 use crate::harness::{ADDRESS, TestApp, stories};
@@ -15,6 +16,7 @@ stories! {
     a_hosted_challenge_leads_to_the_authorization,
     a_hosted_challenge_that_fails_is_a_refusal,
     a_hosted_challenge_that_is_abandoned_expires,
+    a_hosted_challenge_whose_provider_never_answers_goes_to_the_operator,
     without_a_challenge_the_provider_answers_at_once,
     a_hosted_form_leads_to_no_other_address,
 }
@@ -57,6 +59,37 @@ async fn a_hosted_challenge_that_is_abandoned_expires(app: TestApp) {
     let done = read(&app, &charge).await;
     assert_eq!(done["status"], "failed");
     assert_eq!(refusal(&done), ("transaction_not_allowed", "cardholder_not_complete_authentication"));
+}
+
+async fn a_hosted_challenge_whose_provider_never_answers_goes_to_the_operator(app: TestApp) {
+    let app = app.reachable().await;
+    let mut body = hosted_body(&merchant(&app).await, HOSTED_CHALLENGE);
+    // More than one schedule of looks.
+    let looks: Vec<u64> = (1..=40).collect();
+    let silent =
+        json!({ "when": { "operation": "probe" }, "then": { "reset": "before_effect" }, "sequence": looks });
+    body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": [silent] } });
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    let given_up = async || transaction_requests::given_up(&app.app.store, 10).await.unwrap();
+    // The cardholder passes the challenge and does not come back.
+    answer(&app, &charge, "approve").await;
+    app.later(Duration::from_secs(16 * 60)).await;
+    assert_eq!(read(&app, &charge).await["status"], "pending");
+    app.later(Duration::from_secs(60 * 60)).await;
+    assert_eq!(read(&app, &charge).await["status"], "failed");
+    assert!(given_up().await.is_empty(), "the provider is still asked");
+    app.later(Duration::from_secs(7 * 24 * 60 * 60)).await;
+    assert_eq!(given_up().await.len(), 1, "nobody knows whether the provider holds the money");
+
+    // The operator has it asked again until the provider answers.
+    while let Some(unknown) = given_up().await.pop() {
+        let mut batch = Batch::new(app.client_id());
+        transaction_requests::resume(&mut batch, &unknown.request, app.clock.deployment());
+        assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
+        app.later(Duration::from_secs(7 * 24 * 60 * 60)).await;
+    }
+    nothing_is_open(&app).await;
+    agree_on_all(&app.books, &all_charges(&app).await).await;
 }
 
 async fn without_a_challenge_the_provider_answers_at_once(app: TestApp) {
