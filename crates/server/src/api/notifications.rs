@@ -37,18 +37,22 @@ pub async fn receive(
     Path(provider_id): Path<String>,
     request: Request,
 ) -> Result<StatusCode, ApiError> {
-    let stranger = RateKey::Notification(app.limits.proxies.peer_of(&request).0.into());
+    let network = app.limits.proxies.peer_of(&request).0.into();
+    let provider_id = provider_id.parse::<ProviderId>();
+    let stranger = RateKey::Notification(network);
     app.limiters.strangers.check(&stranger)?;
+    let Ok(provider_id) = provider_id else {
+        app.limiters.strangers.fail(&stranger);
+        return Err(Error::NotFound.into());
+    };
+    let unsigned = RateKey::UnsignedNotification(provider_id.uuid(), network);
+    app.limiters.strangers.check(&unsigned)?;
     let headers = request.headers().clone();
     let body = read_bytes_within(request, NOTIFICATION_BYTES_MAX).await?;
-    let taken = match provider_id.parse::<ProviderId>() {
-        Ok(provider_id) => notification::receive(&app, provider_id, &headers, &body).await,
-        Err(_) => Err(Refused::Failed(Error::NotFound)),
-    };
-    match taken {
+    match notification::receive(&app, provider_id, &headers, &body).await {
         Ok(()) => Ok(StatusCode::OK),
         Err(Refused::NotAuthentic) => {
-            app.limiters.strangers.fail(&stranger);
+            app.limiters.strangers.fail(&unsigned);
             Err(ApiError::Unauthorized)
         }
         Err(Refused::Failed(Error::NotFound)) => {

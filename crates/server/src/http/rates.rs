@@ -42,8 +42,11 @@ pub enum RateKey {
     Bin(ClientId, u32),
     /// Those with public keys of an account for one card, by its fingerprint.
     Card(ClientId, Uuid),
-    /// Notifications of providers from one network that were refused.
+    /// Notifications from one network for providers that do not exist.
     Notification(Network),
+    /// Notifications from one network for one provider that it had not signed. Merchants share the addresses of a provider, so
+    /// the wrong secret of one must not keep the others' notifications out.
+    UnsignedNotification(Uuid, Network),
 }
 
 impl RateKey {
@@ -57,7 +60,7 @@ impl RateKey {
             Self::Address(..) => Limit::Address,
             Self::Bin(..) => Limit::Bin,
             Self::Card(..) => Limit::Card,
-            Self::Notification(_) => Limit::Notification,
+            Self::Notification(_) | Self::UnsignedNotification(..) => Limit::Notification,
         }
     }
 }
