@@ -322,6 +322,13 @@ pub fn orphan_given_up() {
     }
 }
 
+/// Counts a capture or void that a provider has carried out and that is recorded as refused.
+pub fn follow_up_contradicted() {
+    if let Some(handles) = HANDLES.get() {
+        handles.follow_ups_contradicted.increment(1);
+    }
+}
+
 /// Counts a purchase whose charges could not all be voided.
 pub fn purchase_given_up() {
     if let Some(handles) = HANDLES.get() {

@@ -20,6 +20,7 @@ use super::stored::{self, Created, Ran, charge_of, provider_of, reread};
 use crate::app::App;
 use crate::error::Error;
 use crate::idempotency::{self, Claim, Claiming};
+use crate::metrics;
 
 /// How often the charge is read again after a lost race before the caller is told to retry.
 const RACES_MAX: usize = 4;
@@ -163,6 +164,7 @@ pub async fn recover(app: &App, ended: TransactionRequest, actor: &Actor) -> Res
 fn report_contradiction(known: &TransactionRequest, told: &TransactionRequest) {
     let was_refused = matches!(known.outcome, Outcome::Declined(_) | Outcome::NoEffect(_));
     if was_refused && matches!(told.outcome, Outcome::Approved(_)) {
+        metrics::follow_up_contradicted();
         tracing::error!(
             alert = "follow_up_contradicted", charge = %known.object_id, transaction_request = %known.id,
             client = %known.client_id, provider = %known.provider_type.code(),

@@ -75,6 +75,8 @@ table! {
         "Transaction requests that were asked about as often as the schedule says and are still unknown: an operator must look.";
     ORPHANS_GIVEN_UP = Kind::Counter, "regente_orphaned_authorizations_given_up_total" []
         "Orphaned authorizations that a provider refused to void as often as the schedule says: an operator must look.";
+    FOLLOW_UPS_CONTRADICTED = Kind::Counter, "regente_follow_ups_contradicted_total" []
+        "Captures and voids that a provider has carried out and that are recorded as refused: an operator must look.";
     JOBS_DUE = Kind::Gauge, "regente_jobs_due" []
         "Jobs that are due and that nobody is doing.";
     JOBS_LAG = Kind::Gauge, "regente_jobs_lag_seconds" []

@@ -20,8 +20,7 @@ use crate::three_d_secure::{hosted_body, read, requests, visit};
 use elsewhere::{Elsewhere, Said};
 
 stories! {
-    a_charge_goes_from_a_refusal_to_an_authentication_elsewhere,
-    a_pix_is_paid_by_notification,
+    a_card_goes_from_a_refusal_to_an_authentication_elsewhere_and_a_pix_is_paid_by_notification,
     a_provider_that_cannot_be_reached_is_passed_over,
     what_is_not_answered_is_looked_up_and_never_sent_again,
 }
@@ -76,16 +75,28 @@ async fn with_providers(
     (app, elsewhere)
 }
 
-async fn a_charge_goes_from_a_refusal_to_an_authentication_elsewhere(app: TestApp) {
+async fn a_card_goes_from_a_refusal_to_an_authentication_elsewhere_and_a_pix_is_paid_by_notification(
+    app: TestApp,
+) {
     let (app, elsewhere) = with_providers(app, |said| match said.path.as_str() {
         "/stripe/v1/payment_intents" => Some((402, body(DECLINED))),
+        "/adyen/payments" if said.json()["paymentMethod"]["type"] == "pix" => Some((422, not_offered())),
         "/adyen/payments" => Some((200, body(REDIRECT))),
         "/adyen/payments/details" => Some((200, returned(said))),
+        "/pagarme_v5/orders" => (said.method == Method::POST).then(|| (200, ordered(&said.json()))),
         _ => None,
     })
     .await;
-    let merchant = app.merchant_with(json!([stripe(1), adyen(2)])).await;
-    let charge = app.post("/v1/charges", &hosted_body(&merchant, APPROVED)).await.expect(201);
+    let new = json!({ "mcc": "5812", "providers": [stripe(1), adyen(2), pagarme(3)] });
+    let merchant = app.post("/v1/merchants", &new).await.expect(201);
+    a_card_is_authenticated_elsewhere(&app, &elsewhere, text(&merchant["id"])).await;
+    a_pix_is_paid(&app, &elsewhere, &merchant).await;
+    nothing_is_open(&app).await;
+}
+
+/// The first provider refuses the card, the second one authenticates its holder.
+async fn a_card_is_authenticated_elsewhere(app: &TestApp, elsewhere: &Elsewhere, merchant: &str) {
+    let charge = app.post("/v1/charges", &hosted_body(merchant, APPROVED)).await.expect(201);
     assert_eq!(charge["status"], "pending", "{charge:#}");
     assert_eq!(requests(&charge), [("pending", "success"), ("authorization", "failed")]);
     let data = &charge["threeDSecure2"]["authData"];
@@ -94,10 +105,10 @@ async fn a_charge_goes_from_a_refusal_to_an_authentication_elsewhere(app: TestAp
     // The provider sends the browser back to the address that it was given, with what proves the authentication.
     let sent = elsewhere.said("POST", "/adyen/payments").json();
     let back = text(&sent["returnUrl"]).strip_prefix(ADDRESS).unwrap().to_owned();
-    assert_eq!(visit(&app, &format!("{back}&redirectResult=X6XtfGC3%21Y")).await.status, 303);
+    assert_eq!(visit(app, &format!("{back}&redirectResult=X6XtfGC3%21Y")).await.status, 303);
     let details = elsewhere.said("POST", "/adyen/payments/details").json();
     assert_eq!(details["details"]["redirectResult"], "X6XtfGC3!Y");
-    let done = read(&app, &charge).await;
+    let done = read(app, &charge).await;
     assert_eq!((&done["status"], &done["responsibleProviderType"]), (&json!("authorized"), &json!("ADYEN")));
     assert_eq!(
         requests(&done),
@@ -105,7 +116,7 @@ async fn a_charge_goes_from_a_refusal_to_an_authentication_elsewhere(app: TestAp
     );
     let id = text(&charge["id"]);
     // Once when it went on to the second provider, once when that one asked the cardholder.
-    assert_eq!(announced(&app, id).await, ["pending", "pending", "authorized"]);
+    assert_eq!(announced(app, id).await, ["pending", "pending", "authorized"]);
     let told = app.get(&format!("/v1/charges/{id}/explanation")).await.expect(200);
     println!("{}", text(&told["text"]));
     for provider in ["STRIPE", "ADYEN"] {
@@ -125,17 +136,16 @@ fn returned(said: &Said) -> Value {
     result
 }
 
-async fn a_pix_is_paid_by_notification(app: TestApp) {
-    let (app, elsewhere) = with_providers(app, |said| {
-        let order = said.json();
-        (said.method == Method::POST && said.path == "/pagarme_v5/orders").then(|| (200, ordered(&order)))
-    })
-    .await;
-    let merchant =
-        app.post("/v1/merchants", &json!({ "mcc": "5812", "providers": [pagarme(1)] })).await.expect(201);
-    let provider_id = text(&merchant["providers"][0]["id"]).to_owned();
+/// An account of the second provider that has no Pix.
+fn not_offered() -> Value {
+    json!({ "status": 422, "errorCode": "905", "message": "Payment details are not supported", "errorType": "configuration" })
+}
+
+/// The first provider has no Pix, the account at the second has none, the third issues the code.
+async fn a_pix_is_paid(app: &TestApp, elsewhere: &Elsewhere, merchant: &Value) {
+    let provider_id = text(&merchant["providers"][2]["id"]).to_owned();
     let address = format!("/providers/{provider_id}/notifications");
-    assert_eq!(merchant["providers"][0]["notificationUrl"], format!("{ADDRESS}{address}"));
+    assert_eq!(merchant["providers"][2]["notificationUrl"], format!("{ADDRESS}{address}"));
     let sent = pix_body(text(&merchant["id"]), described(jose()));
     let charge = app.post("/v1/charges", &sent).await.expect(201);
     assert_eq!(charge["status"], "pending", "{charge:#}");
@@ -148,15 +158,20 @@ async fn a_pix_is_paid_by_notification(app: TestApp) {
     let message = json!({
         "id": "hook_1", "type": "order.paid", "created_at": "2026-09-01T12:00:02Z", "data": paid,
     });
-    assert_eq!(notify(&app, &address, "regente:guessed", &message).await, 401);
+    assert_eq!(notify(app, &address, "regente:guessed", &message).await, 401);
     for _ in 0..2 {
-        assert_eq!(notify(&app, &address, "regente:a secret", &message).await, 200);
+        assert_eq!(notify(app, &address, "regente:a secret", &message).await, 200);
         app.run_jobs().await;
     }
-    let done = read(&app, &charge).await;
+    let done = read(app, &charge).await;
     assert_eq!(done["status"], "authorized", "{done:#}");
-    assert_eq!(requests(&done), [("authorization", "success"), ("pending", "success")]);
-    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "authorized"]);
+    assert_eq!(
+        requests(&done),
+        [("authorization", "success"), ("pending", "success"), ("authorization", "failed")]
+    );
+    assert_eq!(announced(app, text(&charge["id"])).await, ["pending", "authorized"]);
+    let told = app.get(&format!("/v1/charges/{}/explanation", text(&charge["id"]))).await.expect(200);
+    println!("{}", text(&told["text"]));
 }
 
 /// The order as the provider answers it: with the reference and the amount that were sent.

@@ -7,18 +7,21 @@ use axum::body::Body;
 use axum::http::{Method, Request};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use regente::metrics::Endpoint;
 use serde_json::{Value, json};
 
 use super::{Elsewhere, RETURNED, Said, adyen, body, stripe, with_providers};
 use crate::charges::text;
 use crate::follow_ups::{announced, capture, void};
 use crate::harness::{APPROVED, TestApp, charge_body, stories};
+use crate::metrics::metric;
 use crate::three_d_secure::{hosted_body, requests};
 
 stories! {
     a_capture_is_received_and_confirmed_later,
     a_capture_is_received_and_refused_later,
     a_refund_is_received_and_confirmed_later,
+    what_is_carried_out_after_a_refusal_is_told_to_the_operator,
     a_challenge_that_nobody_can_be_asked_about_expires,
     a_dispute_names_the_payment_by_the_providers_id_alone,
 }
@@ -153,6 +156,26 @@ async fn a_refund_is_received_and_confirmed_later(app: TestApp) {
     assert_eq!(announced(&app, &id).await, ["pending", "authorized", "refund_pending", "voided"]);
 }
 
+async fn what_is_carried_out_after_a_refusal_is_told_to_the_operator(app: TestApp) {
+    const CONTRADICTED: &str = "regente_follow_ups_contradicted_total";
+    let (app, shop) = shop(app, adyen(1)).await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = Endpoint::open(listener, app.app.clone()).unwrap();
+    let before = metric(endpoint.address(), CONTRADICTED).await;
+    let id = charged(&app, &shop, false).await;
+    shop.elsewhere.answers(|said| {
+        let refused =
+            json!({ "status": 422, "errorCode": "167", "message": "Original pspReference required" });
+        said.path.ends_with("/captures").then_some((422, refused))
+    });
+    capture(&app, &id, json!({})).await.expect(201);
+    let refused = read(&app, &id).await;
+    assert_eq!(shown(&refused), ("pre_authorized", 150), "{refused:#}");
+    tells(&app, &shop, "/captures", "CAPTURE", true).await;
+    assert_eq!(read(&app, &id).await, refused, "nothing is guessed");
+    assert!(metric(endpoint.address(), CONTRADICTED).await > before);
+}
+
 async fn a_challenge_that_nobody_can_be_asked_about_expires(app: TestApp) {
     let (app, shop) = shop(app, adyen(1)).await;
     shop.elsewhere.answers(|said| (said.path == "/adyen/payments").then(|| (200, body(REDIRECT))));
@@ -190,12 +213,16 @@ async fn a_dispute_names_the_payment_by_the_providers_id_alone(app: TestApp) {
         "id": "evt_1", "object": "event", "type": "charge.dispute.created", "created": now,
         "data": { "object": dispute },
     });
-    let key = hmac::Key::new(hmac::HMAC_SHA256, b"whsec_test");
-    let signature = hex::encode(hmac::sign(&key, format!("{now}.{message}").as_bytes()).as_ref());
-    let header = format!("t={now},v1={signature}");
-    assert_eq!(send(&app, &shop, "Stripe-Signature", &header, &message).await, 200);
+    assert_eq!(send(&app, &shop, "Stripe-Signature", &signed_at(now, &message), &message).await, 200);
     app.run_jobs().await;
     let disputed = read(&app, &id).await;
     assert_eq!(disputed["isDispute"], true, "{disputed:#}");
     assert_eq!(requests(&disputed)[0], ("dispute", "success"));
+}
+
+/// The signature of a message by the provider with the idempotency keys.
+pub fn signed_at(seconds: i64, message: &Value) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, b"whsec_test");
+    let signature = hex::encode(hmac::sign(&key, format!("{seconds}.{message}").as_bytes()).as_ref());
+    format!("t={seconds},v1={signature}")
 }
