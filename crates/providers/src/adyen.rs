@@ -11,7 +11,7 @@ use reqwest::Url;
 
 use crate::http_client::{HttpClient, Outgoing};
 use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
-use crate::outcome::{Answer, Probe};
+use crate::outcome::{Answer, Probe, UnknownReason};
 use crate::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, Provider};
 use crate::request::{Call, CardDetails, Credentials, Inquiry, Mode, OperationKind};
 use ask::Asked;
@@ -37,6 +37,9 @@ const PAYMENT_TIME_MAX: Duration = Duration::from_secs(45);
 /// How long any other answer is waited for.
 const TIME_MAX: Duration = Duration::from_secs(20);
 
+/// How long the provider remembers a key at least.
+const KEY_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
 /// The adapter. `base` takes the place of the test environment's address, with its path.
 pub fn adapter(http: HttpClient, base: Option<Url>) -> Adapter {
     (ProviderType::Adyen, Box::new(Adyen { http, base }))
@@ -49,6 +52,14 @@ struct Adyen {
 
 impl Adyen {
     async fn carry_out(&self, call: Call) -> Answer {
+        if is_forgotten(&call) {
+            tracing::error!(
+                alert = "idempotency_key_forgotten", provider = %ProviderType::Adyen.code(), key = %call.key,
+                "the provider remembers the key of a capture or void no longer, so it is not sent again: look at the \
+                 provider whether it was carried out"
+            );
+            return Answer::Unknown(UnknownReason::ProviderFailed);
+        }
         let (outgoing, expects) = match ask::asked(&call) {
             Ok(mut asked) => {
                 let expects = std::mem::replace(&mut asked.expects, ask::Expects::Receipt);
@@ -112,6 +123,14 @@ impl Adyen {
             (Mode::Sandbox, None) => Url::parse(TEST).ok(),
             (Mode::Production, _) => live(credentials.expose("liveUrlPrefix").unwrap_or_default()),
         }
+    }
+}
+
+/// Whether the provider would take a capture or void that it may have carried out for another one.
+fn is_forgotten(call: &Call) -> bool {
+    match call.operation.kind() {
+        OperationKind::Authorization | OperationKind::ZeroDollar => false,
+        OperationKind::Capture | OperationKind::Void => call.at + TIME_MAX >= call.begun_at + KEY_LIFE,
     }
 }
 

@@ -33,6 +33,8 @@ pub struct Call {
     pub notify: Option<NotificationAddress>,
     /// When the call is made, by the caller's clock.
     pub at: Timestamp,
+    /// When the operation was asked for: a provider remembers its key for so long only.
+    pub begun_at: Timestamp,
     /// Which adapter serves it.
     pub provider_type: ProviderType,
     /// The merchant's credentials at the provider.

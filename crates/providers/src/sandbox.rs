@@ -60,7 +60,7 @@ use crate::notification::{
 };
 use crate::outcome::{Answer, Finding, Probe};
 use crate::provider::{Adapter, BoxFuture, Provider};
-use crate::request::{Call, Inquiry, Operation, OperationKind, TestOverrides};
+use crate::request::{Call, CardDetails, Inquiry, Operation, OperationKind, TestOverrides};
 use crate::staged::{StageRefusal, StagedEvent};
 use delivery::received;
 use draws::Draws;
@@ -421,6 +421,10 @@ impl Provider for Sandbox {
 
     fn stage(&self, event: StagedEvent) -> BoxFuture<'_, Result<(), StageRefusal>> {
         Box::pin(Self::stage(self, event))
+    }
+
+    fn test_card(&self) -> Option<CardDetails> {
+        rules::test_card()
     }
 
     fn deadline(&self, _: OperationKind) -> Duration {

@@ -23,11 +23,11 @@ sql! {
     pub FIND_PROVIDER_NOTIFICATION = "
         SELECT provider_id, provider_type, headers, body, key_id, state, received_at FROM provider_notifications
         WHERE id = :id AND client_id = :client_id";
-    /// The first notification of a provider since a time.
-    pub PROVIDER_NOTIFICATION_SINCE = "
-        SELECT id, received_at FROM provider_notifications
+    /// The notifications of a provider since a time.
+    pub PROVIDER_NOTIFICATIONS_SINCE = "
+        SELECT id FROM provider_notifications
         WHERE client_id = :client_id AND provider_id = :provider_id AND received_at >= :since
-        ORDER BY received_at LIMIT 1";
+        ORDER BY received_at LIMIT :limit";
     /// Notes what became of a notification that waits.
     pub SETTLE_PROVIDER_NOTIFICATION = "
         UPDATE provider_notifications SET state = :state, why = :why, settled_at = :settled_at
@@ -225,16 +225,18 @@ pub fn purge(batch: &mut Batch, ids: &[Uuid], before: Timestamp) {
     batch.push_any(&PURGE_PROVIDER_NOTIFICATIONS, args! { client_id, ids, before });
 }
 
-/// When the first notification of a provider since a time arrived, with its id.
+/// The ids of the first `limit` notifications of a provider since a time, in the order in which they arrived.
 ///
 /// # Errors
-/// As [`Store::row`].
-pub async fn first_since(
+/// As [`Store::rows`].
+pub async fn since(
     store: &Store,
     client_id: ClientId,
     provider_id: ProviderId,
     since: Timestamp,
-) -> Result<Option<(Uuid, Timestamp)>, StoreError> {
-    let found = store.row(&PROVIDER_NOTIFICATION_SINCE, args! { client_id, provider_id, since }).await?;
-    found.map(|row| Ok((row.get("id")?, row.get("received_at")?))).transpose()
+    limit: i64,
+) -> Result<Vec<Uuid>, StoreError> {
+    let rows =
+        store.rows(&PROVIDER_NOTIFICATIONS_SINCE, args! { client_id, provider_id, since, limit }).await?;
+    rows.iter().map(|row| row.get("id")).collect()
 }

@@ -305,6 +305,7 @@ async fn call<'a>(
             .clone()
             .map(|service| NotificationAddress { service, provider_id: provider.id.uuid() }),
         at: app.clock.of(request.client_id),
+        begun_at: request.id.created_at(),
         provider_type: request.provider_type,
         credentials: credentials(app, provider).await?,
         options: provider.options.clone().unwrap_or_default(),

@@ -3,6 +3,7 @@
 //! (`docs/interface/sandbox.md#amounts`). These functions are pure; the transaction log checks whether the money is
 //! there.
 
+use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::charge::PaymentType;
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::money::Amount;
@@ -27,6 +28,16 @@ pub enum CvvRule {
     Applied,
     /// It does not: only the number decides.
     Ignored,
+}
+
+/// A card that is approved.
+pub(super) fn test_card() -> Option<CardDetails> {
+    Some(CardDetails {
+        number: CardNumber::parse("4916745120294124").ok()?,
+        holder_name: "TEST".to_owned(),
+        expiry: Expiry::parse("12/2049")?,
+        cvv: Cvv::parse("560"),
+    })
 }
 
 /// The simulator's decision.

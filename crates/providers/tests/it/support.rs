@@ -94,6 +94,7 @@ pub(crate) fn call(key: Uuid, operation: Operation) -> Call {
         object_id: Uuid::nil(),
         notify: None,
         at: at(),
+        begun_at: at(),
         provider_type: ProviderType::Sandbox,
         credentials: Credentials::new(object(json!({ "type": "SANDBOX", "apiKey": "sandbox-secret" }))),
         options: Map::new(),

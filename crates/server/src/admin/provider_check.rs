@@ -1,6 +1,7 @@
 //! Checks a registered provider: whether it knows the credentials, takes a payment, gives it back, and notifies. Only a
 //! sandbox is sent a payment.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use regente_domain::charge::authentication::LiabilityShift;
@@ -11,6 +12,8 @@ use regente_domain::customer::Document;
 use regente_domain::id::{ClientId, Id, ProviderId};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
+use regente_engine::flows::notification::events_of;
+use regente_providers::notification::{EventSubject, ProviderEvent};
 use regente_providers::outcome::{Answer, Approval};
 use regente_providers::provider::CredentialsCheck;
 use regente_providers::request::{
@@ -26,6 +29,8 @@ use super::error::CommandError;
 use crate::api::providers::{notification_address, open_credentials};
 use crate::app::App;
 
+/// How many notifications of the time of a check are looked through for its own.
+const NOTIFICATIONS_MAX: i64 = 1000;
 /// How often the database is asked whether a notification has come.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// What is authorized, in minor units.
@@ -123,6 +128,7 @@ async fn payment(app: &App, provider: &Provider, wait_max: Duration) -> Result<V
     let transaction_id = approval.transaction_id.clone();
     let id = transaction_id.as_deref().unwrap_or("without an id");
     let mut checks = vec![found(NAME, Verdict::Ok, format!("approved: {id}"))];
+    let payment = Payment { object_id: reference.object_id, transaction_id: transaction_id.clone(), since };
     let void = Operation::Void(FollowUp {
         authorization_key: reference.key,
         transaction_id,
@@ -138,7 +144,7 @@ async fn payment(app: &App, provider: &Provider, wait_max: Duration) -> Result<V
         Answer::Declined(_) | Answer::Pending(_) | Answer::NotSent | Answer::Unknown(_) => Verdict::Failure,
     };
     checks.push(found("void", verdict, told(&answer)));
-    checks.push(notification(app, provider, since, wait_max).await?);
+    checks.push(notification(app, provider, &payment, wait_max).await?);
     Ok(checks)
 }
 
@@ -167,11 +173,13 @@ async fn call(
     operation: Operation,
 ) -> Result<Answer, CommandError> {
     let Reference { key, object_id } = reference;
+    let at = app.clock.of(provider.client_id);
     let call = Call {
         key,
         object_id,
         notify: notification_address(app, provider),
-        at: app.clock.of(provider.client_id),
+        at,
+        begun_at: at,
         provider_type: provider.provider_type,
         credentials: Credentials::new(open_credentials(app, provider).await?),
         options: provider.options.clone().unwrap_or_default(),
@@ -207,22 +215,31 @@ fn address(app: &App, provider: &Provider) -> Check {
     }
 }
 
-/// Waits for a notification. What comes belongs to no charge, so its job is spared.
+/// Waits for a notification about the payment. It belongs to no charge, so its job is spared.
 async fn notification(
     app: &App,
     provider: &Provider,
-    since: Timestamp,
+    payment: &Payment,
     wait_max: Duration,
 ) -> Result<Check, CommandError> {
     const NAME: &str = "notification";
     let Some(address) = notification_address(app, provider) else { return Ok(self::address(app, provider)) };
     let mut waited = Duration::ZERO;
+    let mut read = HashSet::new();
     loop {
-        let first = provider_notifications::first_since(&app.store, provider.client_id, provider.id, since);
-        if let Some((id, received_at)) = first.await? {
-            spare(app, provider.client_id, id).await?;
-            let seconds = received_at.since(since).as_secs();
-            return Ok(found(NAME, Verdict::Ok, format!("one came after {seconds} s")));
+        let (client_id, since) = (provider.client_id, payment.since);
+        let arrived =
+            provider_notifications::since(&app.store, client_id, provider.id, since, NOTIFICATIONS_MAX)
+                .await?;
+        for id in arrived {
+            let is_new = read.insert(id);
+            let stored = provider_notifications::find(&app.store, client_id, id).await?;
+            let Some(stored) = stored.filter(|_| is_new) else { continue };
+            if payment.is_subject_of(&events_of(app, &stored).await?.unwrap_or_default()) {
+                spare(app, client_id, id).await?;
+                let seconds = stored.received_at.since(since).as_secs();
+                return Ok(found(NAME, Verdict::Ok, format!("one came after {seconds} s")));
+            }
         }
         if waited >= wait_max {
             let seconds = wait_max.as_secs();
@@ -231,6 +248,22 @@ async fn notification(
         }
         tokio::time::sleep(LOOK_EVERY).await;
         waited += LOOK_EVERY;
+    }
+}
+
+/// The payment of a check, as notifications name it.
+struct Payment {
+    object_id: Uuid,
+    transaction_id: Option<String>,
+    since: Timestamp,
+}
+
+impl Payment {
+    fn is_subject_of(&self, events: &[ProviderEvent]) -> bool {
+        events.iter().any(|event| match &event.about {
+            EventSubject::Call { object_id, .. } => *object_id == self.object_id,
+            EventSubject::Reference(id) => self.transaction_id.as_ref() == Some(id),
+        })
     }
 }
 

@@ -91,6 +91,7 @@ async fn provider_gets(app: &TestApp, request: &TransactionRequest, operation: O
         object_id: request.object_id,
         notify: None,
         at: app.clock.deployment(),
+        begun_at: app.clock.deployment(),
         provider_type: ProviderType::Sandbox,
         credentials: Credentials::new(Map::new()),
         options: Map::new(),

@@ -108,6 +108,7 @@ fn call(number: u128, operation: Operation) -> Call {
         object_id: Uuid::nil(),
         notify: None,
         at: at(number),
+        begun_at: at(number),
         provider_type: ProviderType::Sandbox,
         credentials: Credentials::new(Map::new()),
         options: Map::new(),

@@ -68,7 +68,7 @@ enum Taken {
 }
 
 async fn take_in(app: &App, stored: &ProviderNotification) -> Result<Taken, Error> {
-    let events = match read(app, stored).await? {
+    let events = match events_of(app, stored).await? {
         Ok(events) => events,
         Err(NotificationRefusal::UnknownKind(_)) => {
             return Ok(Taken::Settled(State::Kept, Some("its kind is unknown".to_owned())));
@@ -94,7 +94,11 @@ async fn take_in(app: &App, stored: &ProviderNotification) -> Result<Taken, Erro
     Ok(waits.unwrap_or(settled))
 }
 
-async fn read(
+/// What a stored notification says; a refusal when this release does not understand it.
+///
+/// # Errors
+/// As the store and the vault.
+pub async fn events_of(
     app: &App,
     stored: &ProviderNotification,
 ) -> Result<Result<Vec<ProviderEvent>, NotificationRefusal>, Error> {

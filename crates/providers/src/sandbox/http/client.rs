@@ -26,10 +26,10 @@ use crate::anti_fraud::{
 use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe, UnknownReason};
 use crate::provider::{Adapter, BoxFuture, Provider};
-use crate::request::{Call, Inquiry, OperationKind};
+use crate::request::{Call, CardDetails, Inquiry, OperationKind};
 use crate::sandbox::{
     Assessed, CardholderAnswer, CardholderBooks, CardholderQuestion, Entry, Holding, Options, RiskQuestion,
-    notification, silence,
+    notification, rules, silence,
 };
 use crate::staged::{StageRefusal, StagedEvent};
 
@@ -281,6 +281,10 @@ impl Provider for RemoteSandbox {
                 }
             }
         })
+    }
+
+    fn test_card(&self) -> Option<CardDetails> {
+        rules::test_card()
     }
 
     fn deadline(&self, _: OperationKind) -> Duration {

@@ -244,6 +244,8 @@ impl CallMessage {
             object_id,
             notify: message.notify.as_ref().and_then(|recipient| NotificationAddress::parse(&recipient.url)),
             at: message.at,
+            // The simulator remembers every key.
+            begun_at: message.at,
             provider_type: ProviderType::Sandbox,
             credentials: Credentials::new(Map::new()),
             options: message.options,

@@ -1,6 +1,7 @@
 //! What the adapter makes of silence: over real connections, to a server that cuts, delays and fails.
 
 use std::net::TcpListener;
+use std::time::Duration;
 
 use regente_domain::decline::DeclinedCode;
 use regente_domain::provider_type::ProviderType;
@@ -205,6 +206,22 @@ async fn live_payments_go_to_no_other_address() {
     let Answer::Declined(decline) = answer else { panic!("{answer:?}") };
     assert_eq!((decline.code, decline.retryable), (DeclinedCode::InvalidMerchant, true));
     assert!(upstream.received().is_empty());
+}
+
+#[tokio::test]
+async fn what_is_a_week_old_is_not_sent_again() {
+    const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+    let upstream = Upstream::playing([played(201, RECEIVED), played(201, RECEIVED)]);
+    let providers = providers(upstream.url());
+    let after = |call: Call, wait| Call { at: call.begun_at + wait, ..call };
+    for asked in [|| capture(500), || void(500, taken(1500))] {
+        let forgotten = providers.call(after(asked(), WEEK)).await;
+        assert_eq!(forgotten, Answer::Unknown(UnknownReason::ProviderFailed));
+        assert!(upstream.received().is_empty());
+        let known = providers.call(after(asked(), WEEK - Duration::from_secs(60))).await;
+        assert!(matches!(known, Answer::Accepted(_)), "{known:?}");
+        assert_eq!(upstream.received().len(), 1);
+    }
 }
 
 #[tokio::test]

@@ -1,8 +1,11 @@
 //! What a merchant learns at the registration of a provider, and an operator by `regente providers check`.
 
+use axum::body::Body;
+use axum::http::{Method, Request};
 use regente::admin::{Answer, Command, Verdict, run};
 use serde_json::{Value, json};
 
+use super::later::signed_at;
 use super::{Said, body, stripe, with_providers};
 use crate::charges::text;
 use crate::harness::{TestApp, stories};
@@ -11,6 +14,7 @@ stories! {
     a_wrong_key_is_told_at_once,
     a_provider_that_does_not_answer_refuses_nothing,
     the_check_says_what_works,
+    the_check_waits_for_a_notification_about_its_own_payment,
 }
 
 const RESERVED: &str = include_str!("../../../../providers/tests/it/stripe/bodies/payment_intent.json");
@@ -70,6 +74,49 @@ async fn the_check_says_what_works(app: TestApp) {
     elsewhere.answers(|_| Some((401, json!({ "error": { "type": "invalid_request_error" } }))));
     let wanted = [("adapter", ok), ("credentials", failure)];
     assert_eq!(check().await, named(&wanted));
+}
+
+async fn the_check_waits_for_a_notification_about_its_own_payment(app: TestApp) {
+    let (app, elsewhere) = with_providers(app, |said: &Said| reserve(said)).await;
+    let made =
+        app.post("/v1/merchants", &json!({ "mcc": "5812", "providers": [stripe(1)] })).await.expect(201);
+    let provider_id = text(&made["providers"][0]["id"]);
+    let check = async |wait_seconds| {
+        let command = Command::ProvidersCheck { provider_id: provider_id.parse().unwrap(), wait_seconds };
+        let answer = run(&app.app, &regente::config::Config::default(), command).await;
+        let Ok(Answer::ProviderChecked(report)) = answer else { panic!("no report") };
+        report.checks.last().unwrap().verdict
+    };
+    let notify = async |id: &str, object_id: &str| {
+        let mut intent = body(RESERVED);
+        intent["status"] = json!("requires_capture");
+        intent["metadata"] =
+            json!({ "regente_object_id": object_id, "regente_key": "00000000-0000-0000-0000-000000000001" });
+        let now = app.clock.deployment().as_millis() / 1000;
+        let message = json!({ "id": id, "object": "event", "type": "payment_intent.amount_capturable_updated",
+            "created": now, "data": { "object": intent } });
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri(format!("/providers/{provider_id}/notifications"))
+            .header("Stripe-Signature", signed_at(now, &message));
+        app.send(request.body(Body::from(message.to_string())).unwrap()).await.expect(200);
+    };
+    notify("evt_1", "00000000-0000-0000-0000-000000000002").await;
+    assert_eq!(check(0).await, Verdict::Warning, "it is about another payment");
+    let asked = elsewhere.all().len();
+    let own = async {
+        let authorized = loop {
+            let all = elsewhere.all();
+            let new = all[asked..].iter().find(|said| said.path == "/stripe/v1/payment_intents");
+            match new {
+                Some(said) => break said.form(),
+                None => tokio::task::yield_now().await,
+            }
+        };
+        notify("evt_2", &authorized["metadata[regente_object_id]"]).await;
+    };
+    let (verdict, ()) = tokio::join!(check(30), own);
+    assert_eq!(verdict, Verdict::Ok);
 }
 
 /// A provider that reserves what it is asked for, and releases it.
