@@ -1,6 +1,7 @@
 //! Runs a whole Regente in the test's process: the real router on a new database, a clock that the test controls, ids
 //! and chance from a seed, and the simulator's transaction log in memory, where the test can read it.
 
+mod fused;
 pub mod payers;
 
 use std::collections::{HashMap, VecDeque};
@@ -66,6 +67,7 @@ use tower::ServiceExt;
 use self::payers::Payers;
 use crate::apple_pay::Shop;
 use crate::openapi::document::Document;
+use fused::fused;
 
 /// The time at the start of every test.
 pub const START: &str = "2026-03-23T15:12:38.379Z";
@@ -874,7 +876,10 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         vault,
         providers: Providers::with(match adapters {
             Adapters::Simulator => vec![simulated(&sandbox)],
-            Adapters::Real(address) => vec![simulated(&sandbox)].into_iter().chain(real(address)).collect(),
+            Adapters::Real(address) => {
+                let real = real(address).map(|adapter| fused(adapter, fuse));
+                vec![simulated(&sandbox)].into_iter().chain(real).collect()
+            }
             Adapters::Missing => Vec::new(),
         }),
         apple_pay,

@@ -1,9 +1,11 @@
 //! Providers that move real money, behind the product: their own adapters call a server of ours that answers with bodies as
 //! they send them. The adapters themselves are judged in `crates/providers/tests`.
 
+mod bank;
 mod check;
 pub mod elsewhere;
 mod later;
+mod sweep;
 
 use axum::body::Body;
 use axum::http::{Method, Request};

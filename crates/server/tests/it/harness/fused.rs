@@ -1,0 +1,84 @@
+//! A provider behind a fuse: the process may stop before it is called, and before its answer is read.
+
+use std::time::Duration;
+
+use regente_domain::problems::Problems;
+use regente_domain::routing::Narrowed;
+use regente_providers::notification::{
+    Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
+};
+use regente_providers::outcome::{Answer, Probe};
+use regente_providers::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, Provider};
+use regente_providers::request::{Call, CardDetails, Inquiry, OperationKind};
+use regente_store::testing::Fuse;
+use serde_json::{Map, Value};
+
+struct Fused {
+    provider: Box<dyn Provider>,
+    fuse: Fuse,
+}
+
+/// The adapter with the fuse around its calls and probes.
+pub(super) fn fused((provider_type, provider): Adapter, fuse: &Fuse) -> Adapter {
+    (provider_type, Box::new(Fused { provider, fuse: fuse.clone() }))
+}
+
+impl Provider for Fused {
+    fn call(&self, call: Call) -> BoxFuture<'_, Answer> {
+        Box::pin(async {
+            self.fuse.step().await;
+            let answer = self.provider.call(call).await;
+            self.fuse.step().await;
+            answer
+        })
+    }
+
+    fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe> {
+        Box::pin(async {
+            self.fuse.step().await;
+            let probe = self.provider.probe(inquiry).await;
+            self.fuse.step().await;
+            probe
+        })
+    }
+
+    fn deadline(&self, operation: OperationKind) -> Duration {
+        self.provider.deadline(operation)
+    }
+
+    fn probe_deadline(&self) -> Duration {
+        self.provider.probe_deadline()
+    }
+
+    fn authenticate(&self, request: &NotificationRequest<'_>) -> Result<Authentic, NotificationRefusal> {
+        self.provider.authenticate(request)
+    }
+
+    fn events(&self, notification: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+        self.provider.events(notification)
+    }
+
+    fn validate_options(&self, options: &Map<String, Value>, path: &str) -> Result<Narrowed, Problems> {
+        self.provider.validate_options(options, path)
+    }
+
+    fn wants_buyer(&self) -> bool {
+        self.provider.wants_buyer()
+    }
+
+    fn check_credentials(&self, check: CredentialsCheck) -> BoxFuture<'_, Result<(), CredentialsRefusal>> {
+        self.provider.check_credentials(check)
+    }
+
+    fn test_card(&self) -> Option<CardDetails> {
+        self.provider.test_card()
+    }
+
+    fn silence_counts(&self, call: &Call) -> bool {
+        self.provider.silence_counts(call)
+    }
+
+    fn unanswered_reason(&self) -> &'static str {
+        self.provider.unanswered_reason()
+    }
+}
