@@ -3,7 +3,6 @@
 
 use regente_domain::charge::authentication::not_authenticated;
 use regente_domain::decline::{Decline, DeclinedCode, Reason, Retry};
-use regente_domain::text::chars_max;
 
 use super::wire::{ApiError, ErrorKind};
 use crate::shown_text::shown;
@@ -138,7 +137,8 @@ pub(super) fn of(error: &ApiError) -> Decline {
     };
     let decline = decline(meaning);
     let reason = words.into_iter().flatten().next().or(error.param.as_ref());
-    let reason = reason.cloned().or_else(|| decline.network_denied_reason.clone());
+    let reason = reason.and_then(|reason| shown(reason, DIGITS_MAX));
+    let reason = reason.or_else(|| decline.network_denied_reason.clone());
     let message = error
         .message
         .as_deref()
@@ -150,7 +150,7 @@ pub(super) fn of(error: &ApiError) -> Decline {
     Decline {
         retryable,
         transaction_id: id.cloned(),
-        network_denied_reason: reason.map(|reason| reason.chars().take(chars_max::LINE).collect()),
+        network_denied_reason: reason,
         network_denied_message: Some(message),
         ..decline
     }

@@ -28,9 +28,16 @@ async fn nothing_that_a_provider_repeats_rests_on_postgres() {
 /// The statuses of answers that repeat what was sent.
 const STATUSES: [u16; 6] = [200, 400, 401, 402, 422, 500];
 
-/// An answer that repeats the whole request wherever a provider has a text.
-fn repeats(said: &Said, status: u16) -> Value {
-    let sent = said.text();
+/// What a provider repeats of a request in each of its texts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repeats {
+    Everything,
+    /// Short enough for any text that is kept.
+    TheNumber,
+}
+
+/// An answer with this wherever a provider has a text.
+fn repeats(sent: &str, status: u16) -> Value {
     json!({
         "id": sent, "status": "failed", "code": sent, "message": sent, "resultCode": "Refused",
         "pspReference": "P", "refusalReason": sent, "refusalReasonCode": sent, "errorCode": sent,
@@ -54,9 +61,15 @@ async fn nothing_that_a_provider_repeats_rests(database: TestDatabase) {
     for provider in [stripe(1), adyen(1), pagarme(1)] {
         let merchant = app.merchant_with(json!([provider])).await;
         for status in STATUSES {
-            elsewhere.answers(move |said| Some((status, repeats(said, status))));
-            for with_authentication in [false, true] {
+            for (what, with_authentication) in
+                [(Repeats::Everything, false), (Repeats::Everything, true), (Repeats::TheNumber, false)]
+            {
                 let canary = Canary::new(Fate::Approved);
+                let number = canary.number.clone();
+                elsewhere.answers(move |said| match what {
+                    Repeats::Everything => Some((status, repeats(&said.text(), status))),
+                    Repeats::TheNumber => Some((status, repeats(&number, status))),
+                });
                 let card = (canary.number.as_str(), canary.cvv.as_str());
                 let mut sent = match with_authentication {
                     true => hosted_body(&merchant, card),
