@@ -103,6 +103,11 @@ async fn let_in(
     if !access.is_open_to(&caller) {
         return Err(ApiError::Forbidden);
     }
+    let is_from_fields = app.fields_origin.as_ref().is_some_and(|fields| fields.sent(headers));
+    if is_from_fields && caller.authority == Authority::SecretKey {
+        // A page that was given a secret key by mistake: it must not work, or nobody notices.
+        return Err(ApiError::Forbidden);
+    }
     if caller.authority == Authority::SecretKey {
         app.limiters.secret_keys.check(&RateKey::SecretKey(caller.credential_id.uuid()))?;
     }

@@ -13,6 +13,7 @@ use regente_providers::sandbox::{SimulatedServer, TransactionLog};
 use regente_store::credentials::{Credential, CredentialDigest};
 use regente_store::{Batch, Commit};
 
+use crate::http::fields_origin::FieldsOrigin;
 use crate::http::limits::{HttpLimits, Limiters};
 
 /// The most credentials in the cache; about 300 bytes each.
@@ -30,6 +31,8 @@ pub struct Parts {
     pub simulator_log: Option<TransactionLog>,
     /// The simulated 3DS server with its pages, where payments are simulated.
     pub challenges: Option<SimulatedServer>,
+    /// The origin of the card fields, where they have one of their own.
+    pub fields_origin: Option<FieldsOrigin>,
     /// Limits on callers' requests.
     pub limits: HttpLimits,
     /// The cache of valid credentials, a few seconds long.

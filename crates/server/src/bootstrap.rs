@@ -207,6 +207,7 @@ async fn assemble(
         engine,
         simulator_log,
         challenges,
+        fields_origin: config.fields_origin(),
         credentials,
         limiters: Limiters::new(&limits, &now),
         limits,

@@ -5,6 +5,8 @@ pub mod bodies;
 pub mod business_code;
 pub mod card_testing;
 pub mod error;
+pub mod fields_origin;
+pub mod files;
 pub mod headers;
 pub mod html;
 pub mod limits;

@@ -93,6 +93,8 @@ const SERVER: &[&str] = &[
     "api::buyer_page",
     "api::challenge",
     "api::payment_page",
+    "api::hosted_fields",
+    "api::scripts",
     "api::envelope",
     "api::layers",
     "api::auth",

@@ -11,8 +11,8 @@ use utoipa_axum::routes;
 
 use super::request_id::Boundary;
 use super::{
-    auth, cards, challenge, charges, customer_cards, customers, documents, layers, merchants, notifications,
-    openapi, payment_page, providers, purchases, tokens, webhooks,
+    auth, cards, challenge, charges, customer_cards, customers, documents, hosted_fields, layers, merchants,
+    notifications, openapi, payment_page, providers, purchases, scripts, tokens, webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -88,6 +88,8 @@ pub fn router(app: App) -> Router {
         .merge(openapi::pages(document))
         .merge(challenge::for_browsers())
         .merge(payment_page::for_browsers())
+        .merge(hosted_fields::for_browsers())
+        .merge(scripts::for_browsers(&[&*hosted_fields::FIELDS_SCRIPT]))
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app);

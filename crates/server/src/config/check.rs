@@ -11,6 +11,7 @@ use url::Url;
 
 use super::layers::ConfigError;
 use super::{Config, Secret, bounds, durations};
+use crate::http::fields_origin::FieldsOrigin;
 
 /// The word for a transaction log that is lost when the process ends.
 pub const SANDBOX_BOOKS_IN_MEMORY: &str = "memory";
@@ -134,6 +135,14 @@ impl Config {
         self
     }
 
+    /// The origin of the card fields, if they have one of their own. Their document calls `server.base_url`.
+    pub fn fields_origin(&self) -> Option<FieldsOrigin> {
+        let origin = |url: &str| Some(Url::parse(url).ok()?.origin().ascii_serialization());
+        let api = self.server.base_url.clone()?;
+        let api_origin = origin(&api)?;
+        Some(FieldsOrigin { origin: origin(self.server.fields_base_url.as_deref()?)?, api, api_origin })
+    }
+
     /// The address of the metrics, if there is one.
     ///
     /// # Errors
@@ -167,6 +176,16 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     must(config.metrics_address().is_ok(), "metrics.listen", LISTEN_RULE);
     let is_base = server.base_url.as_deref().is_none_or(is_base_url);
     must(is_base, "server.base_url", "must be http:// or https:// with a host, without a slash at its end");
+    let is_origin = |text: &str| is_base_url(text) && Url::parse(text).is_ok_and(|url| url.path() == "/");
+    let fields = server.fields_base_url.as_deref();
+    let rule = "must be http:// or https:// with a host and no path";
+    must(fields.is_none_or(is_origin), "server.fields_base_url", rule);
+    let origin = |text: &str| Url::parse(text).map(|url| url.origin()).ok();
+    let is_shared =
+        fields.zip(server.base_url.as_deref()).is_some_and(|(fields, api)| origin(fields) == origin(api));
+    must(!is_shared, "server.fields_base_url", "must be another origin than that of `server.base_url`");
+    let has_api = fields.is_none() || server.base_url.is_some() || config.mode == Mode::Sandbox;
+    must(has_api, "server.fields_base_url", "needs `server.base_url`, which the fields call");
     let is_pair = server.tls_certificate_file.is_some() == server.tls_key_file.is_some();
     must(is_pair, "server.tls_key_file", "and `server.tls_certificate_file` must be set together");
     let is_pair = apple_pay.root_certificate_file.is_some() == apple_pay.merchants_dir.is_some();

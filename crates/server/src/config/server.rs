@@ -19,6 +19,10 @@ pub struct ServerConfig {
     /// notifications there, and cardholders come back there after a challenge. Default none; in sandbox mode the address
     /// that it listens on.
     pub base_url: Option<String>,
+    /// The address of the card fields of the browser library, when they have an origin of their own: such as
+    /// `https://fields.example.com`, another name of this server. Their document is at `/` there. Default none: the fields
+    /// are at `/fields/` alone.
+    pub fields_base_url: Option<String>,
     /// The longest time from the first byte of a connection, or the end of the previous answer, to the last header of a
     /// request. Default 30 000.
     pub header_timeout_ms: u64,
@@ -77,6 +81,7 @@ impl Default for ServerConfig {
         Self {
             listen: "127.0.0.1:8080".to_owned(),
             base_url: None,
+            fields_base_url: None,
             header_timeout_ms: 30_000,
             connections_max: 10_000,
             body_bytes_max: BODY_BYTES_MAX,

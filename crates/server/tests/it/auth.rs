@@ -126,6 +126,7 @@ impl Deployment {
             engine,
             simulator_log: None,
             challenges: None,
+            fields_origin: None,
             limiters: Limiters::new(&limits, &(Arc::new(|| Duration::ZERO) as MonotonicClock)),
             limits,
             credentials: no_credentials(clock, life),

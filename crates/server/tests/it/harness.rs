@@ -906,6 +906,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         engine,
         simulator_log: Some(books.clone()),
         challenges,
+        fields_origin: None,
         credentials: no_credentials(clock.clone(), life),
         limiters: Limiters::new(limits, &now),
         limits: limits.clone(),

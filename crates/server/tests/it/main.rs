@@ -11,6 +11,7 @@ mod auth;
 mod awaiting;
 mod backup;
 mod bodies;
+mod browser_library;
 mod browsers;
 mod canary;
 mod card_testing;

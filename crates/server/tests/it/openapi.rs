@@ -2,7 +2,7 @@
 
 mod bodies;
 pub mod document;
-mod generators;
+pub mod generators;
 mod mutation;
 pub mod records;
 mod schema;

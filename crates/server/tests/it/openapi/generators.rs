@@ -9,7 +9,7 @@ fn repository() -> PathBuf {
 }
 
 /// The folder of the generators; installs them when they are missing.
-fn generators() -> PathBuf {
+pub fn generators() -> PathBuf {
     let place = repository().join("target/generators");
     run(Command::new(repository().join("scripts/install-generators")).arg(&place));
     place
