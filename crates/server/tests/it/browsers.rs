@@ -1,14 +1,20 @@
 //! A real browser against the running service: a cardholder passes a challenge, refuses it, or closes the window
-//! (`tests/browsers/buyer.mjs`); a payer pays or refuses at the page of his wallet (`tests/browsers/payer.mjs`).
+//! (`tests/browsers/buyer.mjs`); a payer pays or refuses at the page of his wallet (`tests/browsers/payer.mjs`);
+//! a shop takes cards in the fields of the browser library (`tests/browsers/fields.mjs`), also with
+//! the library that others have published (`tests/browsers/judge.mjs`).
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rcgen::{CertifiedKey, generate_simple_self_signed};
 use serde_json::Value;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use crate::cli::process::Server;
+use crate::canary::cards::Canary;
+use crate::canary::places::Disk;
+use crate::canary::search::Search;
+use crate::cli::process::{Server, set_mode};
 
 /// Longer than a browser takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -17,16 +23,22 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
 }
 
-/// What a browser has done: runs a program of `tests/browsers` against a server, and returns what it tells.
+/// What a browser has done: runs a program of `tests/browsers` against a server of its own, and returns what it tells.
 async fn driven_by(program: &str) -> Vec<Value> {
-    let install = Command::new(folder("scripts/install-browsers")).status().await.unwrap();
-    assert!(install.success(), "what drives the browser is not there, and cannot be installed");
     let data = tempfile::tempdir().unwrap();
     let server = Server::start(data.path(), &[]).await;
+    drive(program, &server, &[]).await
+}
+
+/// The same against this server, with further variables.
+async fn drive(program: &str, server: &Server, more: &[(&str, &str)]) -> Vec<Value> {
+    let install = Command::new(folder("scripts/install-browsers")).status().await.unwrap();
+    assert!(install.success(), "what drives the browser is not there, and cannot be installed");
     let mut driver = Command::new("node");
     driver
         .arg(folder("target/browsers").join(program))
         .env("CHROMIUM", "/usr/bin/chromium")
+        .envs(more.iter().copied())
         .kill_on_drop(true);
     for name in ["REGENTE_URL", "REGENTE_CLIENT_ID", "REGENTE_API_KEY", "REGENTE_MERCHANT_ID"] {
         driver.env(name, server.value(name));
@@ -60,4 +72,67 @@ async fn a_payer_pays_or_refuses_at_a_page_in_a_browser() {
         assert_eq!(told["complaints"], serde_json::json!([]), "{decision}: the browser has no complaint");
         assert_eq!(told["outside"], serde_json::json!([]), "{decision}: the page loads nothing");
     }
+}
+
+/// The stories were all told, and the browser had nothing to complain of.
+#[track_caller]
+fn were_told(told: &[Value], stories: &[&str]) {
+    let names: Vec<&str> = told.iter().map(|told| told["story"].as_str().unwrap()).collect();
+    assert_eq!(names, stories);
+    for told in told {
+        assert_eq!(told["complaints"], serde_json::json!([]), "the browser has no complaint: {told:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shop_takes_cards_in_fields_that_it_cannot_read() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(data.path(), &["--set", "log.level=info,regente=trace"]).await;
+    // No brand's, so that its code may have four digits, which are found again.
+    let canary = Canary { number: "8527391863072914".to_owned(), cvv: "0470".to_owned() };
+    let variables = [("CANARY_NUMBER", canary.number.as_str()), ("CANARY_CVV", canary.cvv.as_str())];
+    let told = drive("fields.mjs", &server, &variables).await;
+    were_told(
+        &told,
+        &[
+            "pays",
+            "is refused",
+            "is used by everybody",
+            "v1",
+            "passes the canary",
+            "is spied on in vain",
+            "speaks as published",
+        ],
+    );
+    let log = server.stop().await;
+    let search = Search::of(&[canary]);
+    assert_eq!(search.hits(log.as_bytes()), [""; 0], "in the log");
+    assert!(log.contains("request answered"), "the log was heard");
+    for (path, bytes) in Disk::Sqlite(data.path().to_owned()).files() {
+        assert_eq!(search.hits(&bytes), [""; 0], "in {}", path.display());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_published_library_finds_the_fields_at_their_own_origin() {
+    const HOST: &str = "hosted-fields-sandbox.malga.io";
+    const API: &str = "payments.example";
+    let folder = tempfile::tempdir().unwrap();
+    let CertifiedKey { cert, signing_key } =
+        generate_simple_self_signed([HOST, API, "127.0.0.1"].map(str::to_owned)).unwrap();
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let (certificate, key) = (place("tls.crt"), place("tls.key"));
+    std::fs::write(&certificate, cert.pem()).unwrap();
+    std::fs::write(&key, signing_key.serialize_pem()).unwrap();
+    set_mode(key.as_ref(), 0o600);
+    let settings = [
+        format!("server.base_url=https://{API}"),
+        format!("server.fields_base_url=https://{HOST}"),
+        format!("server.tls_certificate_file={certificate}"),
+        format!("server.tls_key_file={key}"),
+    ];
+    let arguments: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting.as_str()]).collect();
+    let server = Server::start(folder.path(), &arguments).await;
+    let variables = [("FIELDS_HOST", HOST), ("API_HOST", API), ("NODE_EXTRA_CA_CERTS", certificate.as_str())];
+    were_told(&drive("judge.mjs", &server, &variables).await, &["published"]);
 }
