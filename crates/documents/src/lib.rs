@@ -1,9 +1,10 @@
-//! The documents of a charge as files: values in, bytes out. No I/O, and no rule about money: what is owed, due or
-//! written in a code comes from the domain.
+//! The documents of a charge as files, and the logos on pages: values in, bytes out. No I/O, and no rule about money: what
+//! is owed, due or written in a code comes from the domain.
 #![allow(clippy::float_arithmetic, reason = "positions on paper, never money")]
 
 mod font;
 mod itf;
+pub mod logo;
 mod mark;
 mod page;
 pub mod qr;

@@ -54,6 +54,10 @@ pub mod of {
         Credential,
         /// A job.
         Job,
+        /// The settings of an account or of a merchant for payment links.
+        Settings,
+        /// The logo in such settings.
+        Logo,
         /// An entry of the audit trail.
         Audit,
     }
@@ -83,6 +87,10 @@ pub type ChargeId = Id<of::Charge>;
 pub type PurchaseId = Id<of::Purchase>;
 /// Id of the setup of an authentication.
 pub type AuthenticationSetupId = Id<of::AuthenticationSetup>;
+/// Id of settings for payment links.
+pub type SettingsId = Id<of::Settings>;
+/// Id of a logo; random (v4), so that it cannot be guessed.
+pub type LogoId = Id<of::Logo>;
 /// Id of a webhook.
 pub type WebhookId = Id<of::Webhook>;
 /// Id of a delivery.

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod judges;
+mod logo;
 mod qr;
 mod slip;
