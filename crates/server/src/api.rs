@@ -27,5 +27,6 @@ pub mod request_id;
 pub mod router;
 pub mod schema;
 mod scripts;
+pub mod settings;
 pub mod tokens;
 pub mod webhooks;

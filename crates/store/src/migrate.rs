@@ -103,6 +103,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0020_requests_by_reference",
         text: include_str!("../migrations/0020_requests_by_reference.sql"),
     },
+    Migration { version: 22, name: "0022_settings", text: include_str!("../migrations/0022_settings.sql") },
 ];
 
 /// The table of applied migrations.

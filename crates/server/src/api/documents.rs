@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use regente_documents::{DrawError, Mark, qr};
+use regente_documents::{Mark, qr};
 use regente_domain::charge::instructions::Instructions;
 use regente_engine::document_links;
 use regente_engine::error::Error;
@@ -54,7 +54,7 @@ enum Format {
 #[derive(ToSchema)]
 #[schema(value_type = String, format = Binary)]
 #[expect(dead_code, reason = "describes the file for the OpenAPI document")]
-struct Picture(Vec<u8>);
+pub(super) struct Picture(Vec<u8>);
 
 /// A PDF file.
 #[derive(ToSchema)]
@@ -90,7 +90,8 @@ pub async fn qr_code(
             Format::Svg => Ok(picture.svg().into_bytes()),
         }
     });
-    Ok((HEADERS, [(header::CONTENT_TYPE, format.content_type())], drawn.await?).into_response())
+    let drawn = drawn.await?.map_err(Error::internal)?;
+    Ok((HEADERS, [(header::CONTENT_TYPE, format.content_type())], drawn).into_response())
 }
 
 /// Shows the slip of a boleto as a PDF file.
@@ -114,7 +115,7 @@ pub async fn slip(
 ) -> Result<Response, ApiError> {
     let slip = unless_guessed(&app, stranger(&app, &request), find_slip(&app, &file)).await?;
     let mark = mark(&app);
-    let drawn = draw(move || slip.pdf(mark)).await?;
+    let drawn = draw(move || slip.pdf(mark)).await?.map_err(Error::internal)?;
     Ok((HEADERS, [(header::CONTENT_TYPE, HeaderValue::from_static("application/pdf"))], drawn)
         .into_response())
 }
@@ -128,13 +129,13 @@ impl Format {
     }
 }
 
-fn stranger(app: &App, request: &Request) -> RateKey {
+pub(super) fn stranger(app: &App, request: &Request) -> RateKey {
     let PeerAddress(address) = app.limits.proxies.peer_of(request);
     RateKey::Authentication(address.into())
 }
 
 /// What a file's name stands for. A stranger who names too many files that do not exist waits.
-async fn unless_guessed<T>(
+pub(super) async fn unless_guessed<T>(
     app: &App,
     stranger: RateKey,
     finding: impl Future<Output = Result<Option<T>, Error>>,
@@ -201,9 +202,9 @@ async fn find(app: &App, link: &str) -> Result<Option<Instructed>, Error> {
 }
 
 /// Draws beside the other work of the server.
-async fn draw(
-    drawing: impl FnOnce() -> Result<Vec<u8>, DrawError> + Send + 'static,
-) -> Result<Vec<u8>, ApiError> {
+pub(super) async fn draw<T: Send + 'static>(
+    drawing: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ApiError> {
     let busy = || Error::Unavailable { retry_after: RETRY_AFTER_BUSY, cause: None };
     let place =
         timeout(DRAW_WAIT_MAX, DRAWING.acquire()).await.map_err(|_| busy())?.map_err(Error::internal)?;
@@ -211,5 +212,5 @@ async fn draw(
         let _place = place;
         drawing()
     });
-    Ok(drawn.await.map_err(Error::internal)?.map_err(Error::internal)?)
+    Ok(drawn.await.map_err(Error::internal)?)
 }

@@ -134,6 +134,11 @@ impl<'a> Field<'a> {
         self
     }
 
+    /// Treats text that is white space alone as absent, as forms send what was left empty.
+    pub fn blank_text_is_absent(self) -> Self {
+        if self.value.is_some_and(Value::is_string) { self.blank_is_absent() } else { self }
+    }
+
     /// The value as sent.
     pub fn value(self) -> Option<&'a Value> {
         self.value

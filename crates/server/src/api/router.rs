@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 use super::request_id::Boundary;
 use super::{
     auth, cards, challenge, charges, customer_cards, customers, documents, hosted_fields, layers, merchants,
-    notifications, openapi, payment_page, providers, purchases, scripts, tokens, webhooks,
+    notifications, openapi, payment_page, providers, purchases, scripts, settings, tokens, webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -47,6 +47,7 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(SecretKeyOnly, routes!(merchants::create, merchants::list)))
         .merge(behind(SecretKeyOnly, routes!(merchants::read, merchants::update, merchants::delete)))
         .merge(behind(Needs(Scope::Providers), routes!(providers::update)))
+        .merge(behind(SecretKeyOnly, routes!(settings::create, settings::read, settings::update)))
         .merge(behind(SecretKeyOnly, routes!(purchases::create)))
         .merge(behind(SecretKeyOnly, routes!(purchases::read_one)))
         .merge(behind(SecretKeyOnly, routes!(purchases::history)))
@@ -60,6 +61,7 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .routes(routes!(notifications::receive))
         .routes(routes!(documents::qr_code))
         .routes(routes!(documents::slip))
+        .routes(routes!(settings::assets::logo))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
 }

@@ -56,8 +56,11 @@ pub const NOT_FOUND: &str = "purchase_not_found";
 /// The idempotency key was used with another body.
 pub const KEY_MISMATCH: &str = "idempotency_key_payload_mismatch";
 
+/// A change of settings changes nothing.
+pub const NO_EFFECTIVE_FIELD: &str = "settings_no_effective_field";
+
 /// Every `businessCode`.
-pub const CODES: [&str; 12] = [
+pub const CODES: [&str; 13] = [
     BodyCode::InvalidRequest.code(),
     BodyCode::PanNotAllowed.code(),
     BodyCode::InvalidPaymentsCount.code(),
@@ -70,4 +73,5 @@ pub const CODES: [&str; 12] = [
     IN_PROGRESS,
     NOT_FOUND,
     KEY_MISMATCH,
+    NO_EFFECTIVE_FIELD,
 ];

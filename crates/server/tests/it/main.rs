@@ -56,6 +56,7 @@ mod purchases;
 mod real_providers;
 mod reconcile;
 mod sequences;
+mod settings;
 mod simulator;
 mod sweep;
 mod telemetry;

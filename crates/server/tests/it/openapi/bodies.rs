@@ -41,6 +41,11 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
         "POST /v1/purchases/{id}/capture" | "POST /v1/purchases/{id}/void" => {
             vec![with(json!({ "amount": 30_000 }))]
         }
+        "POST /v1/settings" | "PATCH /v1/settings" => vec![with(json!({
+            "mainColor": "#fff", "secondaryColor": "#fff", "attentionColor": "#fff", "errorColor": "#fff",
+            "successColor": "#fff", "backgroundColor": "#fff", "companyUrl": "www.example.com",
+            "mastercardClickToPayDpaid": "1",
+        }))],
         "POST /v1/merchants" => vec![with(merchant())],
         "PATCH /v1/merchants/{id}" => vec![with(merchant())],
         "PATCH /v1/providers/{id}" => {

@@ -3,12 +3,19 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::http::Method;
+use regente_engine::link_settings;
+use regente_store::{Batch, Commit, args, sql};
 use serde_json::{Value, json};
 
 use super::document::{Document, Operation};
 use crate::charges::boleto::boleto_body;
 use crate::charges::pix::{described, payer, pix_body};
 use crate::harness::{APPROVED, Client, TestApp, sandbox, token_body};
+use crate::settings::forms::{Form, png};
+
+sql! {
+    FORGET_SETTINGS = "DELETE FROM settings WHERE client_id = :client_id";
+}
 
 /// A request that succeeds once.
 #[derive(Debug)]
@@ -71,6 +78,19 @@ impl Records<'_> {
             "POST /v1/charges/{id}/void" => Call::of(&self.charge().await).with(example()),
             "GET /v1/merchants/{id}" | "DELETE /v1/merchants/{id}" => Call::of(&self.merchant().await),
             "PATCH /v1/merchants/{id}" => Call::of(&self.merchant().await).with(example()),
+            "POST /v1/settings" => {
+                self.forget_settings().await;
+                none.with(example())
+            }
+            "GET /v1/settings" => {
+                self.settings().await;
+                none
+            }
+            "PATCH /v1/settings" => {
+                self.settings().await;
+                none.with(example())
+            }
+            "GET /v1/settings/assets/{file}" => Call::of(&self.logo().await),
             "POST /v1/purchases" => none.with(self.purchase_body(example()).await),
             "GET /v1/purchases/{id}" | "GET /v1/purchases/{id}/history" => Call::of(&self.purchase().await),
             "POST /v1/purchases/{id}/capture" | "POST /v1/purchases/{id}/void" => {
@@ -127,6 +147,39 @@ impl Records<'_> {
         let body = json!({ "cardId": card });
         self.app.call(self.client, Method::POST, &path, &[], Some(&body)).await.expect(204);
         customer
+    }
+
+    /// Settings of the account, with a logo.
+    async fn settings(&self) -> Value {
+        self.forget_settings().await;
+        let form = Form::of(&[]).with_logo(&png());
+        self.app.send(form.request(self.client, Method::POST, None)).await.expect(201)
+    }
+
+    /// The name of its logo's file.
+    async fn logo(&self) -> String {
+        let settings = self.settings().await;
+        let read = settings["logo"].as_str().map(str::to_owned);
+        let path = match read {
+            Some(url) => url,
+            // A service that does not know its own address tells no address of the logo.
+            None => self.logo_path(&settings).await,
+        };
+        path.rsplit('/').next().expect("a name").to_owned()
+    }
+
+    async fn logo_path(&self, settings: &Value) -> String {
+        let client_id = settings["clientId"].as_str().unwrap().parse().unwrap();
+        let stored = link_settings::exactly(&self.app.app, client_id, None).await.unwrap().unwrap();
+        link_settings::logo_path(client_id, stored.details.logo.unwrap())
+    }
+
+    /// No operation deletes settings, and there is one of an account.
+    async fn forget_settings(&self) {
+        let mut batch = Batch::new(self.client.id.parse().unwrap());
+        let client_id = batch.client_id();
+        batch.push_any(&FORGET_SETTINGS, args! { client_id });
+        assert_eq!(self.app.app.store.apply(batch).await.unwrap(), Commit::Applied);
     }
 
     pub async fn merchant(&self) -> String {

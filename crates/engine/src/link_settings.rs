@@ -1,0 +1,77 @@
+//! What payment links look like (`docs/interface/settings.md`): whose settings count, and where a logo is.
+//!
+//! The name of a logo's file holds the account and a random id: a question to the database names the account, and whoever
+//! does not have the name cannot guess it.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use regente_domain::id::{ClientId, LogoId, MerchantId};
+use regente_store::settings::{self, LogoFile, LogoName, Settings};
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::error::Error;
+
+/// The folder of the logos, below the address of the service.
+pub const LOGOS: &str = "/v1/settings/assets/";
+
+/// Bytes of one id.
+const ID_BYTES: usize = 16;
+/// Bytes of account and logo.
+const NAME_BYTES: usize = 2 * ID_BYTES;
+
+/// The settings that count for a merchant: its own, else those of the account; without a merchant those of the account.
+/// Whether there is such a merchant is not looked at.
+pub async fn in_force(
+    app: &App,
+    client_id: ClientId,
+    merchant_id: Option<MerchantId>,
+) -> Result<Option<Settings>, Error> {
+    let levels = settings::levels(&app.store, client_id, merchant_id).await?;
+    Ok(levels.of_merchant.or(levels.of_client))
+}
+
+/// The settings of exactly this merchant, or of exactly the account.
+pub async fn exactly(
+    app: &App,
+    client_id: ClientId,
+    merchant_id: Option<MerchantId>,
+) -> Result<Option<Settings>, Error> {
+    let levels = settings::levels(&app.store, client_id, merchant_id).await?;
+    Ok(match merchant_id {
+        Some(_) => levels.of_merchant,
+        None => levels.of_client,
+    })
+}
+
+/// The address of a logo; `None` when the service does not know its own address.
+pub fn logo_url(app: &App, client_id: ClientId, logo: LogoName) -> Option<String> {
+    app.settings.base_url.as_ref().map(|base_url| format!("{base_url}{}", logo_path(client_id, logo)))
+}
+
+/// The path of a logo's address, for pages of the service itself.
+pub fn logo_path(client_id: ClientId, logo: LogoName) -> String {
+    let mut bytes = Vec::with_capacity(NAME_BYTES);
+    bytes.extend_from_slice(client_id.uuid().as_bytes());
+    bytes.extend_from_slice(logo.id.uuid().as_bytes());
+    format!("{LOGOS}{}.{}", URL_SAFE_NO_PAD.encode(bytes), logo.format.word())
+}
+
+/// The logo with this file name; `None` when there is none, or when the name has the ending of another format.
+pub async fn find_logo(app: &App, file: &str) -> Result<Option<LogoFile>, Error> {
+    let Some((name, ending)) = file.rsplit_once('.') else { return Ok(None) };
+    let Some((client_id, id)) = ids_in(name) else { return Ok(None) };
+    let found = settings::find_logo(&app.store, client_id, id).await?;
+    Ok(found.filter(|found| found.format.word() == ending))
+}
+
+fn ids_in(name: &str) -> Option<(ClientId, LogoId)> {
+    let bytes: [u8; NAME_BYTES] = URL_SAFE_NO_PAD.decode(name).ok()?.try_into().ok()?;
+    let (client_id, id) = bytes.split_at(ID_BYTES);
+    Some((ClientId::new(Uuid::from_slice(client_id).ok()?), LogoId::new(Uuid::from_slice(id).ok()?)))
+}
+
+/// Where a company's address leads: those without a scheme are names of hosts.
+pub fn company_link(company_url: &str) -> String {
+    if company_url.contains("://") { company_url.to_owned() } else { format!("https://{company_url}") }
+}

@@ -1,0 +1,281 @@
+//! `/v1/settings`: what payment links of an account or of one of its merchants look like (`docs/interface/settings.md`).
+
+pub mod assets;
+mod form;
+mod request;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use regente_domain::charge::later_of;
+use regente_domain::id::{LogoId, MerchantId, SettingsId};
+use regente_engine::audit;
+use regente_engine::caller::{Caller, RequestId};
+use regente_engine::error::Error;
+use regente_engine::idempotency::Planned;
+use regente_engine::link_settings;
+use regente_store::settings::{self, LogoFile, LogoName, Settings, SettingsDetails};
+use regente_store::{Batch, Commit, merchants};
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use self::form::Form;
+use self::request::Changes;
+use super::fields::readers::parse_uuid;
+use super::idempotency::commit_once;
+use crate::app::App;
+use crate::http::business_code::NO_EFFECTIVE_FIELD;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use crate::http::headers::{MERCHANT_ID, single};
+
+pub use request::{SettingsBody, SettingsForm};
+
+/// How often a change is tried again after another change came first, before the caller is asked to retry.
+const TRIES_MAX: usize = 4;
+
+/// Settings as the interface shows them.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Settings)]
+pub struct SettingsView {
+    /// Id of the settings.
+    pub id: Uuid,
+    /// The account.
+    pub client_id: Uuid,
+    /// The merchant whose settings these are; null for those of the account.
+    #[schema(required = true)]
+    pub merchant_id: Option<Uuid>,
+    /// The address of the logo.
+    #[schema(
+        required = true,
+        example = "https://pay.example.com/v1/settings/assets/zAseQSk2RcWUf5WZX_zc.png"
+    )]
+    pub logo: Option<String>,
+    /// The main colour.
+    #[schema(required = true, example = "#344383")]
+    pub main_color: Option<String>,
+    /// The second colour.
+    #[schema(required = true)]
+    pub secondary_color: Option<String>,
+    /// For warnings.
+    #[schema(required = true)]
+    pub attention_color: Option<String>,
+    /// For errors.
+    #[schema(required = true)]
+    pub error_color: Option<String>,
+    /// For what went well.
+    #[schema(required = true)]
+    pub success_color: Option<String>,
+    /// Behind everything.
+    #[schema(required = true)]
+    pub background_color: Option<String>,
+    /// The address of the company, with or without a scheme.
+    #[schema(required = true, example = "https://www.example.com")]
+    pub company_url: Option<String>,
+    /// The id of the company in the card scheme's Click to Pay.
+    #[schema(required = true)]
+    pub mastercard_click_to_pay_dpaid: Option<String>,
+}
+
+impl SettingsView {
+    fn of(app: &App, settings: &Settings) -> Self {
+        let details = &settings.details;
+        let colors = details.colors.clone();
+        Self {
+            id: settings.id.uuid(),
+            client_id: settings.client_id.uuid(),
+            merchant_id: settings.merchant_id.map(MerchantId::uuid),
+            logo: details.logo.and_then(|logo| link_settings::logo_url(app, settings.client_id, logo)),
+            main_color: colors.main_color.map(Into::into),
+            secondary_color: colors.secondary_color.map(Into::into),
+            attention_color: colors.attention_color.map(Into::into),
+            error_color: colors.error_color.map(Into::into),
+            success_color: colors.success_color.map(Into::into),
+            background_color: colors.background_color.map(Into::into),
+            company_url: details.company_url.clone(),
+            mastercard_click_to_pay_dpaid: details.mastercard_click_to_pay_dpaid.clone(),
+        }
+    }
+}
+
+/// Creates the settings of the account, or of a merchant.
+///
+/// The body is a form, or JSON without a logo. Empty texts are as good as absent ones.
+#[utoipa::path(
+    post, path = "/v1/settings", operation_id = "createSettings", tag = "Settings",
+    params(("X-Merchant-Id" = Option<Uuid>, Header, description = "The merchant whose settings these are"),
+        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        pattern = "^[!-~]([ -~]*[!-~])?$",
+        description = "The same key and body give the same answer again for 24 hours")),
+    request_body(content((SettingsBody = "application/json"), (SettingsForm = "multipart/form-data"))),
+    responses((status = 201, description = "The settings.", body = SettingsView),
+        (status = 404, description = "There is no such merchant.", body = ErrorEnvelope),
+        (status = 409, description = "There are settings already, or the idempotency key is in use.",
+            body = ErrorEnvelope),
+        CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn create(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    headers: HeaderMap,
+    form: Form,
+) -> Result<Response, ApiError> {
+    let merchant_id = merchant_in(&headers)?;
+    let new = form.read(&app).await?;
+    let plan = || plan_creation(&app, &caller, &request_id, merchant_id, &new);
+    let route = match merchant_id {
+        Some(merchant_id) => format!("POST /v1/settings {merchant_id}"),
+        None => "POST /v1/settings".to_owned(),
+    };
+    commit_once(&app, &caller, &headers, &route, &form.body, plan).await
+}
+
+async fn plan_creation(
+    app: &App,
+    caller: &Caller,
+    request_id: &RequestId,
+    merchant_id: Option<MerchantId>,
+    new: &Changes,
+) -> Result<Planned, Error> {
+    check_merchant(app, caller, merchant_id).await?;
+    if link_settings::exactly(app, caller.client_id, merchant_id).await?.is_some() {
+        let whose = if merchant_id.is_some() { "merchant" } else { "account" };
+        return Err(Error::conflict(vec![format!("settings of this {whose} already exist")]));
+    }
+    let id: SettingsId = app.chance.id(app.clock.of(caller.client_id));
+    let mut settings = Settings {
+        id,
+        client_id: caller.client_id,
+        merchant_id,
+        details: SettingsDetails::default(),
+        version: 1,
+        updated_at: id.created_at(),
+    };
+    new.apply(&mut settings.details);
+    let mut batch = Batch::new(caller.client_id);
+    if let Some(logo) = new_logo(app, new) {
+        logo.add(&mut batch, &mut settings.details);
+    }
+    settings::insert(&mut batch, &settings)?;
+    audit::record(app, &mut batch, caller, request_id, "settings.created", id.uuid());
+    let body = serde_json::to_value(SettingsView::of(app, &settings)).map_err(Error::internal)?;
+    Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
+}
+
+/// Reads the settings of the account, or those that count for a merchant: its own, else those of the account.
+#[utoipa::path(
+    get, path = "/v1/settings", operation_id = "getSettings", tag = "Settings",
+    params(("X-Merchant-Id" = Option<Uuid>, Header, description = "The merchant for which they count")),
+    responses((status = 200, description = "The settings.", body = SettingsView),
+        (status = 404, description = "There is no such merchant, or there are no settings.", body = ErrorEnvelope),
+        CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn read(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+) -> Result<axum::Json<SettingsView>, ApiError> {
+    let merchant_id = merchant_in(&headers)?;
+    check_merchant(&app, &caller, merchant_id).await?;
+    let found = link_settings::in_force(&app, caller.client_id, merchant_id).await?.ok_or(Error::NotFound)?;
+    Ok(axum::Json(SettingsView::of(&app, &found)))
+}
+
+/// Changes the settings of the account, or those of exactly the merchant.
+///
+/// Empty texts are ignored; what is absent stays. A new logo takes the place of the former one, whose address ends.
+#[utoipa::path(
+    patch, path = "/v1/settings", operation_id = "updateSettings", tag = "Settings",
+    params(("X-Merchant-Id" = Option<Uuid>, Header, description = "The merchant whose settings these are")),
+    request_body(content((SettingsBody = "application/json"), (SettingsForm = "multipart/form-data"))),
+    responses((status = 200, description = "The settings after the change.", body = SettingsView),
+        (status = 404, description = "There is no such merchant, or it has no settings of its own.",
+            body = ErrorEnvelope),
+        (status = 422, description = "Nothing would change: no field that counts, and no logo.",
+            body = ErrorEnvelope),
+        CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn update(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    headers: HeaderMap,
+    form: Form,
+) -> Result<axum::Json<SettingsView>, ApiError> {
+    let merchant_id = merchant_in(&headers)?;
+    let changes = form.read(&app).await?;
+    if changes.is_empty() {
+        let message = "No effective field to update".into();
+        return Err(Error::BusinessRule { business_code: NO_EFFECTIVE_FIELD, message }.into());
+    }
+    check_merchant(&app, &caller, merchant_id).await?;
+    let logo = new_logo(&app, &changes);
+    for _ in 0..TRIES_MAX {
+        let found = link_settings::exactly(&app, caller.client_id, merchant_id).await?;
+        let mut found = found.ok_or(Error::NotFound)?;
+        let before = found.details.clone();
+        let mut batch = Batch::new(caller.client_id);
+        changes.apply(&mut found.details);
+        if let Some(logo) = logo.as_ref().filter(|logo| Some(logo.name) != before.logo) {
+            if let Some(former) = before.logo {
+                settings::delete_logo(&mut batch, former.id);
+            }
+            logo.add(&mut batch, &mut found.details);
+        }
+        if found.details == before {
+            return Ok(axum::Json(SettingsView::of(&app, &found)));
+        }
+        found.updated_at = later_of(app.clock.of(caller.client_id), found.updated_at);
+        settings::update(&mut batch, &found)?;
+        audit::record(&app, &mut batch, &caller, &request_id, "settings.updated", found.id.uuid());
+        let _admission = app.store.admit(caller.client_id)?;
+        match app.store.apply(batch).await? {
+            Commit::Applied => return Ok(axum::Json(SettingsView::of(&app, &found))),
+            // Another change came first, or the commit's outcome is unknown: the stored record tells which.
+            Commit::Refused(_) | Commit::Unknown => {}
+        }
+    }
+    Err(Error::busy().into())
+}
+
+/// A logo that settings are given.
+struct NewLogo<'a> {
+    name: LogoName,
+    file: &'a LogoFile,
+}
+
+fn new_logo<'a>(app: &App, changes: &'a Changes) -> Option<NewLogo<'a>> {
+    let file = changes.logo.as_ref()?;
+    let id: LogoId = app.chance.secret_id();
+    Some(NewLogo { name: LogoName { id, format: file.format }, file })
+}
+
+impl NewLogo<'_> {
+    fn add(&self, batch: &mut Batch, details: &mut SettingsDetails) {
+        settings::insert_logo(batch, self.name.id, self.file);
+        details.logo = Some(self.name);
+    }
+}
+
+/// The merchant that `X-Merchant-Id` names.
+fn merchant_in(headers: &HeaderMap) -> Result<Option<MerchantId>, Error> {
+    let name = "X-Merchant-Id";
+    let text = single(headers, MERCHANT_ID).map_err(|fault| Error::invalid(name, fault))?;
+    let read = |text| parse_uuid(text).ok_or_else(|| Error::invalid(name, "must be a UUID"));
+    Ok(text.map(read).transpose()?.map(MerchantId::new))
+}
+
+/// Refuses a merchant that the account does not have.
+async fn check_merchant(app: &App, caller: &Caller, merchant_id: Option<MerchantId>) -> Result<(), Error> {
+    let Some(merchant_id) = merchant_id else { return Ok(()) };
+    match merchants::with_providers(&app.store, caller.client_id, merchant_id).await? {
+        Some(_) => Ok(()),
+        None => Err(Error::ReferenceNotFound("X-Merchant-Id")),
+    }
+}
