@@ -13,7 +13,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use axum::Extension;
+use axum::{Extension, Router};
 use axum_server::Handle;
 use regente_engine::jobs::Worker;
 use tokio::net::{TcpListener, TcpSocket};
@@ -56,19 +56,20 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(LISTEN_BACKLOG)
 }
 
-/// Serves until a signal comes, then stops in order. The caller closes the database.
+/// Serves the interface and further pages until a signal comes, then stops in order. The caller closes the database.
 ///
 /// # Errors
 /// The listener failed.
 pub async fn serve(
     app: &App,
+    pages: Router<App>,
     listener: TcpListener,
     certificate: Option<Certificate>,
     server: &ServerConfig,
-    readiness: Readiness,
     jobs: Jobs,
     mut signals: Signals,
 ) -> io::Result<()> {
+    let readiness = Readiness::new();
     let worker = match jobs {
         Jobs::Run => Some(tokio::spawn(run_jobs(app.clone(), readiness.clone()))),
         Jobs::Leave => None,
@@ -79,7 +80,7 @@ pub async fn serve(
         connections_max: server.connections_max,
         header_timeout: Duration::from_millis(server.header_timeout_ms),
     };
-    let router = crate::api::router::router(app.clone()).layer(Extension(readiness.clone()));
+    let router = crate::api::router::router_with(app.clone(), pages).layer(Extension(readiness.clone()));
     let door = Door { listener, certificate, limits };
     let closing = Closing::new();
     let mut http = tokio::spawn(http::serve(router, door, closing.clone(), handle.clone()));

@@ -103,6 +103,7 @@ const SERVER: &[&str] = &[
     "api::openapi",
     "api::router",
     "api",
+    "demo",
     "serve",
     "metrics",
     "bootstrap",

@@ -75,6 +75,11 @@ pub fn document() -> OpenApi {
 
 /// The router of the whole interface.
 pub fn router(app: App) -> Router {
+    router_with(app, Router::new())
+}
+
+/// The router of the whole interface, with further pages.
+pub fn router_with(app: App, pages: Router<App>) -> Router {
     let (chance, clock) = (app.chance.clone(), app.clock.clone());
     let boundary = Boundary {
         new_id: Arc::new(move || chance.uuid()),
@@ -92,6 +97,7 @@ pub fn router(app: App) -> Router {
         .merge(payment_page::for_browsers())
         .merge(hosted_fields::for_browsers())
         .merge(scripts::for_browsers(&[&*hosted_fields::FIELDS_SCRIPT]))
+        .merge(pages)
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app);

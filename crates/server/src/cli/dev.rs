@@ -12,6 +12,7 @@ use super::run::{listen, open_socket, runtime, serve_until_stopped};
 use crate::bootstrap::dev::{self, Account};
 use crate::bootstrap::{self, Migrations, Missing};
 use crate::config::Loaded;
+use crate::demo;
 use crate::serve::Signals;
 use crate::telemetry;
 
@@ -44,7 +45,8 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
         let text = introduction(&url, &account, &env_file, app.clock.deployment());
         let socket = open_socket(&app, config, address)?;
         io::stdout().write_all(text.as_bytes())?;
-        serve_until_stopped(app, config, listeners, socket, signals).await
+        let shop = demo::routes(&app, account.client_id, &account.api_key, &url);
+        serve_until_stopped(app, shop, config, listeners, socket, signals).await
     })
 }
 
@@ -58,6 +60,7 @@ Regente runs a sandbox. Ctrl+C stops it; started again, it has the same account.
 
   URL                 {url}
   Reference           {url}/docs
+  Demo shop           {url}/demo  buy something, watch the events arrive
   Client id           {client_id}
   API key             {api_key}
   Merchant            {merchant_id}  two healthy providers

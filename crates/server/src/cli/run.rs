@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use axum::Router;
 use regente_engine::clock::Clock;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -14,7 +15,6 @@ use crate::admin::AdminSocket;
 use crate::app::App;
 use crate::bootstrap::{self, Migrations, Missing};
 use crate::config::{Config, Loaded};
-use crate::health::Readiness;
 use crate::metrics::Endpoint;
 use crate::serve::{self, Certificate, Jobs, Signals};
 use crate::telemetry;
@@ -45,7 +45,7 @@ pub(super) fn serve(loaded: &Loaded, migrations: Migrations) -> Result<ExitCode,
         let app = bootstrap::open(config, migrations, Missing::Make).await?;
         tracing::info!(%address, mode = ?config.mode, database = %app.store.database_kind(), "serving");
         let socket = open_socket(&app, config, address)?;
-        serve_until_stopped(app, config, listeners, socket, signals).await
+        serve_until_stopped(app, Router::new(), config, listeners, socket, signals).await
     })
 }
 
@@ -121,9 +121,10 @@ fn open_metrics(listener: Option<TcpListener>, app: &App) -> Result<Option<Endpo
     Ok(endpoint)
 }
 
-/// Serves until a signal to stop, then closes the database.
+/// Serves the interface and further pages until a signal to stop, then closes the database.
 pub(super) async fn serve_until_stopped(
     app: App,
+    pages: Router<App>,
     config: &Config,
     listeners: Listeners,
     socket: Option<AdminSocket>,
@@ -131,8 +132,7 @@ pub(super) async fn serve_until_stopped(
 ) -> Result<ExitCode, Failure> {
     let Listeners { api, certificate, metrics } = listeners;
     let _metrics = open_metrics(metrics, &app)?;
-    let readiness = Readiness::new();
-    let served = serve::serve(&app, api, certificate, &config.server, readiness, Jobs::Run, signals).await;
+    let served = serve::serve(&app, pages, api, certificate, &config.server, Jobs::Run, signals).await;
     // The socket is removed first: once the database is closed, the next server may open its own there.
     drop(socket);
     app.store.close().await;

@@ -24,6 +24,7 @@ mod cli;
 mod clocks;
 mod config;
 mod customers;
+mod demo;
 mod dev;
 mod disputes;
 mod doctor;
