@@ -186,7 +186,7 @@
           this.#mark(field, "-focused", eventType === "focus");
           return this.#emit(eventType, place);
         case "enter":
-          return field.parent?.closest("form")?.requestSubmit();
+          return field.parent?.closest("form")?.requestSubmit?.();
         default:
           console.warn(`Unhandled event type: ${eventType}`);
       }

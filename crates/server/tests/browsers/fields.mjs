@@ -50,6 +50,8 @@ const shop = await openShop({
   "/v2-secret": checkout(made({ apiKey: REGENTE_API_KEY })),
   "/v2-wrong-key": checkout(made({ apiKey: NOBODYS_KEY })),
   "/v2-vendor": checkout(made({ vendor: "acme" }), "pt-BR"),
+  "/v2-session": checkout(made({ tokensPath: "/v1/sessions/tokens", apiKey: NOBODYS_KEY })),
+  "/v2-strange": checkout(made({ tokensPath: "/v1/nothing" })),
   "/v2-cvv": checkout(made({ only: { cardCvv: { container: "card-cvv" } }, apiUrl: REGENTE_URL })),
   "/v2-silent": checkout(made({ hostedFieldsUrl: `${REGENTE_URL}/nothing-here` })),
   "/v2-module": html("Shop", `${PLACES}<script type="module">
@@ -229,6 +231,36 @@ async function isUsedByEverybody() {
   for (const opened of [{ close }, alone, module]) await opened.close();
 }
 
+async function doesNotMixCards() {
+  // Two tabs of one browser, each with a card of its own.
+  const { page, complaints, asked, close } = await open("/v2-session", { ignoring: /status of 40[34]/ });
+  const other = await page.context().newPage();
+  await other.goto(`${shop.url}/v2`);
+  await typeCard(page);
+  await typeCard(other, { ...CARD, number: "5214254988499590" });
+  // The path of a session's tokens; no other path that a page might name.
+  assert.ok((await tokenize(page)).error);
+  assert.ok(asked.includes(`POST ${REGENTE_URL}/v1/sessions/tokens`));
+  const strange = await open("/v2-strange");
+  await typeCard(strange.page);
+  tokenIn(await tokenize(strange.page));
+  const stored = await call("POST", "/v1/cards", { tokenId: tokenIn(await tokenize(other)) });
+  assert.equal(stored.last4digits, "9590");
+  // A network that loses the first request of each frame.
+  const lossy = await page.context().newPage();
+  let lost = 0;
+  await lossy.route("**/fields/", (route) => (lost < CONTAINERS.length ? (lost++, route.abort()) : route.continue()));
+  await lossy.clock.install();
+  await lossy.goto(`${shop.url}/v2`);
+  await soon(async () => assert.equal(lost, CONTAINERS.length));
+  await lossy.clock.fastForward(11_000);
+  await typeCard(lossy);
+  tokenIn(await tokenize(lossy));
+  tell("does not mix cards", { complaints: [...complaints, ...strange.complaints] });
+  await strange.close();
+  await close();
+}
+
 async function v1() {
   const { page, complaints, close } = await open("/v1");
   await page.getByRole("button").click();
@@ -271,6 +303,7 @@ try {
   await pays();
   await isRefused();
   await isUsedByEverybody();
+  await doesNotMixCards();
   await v1();
   await passesTheCanary();
   const more = { open, publicKey, library, made, listening };

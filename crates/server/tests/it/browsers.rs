@@ -98,6 +98,7 @@ async fn a_shop_takes_cards_in_fields_that_it_cannot_read() {
             "pays",
             "is refused",
             "is used by everybody",
+            "does not mix cards",
             "v1",
             "passes the canary",
             "is spied on in vain",
