@@ -17,7 +17,7 @@ use crate::canary::search::Search;
 use crate::cli::process::{Server, set_mode};
 
 /// Longer than a browser takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)

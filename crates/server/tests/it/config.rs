@@ -479,6 +479,34 @@ fn trusted_proxies_are_addresses_and_networks() {
 }
 
 #[test]
+fn the_card_fields_have_an_origin_that_the_api_has_not() {
+    const API: &str = "https://payments.example/regente";
+    let with = |fields: &str, more: &[(&str, &str)]| {
+        environment(&[&[("REGENTE_SERVER__FIELDS_BASE_URL", fields)], more].concat())
+    };
+    let base = ("REGENTE_SERVER__BASE_URL", API);
+    let fields = |fields: &str| Loaded::read(&with(fields, &[base])).unwrap().config.fields_origin().unwrap();
+    let own = fields("https://Fields.example:443");
+    assert_eq!(
+        (own.origin.as_str(), own.api.as_str(), own.api_origin.as_str()),
+        ("https://fields.example", API, "https://payments.example")
+    );
+    let production = ("REGENTE_MODE", "production");
+    for (text, more, rule) in [
+        (
+            "https://fields.example/fields",
+            [base].as_slice(),
+            "must be http:// or https:// with a host and no path",
+        ),
+        ("fields.example", &[base], "must be http:// or https:// with a host and no path"),
+        ("https://payments.example", &[base], "must be another origin than that of `server.base_url`"),
+        ("https://fields.example", &[production], "needs `server.base_url`, which the fields call"),
+    ] {
+        assert!(refusal(&with(text, more)).contains(&format!("`server.fields_base_url` {rule}")), "{text}");
+    }
+}
+
+#[test]
 fn trusted_proxies_are_believed() {
     let address_by = |values: &[(&str, &str)]| {
         let limits = Loaded::read(&environment(values)).unwrap().config.http_limits();
